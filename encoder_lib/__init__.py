@@ -1,0 +1,64 @@
+"""The Transformer encoder, in files short enough to read in one sitting.
+
+One letter stands for one size, in every file, docstring and notebook:
+
+    B  batch          sequences that are worked on together
+    T  tokens         positions in a sequence; `q` and `k` where queries and keys differ in number
+    D  d_model        width of the vector that stands for one token
+    H  n_heads        attention heads of a layer
+    K  d_head         width of one head, D / H
+    F  d_ff           hidden width of the feed-forward network
+
+A line that changes a shape ends with the new one: `# (B, H, T, K)`. `scores` are the numbers before the softmax,
+`weights` those after it. Masks are boolean and True means "may attend".
+"""
+
+from encoder_lib.attention import (
+    MultiHeadAttention,
+    attention,
+    attention_scores,
+    attention_weights,
+    causal_mask,
+    lengths_mask,
+    masked_softmax,
+    padding_mask,
+)
+from encoder_lib.embedding import TokenEmbedding, TransformerEmbedding
+from encoder_lib.encoder import Encoder, EncoderLayer, TransformerEncoder
+from encoder_lib.feed_forward import FeedForward
+from encoder_lib.norm import LayerNorm, RMSNorm
+from encoder_lib.positional import (
+    LearnedPositionalEncoding,
+    RotaryPositionalEncoding,
+    SinusoidalPositionalEncoding,
+    alibi_bias,
+    sinusoidal_table,
+)
+from encoder_lib.pretrained import from_torch
+from encoder_lib.trace import trace
+
+__all__ = [
+    "Encoder",
+    "EncoderLayer",
+    "FeedForward",
+    "LayerNorm",
+    "LearnedPositionalEncoding",
+    "MultiHeadAttention",
+    "RMSNorm",
+    "RotaryPositionalEncoding",
+    "SinusoidalPositionalEncoding",
+    "TokenEmbedding",
+    "TransformerEmbedding",
+    "TransformerEncoder",
+    "alibi_bias",
+    "attention",
+    "attention_scores",
+    "attention_weights",
+    "causal_mask",
+    "from_torch",
+    "lengths_mask",
+    "masked_softmax",
+    "padding_mask",
+    "sinusoidal_table",
+    "trace",
+]

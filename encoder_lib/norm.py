@@ -1,0 +1,69 @@
+"""Normalisation: each token's vector is brought to a common scale, alone, over its D numbers."""
+
+import torch
+from torch import Tensor, nn
+
+from encoder_lib import expect
+
+
+def _wide(x: Tensor) -> Tensor:
+    """Statistics of half-precision numbers are taken in float32; wider numbers stay as they are."""
+    return x.to(torch.promote_types(x.dtype, torch.float32))
+
+
+class LayerNorm(nn.Module):
+    """Shift each token's vector to mean 0, scale it to variance 1, then let it learn a new scale and centre.
+
+        y = (x − μ) / √(σ² + ε) · weight + bias        μ = mean(x),  σ² = mean((x − μ)²),  both over D
+
+    The variance is the biased one (divided by D, not D − 1) and ε stands inside the root. No other token, and no
+    other sequence of the batch, has a say in the result.
+
+    Shapes: x (…, T, D) -> (…, T, D).
+    Raises: TypeError for integer input or another dtype than the weights'; ValueError for another width, `eps` < 0.
+    Source: Ba, Kiros, Hinton 2016, "Layer Normalization", section 3 (arXiv 1607.06450).
+    """
+
+    def __init__(self, d_model: int, *, eps: float = 1e-5, bias: bool = True):
+        super().__init__()
+        expect.sizes(d_model=d_model)
+        expect.flags(bias=bias)
+        if expect.number("eps", eps) < 0:
+            raise ValueError(f"eps: expected a number of at least 0, got {eps}")
+        self.d_model, self.eps = d_model, eps
+        self.weight = nn.Parameter(torch.ones(d_model))
+        self.bias = nn.Parameter(torch.zeros(d_model)) if bias else None
+
+    def forward(self, x: Tensor) -> Tensor:
+        expect.vectors(x, self.d_model, like=self.weight)
+        wide = _wide(x)
+        mean = wide.mean(dim=-1, keepdim=True)  # (…, T, 1)
+        variance = (wide - mean).square().mean(dim=-1, keepdim=True)  # (…, T, 1)
+        normal = (wide - mean) / torch.sqrt(variance + self.eps)  # (…, T, D)
+        y = normal.to(x.dtype) * self.weight
+        return y if self.bias is None else y + self.bias
+
+
+class RMSNorm(nn.Module):
+    """Scale each token's vector to a root mean square of 1; the mean stays where it is.
+
+        y = x / √(mean(x²) + ε) · weight               the mean over D
+
+    Shapes: x (…, T, D) -> (…, T, D).
+    Raises: as LayerNorm.
+    Source: Zhang, Sennrich 2019, "Root Mean Square Layer Normalization", equation 4 (arXiv 1910.07467).
+    """
+
+    def __init__(self, d_model: int, *, eps: float = 1e-6):
+        super().__init__()
+        expect.sizes(d_model=d_model)
+        if expect.number("eps", eps) < 0:
+            raise ValueError(f"eps: expected a number of at least 0, got {eps}")
+        self.d_model, self.eps = d_model, eps
+        self.weight = nn.Parameter(torch.ones(d_model))
+
+    def forward(self, x: Tensor) -> Tensor:
+        expect.vectors(x, self.d_model, like=self.weight)
+        wide = _wide(x)
+        mean_square = wide.square().mean(dim=-1, keepdim=True)  # (…, T, 1)
+        return (wide / torch.sqrt(mean_square + self.eps)).to(x.dtype) * self.weight

@@ -1,0 +1,153 @@
+"""Position: five ways to tell a token where it stands (the fifth is to say nothing)."""
+
+import torch
+from torch import Tensor, nn
+
+from encoder_lib import expect
+
+
+def sinusoidal_table(
+    length: int, d_model: int, *, base: float = 10_000.0, dtype: torch.dtype | None = None, start: int = 0
+) -> Tensor:
+    """One row for each position t, made of D/2 clocks: clock k shows its angle t · ω_k as a sine and a cosine.
+
+        table[t, 2k] = sin(t · ω_k)      table[t, 2k + 1] = cos(t · ω_k)      ω_k = base^(−2k / D)
+
+    The wavelengths 2π / ω_k run from 2π up to nearly 2π · base. Row 0 stands for position `start`. The table is
+    computed in float64 and rounded once, to `dtype` (torch's default when None).
+
+    Shapes: -> (T, D).
+    Raises: TypeError for sizes that are not integers; ValueError for a negative length or start, an odd D, base ≤ 0.
+    Source: Vaswani et al. 2017, "Attention Is All You Need", section 3.5 (arXiv 1706.03762).
+    """
+    expect.integer("length", length, least=0)
+    expect.integer("start", start, least=0)
+    expect.sizes(d_model=d_model)
+    expect.even("d_model", d_model)
+    expect.positive("base", base)
+    frequencies = base ** (-torch.arange(0, d_model, 2, dtype=torch.float64) / d_model)  # (D/2,)
+    angles = torch.arange(start, start + length, dtype=torch.float64)[:, None] * frequencies  # (T, D/2)
+    table = torch.stack([angles.sin(), angles.cos()], dim=-1).flatten(-2)  # (T, D)
+    return table.to(dtype or torch.get_default_dtype())
+
+
+class _SinusoidTable(nn.Module):
+    """Keeps a `sinusoidal_table` that grows when a longer sequence comes, and is never part of a checkpoint."""
+
+    def __init__(self, width: int, base: float):
+        super().__init__()
+        self.width, self.base = width, base
+        self.register_buffer("table", sinusoidal_table(0, width, base=base), persistent=False)
+
+    def _apply(self, fn, recurse=True):
+        """After .to(...), .half() or .cuda(): move along, and compute anew, so that no rounding stays behind."""
+        super()._apply(fn, recurse)
+        self.table = self._build(len(self.table), like=self.table)
+        return self
+
+    def _build(self, length: int, like: Tensor, start: int = 0) -> Tensor:
+        return sinusoidal_table(length, self.width, base=self.base, dtype=like.dtype, start=start).to(like.device)
+
+    def rows(self, x: Tensor, offset: int) -> Tensor:
+        """The rows for positions offset … offset + T − 1, in the dtype and on the device of x (…, T, D)."""
+        expect.vectors(x, self.width)
+        expect.integer("offset", offset, least=0)
+        length = x.shape[-2]
+        if torch.compiler.is_compiling():  # a graph with any T has no table to grow
+            return self._build(length, like=x, start=offset)  # (T, D)
+        if self.table.dtype != x.dtype or self.table.device != x.device or len(self.table) < offset + length:
+            self.table = self._build(max(offset + length, 2 * len(self.table)), like=x)
+        return self.table[offset : offset + length]  # (T, D)
+
+
+class SinusoidalPositionalEncoding(_SinusoidTable):
+    """Add to each vector the row of its position, for sequences of any length.
+
+        y[t] = dropout(x[t] + table[offset + t])       table: see `sinusoidal_table`
+
+    Shapes: x (…, T, D) -> (…, T, D).
+    Raises: TypeError when token ids come in place of vectors; ValueError for another width, an odd D, base ≤ 0, a
+    negative offset.
+    Source: Vaswani et al. 2017, section 3.5.
+    """
+
+    def __init__(self, d_model: int, *, base: float = 10_000.0, dropout: float = 0.0):
+        super().__init__(d_model, base)
+        expect.probability("dropout", dropout)
+        self.dropout = nn.Dropout(dropout)
+
+    def forward(self, x: Tensor, offset: int = 0) -> Tensor:
+        return self.dropout(x + self.rows(x, offset))  # (…, T, D)
+
+
+class LearnedPositionalEncoding(nn.Module):
+    """Add to each vector a row that training finds, one for each position below `max_len`.
+
+        y[t] = dropout(x[t] + weight[offset + t])
+
+    Shapes: x (…, T, D) -> (…, T, D).
+    Raises: as SinusoidalPositionalEncoding; ValueError when offset + T > `max_len`.
+    Source: Gehring et al. 2017 (arXiv 1705.03122); used by BERT, Devlin et al. 2018 (arXiv 1810.04805).
+    """
+
+    def __init__(self, d_model: int, max_len: int, *, dropout: float = 0.0):
+        super().__init__()
+        expect.sizes(d_model=d_model, max_len=max_len)
+        expect.probability("dropout", dropout)
+        self.d_model, self.max_len = d_model, max_len
+        self.weight = nn.Parameter(torch.randn(max_len, d_model))
+        self.dropout = nn.Dropout(dropout)
+
+    def forward(self, x: Tensor, offset: int = 0) -> Tensor:
+        expect.vectors(x, self.d_model, like=self.weight)
+        end = expect.integer("offset", offset, least=0) + x.shape[-2]
+        if end > self.max_len:
+            raise ValueError(f"expected at most max_len={self.max_len} positions, got {end}; try a larger max_len")
+        return self.dropout(x + self.weight[offset:end])  # (…, T, D)
+
+
+class RotaryPositionalEncoding(_SinusoidTable):
+    """Turn each pair of numbers of a query or key by an angle that grows with its position.
+
+        (y[2k], y[2k + 1]) = rotation by t · ω_k of (x[2k], x[2k + 1])      ω_k = base^(−2k / K)
+
+    Two vectors turned by their own positions have a dot product that depends on the distance alone.
+
+    Shapes: x (…, T, K) -> (…, T, K).
+    Raises: as SinusoidalPositionalEncoding.
+    Source: Su et al. 2021, "RoFormer", section 3.2 (arXiv 2104.09864).
+    """
+
+    def __init__(self, d_head: int, *, base: float = 10_000.0):
+        super().__init__(d_head, base)
+
+    def forward(self, x: Tensor, offset: int = 0) -> Tensor:
+        table = self.rows(x, offset)
+        sin, cos = table[:, 0::2], table[:, 1::2]  # (T, K/2)
+        first, second = x[..., 0::2], x[..., 1::2]  # (…, T, K/2)
+        return torch.stack([first * cos - second * sin, first * sin + second * cos], dim=-1).flatten(-2)  # (…, T, K)
+
+
+def alibi_bias(n_heads: int, q_len: int, k_len: int, *, dtype: torch.dtype | None = None, device=None) -> Tensor:
+    """A penalty on the scores that grows with distance, with its own slope in each head.
+
+        bias[h, i, j] = −slope_h · |i − j|             slope_h = 2^(−8h / H),  h = 1 … H
+
+    An encoder looks both ways, hence the absolute value. When H is not a power of two, the slopes are those of the
+    next smaller power, filled up with every other slope of the next larger one.
+
+    Shapes: -> (H, q, k).
+    Raises: TypeError for sizes that are not integers; ValueError for n_heads < 1 or a negative length.
+    Source: Press, Smith, Lewis 2021, "Train Short, Test Long", section 3 (arXiv 2108.12409).
+    """
+    expect.sizes(n_heads=n_heads)
+    expect.integer("q_len", q_len, least=0)
+    expect.integer("k_len", k_len, least=0)
+
+    def slopes(n: int) -> Tensor:
+        return 2.0 ** (-8.0 * torch.arange(1, n + 1, dtype=torch.float64) / n)
+
+    power = 2 ** (n_heads.bit_length() - 1)
+    slope = torch.cat([slopes(power), slopes(2 * power)[0::2]])[:n_heads]  # (H,)
+    distance = (torch.arange(q_len)[:, None] - torch.arange(k_len)).abs()  # (q, k)
+    return (-slope[:, None, None] * distance).to(device, dtype or torch.get_default_dtype())  # (H, q, k)
