@@ -1,0 +1,106 @@
+"""Small data sets, generated on the spot, whose right answer is known, and the loop that trains on them."""
+
+from collections.abc import Callable
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from encoder_lib import expect
+
+KINDS = {
+    "animals": ("cat", "dog", "horse", "bird"),
+    "foods": ("bread", "rice", "fish", "apple"),
+    "people": ("Ana", "Ben", "Chen", "Dina"),
+    "places": ("Rome", "Cairo", "Lima", "Oslo"),
+}
+SENTENCES = (("animals", "eats", "foods"), ("people", "buys", "foods"), ("people", "visits", "places"))
+
+
+def kinds_corpus(n_sentences: int, *, seed: int = 0) -> tuple[Tensor, list[str]]:
+    """Sentences of three words: an animal eats a food, a person buys a food, a person visits a place.
+
+    Which animal, food, person or place is drawn at random, so that two words of one kind keep the same company. The
+    vocabulary lists the kinds one after the other, then the verbs.
+
+    Shapes: -> ids (N, 3), and the vocabulary as a list of words, one for each id.
+    Raises: TypeError or ValueError for a number of sentences that is not an integer ≥ 1.
+    """
+    expect.sizes(n_sentences=n_sentences)
+    words = [word for kind in KINDS.values() for word in kind] + [verb for _, verb, _ in SENTENCES]
+    draw = torch.Generator().manual_seed(seed)
+    templates = torch.tensor(
+        [
+            [
+                [words.index(w) for w in KINDS[subject]],
+                [words.index(verb)] * 4,
+                [words.index(w) for w in KINDS[object_]],
+            ]
+            for subject, verb, object_ in SENTENCES
+        ]
+    )  # (3 templates, 3 places, 4 words)
+    template = torch.randint(len(SENTENCES), (n_sentences, 1), generator=draw)  # (N, 1)
+    word = torch.randint(templates.shape[-1], (n_sentences, 3), generator=draw)  # (N, 3)
+    return templates[template, torch.arange(3), word], words
+
+
+def neighbours(sentences: Tensor) -> tuple[Tensor, Tensor]:
+    """Every pair of words that stand side by side, in both directions: the word, and what to predict from it.
+
+    Shapes: sentences (N, T) -> words (2 · N · (T − 1),) and neighbours, the same.
+    """
+    left, right = sentences[:, :-1].flatten(), sentences[:, 1:].flatten()
+    return torch.cat([left, right]), torch.cat([right, left])
+
+
+def reversal(batch: int, length: int, vocab_size: int) -> tuple[Tensor, Tensor]:
+    """Random sequences and the same sequences read backwards: a task that needs positions.
+
+    Shapes: -> ids (B, T) and targets (B, T).
+    """
+    expect.sizes(batch=batch, length=length, vocab_size=vocab_size)
+    ids = torch.randint(vocab_size, (batch, length))
+    return ids, ids.flip(1)
+
+
+def fit(
+    model: nn.Module,
+    draw: Callable[[], tuple[Tensor, Tensor]],
+    *,
+    steps: int,
+    lr: float = 3e-3,
+    watch: Callable[[], None] | None = None,
+) -> list[float]:
+    """Train `model` in place to predict the targets that `draw()` hands out with its inputs; return every step's loss.
+
+    Each step draws one batch and moves the weights against the gradient of the cross-entropy (Adam, Kingma and Ba
+    2014, arXiv 1412.6980). `watch()` is called before the first step and after each. The model is left in eval mode.
+
+    Shapes: inputs as the model takes them, targets (…) of class ids, model(inputs) (…, classes).
+    Raises: TypeError or ValueError for steps that are not an integer ≥ 1, or lr ≤ 0.
+    """
+    expect.sizes(steps=steps)
+    expect.positive("lr", lr)
+    device = next(model.parameters()).device
+    optimiser = torch.optim.Adam(model.parameters(), lr=lr)
+    watch = watch or (lambda: None)
+    losses = []
+    model.train()
+    watch()
+    for _ in range(steps):
+        inputs, targets = (x.to(device) for x in draw())
+        loss = F.cross_entropy(model(inputs).flatten(0, -2), targets.flatten())
+        optimiser.zero_grad()
+        loss.backward()
+        optimiser.step()
+        losses.append(loss.item())
+        watch()
+    model.eval()
+    return losses
+
+
+@torch.no_grad()
+def accuracy(model: nn.Module, inputs: Tensor, targets: Tensor) -> float:
+    """The share of targets that the model names, as a number from 0 to 1."""
+    device = next(model.parameters()).device
+    return (model(inputs.to(device)).argmax(-1) == targets.to(device)).double().mean().item()
