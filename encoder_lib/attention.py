@@ -17,9 +17,13 @@ def attention_scores(query: Tensor, key: Tensor, *, bias: Tensor | None = None, 
     """
     expect.vectors(query, name="query")
     expect.vectors(key, query.shape[-1], name="key", like=query)
+    expect.same_batch(query=query, key=key)
     scale = 1 / math.sqrt(query.shape[-1]) if scale is None else expect.number("scale", scale)
     scores = query @ key.transpose(-2, -1) * scale  # (…, q, k)
-    return scores if bias is None else scores + bias
+    if bias is None:
+        return scores
+    expect.score_bias(bias, scores)
+    return scores + bias
 
 
 def masked_softmax(scores: Tensor, mask: Tensor | None = None) -> Tensor:
@@ -27,6 +31,7 @@ def masked_softmax(scores: Tensor, mask: Tensor | None = None) -> Tensor:
 
     Shapes: scores (…, q, k), boolean mask broadcastable to them -> (…, q, k).
     """
+    expect.scores(scores)
     if mask is None:
         return scores.softmax(dim=-1)
     expect.boolean_mask(mask, scores.shape)
@@ -71,6 +76,7 @@ def attention(
     weights = attention_weights(query, key, mask, bias=bias, scale=scale)
     expect.vectors(value, name="value", like=query)
     expect.same_length(key, value)
+    expect.same_batch(weights=weights, value=value)
     return weights @ value, weights
 
 
@@ -114,7 +120,7 @@ class MultiHeadAttention(nn.Module):
     def forward(self, query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None = None) -> Tensor:
         for name, x in (("query", query), ("key", key), ("value", value)):
             expect.vectors(x, self.d_model, name=name, like=self.q_proj.weight, batched=True)
-        expect.same_length(key, value)
+        expect.attended(query, key, value)
         mask = expect.layer_mask(mask, query.shape[0], self.n_heads, query.shape[1], key.shape[1])
         q = self._split(self.q_proj(query))  # (B, H, q, K)
         k = self._split(self.k_proj(key))  # (B, H, k, K)
@@ -149,9 +155,7 @@ def padding_mask(ids: Tensor, padding_idx: int) -> Tensor:
     Shapes: ids (B, T) -> (B, 1, 1, T), the same for all heads and queries.
     Raises: TypeError for ids that are not integers; ValueError for another shape or a negative `padding_idx`.
     """
-    expect.token_ids(ids)
-    if ids.ndim != 2:
-        raise ValueError(f"ids: expected shape (B, T), got {tuple(ids.shape)}; try ids[None] for one sequence")
+    expect.token_ids(ids, batched=True)
     return (ids != expect.integer("padding_idx", padding_idx, least=0))[:, None, None, :]
 
 
@@ -161,13 +165,7 @@ def lengths_mask(lengths: Tensor, max_len: int | None = None) -> Tensor:
     Shapes: lengths (B,) -> (B, 1, 1, T) with T = max_len.
     Raises: TypeError for lengths that are not integers; ValueError for another shape, a length below 0 or above T.
     """
-    expect.token_ids(lengths, name="lengths")
-    if lengths.ndim != 1:
-        raise ValueError(f"lengths: expected shape (B,), got {tuple(lengths.shape)}")
-    low, high = (lengths.min().item(), lengths.max().item()) if lengths.numel() else (0, 0)
-    length = high if max_len is None else expect.integer("max_len", max_len, least=0)
-    if low < 0 or high > length:
-        raise ValueError(f"lengths: expected 0 … {length}, got {low if low < 0 else high}")
+    length = expect.lengths(lengths, max_len)
     return (torch.arange(length, device=lengths.device) < lengths[:, None])[:, None, None, :]
 
 

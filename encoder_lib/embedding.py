@@ -7,6 +7,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from encoder_lib import expect
+from encoder_lib.norm import LayerNorm
 from encoder_lib.positional import LearnedPositionalEncoding, SinusoidalPositionalEncoding
 
 POSITIONS = ("sinusoidal", "learned", "rotary", "alibi", "none")
@@ -47,7 +48,7 @@ class TokenEmbedding(nn.Module):
 class TransformerEmbedding(nn.Module):
     """What enters the first layer: the token's vector plus the vector of its position, then dropout.
 
-        y = dropout(token(ids) + position)
+        y = dropout(norm(token(ids) + position))       norm: a LayerNorm with `norm=True`, as in BERT, else nothing
 
     `positional` is "sinusoidal", "learned" (up to `max_len` tokens) or "none". The other two kinds, "rotary" and
     "alibi", act inside attention and add nothing here: MultiHeadAttention takes them, and TransformerEncoder hands
@@ -68,6 +69,8 @@ class TransformerEmbedding(nn.Module):
         max_len: int = 512,
         padding_idx: int | None = None,
         scale: bool = False,
+        norm: bool = False,
+        eps: float = 1e-5,
         dropout: float = 0.0,
     ):
         super().__init__()
@@ -76,6 +79,9 @@ class TransformerEmbedding(nn.Module):
             "positional", positional, ("sinusoidal", "learned", "none"), hint if positional in POSITIONS else ""
         )
         expect.probability("dropout", dropout)
+        expect.flags(norm=norm)
+        expect.not_negative("eps", eps)
+        expect.sizes(max_len=max_len)
         self.token = TokenEmbedding(vocab_size, d_model, padding_idx=padding_idx, scale=scale)
         if positional == "sinusoidal":
             self.position = SinusoidalPositionalEncoding(d_model)
@@ -83,7 +89,8 @@ class TransformerEmbedding(nn.Module):
             self.position = LearnedPositionalEncoding(d_model, max_len)
         else:
             self.position = nn.Identity()
+        self.norm = LayerNorm(d_model, eps=eps) if norm else nn.Identity()
         self.dropout = nn.Dropout(dropout)
 
     def forward(self, ids: Tensor) -> Tensor:
-        return self.dropout(self.position(self.token(ids)))  # (B, T, D)
+        return self.dropout(self.norm(self.position(self.token(ids))))  # (B, T, D)

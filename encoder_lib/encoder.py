@@ -112,7 +112,8 @@ class TransformerEncoder(nn.Module):
 
     `positional` is one of the five kinds: "sinusoidal" and "learned" are added to the embedding, "rotary" and "alibi"
     act in every layer, "none" leaves the order out. With a `padding_idx`, padding is masked in every layer, whatever
-    else the mask says. Every other keyword is one of Encoder's.
+    else the mask says. `embedding_norm` normalises what enters the first layer, as BERT does. Every other keyword is
+    one of Encoder's.
 
     Shapes: ids (B, T), mask broadcastable to (B, H, T, T) -> (B, T, D).
     Raises: as TransformerEmbedding and Encoder; ValueError for ids of another shape.
@@ -131,29 +132,22 @@ class TransformerEncoder(nn.Module):
         max_len: int = 512,
         padding_idx: int | None = None,
         scale: bool = False,
+        embedding_norm: bool = False,
         dropout: float = 0.0,
+        eps: float = 1e-5,
         **encoder,
     ):
         super().__init__()
         expect.choice("positional", positional, POSITIONS)
-        inside = positional in ("rotary", "alibi")
-        self.embedding = TransformerEmbedding(
-            vocab_size,
-            d_model,
-            positional="none" if inside else positional,
-            max_len=max_len,
-            padding_idx=padding_idx,
-            scale=scale,
-            dropout=dropout,
-        )
-        self.encoder = Encoder(
-            n_layers, d_model, n_heads, d_ff, positional=positional if inside else "none", dropout=dropout, **encoder
-        )
+        expect.flags(embedding_norm=embedding_norm)
+        added, inside = (positional, "none") if positional not in ("rotary", "alibi") else ("none", positional)
+        embedding = {"max_len": max_len, "padding_idx": padding_idx, "scale": scale, "norm": embedding_norm, "eps": eps}
+        self.embedding = TransformerEmbedding(vocab_size, d_model, positional=added, dropout=dropout, **embedding)
+        self.encoder = Encoder(n_layers, d_model, n_heads, d_ff, positional=inside, dropout=dropout, eps=eps, **encoder)
         self.padding_idx, self.n_heads = padding_idx, n_heads
 
     def forward(self, ids: Tensor, mask: Tensor | None = None) -> Tensor:
-        if isinstance(ids, Tensor) and ids.ndim != 2:
-            raise ValueError(f"ids: expected shape (B, T), got {tuple(ids.shape)}; try ids[None] for one sequence")
+        expect.token_ids(ids, batched=True)
         x = self.embedding(ids)  # (B, T, D)
         if self.padding_idx is not None:
             real = padding_mask(ids, self.padding_idx)  # (B, 1, 1, T)

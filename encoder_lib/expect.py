@@ -6,17 +6,18 @@ the same with these calls covered by a thumb.
 
 import math
 import operator
+from numbers import Real
 
 import torch
 from torch import Tensor
 
 
 def integer(name: str, value, *, least: int) -> int:
-    """A whole number of at least `least`; bools and floats are refused with TypeError, smaller ones with ValueError."""
+    """A whole number of at least `least`; bools, floats and tensors get TypeError, smaller ones with ValueError."""
     if torch.compiler.is_compiling():  # a symbolic size must stay one
         return value
     try:
-        if isinstance(value, bool):
+        if isinstance(value, bool | Tensor):
             raise TypeError
         number = operator.index(value)
     except TypeError:
@@ -41,11 +42,17 @@ def flags(**values) -> None:
 
 def number(name: str, value) -> float:
     """A finite real number."""
-    if isinstance(value, bool) or not isinstance(value, int | float):
+    if torch.compiler.is_compiling():
+        return value
+    if isinstance(value, bool) or not isinstance(value, Real):
         raise TypeError(f"{name}: expected a number, got {value!r} ({type(value).__name__})")
-    if not -math.inf < value < math.inf:
+    try:
+        finite = math.isfinite(value)
+    except OverflowError:  # an integer beyond the largest float
+        finite = False
+    if not finite:
         raise ValueError(f"{name}: expected a finite number, got {value}")
-    return value
+    return float(value)
 
 
 def probability(name: str, value) -> None:
@@ -60,16 +67,28 @@ def positive(name: str, value) -> None:
         raise ValueError(f"{name}: expected a number above 0, got {value}")
 
 
+def not_negative(name: str, value) -> None:
+    """A finite number of at least 0."""
+    if number(name, value) < 0:
+        raise ValueError(f"{name}: expected a number of at least 0, got {value}")
+
+
 def choice(name: str, value, choices, hint: str = "") -> None:
     """One of the named choices."""
-    if value not in choices:
+    if not isinstance(value, str) or value not in choices:
         raise ValueError(f"{name}: expected one of {', '.join(map(repr, choices))}, got {value!r}{hint}")
 
 
 def even(name: str, value: int) -> None:
-    """An even size: sine and cosine come in pairs."""
-    if value % 2:
+    """An even size of at least 2: sine and cosine come in pairs."""
+    if integer(name, value, least=1) % 2:
         raise ValueError(f"{name}: expected an even number (one sine and one cosine a pair), got {value}")
+
+
+def float_dtype(dtype) -> None:
+    """A dtype of floating-point numbers, or None."""
+    if dtype is not None and not (isinstance(dtype, torch.dtype) and dtype.is_floating_point):
+        raise TypeError(f"dtype: expected a floating-point dtype such as torch.float32, got {dtype!r}")
 
 
 def tensor(name: str, x) -> None:
@@ -87,20 +106,23 @@ def vectors(x, width: int | None = None, *, name: str = "x", like: Tensor | None
         )
     if batched and x.ndim != 3:
         raise ValueError(f"{name}: expected 3 dimensions (B, T, D), got {x.ndim} in shape {tuple(x.shape)}")
-    if x.ndim < 2 or (width is not None and x.shape[-1] != width):
-        wanted = "(…, T, width)" if width is None else f"(…, T, {width})"
+    if x.ndim < 2 or (x.shape[-1] == 0 if width is None else x.shape[-1] != width):
+        wanted = "(…, T, width) with a width of at least 1" if width is None else f"(…, T, {width})"
         raise ValueError(f"{name}: expected vectors in shape {wanted}, got {tuple(x.shape)}")
     if like is not None and x.dtype != like.dtype and not torch.is_autocast_enabled(x.device.type):
         raise TypeError(f"{name}: expected {like.dtype} like the weights, got {x.dtype}; try .to({like.dtype})")
 
 
-def token_ids(ids, vocab_size: int | None = None, *, name: str = "ids") -> None:
-    """Integer ids; with `vocab_size`, each of them from 0 to vocab_size − 1 (not read while torch compiles)."""
+def token_ids(ids, vocab_size: int | None = None, *, name: str = "ids", batched: bool = False) -> None:
+    """Integer ids, `batched` as (B, T); with `vocab_size`, each below it and from 0 (not read while torch compiles)."""
     tensor(name, ids)
     if ids.dtype not in (torch.int32, torch.int64):
-        raise TypeError(f"{name}: expected integer token ids (torch.int64), got {ids.dtype}; try .long()")
+        raise TypeError(f"{name}: expected integers (torch.int64 or torch.int32), got {ids.dtype}; try .long()")
     if ids.ndim == 0:
-        raise ValueError(f"{name}: expected at least one dimension, (T,) or (B, T), got a single number; try ids[None]")
+        raise ValueError(f"{name}: expected at least one dimension, got a single number; try {name}[None]")
+    if batched and ids.ndim != 2:
+        hint = f"; try {name}[None] for one sequence" if ids.ndim == 1 else ""
+        raise ValueError(f"{name}: expected shape (B, T), got {tuple(ids.shape)}{hint}")
     if vocab_size is None or ids.numel() == 0 or torch.compiler.is_compiling():
         return
     low, high = ids.min().item(), ids.max().item()
@@ -111,29 +133,65 @@ def token_ids(ids, vocab_size: int | None = None, *, name: str = "ids") -> None:
         )
 
 
-def boolean_mask(mask, shape, *, name: str = "mask") -> None:
+def lengths(x, max_len) -> int:
+    """Lengths (B,) from 0 to max_len, or to the longest of them; returns that bound (not read while torch compiles)."""
+    token_ids(x, name="lengths")
+    if x.ndim != 1:
+        raise ValueError(f"lengths: expected shape (B,), got {tuple(x.shape)}")
+    bound = None if max_len is None else integer("max_len", max_len, least=0)
+    if torch.compiler.is_compiling() and bound is not None:
+        return bound
+    low, high = (x.min().item(), x.max().item()) if x.numel() else (0, 0)
+    bound = max(high, 0) if bound is None else bound
+    if low < 0 or high > bound:
+        raise ValueError(f"lengths: expected 0 … {bound}, got {low if low < 0 else high}")
+    return bound
+
+
+def _spreads(x: Tensor, shape) -> bool:
+    """Whether x broadcasts to `shape` without making it larger."""
+    return x.ndim <= len(shape) and all(m in (1, s) for m, s in zip(reversed(x.shape), reversed(shape), strict=False))
+
+
+def scores(x) -> None:
+    """Floating-point scores (…, k)."""
+    tensor("scores", x)
+    if not x.is_floating_point():
+        raise TypeError(f"scores: expected floating-point numbers, got {x.dtype}; try .float()")
+    if x.ndim == 0:
+        raise ValueError("scores: expected shape (…, k), got a single number; try scores[None]")
+
+
+def score_bias(bias, like: Tensor) -> None:
+    """A bias that can be added to the scores `like`: their dtype, and a shape that broadcasts to theirs."""
+    tensor("bias", bias)
+    if bias.dtype != like.dtype and not torch.is_autocast_enabled(like.device.type):
+        hint = "; a boolean mask goes in as `mask`" if bias.dtype == torch.bool else f"; try .to({like.dtype})"
+        raise TypeError(f"bias: expected {like.dtype} like the scores, got {bias.dtype}{hint}")
+    if not _spreads(bias, like.shape):
+        raise ValueError(f"bias shape: expected one that broadcasts to {tuple(like.shape)}, got {tuple(bias.shape)}")
+
+
+def boolean_mask(mask, shape) -> None:
     """A boolean mask that spreads over `shape` without making it larger."""
-    tensor(name, mask)
+    tensor("mask", mask)
     if mask.dtype != torch.bool:
-        raise TypeError(f"{name}: expected dtype bool with True = may attend, got {mask.dtype}; try mask.bool()")
-    spreads = mask.ndim <= len(shape) and all(
-        m in (1, s) for m, s in zip(reversed(mask.shape), reversed(shape), strict=False)
-    )
-    if not spreads:
+        raise TypeError(f"mask: expected dtype bool with True = may attend, got {mask.dtype}; try mask.bool()")
+    if not _spreads(mask, shape):
         raise ValueError(f"mask shape: expected one that broadcasts to {tuple(shape)}, got {tuple(mask.shape)}")
 
 
 def layer_mask(mask, batch: int, n_heads: int, q_len: int, k_len: int) -> Tensor | None:
     """The mask of a layer in 4 dimensions, each of (B, H, query, key) as given or 1; it may come as (query, key).
 
-    A square mask over as many rows as the batch has could be (query, key) or, by mistake, (B, T): it is refused.
+    With as many queries as sequences, a mask of that many rows could be (query, key) or, by mistake, (B, T): refused.
     """
     if mask is None:
         return None
     tensor("mask", mask)
     if mask.ndim == 2:
         boolean_mask(mask, (q_len, k_len))
-        if batch > 1 and batch == mask.shape[0] == mask.shape[1]:
+        if batch > 1 and batch == mask.shape[0]:
             raise ValueError(
                 f"mask shape {tuple(mask.shape)} is ambiguous, since B = T = {batch}: expected 4 dimensions; try "
                 "mask[None, None] if it is (query, key), mask[:, None, None, :] if it is (B, T) and marks padding"
@@ -146,6 +204,23 @@ def layer_mask(mask, batch: int, n_heads: int, q_len: int, k_len: int) -> Tensor
         )
     boolean_mask(mask, (batch, n_heads, q_len, k_len))
     return mask
+
+
+def same_batch(**tensors: Tensor) -> None:
+    """The sizes before the last two are the same, or broadcast to each other."""
+    try:
+        torch.broadcast_shapes(*(x.shape[:-2] for x in tensors.values()))
+    except RuntimeError:
+        shapes = ", ".join(f"{name} {tuple(x.shape)}" for name, x in tensors.items())
+        raise ValueError(f"expected the same batch sizes, got {shapes}") from None
+
+
+def attended(query: Tensor, key: Tensor, value: Tensor) -> None:
+    """Queries, keys and values (B, …, D) of one batch, and as many values as keys."""
+    if not query.shape[0] == key.shape[0] == value.shape[0]:
+        shapes = tuple(query.shape), tuple(key.shape), tuple(value.shape)
+        raise ValueError("expected the same batch size in query, key and value, got {}, {} and {}".format(*shapes))
+    same_length(key, value)
 
 
 def same_length(key: Tensor, value: Tensor) -> None:

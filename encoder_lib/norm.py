@@ -28,8 +28,7 @@ class LayerNorm(nn.Module):
         super().__init__()
         expect.sizes(d_model=d_model)
         expect.flags(bias=bias)
-        if expect.number("eps", eps) < 0:
-            raise ValueError(f"eps: expected a number of at least 0, got {eps}")
+        expect.not_negative("eps", eps)
         self.d_model, self.eps = d_model, eps
         self.weight = nn.Parameter(torch.ones(d_model))
         self.bias = nn.Parameter(torch.zeros(d_model)) if bias else None
@@ -57,8 +56,7 @@ class RMSNorm(nn.Module):
     def __init__(self, d_model: int, *, eps: float = 1e-6):
         super().__init__()
         expect.sizes(d_model=d_model)
-        if expect.number("eps", eps) < 0:
-            raise ValueError(f"eps: expected a number of at least 0, got {eps}")
+        expect.not_negative("eps", eps)
         self.d_model, self.eps = d_model, eps
         self.weight = nn.Parameter(torch.ones(d_model))
 

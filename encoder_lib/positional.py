@@ -22,9 +22,9 @@ def sinusoidal_table(
     """
     expect.integer("length", length, least=0)
     expect.integer("start", start, least=0)
-    expect.sizes(d_model=d_model)
     expect.even("d_model", d_model)
     expect.positive("base", base)
+    expect.float_dtype(dtype)
     frequencies = base ** (-torch.arange(0, d_model, 2, dtype=torch.float64) / d_model)  # (D/2,)
     angles = torch.arange(start, start + length, dtype=torch.float64)[:, None] * frequencies  # (T, D/2)
     table = torch.stack([angles.sin(), angles.cos()], dim=-1).flatten(-2)  # (T, D)
@@ -119,6 +119,7 @@ class RotaryPositionalEncoding(_SinusoidTable):
     """
 
     def __init__(self, d_head: int, *, base: float = 10_000.0):
+        expect.even("d_head", d_head)
         super().__init__(d_head, base)
 
     def forward(self, x: Tensor, offset: int = 0) -> Tensor:
@@ -140,9 +141,10 @@ def alibi_bias(n_heads: int, q_len: int, k_len: int, *, dtype: torch.dtype | Non
     Raises: TypeError for sizes that are not integers; ValueError for n_heads < 1 or a negative length.
     Source: Press, Smith, Lewis 2021, "Train Short, Test Long", section 3 (arXiv 2108.12409).
     """
-    expect.sizes(n_heads=n_heads)
+    n_heads = expect.integer("n_heads", n_heads, least=1)
     expect.integer("q_len", q_len, least=0)
     expect.integer("k_len", k_len, least=0)
+    expect.float_dtype(dtype)
 
     def slopes(n: int) -> Tensor:
         return 2.0 ** (-8.0 * torch.arange(1, n + 1, dtype=torch.float64) / n)

@@ -51,7 +51,7 @@ class trace:
     branch), and of each attention "….query", "….key", "….value", "….scores", "….weights" and "….heads". The tensors
     are those of the pass itself, not copies, and keep their gradients' graph. A second pass replaces the first.
 
-    Raises: TypeError when `model` is not a torch module; RuntimeError when it is being traced already.
+    Raises: TypeError when `model` is not a torch module; RuntimeError when its attention is being traced already.
     """
 
     def __init__(self, model: nn.Module):
@@ -67,9 +67,9 @@ class trace:
         record = Trace()
         tensors = record._tensors
 
-        def begin(module, args):
+        def begin(module, args, kwargs):
             tensors.clear()
-            keep_input("input", module, args)
+            keep_input("input", module, [*args, *kwargs.values()])
 
         def keep_input(name, module, args):
             if args and isinstance(args[0], Tensor):
@@ -83,13 +83,13 @@ class trace:
         def keep_inside(prefix, **inside):
             tensors.update({prefix + name: x for name, x in inside.items()})
 
-        self.hooks = [self.model.register_forward_pre_hook(begin)]
+        self.hooks = [self.model.register_forward_pre_hook(begin, with_kwargs=True)]
         for name, module in modules.items():
             if isinstance(module, LayerNorm | RMSNorm) and name:
                 self.hooks.append(module.register_forward_pre_hook(partial(keep_input, f"{name}.input")))
             if isinstance(module, MultiHeadAttention):
                 module.watch = partial(keep_inside, f"{name}." if name else "")
-            if not isinstance(module, nn.Dropout | nn.Identity | RotaryPositionalEncoding):
+            if not name or not isinstance(module, nn.Dropout | nn.Identity | RotaryPositionalEncoding):
                 self.hooks.append(module.register_forward_hook(partial(keep_output, name or "output")))
         return record
 

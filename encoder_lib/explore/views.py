@@ -1,0 +1,148 @@
+"""What an explorer shows: heatmaps side by side, and their description in words."""
+
+from collections.abc import Sequence
+from functools import lru_cache
+
+import matplotlib as mpl
+import numpy as np
+from matplotlib.figure import Figure
+
+from encoder_lib.explore.controls import Control, Range
+from encoder_lib.plots import LABEL, TITLE, as_array, as_labels, colour_limits, plot_heatmap, readable
+
+LARGEST = 512  # rows or columns of one heatmap
+
+
+class Heatmap:
+    """A matrix as colours, or a stack of equally large matrices (frames) that a control steps through.
+
+    values: (R, C); or (N, R, C) for N frames; or with `window=R` a tall (N-1+R, C), whose frame f is rows f to f+R-1.
+    x_ticks: C labels. y_ticks: one label for each row; with a window they shift along with the rows.
+    limits: the values at the ends of the colour map; without them they fit the finite values of all frames.
+    missing: what NaN, drawn in grey stripes, stands for.
+    Raises ValueError for other shapes, matrices above 512 x 512, labels that do not match, an unknown colour map.
+    """
+
+    def __init__(
+        self,
+        values,
+        *,
+        title: str = "",
+        x_label: str = "",
+        y_label: str = "",
+        x_ticks: Sequence | None = None,
+        y_ticks: Sequence | None = None,
+        limits: tuple[float, float] | None = None,
+        cmap: str = "viridis",
+        window: int | None = None,
+        missing: str = "NaN",
+    ) -> None:
+        array = as_array(values, ndim=(2, 3) if window is None else (2,))
+        if window is not None and not 1 <= window <= len(array):
+            raise ValueError(
+                f"expected a window of 1 to {len(array)} rows, got {window}: it is the height of one frame"
+            )
+        if cmap not in mpl.colormaps:
+            raise ValueError(f"expected the name of a matplotlib colour map, got {cmap!r}: try 'viridis' or 'coolwarm'")
+        with np.errstate(over="ignore"):  # what float32 cannot hold shows as infinity
+            self.values = array.astype(np.float32)
+        self.rows, self.columns = (window or array.shape[-2]), array.shape[-1]
+        if max(self.rows, self.columns) > LARGEST:
+            raise ValueError(
+                f"expected at most {LARGEST} rows and columns, got {self.rows} x {self.columns}: show a part"
+            )
+        self.frames = len(array) - window + 1 if window else (len(array) if array.ndim == 3 else 1)
+        self.stride = self.columns if window else self.rows * self.columns  # numbers from one frame to the next
+        self.framed = window is not None or array.ndim == 3
+        self.title, self.cmap = readable(title, TITLE), cmap
+        self.x_label, self.y_label = readable(x_label, LABEL), readable(y_label, LABEL)
+        self.x_ticks = as_labels(x_ticks, self.columns, "x_ticks")
+        self.y_ticks = as_labels(y_ticks, len(array) if window else self.rows, "y_ticks")
+        self.window, self.missing = window, readable(missing, LABEL)
+        self.limits = colour_limits(self.values, limits, cmap)
+
+    def frame(self, index: int) -> np.ndarray:
+        """Return the matrix (R, C) that frame `index` shows; without frames, the one matrix."""
+        if self.window:
+            return self.values[index : index + self.window]
+        return self.values[index] if self.framed else self.values
+
+    def wire(self) -> dict:
+        """Return what the front end needs to draw the panel, apart from numbers and limits."""
+        names = (
+            "title",
+            "x_label",
+            "y_label",
+            "x_ticks",
+            "y_ticks",
+            "cmap",
+            "rows",
+            "columns",
+            "frames",
+            "stride",
+            "missing",
+        )
+        return {name: getattr(self, name) for name in names} | {"shift_rows": self.window is not None}
+
+    def draw(self, index: int, ax) -> None:
+        """Draw frame `index` on a matplotlib Axes."""
+        ticks = self.y_ticks[index : index + self.window] if self.window and self.y_ticks else self.y_ticks
+        plot_heatmap(
+            self.frame(index), title=self.title, x_label=self.x_label, y_label=self.y_label, x_ticks=self.x_ticks,
+            y_ticks=ticks, limits=self.limits, cmap=self.cmap, ax=ax,
+        )  # fmt: skip
+
+
+class View:
+    """Heatmaps side by side, and `description`: what they show, in words, which is also their alt text.
+
+    frames: the name of the `Range` control that picks the frame of every framed panel. The front end steps through the
+    frames by itself, so this control causes no computation. `description` may then be a list, one text for each frame.
+    Raises ValueError for no panels, an empty description, or numbers of frames that differ.
+    """
+
+    def __init__(self, *panels: Heatmap, description: str | Sequence[str], frames: str | None = None) -> None:
+        descriptions = [description] if isinstance(description, str) else list(description)
+        counts = {panel.frames for panel in panels if panel.framed}
+        if not panels:
+            raise ValueError("expected at least one panel, got none: pass a Heatmap")
+        if not descriptions or not all(text.strip() for text in descriptions):
+            raise ValueError("expected a description, got an empty one: say in words what the picture shows")
+        if (frames is None) == bool(counts):
+            raise ValueError(f"expected frames and framed panels together, got frames={frames!r} and counts {counts}")
+        if not isinstance(description, str):
+            counts = counts | {len(descriptions)}
+        if len(counts) > (frames is not None):
+            raise ValueError(f"expected one number of frames for all panels and descriptions, got {sorted(counts)}")
+        self.panels, self.frames, self.count = panels, frames, max(counts, default=1)
+        self.descriptions = [readable(text, 2000) for text in descriptions]
+
+    def wire(self, controls: dict[str, Control]) -> dict:
+        """Return the traits that the front end draws from. Raises ValueError when `frames` names no fitting control."""
+        if self.frames is not None:
+            control = controls.get(self.frames)
+            if not isinstance(control, Range) or control.log:
+                raise ValueError(f"frames: expected the name of a linear Range control, got {self.frames!r}")
+            if control.positions != self.count:
+                raise ValueError(f"frames: expected {control.positions}, as {self.frames!r} has, got {self.count}")
+        return {
+            "_panels": [panel.wire() for panel in self.panels],
+            "_limits": [list(panel.limits) for panel in self.panels],
+            "_colours": {panel.cmap: colour_table(panel.cmap) for panel in self.panels},
+            "_data": b"".join(panel.values.tobytes() for panel in self.panels),
+            "_frames": self.frames or "",
+            "_descriptions": self.descriptions,
+        }
+
+    def draw(self, index: int) -> Figure:
+        """Return a matplotlib figure of frame `index`: the picture for readers without the live one."""
+        figure = Figure(figsize=(4.8 * len(self.panels), 3.6), layout="constrained")
+        for panel, ax in zip(self.panels, figure.subplots(1, len(self.panels), squeeze=False)[0], strict=True):
+            panel.draw(index, ax)
+        return figure
+
+
+@lru_cache
+def colour_table(cmap: str) -> bytes:
+    """Return the 256 colours of a matplotlib colour map, three bytes (red, green, blue) each."""
+    return mpl.colormaps[cmap](np.arange(256), bytes=True)[:, :3].tobytes()

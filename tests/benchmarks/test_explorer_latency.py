@@ -1,0 +1,153 @@
+"""How soon a picture follows its slider, in a real JupyterLab: our explorer beside `interact` with seaborn.
+
+All three show the same sinusoidal table, 64 rows by 128 columns, on one page with one kernel, and take turns.
+"""
+
+import time
+from statistics import median, quantiles
+
+import nbformat
+import pytest
+from labserver import lab
+from nbformat.v4 import new_code_cell, new_notebook
+from notebook_page import NotebookPage
+
+REPEATS = 40
+DRAG_SECONDS = 3
+CELLS = [
+    """
+import matplotlib.pyplot as plt
+import seaborn as sns
+import torch
+from ipywidgets import IntSlider, interact
+from encoder_lib import explore, sinusoidal_table
+""",
+    "explore.positional(length=64, d_model=128)",
+    """
+@interact(base=IntSlider(10_000, min=100, max=20_000, step=100))
+def heatmap(base):
+    sns.heatmap(sinusoidal_table(64, 128, base=base, dtype=torch.float64), cmap="coolwarm", vmin=-1, vmax=1)
+    plt.show()
+""",
+]
+
+# subject -> (slider, picture, whether its slider is a native one)
+EXPLORER = 'section.explorer [data-control="{}"]'
+SUBJECTS = {
+    "explorer, kernel round trip": (EXPLORER.format("base"), "section.explorer .explorer-picture", True),
+    "explorer, frames in the page": (EXPLORER.format("shift"), "section.explorer .explorer-picture", True),
+    "interact + seaborn": (".widget-interact .noUi-handle", ".widget-interact .jp-OutputArea img", False),
+}
+
+# A picture is told from the one before it by a small copy of its pixels, looked at on every animation frame.
+WATCH = """
+window.fingerprint = (selector) => {
+  const picture = document.querySelector(selector);
+  if (!picture || (picture.tagName === 'IMG' && !(picture.complete && picture.naturalWidth))) return null;
+  window.probe ??= new OffscreenCanvas(128, 64).getContext('2d', {willReadFrequently: true});
+  probe.clearRect(0, 0, 128, 64);
+  probe.drawImage(picture, 0, 0, 128, 64);
+  const words = new Uint32Array(probe.getImageData(0, 0, 128, 64).data.buffer);
+  return words.reduce((sum, word) => (Math.imul(sum, 31) + word) | 0, 7);
+};
+window.nextPicture = async (picture, before) => {
+  const deadline = performance.now() + 10000;
+  while (performance.now() < deadline) {
+    await new Promise(requestAnimationFrame);
+    const now = fingerprint(picture);
+    if (now !== null && now !== before) return now;
+  }
+  throw new Error(`${picture} did not change`);
+};
+// Move a slider by some steps, forth or back; milliseconds until the picture differs.
+window.answerTime = async ([slider, picture, native, forth]) => {
+  while (!kernelIdle()) await new Promise(requestAnimationFrame);
+  const handle = document.querySelector(slider), before = fingerprint(picture);
+  const start = performance.now();
+  if (native) {
+    handle.valueAsNumber += forth ? 1 : -1;
+    handle.dispatchEvent(new Event('input', {bubbles: true}));
+  } else {
+    handle.dispatchEvent(new KeyboardEvent('keydown', {key: forth ? 'ArrowRight' : 'ArrowLeft', bubbles: true}));
+  }
+  await nextPicture(picture, before);
+  return performance.now() - start;
+};
+window.countPictures = async (picture) => {
+  window.pictures = 0;
+  window.counting = true;
+  let last = fingerprint(picture);
+  while (window.counting) {
+    await new Promise(requestAnimationFrame);
+    const now = fingerprint(picture);
+    if (now !== null && now !== last) [last, window.pictures] = [now, window.pictures + 1];
+  }
+};
+"""
+
+
+@pytest.fixture(scope="module")
+def page(browser, tmp_path_factory):
+    """The page with all three subjects, each ready."""
+    folder = tmp_path_factory.mktemp("benchmark")
+    spec = {"kernelspec": {"name": "python3", "display_name": "Python 3", "language": "python"}}
+    cells = [new_code_cell(source.strip()) for source in CELLS]
+    nbformat.write(new_notebook(cells=cells, metadata=spec), folder / "benchmark.ipynb")
+    with lab(folder) as server:
+        notebook = NotebookPage(browser, server, "benchmark.ipynb")
+        notebook.run_all()
+        assert notebook.errors() == []
+        notebook.page.add_script_tag(content=WATCH)
+        for _, picture, _ in SUBJECTS.values():
+            notebook.page.wait_for_function("picture => fingerprint(picture) !== null", arg=picture)
+        yield notebook.page
+        notebook.close()
+
+
+def drag(page, slider, picture):
+    """Pictures per second while the mouse drags a slider to and fro."""
+    handle = page.locator(slider).first
+    handle.scroll_into_view_if_needed()
+    box = handle.bounding_box()
+    x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+    page.mouse.move(x, y)
+    page.mouse.down()
+    page.evaluate("picture => { countPictures(picture); }", picture)
+    start, step = time.perf_counter(), 0
+    while (spent := time.perf_counter() - start) < DRAG_SECONDS:
+        step += 1
+        page.mouse.move(x + 5 * abs(step % 40 - 20) - 50, y)  # 100 pixels there and back, 5 at a time
+    count = page.evaluate("() => { window.counting = false; return window.pictures; }")
+    page.mouse.up()
+    return count / spent
+
+
+def test_explorer_answers_within_two_frames(page):
+    """Slider to changed pixels: at most 40 ms, a fifth of what `interact` takes, and 40 pictures a second on a drag."""
+    times = {name: [] for name in SUBJECTS}
+    for repeat in range(-3, REPEATS):  # three rounds to warm up
+        for name, subject in SUBJECTS.items():
+            taken = page.evaluate("answerTime", [*subject, repeat % 2 == 1])  # the first step goes up
+            if repeat >= 0:
+                times[name].append(taken)
+    rates = {name: drag(page, slider, picture) for name, (slider, picture, _) in SUBJECTS.items()}
+
+    print(f"\n{'64 x 128 heatmap':<30} {'median ms':>10} {'p90 ms':>8} {'pictures/s':>11}")
+    for name, taken in times.items():
+        print(f"{name:<30} {median(taken):>10.0f} {quantiles(taken, n=10)[-1]:>8.0f} {rates[name]:>11.0f}")
+
+    trip, frames, interact = (median(taken) for taken in times.values())
+    assert trip <= 40
+    assert frames <= trip
+    assert interact / trip >= 5
+    assert rates["explorer, frames in the page"] >= 40
+
+
+def test_kernel_work_of_one_step(benchmark):
+    """The kernel's share of a round trip, without the browser."""
+    from encoder_lib import explore
+
+    explorer = explore.positional(length=64, d_model=128)
+    bases = iter(range(1_000, 10_000_000))
+    benchmark.pedantic(lambda: explorer.set(base=next(bases) % 90_000 + 1_000), rounds=200, warmup_rounds=10)
+    assert benchmark.stats.stats.median < 0.02

@@ -1,0 +1,287 @@
+"""A notebook that is open in JupyterLab, and the explorers on it, as a reader with a keyboard meets them."""
+
+import time
+import uuid
+from urllib.parse import urlsplit
+
+STATE = """
+window.explorerState = (root) => {
+  const text = (selector) => [...root.querySelectorAll(selector)].map((e) => e.textContent.trim()).join(' | ');
+  const hash = (picture) => {
+    let canvas = picture;
+    if (picture.tagName === 'IMG') {
+      canvas = document.createElement('canvas');
+      [canvas.width, canvas.height] = [picture.naturalWidth, picture.naturalHeight];
+      if (canvas.width) canvas.getContext('2d').drawImage(picture, 0, 0);
+    }
+    if (!canvas.width || !canvas.height) return 0;
+    const words = new Uint32Array(canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height).data.buffer);
+    return words.reduce((sum, word) => (Math.imul(sum, 31) + word) | 0, 7);
+  };
+  const pictures = [...root.querySelectorAll('.explorer-picture')];
+  return {
+    pictures: pictures.map(hash),
+    named: pictures.every((e) => (e.getAttribute('aria-label') || e.getAttribute('alt') || '').trim()),
+    outputs: Object.fromEntries(
+      [...root.querySelectorAll('output[data-for]')].map((e) => [e.dataset.for, e.textContent])),
+    description: text('.explorer-description'),
+    readout: text('.explorer-readout'),
+    errors: [...root.querySelectorAll('.explorer-error')].filter((e) => e.checkVisibility()).map((e) => e.textContent),
+  };
+};
+window.kernelIdle = () => jupyterapp.shell.currentWidget?.sessionContext?.session?.kernel?.status === 'idle';
+// The state once the kernel has been idle and nothing has changed for `rest` milliseconds.
+window.settledState = async (root, rest) => {
+  let last = null, since = 0;
+  const deadline = performance.now() + 20000;
+  while (performance.now() < deadline) {
+    await new Promise(requestAnimationFrame);
+    const state = explorerState(root), now = JSON.stringify(state);
+    if (now !== last || !kernelIdle()) [last, since] = [now, performance.now()];
+    else if (performance.now() - since > rest) return state;
+  }
+  throw new Error('the explorer did not come to rest');
+};
+// The lowest contrast ratio of the visible words of an explorer against what is behind them.
+window.lowestContrast = (root) => {
+  const context = new OffscreenCanvas(1, 1).getContext('2d', {willReadFrequently: true});
+  const rgba = (colour) => {
+    context.clearRect(0, 0, 1, 1);
+    context.fillStyle = colour;
+    context.fillRect(0, 0, 1, 1);
+    return [...context.getImageData(0, 0, 1, 1).data];
+  };
+  const light = ([r, g, b]) => [r, g, b].map((v) => v / 255)
+    .map((v) => (v <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4))
+    .reduce((sum, v, i) => sum + v * [0.2126, 0.7152, 0.0722][i], 0);
+  const behind = (e) => {
+    for (; e; e = e.parentElement) {
+      const colour = rgba(getComputedStyle(e).backgroundColor);
+      if (colour[3] === 255) return colour;
+    }
+    return [255, 255, 255];
+  };
+  const written = 'label, legend, output, p, select, button, input[type=text], input[type=number]';
+  const words = [...root.querySelectorAll(written)]
+    .filter((e) => e.checkVisibility() && (e.textContent.trim() || e.value));
+  return Math.min(21, ...words.map((e) => {
+    const [a, b] = [light(rgba(getComputedStyle(e).color)), light(behind(e))];
+    return (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05);
+  }));
+};
+"""
+
+# Every code cell has run, or one has failed. Read from the model: "run all" itself ends at the first error.
+FINISHED = """() => {
+  const cells = jupyterapp.shell.currentWidget.content.widgets
+    .filter((c) => c.model.type === 'code' && c.model.sharedModel.getSource().trim());
+  const failed = (c) => c.model.outputs.toJSON().some((o) => o.output_type === 'error')
+    && !(c.model.getMetadata('tags') || []).includes('raises-exception');
+  const ran = (c) => c.model.executionCount != null && c.model.executionState !== 'running';
+  return kernelIdle() && (cells.every(ran) || cells.some(failed));
+}"""
+
+CELL_ERRORS = """() => jupyterapp.shell.currentWidget.content.widgets.flatMap((cell, index) => {
+  if (cell.model.type !== 'code' || !cell.model.sharedModel.getSource().trim()) return [];
+  const announced = (cell.model.getMetadata('tags') || []).includes('raises-exception');
+  const error = cell.model.outputs.toJSON().find((o) => o.output_type === 'error');
+  if (error && !announced) return [`cell ${index}: ${error.ename}: ${error.evalue}`];
+  if (!error && announced) return [`cell ${index} did not raise`];
+  return cell.model.executionCount == null ? [`cell ${index} was not run`] : [];
+})"""
+
+
+class NotebookPage:
+    """One notebook in a browser page of its own."""
+
+    def __init__(self, browser, server, name):
+        url, token = server
+        self.host = urlsplit(url).netloc
+        self.page_errors, self.external = [], []
+        self.page = browser.new_context(viewport={"width": 1400, "height": 900}).new_page()
+        self.page.on("pageerror", lambda error: self.page_errors.append(str(error)))
+        self.page.on("request", lambda request: self._note(request.url))
+        self.page.on("websocket", lambda socket: self._note(socket.url))
+        self.page.add_init_script(STATE)
+        self.page.goto(f"{url}/lab/workspaces/auto-{uuid.uuid4().hex[:8]}/tree/{name}?reset&token={token}")
+        self.page.wait_for_selector(".jp-Notebook .jp-Cell", timeout=60_000)
+        self.page.wait_for_function("kernelIdle()", timeout=60_000)
+
+    def _note(self, url):
+        """Keep the address of a request that leaves the server."""
+        parts = urlsplit(url)
+        if parts.scheme not in ("data", "blob", "about") and parts.netloc != self.host:
+            self.external.append(url)
+
+    def pictures_with_alt_text(self):
+        """How many stored pictures are shown, with words for those who do not see them."""
+        shown = "images => images.filter(i => i.alt.trim() && i.naturalWidth > 1 && i.checkVisibility()).length"
+        return self.page.locator(".jp-OutputArea-output img").evaluate_all(shown)
+
+    def run_all(self, timeout=300):
+        """Run every cell from the top; returns when all have run, or one has failed."""
+        self.page.evaluate("() => { jupyterapp.commands.execute('notebook:run-all-cells'); }")
+        self.page.wait_for_function(FINISHED, timeout=timeout * 1000)
+
+    def errors(self):
+        """What went wrong in cells, in widgets and in the page."""
+        broken = self.page.locator(".jp-OutputArea", has_text="Error displaying widget").count()
+        widgets = ["a widget is not displayed"] if broken else []
+        return self.page.evaluate(CELL_ERRORS) + widgets + self.page_errors
+
+    def cell_count(self):
+        """The number of cells of the notebook."""
+        return self.page.evaluate("() => jupyterapp.shell.currentWidget.content.widgets.length")
+
+    def use_theme(self, theme):
+        """Switch JupyterLab to its light or dark theme."""
+        name = {"light": "JupyterLab Light", "dark": "JupyterLab Dark"}[theme]
+        self.page.evaluate("name => jupyterapp.commands.execute('apputils:change-theme', {theme: name})", name)
+        light = "true" if theme == "light" else "false"
+        self.page.wait_for_function("light => document.body.dataset.jpThemeLight === light", arg=light)
+        self.page.locator("#jupyterlab-splash").wait_for(state="detached")
+
+    def type_commands(self, where):
+        """Type `dd`, JupyterLab's command that deletes a cell, on an element; gives what is wrong when one is gone."""
+        before = self.cell_count()
+        where.focus()
+        self.page.keyboard.type("dd")
+        if self.cell_count() != before:
+            self.page.evaluate("() => jupyterapp.commands.execute('notebook:undo-cell-action')")
+            yield "typing dd deleted a cell"
+
+    def check_predictions(self):
+        """Every prediction question is answered by keyboard, and keys stay in it."""
+        for question in self.page.locator(".prediction").all():
+            choice = question.locator("input").first
+            yield from self.type_commands(choice)
+            self.page.keyboard.press("Space")
+            if not choice.is_checked():
+                yield "the space bar chooses no answer"
+
+    def explorers(self):
+        """The explorers of the notebook, from top to bottom."""
+        count = self.page.locator("section.explorer").count()
+        return [ExplorerOnPage(self, self.page.locator("section.explorer").nth(n)) for n in range(count)]
+
+    def explorer(self, title):
+        """The explorer with this title."""
+        return ExplorerOnPage(self, self.page.locator(f'section.explorer[aria-label="{title}"]'))
+
+    def close(self):
+        """Shut the kernel down and close the page."""
+        self.page.evaluate("async () => { await jupyterapp.shell.currentWidget.sessionContext.shutdown(); }")
+        self.page.context.close()
+
+
+class ExplorerOnPage:
+    """One explorer, and the checks it has to pass; each check gives what is wrong, in words."""
+
+    def __init__(self, notebook, root):
+        self.notebook, self.page, self.root = notebook, notebook.page, root
+        self.title = root.get_attribute("aria-label") or ""
+
+    def state(self, rest=150):
+        """What the explorer shows, once it has come to rest."""
+        return self.root.evaluate("settledState", rest)
+
+    def state_when(self, expected, seconds=3):
+        """What the explorer shows once that is as `expected`; or after some seconds, as it is then."""
+        deadline = time.monotonic() + seconds
+        while not expected(state := self.state()) and time.monotonic() < deadline:
+            pass  # state() itself waits
+        return state
+
+    def controls(self):
+        """The names of the controls."""
+        return self.root.locator("[data-control]").evaluate_all("all => all.map(e => e.dataset.control)")
+
+    def control(self, name):
+        """One control."""
+        return self.root.locator(f'[data-control="{name}"]')
+
+    def check_at_rest(self):
+        """Named, described, drawn and without an error."""
+        state = self.state()
+        yield from (f"{self.title}: {error}" for error in state["errors"])
+        if not self.title or not state["named"] or not state["description"]:
+            yield f"{self.title}: the explorer or a picture of it has no name or description"
+        if not state["pictures"] or 0 in state["pictures"]:
+            yield f"{self.title}: a picture is empty"
+        if not self.controls():
+            yield f"{self.title}: there is no control"
+
+    def check_control(self, name):
+        """Both ends, reached by keyboard, differ in picture, output and description; coming back shows the same."""
+        control, where = self.control(name), f"{self.title}, {name}"
+        named = "e => !!(e.getAttribute('aria-label') || e.labels?.[0]?.textContent.trim())"
+        if not control.evaluate(named):
+            yield f"{where}: the control has no label"
+        kind = control.evaluate("e => e.tagName === 'SELECT' ? 'select' : e.type")
+        start = control.is_checked() if kind == "checkbox" else control.input_value()
+        self.move(control, kind, 0)
+        low = self.state(rest=300)
+        self.move(control, kind, 1)
+        high = self.state_when(lambda state: all(state[part] != low[part] for part in ("pictures", "description")))
+        self.move(control, kind, 0)
+        again = self.state_when(lambda state: all(state[part] == low[part] for part in ("pictures", "description")))
+        yield from (f"{where}: {error}" for state in (low, high, again) for error in state["errors"])
+        if low["pictures"] == high["pictures"]:
+            yield f"{where}: the picture is the same at both ends"
+        if low["description"] == high["description"]:
+            yield f"{where}: the description is the same at both ends"
+        if low["outputs"].get(name) == high["outputs"].get(name) and (kind == "range" or name in low["outputs"]):
+            yield f"{where}: the control's output is the same at both ends"
+        if (low["pictures"], low["description"]) != (again["pictures"], again["description"]):
+            yield f"{where}: coming back shows something else"
+        self.put_back(control, kind, start)
+
+    def move(self, control, kind, end):
+        """Bring a control to its lower (0) or upper (1) end with keys alone."""
+        keyboard = self.page.keyboard
+        control.focus()
+        if kind in ("range", "select"):
+            keyboard.press(("Home", "End")[end])
+        elif kind == "checkbox":
+            if control.is_checked() != bool(end):
+                keyboard.press("Space")
+        else:
+            text = (
+                control.get_attribute(("min", "max")[end]) if kind == "number" else ("a b", "to be or not to be")[end]
+            )
+            keyboard.press("Control+a")
+            keyboard.type(text)
+            keyboard.press("Enter")
+
+    def put_back(self, control, kind, value):
+        """Give a control its first value again, so that the next check starts where a reader does."""
+        if kind == "checkbox":
+            control.set_checked(value)
+        elif kind == "select":
+            control.select_option(value)
+        else:
+            control.fill(value)
+            control.press("Enter")
+        self.state()
+
+    def check_typing(self):
+        """Keys meant for a control stay there: `dd` on a slider does not delete the cell."""
+        for problem in self.notebook.type_commands(self.root.locator("[data-control]").first):
+            yield f"{self.title}: {problem}"
+
+    def check_cells(self):
+        """Arrow keys walk over the cells of a heatmap and read each one out."""
+        for canvas in self.root.locator("canvas.explorer-picture").all():
+            canvas.focus()
+            readings = []
+            for key in ("ArrowRight", "ArrowDown", "ArrowRight"):
+                self.page.keyboard.press(key)
+                readings.append(self.state()["readout"])
+            if len(set(readings)) < 2 or not all(readings):
+                yield f"{self.title}: arrow keys read {readings}"
+
+    def check_contrast(self, theme):
+        """Words stand out from what is behind them (WCAG 2.2 AA)."""
+        ratio = self.root.evaluate("lowestContrast")
+        if ratio < 4.5:
+            yield f"{self.title}: contrast {ratio:.1f} in the {theme} theme, expected at least 4.5"

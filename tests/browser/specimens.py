@@ -1,0 +1,121 @@
+"""A notebook of explorers: real ones with every kind of control and view, and small ones with one fault each."""
+
+from nbformat.v4 import new_code_cell, new_notebook
+
+SPECIMEN = '''
+import anywidget
+import traitlets
+
+
+class Specimen(anywidget.AnyWidget):
+    _esm = """
+export default {render({model, el}) {
+  const fault = model.get('fault');
+  el.innerHTML = `<section class="explorer" aria-label="${fault}"><label for="${fault}-x">x</label>
+    <input id="${fault}-x" type="range" data-control="x" min="0" max="7" value="3"><output data-for="x"></output>
+    <canvas class="explorer-picture" width="8" height="8" tabindex="0"></canvas><p class="explorer-readout"></p>
+    <p class="explorer-description"></p><p class="explorer-error" role="alert" hidden>It failed.</p></section>`;
+  const get = (selector) => el.querySelector(selector);
+  const input = get('input'), canvas = get('canvas'), context = canvas.getContext('2d');
+  let row = 0, column = 0, moves = 0;
+  const show = () => {
+    const value = fault === 'stuck' ? 3 : +input.value;
+    context.fillStyle = fault === 'empty' ? '#0000' : 'green';
+    context.clearRect(0, 0, 8, 8);
+    context.fillRect(0, 0, 1 + (fault === 'picture' ? 3 : value) + (fault === 'drifts' ? moves++ / 10 : 0), 8);
+    if (fault !== 'output') get('output').textContent = value;
+    get('.explorer-description').textContent = fault === 'description' ? 'A bar.' : `A bar of length ${value}.`;
+    canvas.setAttribute('aria-label', fault === 'nameless' ? '' : get('.explorer-description').textContent);
+    get('.explorer-error').hidden = !(fault === 'error' && value === 7);
+  };
+  input.addEventListener('input', () => {
+    show();
+    if (fault === 'network') fetch('http://example.invalid/').catch(() => {});
+    if (fault === 'throws') throw new Error('thrown in a listener');
+  });
+  canvas.addEventListener('keydown', (event) => {
+    if (event.key === 'ArrowRight') column++;
+    if (event.key === 'ArrowDown') row++;
+    if (fault !== 'readout') get('.explorer-readout').textContent = `row ${row}, column ${column}`;
+  });
+  if (fault !== 'keys') el.addEventListener('keydown', (event) => event.stopPropagation());
+  if (fault === 'label') get('label').remove();
+  if (fault === 'colours') get('.explorer-description').style.color = '#808080';
+  show();
+}};
+"""
+    fault = traitlets.Unicode().tag(sync=True)
+'''
+
+REAL = """
+import numpy as np
+from matplotlib.figure import Figure
+from encoder_lib import explore
+
+numbers = np.arange(12.0).reshape(3, 4)
+
+
+def heatmaps(width, base, count, name, minus, words):
+    values = numbers[:, :width] * np.log(base) * (-1 if minus else 1) + count + len(name) + len(words)
+    text = f"{width} columns, {base}, {count}, {name}, {minus}, {words}."
+    return explore.View(explore.Heatmap(values, limits=(-90, 190)), explore.Heatmap(-values), description=text)
+
+
+every_control = explore.Explorer(
+    heatmaps,
+    explore.Range("width", 4, min=1, max=4),
+    explore.Range("base", 10.0, min=2, max=10_000, step=None, log=True),
+    explore.Number("count", 0, min=0, max=9),
+    explore.Select("name", "a", options=("a", "bcd")),
+    explore.Checkbox("minus", False),
+    explore.Text("words", "one two"),
+    title="every control",
+)
+
+
+def frames(shift):
+    return explore.View(
+        explore.Heatmap(np.arange(40.0).reshape(10, 4), window=5),
+        description=[f"Rows from {first}." for first in range(6)],
+        frames="shift",
+    )
+
+
+figure = Figure(figsize=(3, 2))
+line, = figure.add_subplot(ylim=(0, 9)).plot([0, 1], [0, 0])
+
+
+def redraw(height):
+    line.set_ydata([0, height])
+    return f"A line that rises to {height}."
+"""
+EXPLORERS = {
+    "every control": "every_control",
+    "frames": "explore.Explorer(frames, explore.Range('shift', 2, min=0, max=5), title='frames')",
+    "figure": "explore.Explorer(redraw, explore.Range('height', 3, min=1, max=9), title='figure', figure=figure)",
+}
+
+# fault -> what the checks have to say about it
+FAULTS = {
+    "sound": None,
+    "stuck": "picture is the same",
+    "picture": "picture is the same",
+    "output": "output is the same",
+    "description": "description is the same",
+    "drifts": "coming back",
+    "nameless": "no name",
+    "error": "It failed.",
+    "label": "no label",
+    "readout": "arrow keys",
+    "colours": "contrast",
+    "keys": "deleted a cell",
+}
+
+
+def specimen_notebook():
+    """One cell for each explorer; the last cell fails."""
+    faults = [*FAULTS, "network", "throws"]
+    cells = [REAL.strip(), *EXPLORERS.values(), "explore.predict('shuffle')"]
+    cells += [SPECIMEN.strip(), *(f"Specimen(fault={fault!r})" for fault in faults), "1 / 0"]
+    spec = {"kernelspec": {"name": "python3", "display_name": "Python 3", "language": "python"}}
+    return new_notebook(cells=[new_code_cell(source) for source in cells], metadata=spec)

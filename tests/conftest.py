@@ -1,0 +1,65 @@
+"""What the tests of the library share: devices, seeds, and the checks that every module has to pass."""
+
+import warnings
+
+import pytest
+import torch
+from hypothesis import settings
+from torch.func import functional_call
+
+torch.set_num_threads(1)
+settings.register_profile("repeatable", deadline=None, derandomize=True, database=None, max_examples=50)
+settings.load_profile("repeatable")
+
+DEVICES = ["cpu", "cuda"] if torch.cuda.is_available() else ["cpu"]
+
+
+@pytest.fixture(autouse=True)
+def seed():
+    """Every test draws the same numbers, in whatever order the tests run."""
+    torch.manual_seed(0)
+
+
+@pytest.fixture(params=DEVICES)
+def device(request):
+    """The CPU, and the GPU where there is one. Draw on the CPU, then move: both get the same numbers."""
+    return torch.device(request.param)
+
+
+@pytest.fixture
+def gradcheck():
+    """Compare the gradients of a module's inputs and weights with finite differences."""
+
+    def check(module, *inputs, **fixed):
+        weights = {name: w.detach().clone().requires_grad_() for name, w in module.named_parameters()}
+        inputs = [x.detach().clone().requires_grad_() for x in inputs]
+
+        def run(*tensors):
+            given, values = tensors[: len(inputs)], tensors[len(inputs) :]
+            return functional_call(module, dict(zip(weights, values, strict=True)), given, fixed)
+
+        return torch.autograd.gradcheck(run, (*inputs, *weights.values()))
+
+    return check
+
+
+@pytest.fixture
+def compiles():
+    """Run a module whole-graph compiled and exported, each once for all sizes, and compare with the plain call."""
+
+    def check(module, draw, dynamic_shapes):
+        """`draw(B, T)` gives the inputs, `dynamic_shapes` their dimensions that may change."""
+        module.eval()
+        torch._dynamo.reset()
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # torch's own deprecations
+            compiled = torch.compile(module, fullgraph=True, dynamic=True, backend="aot_eager")
+            exported = torch.export.export(module, draw(3, 5), dynamic_shapes=dynamic_shapes).module()
+            for batch, length in ((3, 5), (2, 9), (4, 7)):
+                inputs = draw(batch, length)
+                expected = module(*inputs)
+                torch.testing.assert_close(compiled(*inputs), expected, atol=1e-6, rtol=0)
+                torch.testing.assert_close(exported(*inputs), expected, atol=1e-6, rtol=0)
+        torch._dynamo.reset()
+
+    return check

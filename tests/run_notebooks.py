@@ -1,0 +1,57 @@
+"""Run notebooks and save them in place, without anything that changes from one run to the next."""
+
+import sys
+from pathlib import Path
+
+import nbformat
+from nbclient import NotebookClient
+from nbclient.exceptions import CellExecutionError
+
+KERNELSPEC = {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"}
+LANGUAGE = {"name": "python", "file_extension": ".py", "mimetype": "text/x-python", "pygments_lexer": "ipython3"}
+WIDGET_VIEW = "application/vnd.jupyter.widget-view+json"
+KEPT = {"tags", "jupyter"}  # cell metadata that authors set
+
+
+def run(notebook, folder, timeout=300):
+    """Execute every cell of `notebook` in `folder`, in a fresh kernel."""
+    NotebookClient(
+        notebook,
+        timeout=timeout,
+        kernel_name="python3",
+        resources={"metadata": {"path": str(folder)}},
+        store_widget_state=False,
+        record_timing=False,
+        extra_arguments=["--log-level=ERROR"],
+    ).execute()
+
+
+def tidy(notebook):
+    """Drop widget state, live views that have a static stand-in, timings and versions."""
+    notebook.metadata = nbformat.from_dict({"kernelspec": KERNELSPEC, "language_info": LANGUAGE})
+    for cell in notebook.cells:
+        cell.metadata = nbformat.from_dict({key: value for key, value in cell.metadata.items() if key in KEPT})
+        for output in cell.get("outputs", []):
+            data = output.get("data", {})
+            if len(data) > 1:
+                data.pop(WIDGET_VIEW, None)
+
+
+def main(names):
+    """Run the named notebooks one after another; the first cell error stops everything and saves nothing."""
+    for path in map(Path, names):
+        print(f"{path} ...", end=" ", flush=True)
+        notebook = nbformat.read(path, as_version=4)
+        try:
+            run(notebook, path.parent)
+        except CellExecutionError as error:
+            print("failed")
+            return f"{path} was not saved.\n{error}"
+        tidy(notebook)
+        nbformat.write(notebook, path)
+        print(f"saved, {path.stat().st_size / 1000:.0f} KB")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

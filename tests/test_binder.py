@@ -1,0 +1,87 @@
+"""Binder builds from binder/, with the same pins that everyone else has."""
+
+import shutil
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+
+ROOT = Path(__file__).parent.parent
+
+
+def pins(path):
+    """The pinned requirements of a file, by name."""
+    rows = [line.split("#")[0].strip() for line in path.read_text().splitlines()]
+    parsed = [Requirement(row) for row in rows if row and not row.startswith("-")]
+    return {canonicalize_name(requirement.name): requirement for requirement in parsed}
+
+
+def version(requirement):
+    """The one exact version that a pin allows, without a local build tag."""
+    (only,) = requirement.specifier
+    assert only.operator == "==", f"{requirement} is no exact pin"
+    return only.version.partition("+")[0]
+
+
+REQUIRED = {name: version(pin) for name, pin in pins(ROOT / "requirements.txt").items()}
+BINDER = {name: version(pin) for name, pin in pins(ROOT / "binder/requirements.txt").items()}
+DEPENDENCIES = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["dependencies"]
+
+
+@pytest.fixture(scope="module")
+def dockerfile(tmp_path_factory):
+    """The Dockerfile that repo2docker makes of this repository; needs no container engine."""
+    copy = tmp_path_factory.mktemp("repository")
+    for name in ("README.md", "pyproject.toml", "requirements.txt"):
+        shutil.copy(ROOT / name, copy)
+    shutil.copytree(ROOT / "binder", copy / "binder")
+    command = ["repo2docker", "--no-build", "--debug", "--user-id", "1000", "--user-name", "jovyan", str(copy)]
+    done = subprocess.run([sys.executable, "-m", *command], capture_output=True, text=True, timeout=60, check=True)
+    return done.stdout + done.stderr
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "py-2d3-2e11",
+        'pip install --no-cache-dir -r "binder/requirements.txt"',
+        "RUN ./binder/postBuild",
+        "/binder/start",
+    ],
+)
+def test_binder_folder_is_picked_up(dockerfile, line):
+    """Python 3.11, our requirements, postBuild and start are all in the image."""
+    assert line in dockerfile
+
+
+def test_binder_pins_equal_requirements():
+    """A package has one version everywhere."""
+    different = {name: version for name, version in BINDER.items() if REQUIRED.get(name) != version}
+    assert different == {}
+
+
+@pytest.mark.parametrize("dependency", DEPENDENCIES)
+def test_pins_lie_in_the_ranges_of_the_package(dependency):
+    """What pyproject.toml asks for is pinned for everyone, and the pin satisfies it."""
+    requirement = Requirement(dependency)
+    name = canonicalize_name(requirement.name)
+    assert requirement.specifier.contains(REQUIRED[name])
+    assert name in BINDER
+
+
+def test_binder_installs_the_library_and_the_cpu_build():
+    """The image has encoder_lib, and the small build of torch from its own index."""
+    rows = (ROOT / "binder/requirements.txt").read_text().splitlines()
+    assert "-e ." in rows
+    assert f"torch=={REQUIRED['torch']}+cpu" in rows
+    assert "--extra-index-url https://download.pytorch.org/whl/cpu" in rows
+
+
+def test_the_start_script_runs_the_command():
+    """The server's own command is handed on, with one thread."""
+    command = ["bash", str(ROOT / "binder/start"), "bash", "-c", "echo threads=$OMP_NUM_THREADS"]
+    assert subprocess.check_output(command, text=True) == "threads=1\n"

@@ -1,0 +1,361 @@
+"""Layer, stack and TransformerEncoder: what each promises, over both norm orders and five kinds of position."""
+
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+from torch import nn
+
+from encoder_lib import Encoder, EncoderLayer, TransformerEncoder, causal_mask, lengths_mask, padding_mask, trace
+
+V, N, B, T, H, K, F = 11, 3, 2, 5, 4, 2, 9
+D = H * K
+PAD = 1
+F64 = torch.float64
+POSITIONS = ["sinusoidal", "learned", "rotary", "alibi", "none"]
+SETTINGS = [
+    {"norm_first": norm_first, "activation": activation, "bias": bias}
+    for norm_first in (False, True)
+    for activation in ("relu", "gelu")
+    for bias in (True, False)
+]
+
+
+def label(settings):
+    """A short name for a test."""
+    return "-".join(f"{value}" for value in settings.values())
+
+
+def draw_ids(batch=B, length=T):
+    """Random ids without padding."""
+    return torch.randint(PAD + 1, V, (batch, length))
+
+
+def run(module, *inputs, traced=False):
+    """The module's output, through the explicit path when traced."""
+    if not traced:
+        return module(*inputs)
+    with trace(module):
+        return module(*inputs)
+
+
+def gradients(output, tensors):
+    """The gradients of a fixed random sum of `output`."""
+    weights = torch.randn(output.shape, generator=torch.Generator().manual_seed(1)).to(output)
+    return torch.autograd.grad((output * weights).sum(), tensors)
+
+
+# The layer
+
+
+@pytest.mark.parametrize("settings", SETTINGS, ids=label)
+def test_layer_is_the_formula(settings):
+    """Residual paths, branches and norms in the order that the docstring gives, from the layer's own parts."""
+    layer, x = EncoderLayer(D, H, F, **settings).double(), torch.randn(B, T, D, dtype=F64)
+    mask = lengths_mask(torch.tensor([3, T]))
+    if settings["norm_first"]:
+        normal = layer.norm1(x)
+        y = x + layer.attention(normal, normal, normal, mask)
+        y = y + layer.feed_forward(layer.norm2(y))
+    else:
+        y = layer.norm1(x + layer.attention(x, x, x, mask))
+        y = layer.norm2(y + layer.feed_forward(y))
+    torch.testing.assert_close(layer(x, mask), y, atol=1e-12, rtol=0)
+
+
+@pytest.mark.parametrize("bias", [True, False])
+@pytest.mark.parametrize("attention_bias", [True, False])
+def test_biases_and_parameter_count(bias, attention_bias):
+    """4·D² + 2·D·F weights, 2·D gains, and the biases that were asked for."""
+    layer = EncoderLayer(D, H, F, bias=bias, attention_bias=attention_bias)
+    expected = 4 * D * D + 2 * D * F + 2 * D
+    expected += (F + D + 2 * D if bias else 0) + (4 * D if bias and attention_bias else 0)
+    assert sum(p.numel() for p in layer.parameters()) == expected
+
+
+@pytest.mark.parametrize("settings", [{"dropout": 0.25}, {"eps": 0.1}])
+def test_settings_reach_every_part(settings):
+    """Dropout in its three places, eps in both norms."""
+    layer = EncoderLayer(D, H, F, **settings)
+    if "dropout" in settings:
+        assert layer.attention.dropout == layer.feed_forward.dropout.p == layer.dropout.p == 0.25
+    else:
+        assert layer.norm1.eps == layer.norm2.eps == 0.1
+
+
+@pytest.mark.parametrize("norm_first", [False, True])
+def test_dropout_falls_on_both_branches(norm_first):
+    """With every branch dropped a pre-norm layer is the identity, a post-norm layer its two norms."""
+    layer, x = EncoderLayer(D, H, F, norm_first=norm_first, dropout=1.0), torch.randn(B, T, D)
+    expected = x if norm_first else layer.norm2(layer.norm1(x))
+    torch.testing.assert_close(layer(x), expected)
+    assert (layer.eval()(x) - expected).abs().max() > 0.01
+
+
+@pytest.mark.parametrize("norm_first", [False, True])
+@pytest.mark.parametrize("positional", ["none", "rotary", "alibi"])
+def test_layer_gradcheck(norm_first, positional, gradcheck):
+    """Gradients of input and every weight against finite differences, with a dead row."""
+    layer = EncoderLayer(4, 2, 3, norm_first=norm_first, activation="gelu", positional=positional, eps=1e-3).double()
+    mask = torch.rand(B, 1, 3, 3) < 0.7
+    mask[0, 0, 1] = False
+    assert gradcheck(layer, torch.randn(B, 3, 4, dtype=F64), mask=mask)
+
+
+# The stack
+
+
+@pytest.mark.parametrize("norm_first", [False, True])
+@pytest.mark.parametrize("final_norm", [None, False, True])
+def test_stack_is_its_layers_one_after_the_other(norm_first, final_norm):
+    """N layers, each with weights of its own; the final norm follows the order unless it is asked for or refused."""
+    encoder = Encoder(N, D, H, F, norm_first=norm_first, final_norm=final_norm, eps=0.1)
+    x, mask = torch.randn(B, T, D), causal_mask(T)
+    y = x
+    for layer in encoder.layers:
+        y = layer(y, mask)
+    if norm_first if final_norm is None else final_norm:
+        assert encoder.norm.eps == 0.1
+        y = encoder.norm(y)
+    else:
+        assert isinstance(encoder.norm, nn.Identity)
+    assert torch.equal(encoder(x, mask), y)
+    first, second = encoder.layers[0].feed_forward.linear1.weight, encoder.layers[1].feed_forward.linear1.weight
+    assert len(encoder.layers) == N and not torch.equal(first, second)
+
+
+@pytest.mark.parametrize("settings", SETTINGS, ids=label)
+@pytest.mark.parametrize("positional", ["none", "rotary", "alibi"])
+@pytest.mark.parametrize("mode", ["train", "eval"])
+def test_fused_equals_explicit(settings, positional, mode, device):
+    """With and without a trace: the same values and gradients, dead rows among them, and every weight gets one."""
+    encoder = Encoder(2, D, H, F, positional=positional, **settings).to(device, F64).train(mode == "train")
+    x = torch.randn(B, T, D, dtype=F64).to(device).requires_grad_()
+    mask = (torch.rand(B, 1, T, T) < 0.6).to(device)
+    mask[0, 0, 2] = False
+    results = []
+    for traced in (False, True):
+        y = run(encoder, x, mask, traced=traced)
+        results.append((y, *gradients(y, [x, *encoder.parameters()])))
+    torch.testing.assert_close(*results, atol=1e-10, rtol=0)
+    names = [name for name, _ in encoder.named_parameters()]
+    got_none = {name for name, g in zip(names, results[0][2:], strict=True) if g.abs().max() < 1e-12}
+    assert all("k_proj.bias" in name for name in got_none)  # it adds the same to all scores of a row
+
+
+@pytest.mark.parametrize("norm_first", [False, True])
+@pytest.mark.parametrize("traced", [False, True])
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float32, F64])
+def test_masked_tokens_have_no_say(norm_first, traced, dtype, device):
+    """Other vectors in padded or later positions leave the rest as it was, bit by bit, through three layers."""
+    encoder = Encoder(N, D, H, F, norm_first=norm_first).to(device, dtype)
+    x = torch.randn(B, T, D).to(device, dtype)
+    other = x.clone()
+    other[:, 3:] = 50 * torch.randn(B, T - 3, D).to(device, dtype)
+    for mask in (lengths_mask(torch.tensor([3, 3]), T).to(device), causal_mask(T, device=device)):
+        ours, theirs = run(encoder, x, mask, traced=traced), run(encoder, other, mask, traced=traced)
+        assert torch.equal(ours[:, :3], theirs[:, :3])
+    assert (encoder(x)[:, :3] - encoder(other)[:, :3]).abs().max() > 0.01
+
+
+@pytest.mark.parametrize("norm_first", [False, True])
+@pytest.mark.parametrize(
+    ("layers", "dtype", "limit"),
+    [(1, torch.float32, 2e-5), (12, torch.float32, 2e-5), (1, torch.float16, 2e-2), (1, torch.bfloat16, 1e-1)],
+)
+def test_precision(norm_first, layers, dtype, limit, device):
+    """Against float64, from one layer to twelve."""
+    encoder = Encoder(layers, 32, 4, 48, norm_first=norm_first).to(device, dtype)
+    x = torch.randn(B, T, 32).to(device, dtype)
+    y = encoder(x)
+    assert y.dtype == dtype and (y - encoder.double()(x.double())).abs().max() < limit
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float32, F64])
+@pytest.mark.parametrize("traced", [False, True])
+def test_sequence_of_padding_alone(dtype, traced, device):
+    """A sequence in which every token is padding gives finite vectors and gradients and leaves its neighbour alone."""
+    encoder = Encoder(2, D, H, F).to(device, dtype)
+    x = torch.randn(B, T, D).to(device, dtype).requires_grad_()
+    mask = lengths_mask(torch.tensor([0, T])).to(device)
+    y = run(encoder, x, mask, traced=traced)
+    assert y.isfinite().all() and all(g.isfinite().all() for g in gradients(y, [x, *encoder.parameters()]))
+    limit = 1e-5 if dtype in (torch.float32, F64) else 5e-2
+    torch.testing.assert_close(y[1:], run(encoder, x[1:], traced=traced), atol=limit, rtol=0)
+
+
+@pytest.mark.parametrize("norm_first", [False, True])
+def test_batch_invariance(norm_first, device):
+    """One sequence alone and among sixteen: the same vectors to 1e-5."""
+    encoder, x = Encoder(N, D, H, F, norm_first=norm_first).to(device), torch.randn(16, T, D).to(device)
+    alone = torch.cat([encoder(x[[b]]) for b in range(16)])
+    torch.testing.assert_close(encoder(x), alone, atol=1e-5, rtol=0)
+
+
+@pytest.mark.parametrize("n_heads", [1, D])
+@pytest.mark.parametrize("shape", [(B, 0, D), (B, 1, D), (0, T, D), (1, T, D)])
+@pytest.mark.parametrize("traced", [False, True])
+def test_empty_and_single(n_heads, shape, traced):
+    """No tokens, one token, no sequences; one head, and heads of width 1."""
+    y = run(Encoder(2, D, n_heads, F, norm_first=True), torch.randn(shape), traced=traced)
+    assert y.shape == shape and y.isfinite().all()
+
+
+@pytest.mark.parametrize("norm_first", [False, True])
+def test_dropout_in_train_mode_alone(norm_first):
+    """Two passes differ in train mode and agree, bit by bit, in eval mode; with dropout 0 the mode does not matter."""
+    encoder, x = Encoder(2, D, H, F, norm_first=norm_first, dropout=0.3), torch.randn(B, T, D)
+    assert (encoder(x) - encoder(x)).abs().max() > 0.01
+    assert torch.equal(encoder.eval()(x), encoder(x))
+    without = Encoder(2, D, H, F, norm_first=norm_first)
+    assert torch.equal(without(x), without.eval()(x))
+
+
+def test_pre_norm_keeps_the_residual_path_open():
+    """Every weight at zero: a pre-norm stack without its final norm hands its input on untouched."""
+    encoder, x = Encoder(N, D, H, F, norm_first=True, final_norm=False), torch.randn(B, T, D)
+    for p in encoder.parameters():
+        nn.init.zeros_(p)
+    assert torch.equal(encoder(x), x)
+
+
+# Ids in, vectors out
+
+
+@pytest.mark.parametrize("positional", POSITIONS)
+def test_order_matters_but_for_none(positional):
+    """Shuffled tokens give shuffled vectors when nothing tells the positions, and others when something does."""
+    model, ids = TransformerEncoder(V, 2, D, H, F, positional=positional).double(), draw_ids()
+    order = torch.tensor([3, 0, 4, 1, 2])
+    error = (model(ids[:, order]) - model(ids)[:, order]).abs().max()
+    assert error < 1e-12 if positional == "none" else error > 1e-3
+
+
+@pytest.mark.parametrize("positional", POSITIONS)
+@pytest.mark.parametrize("norm_first", [False, True])
+def test_padding_is_masked_by_itself(positional, norm_first, device):
+    """Padding at the end changes nothing, whatever vector it has; without `padding_idx` it does."""
+    settings = {"positional": positional, "norm_first": norm_first}
+    model = TransformerEncoder(V, N, D, H, F, padding_idx=PAD, **settings).to(device)
+    ids = draw_ids().to(device)
+    padded = torch.nn.functional.pad(ids, (0, 4), value=PAD)
+    torch.testing.assert_close(model(padded)[:, :T], model(ids), atol=2e-6, rtol=0)
+    before = model(padded)
+    with torch.no_grad():
+        model.embedding.token.weight[PAD] = 30.0
+    assert torch.equal(model(padded)[:, :T], before[:, :T])
+    leaky = TransformerEncoder(V, N, D, H, F, **settings).to(device)
+    leaky.load_state_dict(model.state_dict())
+    assert (leaky(padded)[:, :T] - leaky(ids)).abs().max() > 1e-3
+
+
+@given(st.lists(st.integers(0, 6), min_size=1, max_size=4), st.integers(0, 3), st.sampled_from(POSITIONS))
+def test_padding_never_leaks(lengths, extra, positional):
+    """Sequences of any lengths in one batch get the vectors that each gets alone, cut to its own length."""
+    model = TransformerEncoder(V, 2, D, H, F, padding_idx=PAD, positional=positional, max_len=16).double().eval()
+    ids = torch.full((len(lengths), max(lengths) + extra), PAD)
+    for row, length in zip(ids, lengths, strict=True):
+        row[:length] = draw_ids(1, length)
+    y = model(ids)
+    assert y.isfinite().all()
+    for b, length in enumerate(lengths):
+        torch.testing.assert_close(y[[b], :length], model(ids[[b], :length]), atol=1e-10, rtol=0)
+
+
+@pytest.mark.parametrize("shape", ["2d", "1, 1", "B, 1", "B, H"])
+def test_padding_is_masked_whatever_else_is(shape):
+    """A mask given besides is joined with the padding mask, whichever of its shapes it has."""
+    model = TransformerEncoder(V, 2, D, H, F, padding_idx=PAD, positional="none")
+    ids = draw_ids(B, T)
+    ids[0, 3:] = PAD
+    causal = causal_mask(T)
+    sizes = {"2d": (T, T), "1, 1": (1, 1, T, T), "B, 1": (B, 1, T, T), "B, H": (B, H, T, T)}[shape]
+    expected = model.encoder(model.embedding(ids), padding_mask(ids, PAD) & causal)
+    torch.testing.assert_close(model(ids, causal.expand(sizes)), expected)
+    assert (model(ids) - expected).abs().max() > 0.01
+
+
+@pytest.mark.parametrize("positional", POSITIONS)
+def test_is_embedding_and_encoder(positional):
+    """The two parts, one after the other; keywords reach the part that they belong to."""
+    model = TransformerEncoder(
+        V, 2, D, H, F, positional=positional, max_len=8, scale=True, dropout=0.1, norm_first=True, activation="gelu"
+    )
+    inside = positional in ("rotary", "alibi")
+    assert model.encoder.layers[1].attention.positional == (positional if inside else "none")
+    assert isinstance(model.embedding.position, nn.Identity) == (inside or positional == "none")
+    assert model.embedding.dropout.p == model.encoder.layers[0].dropout.p == 0.1
+    assert model.embedding.token.scale == D**0.5 and model.encoder.layers[0].feed_forward.activation == "gelu"
+    ids = draw_ids()
+    assert torch.equal(model.eval()(ids), model.encoder(model.embedding(ids)))
+
+
+def test_embedding_norm_and_eps_reach_their_places():
+    """`embedding_norm` adds a norm at the bottom; eps is that of every norm."""
+    model = TransformerEncoder(V, 1, D, H, F, norm_first=True, embedding_norm=True, eps=0.2)
+    layer = model.encoder.layers[0]
+    assert {n.eps for n in (model.embedding.norm, layer.norm1, layer.norm2, model.encoder.norm)} == {0.2}
+    assert isinstance(TransformerEncoder(V, 1, D, H, F).embedding.norm, nn.Identity)
+
+
+@pytest.mark.parametrize("positional", POSITIONS)
+def test_state_dict_round_trip(positional):
+    """Another model loads the weights and gives the same vectors; no table of sinusoids is among them."""
+    first, second = (TransformerEncoder(V, 2, D, H, F, positional=positional, padding_idx=PAD) for _ in range(2))
+    ids = draw_ids()
+    y = first(ids)
+    assert (second(ids) - y).abs().max() > 0.01
+    second.load_state_dict(first.state_dict())
+    assert torch.equal(second(ids), y)
+    assert set(first.state_dict()) == {name for name, _ in first.named_parameters()}
+
+
+@pytest.mark.parametrize("positional", POSITIONS)
+def test_half_and_back(positional, device):
+    """After .half() and .double() every buffer is what a float64 model has: no rounding stays behind."""
+    model, ids = TransformerEncoder(V, 2, D, H, F, positional=positional, max_len=8).to(device), draw_ids().to(device)
+    model(ids)
+    model.half()
+    assert model(ids).dtype == torch.float16
+    model.double()
+    fresh = TransformerEncoder(V, 2, D, H, F, positional=positional, max_len=8).double().to(device)
+    fresh.load_state_dict(model.state_dict())
+    assert torch.equal(model(ids), fresh(ids))
+    assert all(b.dtype == F64 and b.device.type == device.type for b in model.buffers())
+
+
+@pytest.mark.parametrize("positional", POSITIONS)
+def test_inputs_stay_as_they_are(positional):
+    """Ids and mask are not written to."""
+    model = TransformerEncoder(V, 2, D, H, F, positional=positional, padding_idx=PAD)
+    ids, mask = draw_ids(), causal_mask(T)
+    kept = ids.clone(), mask.clone()
+    model(ids, mask).sum().backward()
+    assert torch.equal(ids, kept[0]) and torch.equal(mask, kept[1])
+
+
+@pytest.mark.parametrize("positional", POSITIONS)
+@pytest.mark.parametrize("shape", [(B, 0), (B, 1), (0, T), (1, 1)])
+def test_model_empty_and_single(positional, shape):
+    """No tokens, one token, no sequences."""
+    model = TransformerEncoder(V, 2, D, H, F, positional=positional, padding_idx=PAD)
+    assert model(draw_ids(*shape)).shape == (*shape, D)
+
+
+@pytest.mark.parametrize("positional", POSITIONS)
+def test_compiles(positional, compiles):
+    """As one graph for any B and T, with padding and a mask in two of its shapes."""
+    model = TransformerEncoder(V, 1, D, H, F, positional=positional, max_len=64, padding_idx=PAD, norm_first=True)
+    batch, length = torch.export.Dim("B", max=64), torch.export.Dim("T", min=2, max=64)
+    ids = {0: batch, 1: length}
+    compiles(model, lambda b, t: (torch.randint(V, (b, t)), causal_mask(t)), (ids, {0: length, 1: length}))
+
+
+def test_compiles_with_a_mask_in_four_dimensions(compiles):
+    """As one graph, layers and mask of a plain stack."""
+    batch, length = torch.export.Dim("B", max=64), torch.export.Dim("T", min=2, max=64)
+    compiles(
+        Encoder(1, D, H, F),
+        lambda b, t: (torch.randn(b, t, D), torch.rand(b, 1, t, t) < 0.7),
+        ({0: batch, 1: length}, {0: batch, 2: length, 3: length}),
+    )

@@ -1,0 +1,124 @@
+"""The course's own explorers: what they show is computed, right, and different at the two ends of every control."""
+
+import itertools
+import math
+import re
+
+import pytest
+import torch
+
+from encoder_lib import explore, sinusoidal_table
+from encoder_lib.explore import Range
+
+
+def _similarity():
+    tables = torch.randn(5, 6, 3, generator=torch.Generator().manual_seed(0))
+    return explore.similarity(tables, list("abcdef"), ["x", "x", "x", "y", "y", "y"])
+
+
+EXPLORERS = {
+    "look_up": explore.look_up,
+    "similarity": _similarity,
+    "positional": explore.positional,
+    "clocks": explore.clocks,
+}
+
+
+def picture(explorer):
+    """All that the reader sees: the current frame of every panel, or the PNG."""
+    if explorer._view is None:
+        return explorer._picture
+    return b"".join(panel.frame(explorer._frame).tobytes() for panel in explorer._view.panels)
+
+
+def ends(explorer):
+    return {name: (c.min, c.max) for name, c in explorer._by_name.items() if isinstance(c, Range)}
+
+
+@pytest.mark.parametrize("name", EXPLORERS)
+def test_every_control_changes_picture_and_description(name):
+    for control, (low, high) in ends(EXPLORERS[name]()).items():
+        explorer = EXPLORERS[name]()
+        explorer.set(**{control: low})
+        before = picture(explorer), explorer.description
+        explorer.set(**{control: high})
+        assert picture(explorer) != before[0] and explorer.description != before[1], control
+
+
+@pytest.mark.parametrize("name", EXPLORERS)
+def test_every_combination_of_ends_works(name):
+    explorer = EXPLORERS[name]()
+    for values in itertools.product(*ends(explorer).values()):
+        explorer.set(**dict(zip(explorer.values, values, strict=True)))
+        assert not explorer.error and explorer.description.endswith(".")
+
+
+@pytest.mark.parametrize("name", EXPLORERS)
+def test_every_explorer_has_a_static_picture_with_its_description(name):
+    explorer = EXPLORERS[name]()
+    bundle, _ = explorer._repr_mimebundle_()
+    assert bundle["image/png"] and "<img alt=" in bundle["text/html"] and explorer.description in bundle["text/plain"]
+
+
+def test_look_up_shows_the_rows_that_the_ids_name():
+    explorer = explore.look_up(first=1, second=4, third=1)
+    one_hot, table, out = (torch.tensor(panel.frame(0)) for panel in explorer._view.panels)
+    assert one_hot.argmax(dim=1).tolist() == [1, 4, 1]
+    assert table.isnan().any(dim=1).tolist() == [True, False, True, True, False, True]
+    assert torch.equal(out, table[[1, 4, 1]])
+    assert "rows 1 and 4 are read" in explorer.description and "first and third" in explorer.description
+
+
+def test_similarity_steps_through_cosines_in_the_front_end():
+    explorer = _similarity()
+    (panel,) = explorer._view.panels
+    assert panel.frames == 5 and explorer._frames == "step"
+    assert (abs(panel.frame(3).diagonal() - 1) < 1e-6).all()
+
+
+@pytest.mark.parametrize(
+    ("length", "d_model", "base", "shift"), [(64, 128, 10_000, 0), (8, 16, 100, 5), (128, 8, 10, 64)]
+)
+def test_positional_shows_the_table_and_products_that_do_not_move(length, d_model, base, shift):
+    explorer = explore.positional(length, d_model, base, shift)
+    table, products = explorer._view.panels
+    expected = sinusoidal_table(length + shift, d_model, base=base, dtype=torch.float64)[shift:]
+    assert torch.allclose(torch.tensor(table.frame(shift)).double(), expected, atol=1e-6)
+    by_hand = expected @ expected[0] / (d_model / 2)
+    assert torch.allclose(torch.tensor(products.frame(shift)[:, 0]).double(), by_hand, atol=1e-6)
+    assert abs(products.frame(shift) - products.frame(0)).max() < 1e-6
+    assert f"{2 * math.pi * base ** (1 - 2 / d_model):,.1f} positions" in explorer.description
+    assert f"Positions {shift} to {shift + length - 1} " in explorer.description
+
+
+def test_shift_costs_no_computation():
+    explorer = explore.positional()
+    view = explorer._view
+    explorer.shift = 7
+    assert explorer._view is view
+    explorer.base = 500
+    assert explorer._view is not view
+
+
+def test_clocks_turn_by_the_shift_alone():
+    explorer = explore.clocks(position=3, shift=5)
+    turned = re.search(r"turn by (.*)\.", explorer.description).group(1)
+    expected = [round(math.degrees(5 * 100 ** (-2 * k / 8))) % 360 for k in range(4)]
+    assert turned == ", ".join(f"{angle}°" for angle in expected)
+    explorer.position = 77
+    assert turned in explorer.description
+    explorer.shift = 6
+    assert turned not in explorer.description
+
+
+def test_clocks_that_come_back_show_the_same_picture():
+    explorer = explore.clocks(position=0, shift=1)
+    before = explorer._picture
+    explorer.position = 50
+    assert explorer._picture != before
+    explorer.position = 0
+    assert explorer._picture == before
+
+
+def test_rows_that_are_not_read_are_called_so():
+    assert [panel["missing"] for panel in explore.look_up()._panels] == ["NaN", "not read", "NaN"]

@@ -1,0 +1,43 @@
+"""`make notebooks` saves what a fresh run shows, nothing volatile, and stops at an error."""
+
+import nbformat
+import run_notebooks
+from nbformat.v4 import new_code_cell, new_notebook, new_output
+
+
+def test_saves_outputs_in_order_without_anything_volatile(tmp_path):
+    """A run in place stores outputs and counts, and a second run changes no byte."""
+    path = tmp_path / "one.ipynb"
+    code = "import ipywidgets\nipywidgets.IntSlider(3)"
+    cells = [new_code_cell("6 * 7"), new_code_cell(code, metadata={"tags": ["x"], "execution": {"a": "b"}})]
+    nbformat.write(new_notebook(cells=cells, metadata={"widgets": {}}), path)
+
+    assert run_notebooks.main([path]) == 0
+    first = path.read_bytes()
+    saved = nbformat.read(path, as_version=4)
+    assert [cell.execution_count for cell in saved.cells] == [1, 2]
+    assert saved.cells[0].outputs[0].data["text/plain"] == "42"
+    assert saved.cells[1].metadata == {"tags": ["x"]}
+    assert list(saved.cells[1].outputs[0].data) == ["text/plain"]
+    assert sorted(saved.metadata) == ["kernelspec", "language_info"]
+    assert "version" not in saved.metadata.language_info
+
+    assert run_notebooks.main([path]) == 0
+    assert path.read_bytes() == first
+
+
+def test_stops_at_a_cell_error_and_keeps_the_file(tmp_path):
+    """A failing cell is reported and nothing is overwritten."""
+    path = tmp_path / "bad.ipynb"
+    nbformat.write(new_notebook(cells=[new_code_cell("1 / 0")]), path)
+    before = path.read_bytes()
+    assert "ZeroDivisionError" in run_notebooks.main([path])
+    assert path.read_bytes() == before
+
+
+def test_a_widget_view_without_stand_in_is_kept():
+    """Only a view that a picture or text can stand for is dropped."""
+    view = new_output("display_data", {run_notebooks.WIDGET_VIEW: {"model_id": "a"}})
+    notebook = new_notebook(cells=[new_code_cell("x", outputs=[view])])
+    run_notebooks.tidy(notebook)
+    assert list(notebook.cells[0].outputs[0].data) == [run_notebooks.WIDGET_VIEW]
