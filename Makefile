@@ -1,0 +1,51 @@
+# Two commands do everything: `make lab` opens the notebooks, `make test` runs the tests.
+# Each target first makes .venv from requirements.txt when it is missing or older than its sources.
+
+PYTHON ?= python3
+VENV := .venv
+RUN := $(VENV)/bin/python -m
+STAMP := $(VENV)/.set-up
+NOTEBOOKS := $(sort $(wildcard notebooks/*.ipynb))
+NBVAL := pytest --nbval --nbval-current-env --nbval-cell-timeout 120 --nbval-sanitize-with tests/nbval.cfg -p no:cacheprovider
+ROOT_FLAG := $(if $(filter 0,$(shell id -u)),--allow-root)
+
+.PHONY: help lab test test-long lint notebooks bench clean
+
+help:  ## list the commands
+	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
+
+lab: $(STAMP)  ## set up and open the notebooks in JupyterLab
+	$(RUN) jupyterlab --ip=127.0.0.1 $(ROOT_FLAG) $(or $(firstword $(NOTEBOOKS)),notebooks)
+
+test: lint  ## set up and run the tests: library, notebooks, browser (minutes)
+	$(RUN) pytest -m "not browser and not long"
+	$(if $(NOTEBOOKS),$(RUN) $(NBVAL) notebooks,@echo "No notebooks to compare yet.")
+	$(RUN) pytest -m "browser and not long"
+	@echo "make test: all passed."
+
+test-long: $(STAMP)  ## the slow tests, and the notebooks again on the plainest arithmetic
+	$(RUN) pytest -m long || [ $$? -eq 5 ]  # 5: there is no such test yet
+	$(if $(NOTEBOOKS),ATEN_CPU_CAPABILITY=default OMP_NUM_THREADS=1 $(RUN) $(NBVAL) notebooks)
+	@echo "make test-long: all passed."
+
+lint: $(STAMP)  ## check style and formatting
+	$(RUN) ruff check
+	$(RUN) ruff format --check
+
+notebooks: $(STAMP)  ## run every notebook and save it in place
+	$(VENV)/bin/python tests/run_notebooks.py $(NOTEBOOKS)
+
+bench: $(STAMP)  ## measure how fast the explorers answer, in a real browser
+	$(RUN) pytest tests/benchmarks -s
+
+clean:  ## remove the environment and caches
+	rm -rf $(VENV) build *.egg-info .pytest_cache .ruff_cache .hypothesis .benchmarks
+
+$(STAMP): requirements.txt pyproject.toml
+	@command -v $(PYTHON) >/dev/null || { echo "No '$(PYTHON)' here. Install Python 3.11 or newer, or name one: make PYTHON=/path/to/python3.11"; exit 1; }
+	@$(PYTHON) -c 'import sys; sys.version_info >= (3, 11) or sys.exit("Python 3.11 or newer is needed and this is %d.%d. Name another one: make PYTHON=python3.11" % sys.version_info[:2])'
+	@echo "Setting up $(VENV): about a minute the first time, more on a slow connection."
+	@$(PYTHON) -m venv $(VENV)
+	@$(RUN) pip install --quiet --disable-pip-version-check -r requirements.txt
+	@touch $@
+	@echo "Set-up finished."
