@@ -34,7 +34,8 @@ from encoder_lib.positional import (
     alibi_bias,
     sinusoidal_table,
 )
-from encoder_lib.pretrained import from_torch
+from encoder_lib.pretrained import SentenceEncoder, load_pretrained
+from encoder_lib.torch_twin import from_torch
 from encoder_lib.trace import trace
 
 __all__ = [
@@ -46,6 +47,7 @@ __all__ = [
     "MultiHeadAttention",
     "RMSNorm",
     "RotaryPositionalEncoding",
+    "SentenceEncoder",
     "SinusoidalPositionalEncoding",
     "TokenEmbedding",
     "TransformerEmbedding",
@@ -57,6 +59,7 @@ __all__ = [
     "causal_mask",
     "from_torch",
     "lengths_mask",
+    "load_pretrained",
     "masked_softmax",
     "padding_mask",
     "sinusoidal_table",

@@ -96,7 +96,10 @@ def _problem(attempt: Callable, reference: Callable, case: Case) -> str:
     changed = [a for a, b in zip(case.arguments, mine, strict=True) if isinstance(a, Tensor) and not _same(a, b)]
     if changed:
         return f"{case.label}: with {given} the function changed its own input; make a new tensor instead"
-    return _difference(case.label, given, reference(*case.arguments), got)
+    try:
+        return _difference(case.label, given, reference(*case.arguments), got)
+    except Exception as error:  # a tensor without numbers, for instance
+        return f"{case.label}: with {given} the result cannot be compared: {str(error)[:300]}"
 
 
 def _difference(label: str, given: str, expected, got) -> str:
@@ -107,6 +110,8 @@ def _difference(label: str, given: str, expected, got) -> str:
             return f"{label}: with {given} expected a tensor, got {type(got).__name__}"
     if got.shape != expected.shape:
         return f"{label}: with {given} expected shape {tuple(expected.shape)}, got {tuple(got.shape)}"
+    if got.is_complex():
+        return f"{label}: with {given} expected real numbers, got {got.dtype}"
     kind = "boolean" if expected.dtype == torch.bool else "a number"
     if (got.dtype == torch.bool) != (expected.dtype == torch.bool):
         return f"{label}: with {given} expected each element to be {kind}, got {got.dtype}"
@@ -127,6 +132,43 @@ def _show(value) -> str:
 
 def _numbers(*shape: int, seed: int = 0) -> Tensor:
     return torch.randn(*shape, dtype=torch.float64, generator=torch.Generator().manual_seed(seed))
+
+
+# --- 00_start_here -----------------------------------------------------------------------------------------------
+
+
+def check_mean_vector(attempt: Callable) -> Verdict:
+    """mean_vector(x): the mean of the vectors x (T, D), one number for each dimension (D,)."""
+    cases = [
+        Case("one token", (torch.tensor([[1.0, 2.0, 3.0]], dtype=torch.float64),)),
+        Case("two tokens", (torch.tensor([[1.0, 2.0], [3.0, 6.0]], dtype=torch.float64),)),
+        Case("more tokens than numbers", (_numbers(5, 2),)),
+        Case("more numbers than tokens", (_numbers(2, 7),)),
+        Case("as many of both", (_numbers(3, 3),)),
+    ]
+    hints = (
+        "Add up the vectors and divide by how many there are.",
+        "The result has one number for each dimension: average over the tokens, which are dimension 0.",
+        "x.mean(dim=…) averages over the dimension that you name.",
+    )
+    return _examine("mean_vector", attempt, lambda x: x.mean(dim=0), cases, hints)
+
+
+def check_unit(attempt: Callable) -> Verdict:
+    """unit(x): every vector of x (N, D) brought to length 1, in its own direction."""
+    cases = [
+        Case("one vector", (torch.tensor([[3.0, 4.0]], dtype=torch.float64),)),
+        Case("two vectors", (torch.tensor([[2.0, 0.0], [0.0, -5.0]], dtype=torch.float64),)),
+        Case("many numbers", (_numbers(3, 8),)),
+        Case("as many vectors as numbers", (_numbers(4, 4),)),
+        Case("long and short vectors", (_numbers(3, 2) * torch.tensor([[1e4], [1.0], [1e-2]]),)),
+    ]
+    hints = (
+        "The length of a vector is the square root of the sum of its squared numbers.",
+        "Each vector is divided by its own length: sum over the last dimension.",
+        "Keep the summed dimension (keepdim=True), so that lengths (N, 1) divide vectors (N, D).",
+    )
+    return _examine("unit", attempt, lambda x: x / x.norm(dim=-1, keepdim=True), cases, hints)
 
 
 # --- 01_embedding ------------------------------------------------------------------------------------------------
@@ -272,3 +314,72 @@ def check_rotate(attempt: Callable) -> Verdict:
         return RotaryPositionalEncoding(x.shape[-1])(x)
 
     return _examine("rotate", attempt, reference, cases, hints)
+
+
+# --- 09_pretrained -----------------------------------------------------------------------------------------------
+
+
+def check_pool(attempt: Callable) -> Verdict:
+    """pool(x, real): the mean of the real tokens' vectors, x (B, T, D) and real (B, T) -> (B, D), at length 1."""
+
+    def reference(x: Tensor, real: Tensor) -> Tensor:
+        mean = (x * real[..., None]).sum(dim=1) / real.sum(dim=1, keepdim=True)  # (B, D)
+        return mean / mean.norm(dim=-1, keepdim=True)
+
+    cases = [
+        Case("one token", (torch.tensor([[[3.0, 4.0]]], dtype=torch.float64), torch.tensor([[True]]))),
+        Case("two tokens", (torch.tensor([[[1.0, 0.0], [0.0, 3.0]]], dtype=torch.float64), torch.ones(1, 2).bool())),
+        Case("padding at the end", (_numbers(1, 3, 2), torch.tensor([[True, True, False]]))),
+        Case("sentences of two lengths", (_numbers(2, 4, 3), torch.arange(4) < torch.tensor([[4], [1]]))),
+        Case("as many sentences as tokens", (_numbers(3, 3, 5), torch.arange(3) < torch.tensor([[2], [3], [1]]))),
+    ]
+    hints = (
+        "Padding must not count: neither in the sum nor in the number that you divide by.",
+        "real[..., None] has shape (B, T, 1) and silences the vectors of padding when multiplied.",
+        "First the mean over the tokens, then divide each sentence's vector by its own length.",
+    )
+    return _examine("pool", attempt, reference, cases, hints)
+
+
+def check_search(attempt: Callable) -> Verdict:
+    """search(query, vectors, k): the numbers of the k unit vectors (N, D) nearest to the query (D,), best first."""
+    unit = torch.nn.functional.normalize(_numbers(9, 4), dim=-1)
+    square = torch.tensor([[1.0, 0.0], [0.0, 1.0], [0.6, 0.8], [-1.0, 0.0]], dtype=torch.float64)
+    cases = [
+        Case("the best of two", (square[0], square[:2], 1)),
+        Case("the two best, best first", (square[1], square, 2)),
+        Case("opposite directions come last", (square[3], square, 4)),
+        Case("many vectors", (unit[4] * 0.5 + unit[2] * 0.5, unit, 3)),
+        Case("all of them", (unit[0], unit, 9)),
+    ]
+    hints = (
+        "The cosine of two vectors of length 1 is their dot product.",
+        "vectors @ query gives one number for each vector; the largest are the nearest.",
+        "Give back positions, not cosines, and the best one first: topk or a descending argsort.",
+    )
+    return _examine("search", attempt, lambda query, vectors, k: (vectors @ query).topk(k).indices, cases, hints)
+
+
+def check_looks_back(attempt: Callable) -> Verdict:
+    """looks_back(weights): for each layer and head (L, H, T, T), the mean weight on the token before -> (L, H)."""
+
+    def reference(weights: Tensor) -> Tensor:
+        return weights.diagonal(-1, dim1=-2, dim2=-1).mean(dim=-1)
+
+    def maps(*shape: int) -> Tensor:
+        return _numbers(*shape).softmax(dim=-1)
+
+    two = torch.tensor([[[[1.0, 0.0], [0.75, 0.25]]]], dtype=torch.float64)
+    cases = [
+        Case("two tokens", (two,)),
+        Case("three tokens", (maps(1, 1, 3, 3),)),
+        Case("two heads", (maps(1, 2, 4, 4),)),
+        Case("layers and heads", (maps(3, 2, 5, 5),)),
+        Case("as many of everything", (maps(3, 3, 3, 3),)),
+    ]
+    hints = (
+        "Rows look, columns are looked at: row t, column t − 1.",
+        "Those entries form the diagonal just below the main one: weights.diagonal(-1, dim1=-2, dim2=-1).",
+        "The first token has none before it: average over the T − 1 others.",
+    )
+    return _examine("looks_back", attempt, reference, cases, hints)

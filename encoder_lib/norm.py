@@ -42,6 +42,9 @@ class LayerNorm(nn.Module):
         y = normal.to(x.dtype) * self.weight
         return y if self.bias is None else y + self.bias
 
+    def extra_repr(self) -> str:
+        return f"{self.d_model}, eps={self.eps}"
+
 
 class RMSNorm(nn.Module):
     """Scale each token's vector to a root mean square of 1; the mean stays where it is.

@@ -187,8 +187,47 @@ def plot_lines(
         ax.plot(places, values, color=colour, linestyle=dash, marker=marker, label=name)
     ax.set(xscale=x_scale, yscale=y_scale)
     if len(curves) > 1:
-        for text in ax.legend(loc="center left", bbox_to_anchor=(1, 0.5)).get_texts():
-            text.set(parse_math=False, fontfamily=_fonts()[0])
+        _legend(ax)
+    return _name(ax, title, x_label, y_label)
+
+
+def plot_bars(
+    values: Mapping[str, float], *, title: str = "", x_label: str = "", number: str = ",.0f", ax: Axes | None = None
+) -> Axes:
+    """Draw named numbers as horizontal bars, the first on top, each with its number written beside it.
+
+    values: name -> number, NaN and infinity excepted. number: how the numbers are written.
+    Raises ValueError for no bars or a number that is not finite.
+    """
+    if not values or not all(map(isfinite, values.values())):
+        raise ValueError(f"expected at least one finite number, got {dict(values)}: pass {{'name': number}}")
+    ax = _axes(ax)
+    names = [_drawable(name, LABEL) for name in values]
+    bars = ax.barh(range(len(names)), list(values.values()), color=sns.color_palette("colorblind")[0])
+    ax.bar_label(bars, [format(value, number) for value in values.values()], padding=4)
+    ax.set_yticks(range(len(names)), names, parse_math=False, fontfamily=_fonts()[0])
+    ax.invert_yaxis()
+    ax.margins(x=0.15)
+    return _name(ax, title, x_label)
+
+
+def plot_spread(
+    values, marks: Mapping[str, float], *, title: str = "", x_label: str = "", y_label: str = "", ax: Axes | None = None
+) -> Axes:
+    """Draw how numbers are spread, as a histogram with every number as a tick below it, and named marks to compare.
+
+    values: (N,). marks: name -> place on the x axis, drawn as a vertical line.
+    Raises ValueError for no numbers.
+    """
+    array = as_array(values, ndim=(1,))  # (N,)
+    ax = _axes(ax)
+    sns.histplot(array, bins=18, color="0.75", edgecolor="white", ax=ax)
+    sns.rugplot(array, color="0.3", ax=ax)
+    colours = sns.color_palette("colorblind", len(marks))
+    for (name, place), colour, dash in zip(marks.items(), colours, cycle(("-", "--", "-.", ":")), strict=False):
+        ax.axvline(place, color=colour, linestyle=dash, linewidth=2, label=_drawable(name, LABEL))
+    if marks:
+        _legend(ax)
     return _name(ax, title, x_label, y_label)
 
 
@@ -231,7 +270,7 @@ def plot_words(
             )  # fmt: skip
     limit = limit or 1.15 * float(np.abs(points).max())
     ax.set(xlim=(-limit, limit), ylim=(-limit, limit), aspect="equal")
-    ax.legend(loc="center left", bbox_to_anchor=(1, 0.5))
+    _legend(ax)
     return _name(ax, title, "first number", "second number")
 
 
@@ -284,13 +323,19 @@ def plot_clocks(before, after, *, title: str = "", ax: Axes | None = None) -> Ax
         ax.annotate(f"clock {k}", (3 * k, -1.35), ha="center", va="top")
     ax.set(xlim=(-1.4, 3 * n_clocks - 1.6), ylim=(-1.7, 1.2), aspect="equal")
     ax.axis("off")
-    ax.legend(loc="center left", bbox_to_anchor=(1, 0.5))
+    _legend(ax)
     return _name(ax, title)
 
 
 def _axes(ax: Axes | None, **size) -> Axes:
     """Return `ax`, or the Axes of a new figure."""
     return plt.subplots(layout="constrained", **size)[1] if ax is None else ax
+
+
+def _legend(ax: Axes) -> None:
+    """Name what is drawn, to the right of the picture, as plain text."""
+    for text in ax.legend(loc="center left", bbox_to_anchor=(1, 0.5)).get_texts():
+        text.set(parse_math=False, fontfamily=_fonts()[0])
 
 
 def _name(ax: Axes, title: str, x_label: str = "", y_label: str = "") -> Axes:

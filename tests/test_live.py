@@ -3,11 +3,12 @@
 import itertools
 import math
 import re
+from functools import lru_cache
 
 import pytest
 import torch
 
-from encoder_lib import explore, sinusoidal_table
+from encoder_lib import explore, load_pretrained, sinusoidal_table
 from encoder_lib.explore import Range
 
 
@@ -16,7 +17,19 @@ def _similarity():
     return explore.similarity(tables, list("abcdef"), ["x", "x", "x", "y", "y", "y"])
 
 
+@lru_cache
+def _minilm():
+    return load_pretrained("minilm")
+
+
+def _heads(**options):
+    return explore.heads(_minilm(), SENTENCE, **options)
+
+
+SENTENCE = "The cat sat on the mat because it was tired."
 EXPLORERS = {
+    "heads": _heads,
+    "atlas": lambda: _heads(atlas=True),
     "look_up": explore.look_up,
     "similarity": _similarity,
     "positional": explore.positional,
@@ -32,7 +45,11 @@ def picture(explorer):
 
 
 def ends(explorer):
-    return {name: (c.min, c.max) for name, c in explorer._by_name.items() if isinstance(c, Range)}
+    """The two ends of every control; a text is empty, or as long as the control takes it."""
+    return {
+        name: (c.min, c.max) if isinstance(c, Range) else ("", "a b " * (c.max_length // 4))
+        for name, c in explorer._by_name.items()
+    }
 
 
 @pytest.mark.parametrize("name", EXPLORERS)
@@ -122,3 +139,38 @@ def test_clocks_that_come_back_show_the_same_picture():
 
 def test_rows_that_are_not_read_are_called_so():
     assert [panel["missing"] for panel in explore.look_up()._panels] == ["NaN", "not read", "NaN"]
+
+
+def test_heads_show_the_attention_of_the_model():
+    explorer = _heads(layer=6, head=12)
+    (panel,) = explorer._view.panels
+    weights, tokens = _minilm().attention(SENTENCE), _minilm().tokens(SENTENCE)
+    assert panel.x_ticks == panel.y_ticks == tokens and panel.frames == 12
+    assert torch.equal(torch.tensor(panel.frame(11)), weights[5, 11])
+    assert "Layer 6, head 12: most of all it looks at “cat”" in explorer.description
+    assert "“the” at “cat”, 80 %" in explorer.description
+    explorer.set(layer=1, head=3)
+    assert "the token before, with 92 %" in explorer.description
+
+
+def test_the_atlas_holds_every_head_and_names_it():
+    atlas = _heads(atlas=True)._view.panels[0]
+    weights = _minilm().attention(SENTENCE)
+    size = weights.shape[-1] + 1
+    assert atlas.values.shape == (6 * size - 1, 12 * size - 1)
+    for layer, head in itertools.product(range(6), range(12)):
+        tile = atlas.values[layer * size :, head * size :][: size - 1, : size - 1]
+        assert torch.equal(torch.tensor(tile), weights[layer, head])
+        assert (atlas.y_ticks[layer * size], atlas.x_ticks[head * size]) == (str(layer + 1), str(head + 1))
+
+
+HOSTILE = ["", " ", "🙂" * 40, "你好世界" * 30, "<b>$x^$</b>", "\ud800", "w" * 1_000_000, "a " * 500, "\x00\n"]
+
+
+@pytest.mark.parametrize("sentence", HOSTILE, ids=range(len(HOSTILE)))
+def test_any_text_can_be_typed(sentence):
+    explorer = _heads(atlas=True)
+    explorer.sentence = sentence
+    assert not explorer.error and len(explorer.sentence) <= 100
+    assert max(panel.rows for panel in explorer._view.panels) <= 512
+    assert explorer._repr_mimebundle_()[0]["image/png"]

@@ -265,3 +265,30 @@ def test_clocks_need_two_rows_of_one_even_width(before, after):
 def test_axes_without_labels_have_whole_numbers():
     ax = plots.plot_heatmap(torch.zeros(2, 3))
     assert all(tick == int(tick) for tick in [*ax.get_xticks(), *ax.get_yticks()])
+
+
+def test_bars_hold_their_numbers_in_order_and_write_them_beside():
+    ax = plots.plot_bars({"a": 3.0, "$x^$": 1500.0}, title="t", x_label="n")
+    assert [bar.get_width() for bar in ax.patches] == [3, 1500]
+    assert [label.get_text() for label in ax.get_yticklabels()] == ["a", "$x^$"]
+    assert [text.get_text() for text in ax.texts] == ["3", "1,500"]
+    assert ax.yaxis_inverted() and ax.get_title() == "t"
+    ax.figure.canvas.draw()
+
+
+@pytest.mark.parametrize("values", [{}, {"a": float("nan")}, {"a": 1.0, "b": float("inf")}])
+def test_bars_of_nothing_or_infinity_are_refused(values):
+    with pytest.raises(ValueError, match="finite number"):
+        plots.plot_bars(values)
+
+
+def test_a_spread_counts_every_number_and_marks_places():
+    ax = plots.plot_spread(torch.tensor([1.0, 1.0, 2.0, 5.0]), {"here": 3.0})
+    assert sum(bar.get_height() for bar in ax.patches) == 4
+    assert list(ax.lines[0].get_xdata()) == [3, 3]
+    assert [text.get_text() for text in ax.get_legend().get_texts()] == ["here"]
+
+
+def test_a_spread_of_nothing_is_refused():
+    with pytest.raises(ValueError, match=r"expected .* got"):
+        plots.plot_spread([], {})

@@ -1,11 +1,13 @@
 """The generated data sets are what they say, and the training loop learns them."""
 
+import re
+
 import pytest
 import torch
 from torch import nn
 
 from encoder_lib import TokenEmbedding
-from encoder_lib.tasks import KINDS, SENTENCES, accuracy, fit, kinds_corpus, neighbours, reversal
+from encoder_lib.tasks import KINDS, SENTENCES, accuracy, fit, kinds_corpus, library_sentences, neighbours, reversal
 
 
 def test_every_sentence_of_the_corpus_follows_a_pattern():
@@ -62,3 +64,11 @@ def test_fit_refuses_steps_and_rates_that_mean_nothing(wrong, error):
     model = nn.Sequential(TokenEmbedding(5, 8), nn.Linear(8, 5))
     with pytest.raises(error, match=r"steps|lr"):
         fit(model, lambda: (torch.arange(5), torch.arange(5)), **wrong)
+
+
+def test_library_sentences_are_real_sentences_with_their_place():
+    sentences = library_sentences()
+    assert len(sentences) > 300 and sentences == library_sentences()
+    assert all(re.fullmatch(r"[A-Z][ -~]{28,158}\.", sentence) for sentence in sentences)
+    assert sentences["Create and return a temporary directory."] == "tempfile.TemporaryDirectory"
+    assert not any(re.search(r"\._|^_", place) for place in sentences.values())

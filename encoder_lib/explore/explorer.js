@@ -329,8 +329,8 @@ class HeatmapPanel {
   paintRows() {
     const { pen, left, top, height, spec } = this;
     const cell = height / spec.rows;
-    const step = niceStep(13 / cell);
-    const first = spec.shift_rows ? (step - (this.shift % step)) % step : 0; // labels travel with their rows
+    const step = spec.tile ?? niceStep(13 / cell); // one label for each tile, in its middle
+    const first = spec.tile ? spec.tile >> 1 : spec.shift_rows ? (step - (this.shift % step)) % step : 0; // labels travel
     pen.textAlign = "right";
     pen.textBaseline = "middle";
     for (let row = first; row < spec.rows; row += step) {
@@ -342,11 +342,11 @@ class HeatmapPanel {
   paintColumns() {
     const { pen, left, top, width, height, spec } = this;
     const cell = width / spec.columns;
-    const step = niceStep((this.slanted ? LINE : this.widest("x") + 8) / cell);
+    const step = spec.tile ?? niceStep((this.slanted ? LINE : this.widest("x") + 8) / cell);
     const y = top + height;
     pen.textAlign = "center";
     pen.textBaseline = "top";
-    for (let column = 0; column < spec.columns; column += step) {
+    for (let column = spec.tile ? spec.tile >> 1 : 0; column < spec.columns; column += step) {
       const [text, x] = [this.label("x", column), left + (column + 0.5) * cell];
       if (this.slanted) this.paintTurned(text, x + 3, y + 8, -Math.PI / 4, "right", 96);
       else pen.fillText(fit(pen, text, 96), x, y + 6);

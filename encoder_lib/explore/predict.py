@@ -29,6 +29,18 @@ class Verdict:
 
 
 QUESTIONS = {
+    "alike": Question(
+        prompt="Take “How do I bake a cake?” Which question is closer to it?",
+        choices=("How do I make a cage?", "Which recipe is good for a birthday?"),
+        answer=1,
+        because="The first shares nearly all of its letters with the question, the second what it is about.",
+    ),
+    "parts": Question(
+        prompt="The model has 22.6 million numbers. Which part holds the most of them?",
+        choices=("the table of words", "attention", "the feed-forward networks"),
+        answer=0,
+        because="The table has a row of 384 numbers for each of 30,522 word pieces: more than half of all numbers.",
+    ),
     "repeat": Question(
         prompt="The ids are [2, 3, 2]: the first token and the third are the same. Are the first and third row equal?",
         choices=("yes, in every number", "nearly, up to rounding", "no, their places differ"),
@@ -60,6 +72,20 @@ QUESTIONS = {
         answer=2,
         because="Each pair of sine and cosine contributes the cosine of its frequency times the distance. "
         "Both distances are 4, and where the pair stands drops out.",
+    ),
+    "sink": Question(
+        prompt="The model has 72 attention heads. How many of them look at the first token, [CLS], most of all?",
+        choices=("a few", "about half", "nearly all"),
+        answer=2,
+        because="A softmax has to spend its weight somewhere. Where a head finds nothing to do, it parks it on a token "
+        "that is always there.",
+    ),
+    "ablate": Question(
+        prompt="We remove a fifth of a sentence’s words: those that get the most attention, averaged over all heads. "
+        "Compared with removing random words, how far does the sentence’s vector move?",
+        choices=("less far", "as far", "more than twice as far"),
+        answer=2,
+        because="Averaged over all heads, attention finds the words that carry the vector. A single head may not.",
     ),
 }
 

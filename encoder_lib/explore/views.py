@@ -11,6 +11,20 @@ from encoder_lib.explore.controls import Control, Range
 from encoder_lib.plots import LABEL, TITLE, as_array, as_labels, colour_limits, plot_heatmap, readable
 
 LARGEST = 512  # rows or columns of one heatmap
+WIRED = (
+    "title",
+    "x_label",
+    "y_label",
+    "x_ticks",
+    "y_ticks",
+    "cmap",
+    "rows",
+    "columns",
+    "frames",
+    "stride",
+    "missing",
+    "tile",
+)
 
 
 class Heatmap:
@@ -20,6 +34,7 @@ class Heatmap:
     x_ticks: C labels. y_ticks: one label for each row; with a window they shift along with the rows.
     limits: the values at the ends of the colour map; without them they fit the finite values of all frames.
     missing: what NaN, drawn in grey stripes, stands for.
+    tile: the matrix is made of square tiles of so many rows and columns; the axes name each tile once, in its middle.
     Raises ValueError for other shapes, matrices above 512 x 512, labels that do not match, an unknown colour map.
     """
 
@@ -36,6 +51,7 @@ class Heatmap:
         cmap: str = "viridis",
         window: int | None = None,
         missing: str = "NaN",
+        tile: int | None = None,
     ) -> None:
         array = as_array(values, ndim=(2, 3) if window is None else (2,))
         if window is not None and not 1 <= window <= len(array):
@@ -58,7 +74,9 @@ class Heatmap:
         self.x_label, self.y_label = readable(x_label, LABEL), readable(y_label, LABEL)
         self.x_ticks = as_labels(x_ticks, self.columns, "x_ticks")
         self.y_ticks = as_labels(y_ticks, len(array) if window else self.rows, "y_ticks")
-        self.window, self.missing = window, readable(missing, LABEL)
+        if tile is not None and not 1 <= tile <= max(self.rows, self.columns):
+            raise ValueError(f"expected a tile of 1 to {max(self.rows, self.columns)} rows, got {tile}")
+        self.window, self.missing, self.tile = window, readable(missing, LABEL), tile
         self.limits = colour_limits(self.values, limits, cmap)
 
     def frame(self, index: int) -> np.ndarray:
@@ -69,28 +87,18 @@ class Heatmap:
 
     def wire(self) -> dict:
         """Return what the front end needs to draw the panel, apart from numbers and limits."""
-        names = (
-            "title",
-            "x_label",
-            "y_label",
-            "x_ticks",
-            "y_ticks",
-            "cmap",
-            "rows",
-            "columns",
-            "frames",
-            "stride",
-            "missing",
-        )
-        return {name: getattr(self, name) for name in names} | {"shift_rows": self.window is not None}
+        return {name: getattr(self, name) for name in WIRED} | {"shift_rows": self.window is not None}
 
     def draw(self, index: int, ax) -> None:
         """Draw frame `index` on a matplotlib Axes."""
-        ticks = self.y_ticks[index : index + self.window] if self.window and self.y_ticks else self.y_ticks
-        plot_heatmap(
-            self.frame(index), title=self.title, x_label=self.x_label, y_label=self.y_label, x_ticks=self.x_ticks,
-            y_ticks=ticks, limits=self.limits, cmap=self.cmap, ax=ax,
-        )  # fmt: skip
+        y_ticks = self.y_ticks[index : index + self.window] if self.window and self.y_ticks else self.y_ticks
+        ticks = {"x_ticks": self.x_ticks, "y_ticks": y_ticks} if self.tile is None else {}
+        labels = {"title": self.title, "x_label": self.x_label, "y_label": self.y_label}
+        plot_heatmap(self.frame(index), **labels, **ticks, limits=self.limits, cmap=self.cmap, ax=ax)
+        if self.tile is not None and self.x_ticks and self.y_ticks:
+            middles = slice(self.tile // 2, None, self.tile)
+            ax.set_xticks(range(self.columns)[middles], self.x_ticks[middles])
+            ax.set_yticks(range(self.rows)[middles], self.y_ticks[middles])
 
 
 class View:

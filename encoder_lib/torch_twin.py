@@ -1,0 +1,81 @@
+"""Torch's own encoder, with its weights in ours."""
+
+import torch
+import torch.nn.functional as F
+from torch import nn
+
+from encoder_lib.encoder import Encoder, EncoderLayer
+from encoder_lib.norm import LayerNorm
+
+
+def from_torch(module: nn.TransformerEncoder | nn.TransformerEncoderLayer) -> Encoder | EncoderLayer:
+    """The same encoder, or layer, as one of torch's own, with its weights copied.
+
+    The copy computes the same numbers, keeps dtype, device and train or eval mode, and shares no memory with the
+    original. It takes its input batch first, whatever the original's `batch_first`, and boolean masks with
+    True = may attend, where torch's `src_key_padding_mask` and boolean `mask` have True = may not.
+
+    Raises: TypeError for any other module; ValueError for an activation other than ReLU or exact GELU, or a final
+    norm that is not an `nn.LayerNorm` with weights.
+    """
+    if isinstance(module, nn.TransformerEncoderLayer):
+        return _layer(module)
+    if not isinstance(module, nn.TransformerEncoder):
+        raise TypeError(
+            f"module: expected nn.TransformerEncoder or nn.TransformerEncoderLayer, got {type(module).__name__}"
+        )
+    layers = nn.ModuleList(_layer(layer) for layer in module.layers)
+    if len(layers) == 0:
+        raise ValueError("module: expected at least one layer, got none")
+    shape = layers[0].attention.d_model, layers[0].attention.n_heads, layers[0].feed_forward.linear1.out_features
+    with torch.device("meta"):  # no memory for weights that are replaced at once
+        encoder = Encoder(len(layers), *shape)
+    encoder.layers = layers
+    encoder.norm = nn.Identity() if module.norm is None else _norm(module.norm)
+    return encoder.train(module.training)
+
+
+def _layer(theirs: nn.TransformerEncoderLayer) -> EncoderLayer:
+    attention = theirs.self_attn
+    ours = EncoderLayer(
+        attention.embed_dim,
+        attention.num_heads,
+        theirs.linear1.out_features,
+        norm_first=theirs.norm_first,
+        activation=_activation(theirs.activation),
+        dropout=theirs.dropout.p,
+        eps=theirs.norm1.eps,
+        bias=theirs.linear1.bias is not None,
+    ).to(theirs.linear1.weight)
+    projections = (ours.attention.q_proj, ours.attention.k_proj, ours.attention.v_proj)
+    for projection, weight in zip(projections, attention.in_proj_weight.chunk(3), strict=True):  # (3D, D) -> 3 (D, D)
+        _copy(projection.weight, weight)
+    if attention.in_proj_bias is not None:
+        for projection, bias in zip(projections, attention.in_proj_bias.chunk(3), strict=True):  # (3D,) -> 3 (D,)
+            _copy(projection.bias, bias)
+    ours.attention.out_proj.load_state_dict(attention.out_proj.state_dict())
+    ours.feed_forward.linear1.load_state_dict(theirs.linear1.state_dict())
+    ours.feed_forward.linear2.load_state_dict(theirs.linear2.state_dict())
+    ours.norm1, ours.norm2 = _norm(theirs.norm1), _norm(theirs.norm2)
+    return ours.train(theirs.training)
+
+
+def _norm(theirs: nn.Module) -> LayerNorm:
+    if not isinstance(theirs, nn.LayerNorm) or theirs.weight is None or len(theirs.normalized_shape) != 1:
+        raise ValueError(f"norm: expected an nn.LayerNorm over the last dimension, with weights, got {theirs}")
+    ours = LayerNorm(theirs.normalized_shape[0], eps=theirs.eps, bias=theirs.bias is not None).to(theirs.weight)
+    ours.load_state_dict(theirs.state_dict())
+    return ours
+
+
+def _activation(theirs) -> str:
+    if theirs in (F.relu, torch.relu) or isinstance(theirs, nn.ReLU):
+        return "relu"
+    if theirs is F.gelu or (isinstance(theirs, nn.GELU) and theirs.approximate == "none"):
+        return "gelu"
+    raise ValueError(f"activation: expected ReLU or exact GELU, got {theirs}")
+
+
+@torch.no_grad()
+def _copy(ours: nn.Parameter, theirs: torch.Tensor) -> None:
+    ours.copy_(theirs)
