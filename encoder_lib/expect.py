@@ -91,6 +91,14 @@ def float_dtype(dtype) -> None:
         raise TypeError(f"dtype: expected a floating-point dtype such as torch.float32, got {dtype!r}")
 
 
+def device(value) -> torch.device:
+    """A device that this machine has; torch's default one for None."""
+    try:
+        return torch.empty(0, device=value).device
+    except (RuntimeError, AssertionError) as error:
+        raise ValueError(f"device: expected one that this machine has, such as 'cpu', got {value!r}") from error
+
+
 def tensor(name: str, x) -> None:
     """A torch tensor."""
     if not isinstance(x, Tensor):

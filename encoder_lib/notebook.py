@@ -10,6 +10,8 @@ from IPython import get_ipython
 from IPython.display import Markdown
 from torch import Tensor
 
+from encoder_lib import expect
+
 STYLE = {
     "figure.figsize": (7.0, 3.6),
     "figure.dpi": 100,
@@ -30,7 +32,7 @@ def setup(seed: int = 0, *, device: str | torch.device | None = None) -> torch.d
 
     Raises: ValueError when the device asked for is unknown or not there.
     """
-    device = _find(device)
+    device = expect.device("cuda" if device is None and torch.cuda.is_available() else device)
     torch.manual_seed(seed)
     np.random.seed(seed)
     torch.set_num_threads(1)
@@ -40,15 +42,6 @@ def setup(seed: int = 0, *, device: str | torch.device | None = None) -> torch.d
     if shell := get_ipython():
         shell.display_formatter.formatters["text/plain"].for_type(Tensor, _print_tidily)
     return device
-
-
-def _find(device: str | torch.device | None) -> torch.device:
-    if device is None:
-        return torch.device("cuda" if torch.cuda.is_available() else "cpu")
-    try:
-        return torch.empty(0, device=device).device
-    except (RuntimeError, AssertionError) as error:
-        raise ValueError(f"device: expected one that this machine has, such as 'cpu', got {device!r}") from error
 
 
 def tidy(x: Tensor) -> Tensor:

@@ -39,7 +39,7 @@ def load_pretrained(
     if not isinstance(source, str | Path):
         raise TypeError(f"source: expected 'minilm' or the path of a folder, got {type(source).__name__}")
     expect.float_dtype(dtype)
-    device = _find(device)
+    device = expect.device(device)
     folder = hub.minilm() if source == "minilm" else bert_config.folder(source)
     settings = bert_config.settings(folder)
     bert_config.check_pooling(folder)
@@ -49,13 +49,6 @@ def load_pretrained(
     shapes = {name: tuple(weight.shape) for name, weight in encoder.state_dict().items()}
     encoder.load_state_dict(bert_weights.read(folder, shapes, dtype or torch.float32), assign=True)
     return SentenceEncoder(tokenizer, encoder.eval().to(device))
-
-
-def _find(device) -> torch.device:
-    try:
-        return torch.empty(0, device=device).device
-    except (RuntimeError, AssertionError) as error:
-        raise ValueError(f"device: expected one that this machine has, such as 'cpu', got {device!r}") from error
 
 
 class _NoNumbers(TorchFunctionMode):

@@ -48,7 +48,7 @@ def test_setup_refuses_a_device_that_is_not_there(device):
 
 
 def test_mps_gets_float32(monkeypatch):
-    monkeypatch.setattr(notebook, "_find", lambda device: torch.device("mps"))
+    monkeypatch.setattr(notebook.expect, "device", torch.device)
     setup(device="mps")
     assert torch.get_default_dtype() == torch.float32
 
