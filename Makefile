@@ -44,7 +44,7 @@ clean:  ## remove the environment and caches
 $(STAMP): requirements.txt pyproject.toml
 	@command -v $(PYTHON) >/dev/null || { echo "No '$(PYTHON)' here. Install Python 3.11 or newer, or name one: make PYTHON=/path/to/python3.11"; exit 1; }
 	@$(PYTHON) -c 'import sys; sys.version_info >= (3, 11) or sys.exit("Python 3.11 or newer is needed and this is %d.%d. Name another one: make PYTHON=python3.11" % sys.version_info[:2])'
-	@echo "Setting up $(VENV): about a minute the first time, more on a slow connection."
+	@echo "Setting up $(VENV): about two minutes the first time, more on a slow connection."
 	@$(PYTHON) -m venv $(VENV)
 	@$(RUN) pip install --quiet --disable-pip-version-check -r requirements.txt
 	@touch $@
