@@ -1,5 +1,6 @@
 """What every notebook does first, and how it shows the library's own source."""
 
+import html
 import inspect
 import textwrap
 
@@ -7,11 +8,22 @@ import matplotlib.pyplot as plt
 import numpy as np
 import torch
 from IPython import get_ipython
-from IPython.display import Markdown
+from pygments.lexers import PythonLexer
+from pygments.token import Token
 from torch import Tensor
 
 from encoder_lib import expect
 
+# kinds of words in a program, and the variables that JupyterLab's themes colour them with
+COLOURS = {
+    Token.Keyword: "keyword-color, #008000",
+    Token.Operator.Word: "keyword-color, #008000",
+    Token.Literal.String: "string-color, #ba2121",
+    Token.Literal.Number: "number-color, #008800",
+    Token.Comment: "comment-color, #408080",
+    Token.Name.Class: "def-color, #0000cc",
+    Token.Name.Function: "def-color, #0000cc",
+}
 STYLE = {
     "figure.figsize": (7.0, 3.6),
     "figure.dpi": 100,
@@ -54,7 +66,27 @@ def _print_tidily(x: Tensor, printer, cycle) -> None:
     printer.text(repr(tidy(x)))
 
 
-def show_source(thing) -> Markdown:
+class Source:
+    """Python source as a cell's output: coloured by JupyterLab's theme, and scrolled where it is wide."""
+
+    def __init__(self, text: str):
+        self.text = text
+
+    def __repr__(self) -> str:
+        return self.text
+
+    def _repr_html_(self) -> str:
+        pieces = "".join(_coloured(kind, piece) for kind, piece in PythonLexer().get_tokens(self.text))
+        return f'<pre style="white-space:pre;overflow-x:auto">{pieces}</pre>'
+
+
+def _coloured(kind, piece: str) -> str:
+    colour = next((colour for token, colour in COLOURS.items() if kind in token), None)
+    text = html.escape(piece, quote=False)
+    return text if colour is None else f'<span style="color:var(--jp-mirror-editor-{colour})">{text}</span>'
+
+
+def show_source(thing) -> Source:
     """Show the source of a class, function or method of the library: the code that the tests test.
 
     Raises: TypeError for anything that has no Python source.
@@ -63,4 +95,4 @@ def show_source(thing) -> Markdown:
         source = inspect.getsource(thing)
     except (TypeError, OSError) as error:
         raise TypeError(f"expected a class, function or method written in Python, got {thing!r}") from error
-    return Markdown(f"```python\n{textwrap.dedent(source).strip()}\n```")
+    return Source(textwrap.dedent(source).strip())

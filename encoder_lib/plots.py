@@ -17,7 +17,6 @@ from math import ceil, isfinite
 import matplotlib as mpl
 import matplotlib.pyplot as plt
 import numpy as np
-import seaborn as sns
 import torch
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -28,7 +27,10 @@ from matplotlib.ticker import MaxNLocator
 from PIL import Image
 
 DIVERGING = frozenset({"BrBG", "PRGn", "PiYG", "PuOr", "RdBu", "RdGy", "bwr", "coolwarm", "icefire", "seismic", "vlag"})
+# Okabe and Ito's colours, told apart with any colour vision, without yellow, which is too pale for lines
+COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#e69f00", "#000000")
 NOT_FINITE = "#8f8f8f"  # the grey of NaN and infinity
+DASHES = ("-", "--", "-.", ":")
 TITLE, LABEL, TICK = 160, 80, 24  # the most characters that each kind of text keeps
 
 # The first comes with matplotlib; the others serve labels in Chinese, Japanese or Korean where one is installed.
@@ -182,8 +184,7 @@ def plot_lines(
                 f"{name}: expected {len(places)} points, one for each place on the x axis, got {len(values)}"
             )
     ax = _axes(ax)
-    colours = sns.color_palette("colorblind", len(curves))
-    for (name, values), colour, dash in zip(curves.items(), colours, cycle(("-", "--", "-.", ":")), strict=False):
+    for (name, values), colour, dash in zip(curves.items(), cycle(COLOURS), cycle(DASHES), strict=False):
         ax.plot(places, values, color=colour, linestyle=dash, marker=marker, label=name)
     ax.set(xscale=x_scale, yscale=y_scale)
     if len(curves) > 1:
@@ -203,7 +204,7 @@ def plot_bars(
         raise ValueError(f"expected at least one finite number, got {dict(values)}: pass {{'name': number}}")
     ax = _axes(ax)
     names = [_drawable(name, LABEL) for name in values]
-    bars = ax.barh(range(len(names)), list(values.values()), color=sns.color_palette("colorblind")[0])
+    bars = ax.barh(range(len(names)), list(values.values()), color=COLOURS[0])
     ax.bar_label(bars, [format(value, number) for value in values.values()], padding=4)
     ax.set_yticks(range(len(names)), names, parse_math=False, fontfamily=_fonts()[0])
     ax.invert_yaxis()
@@ -219,12 +220,13 @@ def plot_spread(
     values: (N,). marks: name -> place on the x axis, drawn as a vertical line.
     Raises ValueError for no numbers.
     """
+    import seaborn as sns  # here, since it takes most of a second that no other picture has to wait for
+
     array = as_array(values, ndim=(1,))  # (N,)
     ax = _axes(ax)
     sns.histplot(array, bins=18, color="0.75", edgecolor="white", ax=ax)
     sns.rugplot(array, color="0.3", ax=ax)
-    colours = sns.color_palette("colorblind", len(marks))
-    for (name, place), colour, dash in zip(marks.items(), colours, cycle(("-", "--", "-.", ":")), strict=False):
+    for (name, place), colour, dash in zip(marks.items(), cycle(COLOURS), cycle(DASHES), strict=False):
         ax.axvline(place, color=colour, linestyle=dash, linewidth=2, label=_drawable(name, LABEL))
     if marks:
         _legend(ax)
@@ -251,7 +253,7 @@ def plot_words(
     words, kinds = as_labels(words, len(points), "words"), as_labels(kinds, len(points), "kinds")
     ax = _axes(ax)
     names = list(dict.fromkeys(kinds))
-    for name, colour, marker in zip(names, sns.color_palette("colorblind", len(names)), cycle("osD^vP"), strict=False):
+    for name, colour, marker in zip(names, cycle(COLOURS), cycle("osD^vP"), strict=False):
         chosen = [i for i, kind in enumerate(kinds) if kind == name]
         ax.quiver(
             *np.zeros((2, len(chosen))),
@@ -314,7 +316,7 @@ def plot_clocks(before, after, *, title: str = "", ax: Axes | None = None) -> Ax
     n_clocks = len(hands[0]) // 2
     for k in range(n_clocks):
         ax.add_patch(Circle((3 * k, 0), 1, facecolor="none", edgecolor="0.6"))
-        for row, colour, width, name in zip(hands, ("0.45", "#0072b2"), (2, 3), ("before", "after"), strict=True):
+        for row, colour, width, name in zip(hands, ("0.45", COLOURS[0]), (2, 3), ("before", "after"), strict=True):
             sine, cosine = row[2 * k : 2 * k + 2]
             ax.plot(
                 [3 * k, 3 * k + cosine], [0, sine], color=colour, linewidth=width, marker="o", markevery=[1],

@@ -1,5 +1,11 @@
 """The set-up cell makes numbers repeat, and tensors and sources display as the notebooks promise."""
 
+import html
+import inspect
+import re
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 import torch
@@ -74,12 +80,25 @@ def test_a_tensor_at_the_end_of_a_cell_shows_four_decimals(monkeypatch):
 
 
 def test_show_source_shows_the_tested_code():
-    text = show_source(LayerNorm).data
-    assert text.startswith("```python\nclass LayerNorm(nn.Module):") and text.endswith("\n```")
-    assert show_source(LayerNorm.forward).data.splitlines()[1].startswith("def forward")
+    assert repr(show_source(LayerNorm)) == inspect.getsource(LayerNorm).strip()
+    assert repr(show_source(LayerNorm.forward)).startswith("def forward")
+
+
+def test_show_source_is_coloured_text_and_nothing_else():
+    page = show_source(setup)._repr_html_()
+    assert page.startswith("<pre") and 'var(--jp-mirror-editor-keyword-color, #008000)">def</span>' in page
+    bare = html.unescape(re.sub(r"</?(span|pre)[^>]*>", "", page))
+    assert bare.strip() == repr(show_source(setup))
 
 
 @pytest.mark.parametrize("thing", [3, len, None, "LayerNorm"])
 def test_show_source_refuses_what_has_no_source(thing):
     with pytest.raises(TypeError, match="written in Python"):
         show_source(thing)
+
+
+def test_the_first_cell_of_a_notebook_imports_nothing_slow():
+    code = "import sys, encoder_lib.explore, encoder_lib.notebook, encoder_lib.checks; print(*sys.modules)"
+    loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
+    slow = {"seaborn", "pandas", "scipy", "transformers", "sentence_transformers", "torch._dynamo"}
+    assert "encoder_lib.plots" in loaded and not slow & set(loaded)
