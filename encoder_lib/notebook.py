@@ -77,7 +77,7 @@ class Source:
 
     def _repr_html_(self) -> str:
         pieces = "".join(_coloured(kind, piece) for kind, piece in PythonLexer().get_tokens(self.text))
-        return f'<pre style="white-space:pre;overflow-x:auto">{pieces}</pre>'
+        return f'<pre style="white-space:pre;overflow-x:auto;font-size:0.87em">{pieces}</pre>'
 
 
 def _coloured(kind, piece: str) -> str:

@@ -28,7 +28,7 @@ from PIL import Image
 
 DIVERGING = frozenset({"BrBG", "PRGn", "PiYG", "PuOr", "RdBu", "RdGy", "bwr", "coolwarm", "icefire", "seismic", "vlag"})
 # Okabe and Ito's colours, told apart with any colour vision, without yellow, which is too pale for lines
-COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#e69f00", "#000000")
+COLOURS = ("#0072b2", "#d55e00", "#009e73", "#000000", "#cc79a7", "#56b4e9", "#e69f00")
 NOT_FINITE = "#8f8f8f"  # the grey of NaN and infinity
 DASHES = ("-", "--", "-.", ":")
 TITLE, LABEL, TICK = 160, 80, 24  # the most characters that each kind of text keeps
