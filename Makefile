@@ -21,7 +21,7 @@ test: lint  ## set up and run the tests: library, notebooks, browser (minutes)
 	$(RUN) pytest -m "not browser and not long"
 	$(if $(NOTEBOOKS),$(RUN) $(NBVAL) notebooks,@echo "No notebooks to compare yet.")
 	$(RUN) pytest -m "browser and not long"
-	@echo "make test: all passed."
+	@echo "make test: all that can run here passed; what was skipped is listed above."
 
 test-long: $(STAMP)  ## the slow tests, and the notebooks again on the plainest arithmetic
 	$(RUN) pytest -m long || [ $$? -eq 5 ]  # 5: there is no such test yet
@@ -35,7 +35,7 @@ lint: $(STAMP)  ## check style and formatting
 notebooks: $(STAMP)  ## run every notebook and save it in place
 	$(VENV)/bin/python tests/run_notebooks.py $(NOTEBOOKS)
 
-bench: $(STAMP)  ## measure how fast the explorers answer, in a real browser
+bench: $(STAMP)  ## measure the explorers in a real browser, and encode beside its peers
 	$(RUN) pytest tests/benchmarks -s
 
 clean:  ## remove the environment and caches

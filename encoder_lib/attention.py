@@ -117,6 +117,9 @@ class MultiHeadAttention(nn.Module):
         self.rotary = RotaryPositionalEncoding(self.d_head) if positional == "rotary" else None
         self.watch = None  # set by `trace`: called with every tensor inside, by name
 
+    def __getstate__(self) -> dict:
+        return self.__dict__ | {"watch": None}  # a copy is not watched
+
     def forward(self, query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None = None) -> Tensor:
         for name, x in (("query", query), ("key", key), ("value", value)):
             expect.vectors(x, self.d_model, name=name, like=self.q_proj.weight, batched=True)

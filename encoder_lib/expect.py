@@ -1,7 +1,7 @@
 """What the layers ask of their arguments, each question in one place.
 
-Every error says what was expected, what came, and what to try. Nothing here computes anything: the model files read
-the same with these calls covered by a thumb.
+Every error says what was expected, what came, and what to try. A few of these functions hand back what they checked,
+in the form that the model uses.
 """
 
 import math
@@ -13,7 +13,7 @@ from torch import Tensor
 
 
 def integer(name: str, value, *, least: int) -> int:
-    """A whole number of at least `least`; bools, floats and tensors get TypeError, smaller ones with ValueError."""
+    """A whole number of at least `least`; bools, floats and tensors get TypeError, smaller numbers ValueError."""
     if torch.compiler.is_compiling():  # a symbolic size must stay one
         return value
     try:
@@ -31,6 +31,12 @@ def sizes(**values) -> None:
     """Each value is an integer of at least 1."""
     for name, value in values.items():
         integer(name, value, least=1)
+
+
+def counts(**values) -> None:
+    """Each value is an integer of at least 0."""
+    for name, value in values.items():
+        integer(name, value, least=0)
 
 
 def flags(**values) -> None:
@@ -198,11 +204,14 @@ def layer_mask(mask, batch: int, n_heads: int, q_len: int, k_len: int) -> Tensor
         return None
     tensor("mask", mask)
     if mask.ndim == 2:
+        hint = "try mask[None, None] if it is (query, key), mask[:, None, None, :] if it is (B, T) and marks padding"
+        if mask.dtype == torch.bool and mask.shape == (batch, k_len) and batch not in (1, q_len):
+            raise ValueError(f"mask shape: expected (query, key) = {(q_len, k_len)}, got {tuple(mask.shape)}; {hint}")
         boolean_mask(mask, (q_len, k_len))
         if batch > 1 and batch == mask.shape[0]:
             raise ValueError(
-                f"mask shape {tuple(mask.shape)} is ambiguous, since B = T = {batch}: expected 4 dimensions; try "
-                "mask[None, None] if it is (query, key), mask[:, None, None, :] if it is (B, T) and marks padding"
+                f"mask shape {tuple(mask.shape)} is ambiguous with {batch} sequences and {q_len} queries: "
+                f"expected 4 dimensions; {hint}"
             )
         return mask[None, None]  # (1, 1, q, k)
     if mask.ndim != 4:

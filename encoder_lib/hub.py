@@ -79,7 +79,10 @@ def _fetch(name: str, path: Path, bar: tqdm) -> None:
             while block := response.read(1 << 18):
                 file.write(block)
                 bar.update(len(block))
-        _verify(part, SHA256[name])
+        try:
+            _verify(part, SHA256[name])
+        except ValueError as error:
+            raise ValueError(f"{HUB}{name}: expected the published file, got a damaged one; try again") from error
         part.replace(path)
     finally:
         part.unlink(missing_ok=True)

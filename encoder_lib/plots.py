@@ -176,15 +176,15 @@ def plot_lines(
     """
     if not lines:
         raise ValueError("expected at least one line, got none: pass {'name': values}")
-    curves = {_drawable(name, LABEL): as_array(values, ndim=(1,)) for name, values in lines.items()}
-    places = np.arange(len(next(iter(curves.values())))) if x is None else as_array(x, ndim=(1,))
-    for name, values in curves.items():
+    curves = [(_drawable(name, LABEL), as_array(values, ndim=(1,))) for name, values in lines.items()]
+    places = np.arange(len(curves[0][1])) if x is None else as_array(x, ndim=(1,))
+    for name, values in curves:
         if len(values) != len(places):
             raise ValueError(
                 f"{name}: expected {len(places)} points, one for each place on the x axis, got {len(values)}"
             )
     ax = _axes(ax)
-    for (name, values), colour, dash in zip(curves.items(), cycle(COLOURS), cycle(DASHES), strict=False):
+    for (name, values), colour, dash in zip(curves, cycle(COLOURS), cycle(DASHES), strict=False):
         ax.plot(places, values, color=colour, linestyle=dash, marker=marker, label=name)
     ax.set(xscale=x_scale, yscale=y_scale)
     if len(curves) > 1:
@@ -270,7 +270,7 @@ def plot_words(
                 _drawable(words[i], TICK), points[i], xytext=(5, 4), textcoords="offset points", fontsize=8,
                 parse_math=False, fontfamily=_fonts()[0],
             )  # fmt: skip
-    limit = limit or 1.15 * float(np.abs(points).max())
+    limit = limit or 1.15 * float(np.abs(points).max()) or 1.0
     ax.set(xlim=(-limit, limit), ylim=(-limit, limit), aspect="equal")
     _legend(ax)
     return _name(ax, title, "first number", "second number")

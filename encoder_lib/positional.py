@@ -20,8 +20,7 @@ def sinusoidal_table(
     Raises: TypeError for sizes that are not integers; ValueError for a negative length or start, an odd D, base ≤ 0.
     Source: Vaswani et al. 2017, "Attention Is All You Need", section 3.5 (arXiv 1706.03762).
     """
-    expect.integer("length", length, least=0)
-    expect.integer("start", start, least=0)
+    expect.counts(length=length, start=start)
     expect.even("d_model", d_model)
     expect.positive("base", base)
     expect.float_dtype(dtype)
@@ -52,12 +51,15 @@ class _SinusoidTable(nn.Module):
         """The rows for positions offset … offset + T − 1, in the dtype and on the device of x (…, T, D)."""
         expect.vectors(x, self.width)
         expect.integer("offset", offset, least=0)
-        length = x.shape[-2]
+        end = offset + x.shape[-2]
         if torch.compiler.is_compiling():  # a graph with any T has no table to grow
-            return self._build(length, like=x, start=offset)  # (T, D)
-        if self.table.dtype != x.dtype or self.table.device != x.device or len(self.table) < offset + length:
-            self.table = self._build(max(offset + length, 2 * len(self.table)), like=x)
-        return self.table[offset : offset + length]  # (T, D)
+            return self._build(x.shape[-2], like=x, start=offset)  # (T, D)
+        table = self.table
+        if table.dtype != x.dtype or table.device != x.device or len(table) < end:
+            length = len(table) if len(table) >= end else max(end, 2 * len(table))
+            with torch.inference_mode(False):  # a table made for inference could not serve training
+                self.table = table = self._build(length, like=x)
+        return table[offset:end]  # (T, D)
 
 
 class SinusoidalPositionalEncoding(_SinusoidTable):
@@ -142,8 +144,7 @@ def alibi_bias(n_heads: int, q_len: int, k_len: int, *, dtype: torch.dtype | Non
     Source: Press, Smith, Lewis 2021, "Train Short, Test Long", section 3 (arXiv 2108.12409).
     """
     n_heads = expect.integer("n_heads", n_heads, least=1)
-    expect.integer("q_len", q_len, least=0)
-    expect.integer("k_len", k_len, least=0)
+    expect.counts(q_len=q_len, k_len=k_len)
     expect.float_dtype(dtype)
 
     def slopes(n: int) -> Tensor:

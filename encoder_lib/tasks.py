@@ -10,6 +10,7 @@ from pathlib import Path
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
+from tqdm.auto import tqdm
 
 from encoder_lib import expect
 
@@ -75,11 +76,13 @@ def fit(
     steps: int,
     lr: float = 3e-3,
     watch: Callable[[], None] | None = None,
+    progress: bool = False,
 ) -> list[float]:
     """Train `model` in place to predict the targets that `draw()` hands out with its inputs; return every step's loss.
 
     Each step draws one batch and moves the weights against the gradient of the cross-entropy (Adam, Kingma and Ba
-    2014, arXiv 1412.6980). `watch()` is called before the first step and after each. The model is left in eval mode.
+    2014, arXiv 1412.6980). `watch()` is called before the first step and after each; `progress` shows a bar. The
+    model is left in eval mode, also when the training is interrupted.
 
     Shapes: inputs as the model takes them, targets (…) of class ids, model(inputs) (…, classes).
     Raises: TypeError or ValueError for steps that are not an integer ≥ 1, or lr ≤ 0.
@@ -92,15 +95,17 @@ def fit(
     losses = []
     model.train()
     watch()
-    for _ in range(steps):
-        inputs, targets = (x.to(device) for x in draw())
-        loss = F.cross_entropy(model(inputs).flatten(0, -2), targets.flatten())
-        optimiser.zero_grad()
-        loss.backward()
-        optimiser.step()
-        losses.append(loss.item())
-        watch()
-    model.eval()
+    try:
+        for _ in tqdm(range(steps), desc="Training", disable=not progress):
+            inputs, targets = (x.to(device) for x in draw())
+            loss = F.cross_entropy(model(inputs).flatten(0, -2), targets.flatten())
+            optimiser.zero_grad()
+            loss.backward()
+            optimiser.step()
+            losses.append(loss.item())
+            watch()
+    finally:
+        model.eval()
     return losses
 
 

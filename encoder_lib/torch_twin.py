@@ -15,8 +15,8 @@ def from_torch(module: nn.TransformerEncoder | nn.TransformerEncoderLayer) -> En
     original. It takes its input batch first, whatever the original's `batch_first`, and boolean masks with
     True = may attend, where torch's `src_key_padding_mask` and boolean `mask` have True = may not.
 
-    Raises: TypeError for any other module; ValueError for an activation other than ReLU or exact GELU, or a final
-    norm that is not an `nn.LayerNorm` with weights.
+    Raises: TypeError for any other module; ValueError for an activation other than ReLU or exact GELU, a norm that is
+    not an `nn.LayerNorm` with weights, or dropout rates that differ within a layer.
     """
     if isinstance(module, nn.TransformerEncoderLayer):
         return _layer(module)
@@ -36,7 +36,10 @@ def from_torch(module: nn.TransformerEncoder | nn.TransformerEncoderLayer) -> En
 
 
 def _layer(theirs: nn.TransformerEncoderLayer) -> EncoderLayer:
-    attention = theirs.self_attn
+    attention, norm1, norm2 = theirs.self_attn, _norm(theirs.norm1), _norm(theirs.norm2)
+    rates = {theirs.dropout.p, theirs.dropout1.p, theirs.dropout2.p, attention.dropout}
+    if len(rates) > 1:
+        raise ValueError(f"dropout: expected one rate in the whole layer, got {sorted(rates)}; try to set all alike")
     ours = EncoderLayer(
         attention.embed_dim,
         attention.num_heads,
@@ -44,7 +47,7 @@ def _layer(theirs: nn.TransformerEncoderLayer) -> EncoderLayer:
         norm_first=theirs.norm_first,
         activation=_activation(theirs.activation),
         dropout=theirs.dropout.p,
-        eps=theirs.norm1.eps,
+        eps=norm1.eps,
         bias=theirs.linear1.bias is not None,
     ).to(theirs.linear1.weight)
     projections = (ours.attention.q_proj, ours.attention.k_proj, ours.attention.v_proj)
@@ -56,7 +59,7 @@ def _layer(theirs: nn.TransformerEncoderLayer) -> EncoderLayer:
     ours.attention.out_proj.load_state_dict(attention.out_proj.state_dict())
     ours.feed_forward.linear1.load_state_dict(theirs.linear1.state_dict())
     ours.feed_forward.linear2.load_state_dict(theirs.linear2.state_dict())
-    ours.norm1, ours.norm2 = _norm(theirs.norm1), _norm(theirs.norm2)
+    ours.norm1, ours.norm2 = norm1, norm2
     return ours.train(theirs.training)
 
 

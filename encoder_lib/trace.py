@@ -1,6 +1,7 @@
 """Look inside: every intermediate tensor of one real forward pass, by name."""
 
 import difflib
+import inspect
 from collections.abc import Iterator, Mapping
 from functools import partial
 
@@ -40,16 +41,17 @@ class Trace(Mapping):
 
 
 class trace:
-    """Within the `with` block, record what every module of `model` puts out, and what attention does inside.
+    """Within the `with` block, record what the modules of `model` put out, and what attention does inside.
 
         with trace(encoder) as t:
             encoder(x)
         t["layers.0.attention.weights"]                # (B, H, T, T)
 
     Names follow the modules: "layers.0.attention" is the output of that attention. Besides there are `input` (what the
-    model was given), "….norm1.input" (what a norm was given: in a post-norm layer the sum of residual path and
-    branch), and of each attention "….query", "….key", "….value", "….scores", "….weights" and "….heads". The tensors
-    are those of the pass itself, not copies, and keep their gradients' graph. A second pass replaces the first.
+    model was given), `output` (what it gave back), "….norm1.input" (what a norm was given: in a post-norm layer the sum
+    of residual path and branch), and of each attention "….query", "….key", "….value", "….scores", "….weights" and
+    "….heads". The tensors are those of the pass itself, not copies, and keep their gradients' graph. Each call of
+    `model` starts afresh.
 
     Raises: TypeError when `model` is not a torch module; RuntimeError when its attention is being traced already.
     """
@@ -69,7 +71,7 @@ class trace:
 
         def begin(module, args, kwargs):
             tensors.clear()
-            keep_input("input", module, [*args, *kwargs.values()])
+            keep_input("input", module, inspect.signature(module.forward).bind(*args, **kwargs).args)
 
         def keep_input(name, module, args):
             if args and isinstance(args[0], Tensor):

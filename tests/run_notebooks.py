@@ -13,7 +13,7 @@ WIDGET_VIEW = "application/vnd.jupyter.widget-view+json"
 KEPT = {"tags", "jupyter"}  # cell metadata that authors set
 
 
-def run(notebook, folder, timeout=300):
+def run(notebook, folder, timeout=120):
     """Execute every cell of `notebook` in `folder`, in a fresh kernel."""
     NotebookClient(
         notebook,
@@ -38,7 +38,7 @@ def tidy(notebook):
 
 
 def main(names):
-    """Run the named notebooks one after another; the first cell error stops everything and saves nothing."""
+    """Run the named notebooks one by one; the first cell error leaves that one and the later ones as they are."""
     for path in map(Path, names):
         print(f"{path} ...", end=" ", flush=True)
         notebook = nbformat.read(path, as_version=4)

@@ -458,7 +458,9 @@ def test_layer_masks(call, mask, exception, words):
 @pytest.mark.parametrize("mask", [causal_mask(T), ones(T, T), ones(T, 1)], ids=["causal", "padding", "column"])
 def test_ambiguous_masks(call, mask):
     """With B = T, two dimensions could be (query, key) or (B, T)."""
-    with pytest.raises(ValueError, match=r"ambiguous.* B = T = 3.*try mask\[None, None\].*mask\[:, None, None, :\]"):
+    with pytest.raises(
+        ValueError, match=r"ambiguous with 3 sequences and 3 queries.*try mask\[None, None\].*mask\[:, None, None, :\]"
+    ):
         call(mask)
 
 

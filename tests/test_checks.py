@@ -385,3 +385,22 @@ def test_keyboard_interrupts_pass_through():
 
     with pytest.raises(KeyboardInterrupt):
         checks.check_look_up(interrupted)
+
+
+def test_a_branch_without_return_is_a_mistake():
+    verdict = checks.check_gets_gradient(lambda ids, v, p: _rows(ids, v, p) if p is None else None)
+    assert len(verdict.passed) == 3 and "returns nothing; is a `return` missing" in verdict.problem and verdict.hint
+
+
+def test_an_answer_in_float32_is_right_too():
+    def in_float32(length, d_model, base):
+        speed = base ** (-torch.arange(0, d_model, 2, dtype=torch.float32) / d_model)
+        angles = torch.arange(length, dtype=torch.float32)[:, None] * speed
+        return _interleave(angles.sin(), angles.cos())
+
+    assert checks.check_sinusoidal_table(in_float32).correct
+
+
+def test_a_large_result_is_shown_where_it_differs_most():
+    problem = checks.check_sinusoidal_table(lambda n, d, base: _table_by_loop(n, d, base) + (n > 100)).problem
+    assert "at (" in problem and "expected" in problem and "got" in problem

@@ -246,3 +246,22 @@ def test_compiles_with_an_offset(module):
         x = torch.randn(B, length, D)
         torch.testing.assert_close(compiled(x, offset), encoding(x, offset), atol=1e-6, rtol=0)
     torch._dynamo.reset()
+
+
+def test_the_table_keeps_its_size_when_dtypes_take_turns():
+    """Mixed precision calls one module with two dtypes; its memory must not grow by that."""
+    encode = SinusoidalPositionalEncoding(8)
+    for _ in range(6):
+        for dtype in (torch.float32, torch.float64):
+            encode(torch.zeros(4, 8, dtype=dtype))
+    assert len(encode.table) == 4
+
+
+def test_a_table_grown_in_inference_mode_serves_training():
+    """Reading ahead before training is harmless."""
+    rotate = RotaryPositionalEncoding(8)
+    with torch.inference_mode():
+        rotate(torch.zeros(4, 8))
+    x = torch.randn(4, 8, requires_grad=True)
+    rotate(x).square().sum().backward()
+    assert x.grad.isfinite().all()

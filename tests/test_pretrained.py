@@ -128,3 +128,20 @@ def test_single_precision():
     """float32, twelve layers, to 2e-5."""
     theirs, x = torch_stack(n_layers=12, dtype=torch.float32), torch.randn(B, T, D)
     torch.testing.assert_close(from_torch(theirs)(x), theirs(x), atol=2e-5, rtol=0)
+
+
+@pytest.mark.parametrize("part", ["norm1", "norm2"])
+def test_from_torch_refuses_other_norms_in_a_layer(part):
+    """A norm that is no LayerNorm has a clear error."""
+    layer = nn.TransformerEncoderLayer(8, 2, 16)
+    setattr(layer, part, nn.Identity())
+    with pytest.raises(ValueError, match=r"norm: expected an nn\.LayerNorm"):
+        from_torch(layer)
+
+
+def test_from_torch_refuses_several_dropout_rates():
+    """One layer of ours has one rate."""
+    layer = nn.TransformerEncoderLayer(8, 2, 16, dropout=0.1)
+    layer.dropout2.p = 0.3
+    with pytest.raises(ValueError, match="one rate"):
+        from_torch(layer)

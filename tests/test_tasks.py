@@ -72,3 +72,16 @@ def test_library_sentences_are_real_sentences_with_their_place():
     assert all(re.fullmatch(r"[A-Z][ -~]{28,158}\.", sentence) for sentence in sentences)
     assert sentences["Create and return a temporary directory."] == "tempfile.TemporaryDirectory"
     assert not any(re.search(r"\._|^_", place) for place in sentences.values())
+
+
+def test_an_interrupted_training_leaves_a_usable_model():
+    model = nn.Sequential(TokenEmbedding(5, 8), nn.Dropout(0.1), nn.Linear(8, 5))
+    steps = iter([None, None])
+
+    def interrupt():
+        if next(steps, "stop") == "stop":
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        fit(model, lambda: (torch.arange(5), torch.arange(5)), steps=10, watch=interrupt)
+    assert not model.training and model(torch.arange(5)).isfinite().all()

@@ -1,5 +1,6 @@
 """The trace: every tensor of the one real pass, by name, in order, and gone when the block ends."""
 
+import copy
 import math
 
 import pytest
@@ -257,3 +258,21 @@ def test_dead_rows_and_padding():
     weights = t["encoder.layers.0.attention.weights"]
     assert not weights.masked_select(~padding_mask(ids, 1)).any() and not weights[1].any()
     torch.testing.assert_close(weights[0].sum(-1), torch.ones(H, 3))
+
+
+def test_the_input_is_found_whatever_the_order_of_keywords():
+    """Keywords may come in any order; `input` is the first argument of forward."""
+    encoder, x = Encoder(1, 8, 2, 16), torch.randn(2, 5, 8)
+    with trace(encoder) as t:
+        encoder(mask=torch.ones(5, 5, dtype=torch.bool), x=x)
+    assert t["input"] is x
+
+
+def test_a_copy_made_inside_the_block_is_not_watched():
+    """Copying a traced model gives a model that can be traced."""
+    encoder = Encoder(1, 8, 2, 16)
+    with trace(encoder):
+        twin = copy.deepcopy(encoder)
+    with trace(twin) as t:
+        twin(torch.randn(1, 3, 8))
+    assert "layers.0.attention.weights" in t

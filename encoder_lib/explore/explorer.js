@@ -600,23 +600,25 @@ function render({ model, el }) {
     readout.hidden = true;
     let asked = 0;
     let shown = 0;
+    let live = true;
 
     const load = async () => {
       const turn = ++asked;
       const next = new Image();
-      next.src = URL.createObjectURL(new Blob([model.get("_picture")], { type: "image/png" }));
-      await next.decode(); // so that the old picture stays until the new one is ready
-      const old = turn > shown ? picture.src : next.src;
-      if (turn > shown) {
-        shown = turn;
-        picture.src = next.src;
-      }
-      URL.revokeObjectURL(old);
+      const url = (next.src = URL.createObjectURL(new Blob([model.get("_picture")], { type: "image/png" })));
+      const ready = await next.decode().then(() => true, () => false); // the old picture stays until then
+      if (!ready || !live || turn < shown) return URL.revokeObjectURL(url);
+      URL.revokeObjectURL(picture.src);
+      shown = turn;
+      picture.src = url;
     };
     listen("change:_picture", load);
     listen("change:_descriptions", describe);
     load();
-    return () => URL.revokeObjectURL(picture.src);
+    return () => {
+      live = false;
+      URL.revokeObjectURL(picture.src);
+    };
   }
 }
 

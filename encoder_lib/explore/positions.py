@@ -71,7 +71,7 @@ def _words(length: int, d_model: int, base: float, changes: list[float]) -> list
 def clocks(position: int = 3, shift: int = 5) -> Explorer:
     """Four clocks at one position and at a later one: the angle between depends on the shift alone."""
     table = sinusoidal_table(201, 8, base=100.0, dtype=torch.float64)  # (201, 8)
-    ax = plot_clocks(table[position], table[position + shift], title="Four clocks, before and after a shift")
+    ax = plot_clocks(table[0], table[0], title="Four clocks, before and after a shift")
 
     def show(position: int, shift: int) -> str:
         rows = table[position], table[position + shift]  # (8,) each

@@ -62,9 +62,10 @@ QUESTIONS = {
     "scale": Question(
         prompt="The embeddings are 64 wide, drawn from N(0, 1). We multiply them by √64 before we add the sinusoids. "
         "How well does a model learn to reverse sequences now?",
-        choices=("better", "the same", "much worse"),
+        choices=("much better", "about the same", "much worse"),
         answer=2,
-        because="The embeddings grow to about 8, the sinusoids stay at about 0.7: the positions drown in the tokens.",
+        because="The embeddings grow to about 8: the sinusoids, at about 0.7, are too quiet beside them, and the "
+        "vectors as a whole too large to train well.",
     ),
     "distance": Question(
         prompt="Take the dot product of positions 5 and 9, and that of positions 105 and 109. Which one is larger?",
@@ -77,14 +78,14 @@ QUESTIONS = {
         prompt="The model has 72 attention heads. How many of them look at the first token, [CLS], most of all?",
         choices=("a few", "about half", "nearly all"),
         answer=2,
-        because="A softmax has to spend its weight somewhere. Where a head finds nothing to do, it parks it on a token "
-        "that is always there.",
+        because="63 of 72 do on this sentence. A likely reason: a softmax has to spend its whole weight, and a head "
+        "that finds nothing may park it on a token that is always there.",
     ),
     "ablate": Question(
         prompt="We remove a fifth of a sentence’s words: those that get the most attention, averaged over all heads. "
         "Compared with removing random words, how far does the sentence’s vector move?",
-        choices=("less far", "as far", "more than twice as far"),
-        answer=2,
+        choices=("less far", "about as far", "further, but less than twice as far", "more than twice as far"),
+        answer=3,
         because="Averaged over all heads, attention finds the words that carry the vector. A single head may not.",
     ),
 }
@@ -103,8 +104,8 @@ def judge(question: Question, choice: int) -> Verdict:
 class Prediction(anywidget.AnyWidget):
     """One question, asked. The front end never holds the answer before the reader asks to compare.
 
-    `choice` is the chosen index, None at first. `committed` locks it (ValueError without a choice, and for every later
-    change), `revealed` asks for the verdict (ValueError before the commitment). `message` is what the reader is told.
+    `choice` is the chosen index, None at first. `committed` locks it and `revealed` asks for the verdict; set from
+    Python, steps in another order raise ValueError. `message` is what the reader is told.
     """
 
     _esm = script("predict.js")

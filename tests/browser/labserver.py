@@ -14,7 +14,11 @@ import urllib.error
 import urllib.request
 from pathlib import Path
 
-BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+BROWSERS = (
+    "chromium", "chromium-browser", "google-chrome", "google-chrome-stable",
+    "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome",
+    "/Applications/Chromium.app/Contents/MacOS/Chromium",
+)  # fmt: skip
 AS_ROOT = hasattr(os, "geteuid") and os.geteuid() == 0
 BROWSER_ARGS = [
     "--disable-gpu",
