@@ -5,7 +5,8 @@ from encoder_lib.explore.controls import Checkbox, Control, Number, Range, Selec
 from encoder_lib.explore.embeddings import look_up, similarity
 from encoder_lib.explore.explorer import Explorer
 from encoder_lib.explore.positions import clocks, positional
-from encoder_lib.explore.predict import Prediction, Question, judge, predict
+from encoder_lib.explore.predict import Prediction, judge, predict
+from encoder_lib.explore.questions import Question
 from encoder_lib.explore.views import Heatmap, View
 
 __all__ = [

@@ -1,0 +1,79 @@
+"""Checks of the exercises of 01_embedding."""
+
+from collections.abc import Callable
+
+import torch
+from torch import Tensor
+
+from encoder_lib.checks.verdict import Case, Verdict, examine, numbers
+
+
+def check_look_up(attempt: Callable) -> Verdict:
+    """look_up(table, ids): the rows of a table (V, D) by ids of any shape (…) -> (…, D)."""
+    small = torch.tensor([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]], dtype=torch.float64)
+    cases = [
+        Case("one id", (small, torch.tensor([1]))),
+        Case("ids out of order", (small, torch.tensor([2, 0, 1]))),
+        Case("an id that comes twice", (small, torch.tensor([1, 0, 1]))),
+        Case("the last row never asked for", (numbers(5, 3), torch.tensor([0, 1]))),
+        Case("a batch of sequences", (numbers(4, 3), torch.tensor([[3, 1], [0, 0]]))),
+        Case("more ids than rows", (numbers(2, 5), torch.tensor([1, 1, 0, 1]))),
+    ]
+    hints = (
+        "Make one row of zeros for each id, put a single 1 into it, and multiply with the table.",
+        "A one-hot row is as long as the table is high: V, whatever the largest id is.",
+        "The one-hot tensor has shape (…, V) and stands on the left of the product.",
+    )
+    return examine("look_up", attempt, lambda table, ids: table[ids], cases, hints)
+
+
+def check_gets_gradient(attempt: Callable) -> Verdict:
+    """gets_gradient(ids, vocab_size, padding_idx): which rows (V,) training changes, as booleans."""
+
+    def reference(ids: Tensor, vocab_size: int, padding_idx: int | None) -> Tensor:
+        rows = torch.zeros(vocab_size, dtype=torch.bool)
+        rows[ids.flatten()] = True
+        if padding_idx is not None:
+            rows[padding_idx] = False
+        return rows
+
+    cases = [
+        Case("one id", (torch.tensor([1]), 3, None)),
+        Case("an id that comes twice", (torch.tensor([2, 0, 2]), 4, None)),
+        Case("a batch of sequences", (torch.tensor([[4, 1], [1, 0]]), 6, None)),
+        Case("padding among the ids", (torch.tensor([3, 0, 0]), 5, 0)),
+        Case("padding that is not id 0", (torch.tensor([0, 1, 2]), 3, 1)),
+        Case("nothing but padding", (torch.tensor([0, 0]), 2, 0)),
+        Case("a padding id that does not occur", (torch.tensor([1, 3]), 4, 0)),
+    ]
+    hints = (
+        "Start with False for every row of the vocabulary; which rows does the sequence touch?",
+        "A row that is used twice still counts once: the answer is True or False, not a number.",
+        "The padding row stays as it is even when it is used.",
+    )
+    return examine("gets_gradient", attempt, reference, cases, hints)
+
+
+def check_most_similar(attempt: Callable) -> Verdict:
+    """most_similar(table, word): the id of the other word whose vector has the largest cosine with this one."""
+
+    def reference(table: Tensor, word: int) -> Tensor:
+        cosine = torch.nn.functional.cosine_similarity(table, table[word], dim=-1)  # (V,)
+        cosine[word] = -torch.inf
+        return cosine.argmax()
+
+    rows = torch.tensor([[1.0, 0.0], [0.9, 0.1], [0.0, 5.0], [20.0, 15.0]], dtype=torch.float64)
+    cases = [
+        Case("two words", (rows[:2], 0)),
+        Case("a long vector in another direction does not win", (rows, 0)),
+        Case("a word in the middle of the table", (rows, 2)),
+        Case("vectors that point away", (-rows[[0, 2, 3]] * torch.tensor([[1.0], [-1.0], [1.0]]), 1)),
+        Case("eight numbers a word", (numbers(7, 8), 4)),
+        Case("the same, for another word", (numbers(7, 8), 6)),
+    ]
+    hints = (
+        "The cosine is the dot product of two vectors that were both brought to length 1.",
+        "Each word is most similar to itself: leave it out before you look for the largest.",
+        "Give back the position of the largest cosine (argmax), not the cosine.",
+    )
+    return examine("most_similar", attempt, reference, cases, hints)

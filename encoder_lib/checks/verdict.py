@@ -1,0 +1,140 @@
+"""Checks of the exercises: each takes the learner's function, tries it on small inputs, and answers with a verdict.
+
+A check never raises, whatever the function returns or does, and never shows how the answer is computed.
+"""
+
+import html
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from encoder_lib.notebook import tidy
+
+TOLERANCE = 1e-4  # an answer computed in float32 is right too
+_tries: Counter[str] = Counter()  # how often each exercise was tried since it last passed
+
+
+@dataclass(frozen=True)
+class Case:
+    """One input to try: what it tests, in words, and the arguments."""
+
+    label: str
+    arguments: tuple
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What passed, and the first thing that did not, with a hint."""
+
+    exercise: str
+    passed: tuple[str, ...]
+    problem: str = ""
+    hint: str = ""
+
+    @property
+    def correct(self) -> bool:
+        return not self.problem
+
+    def lines(self) -> list[str]:
+        head = f"{self.exercise}: " + ("right." if self.correct else "not there yet.")
+        lines = [head, *(f"✓ {label}" for label in self.passed)]
+        if self.problem:
+            lines.append(f"✗ {self.problem}")
+        if self.hint:
+            lines.append(f"Hint: {self.hint}")
+        return lines
+
+    def __repr__(self) -> str:
+        return "\n".join(self.lines())
+
+    def _repr_html_(self) -> str:
+        colour = "#2e7d32" if self.correct else "#b26a00"
+        head, *rest = (html.escape(line, quote=True) for line in self.lines())
+        items = "".join(f'<li style="white-space:pre-wrap">{line}</li>' for line in rest)
+        return (
+            f'<div role="status" style="border-left:4px solid {colour};padding:2px 12px"><strong>{head}</strong>'
+            f'<ul style="list-style:none;padding-left:0;margin:4px 0">{items}</ul></div>'
+        )
+
+
+def examine(
+    exercise: str, attempt: Callable, reference: Callable, cases: Sequence[Case], hints: Sequence[str]
+) -> Verdict:
+    """Try `attempt` on every case, smallest first, against `reference`; stop at the first that differs."""
+    passed = []
+    for case in cases:
+        problem = _problem(attempt, reference, case)
+        if problem == _UNWRITTEN and passed:
+            problem = f"{case.label}: here the function returns nothing; is a `return` missing on one path?"
+        elif problem == _UNWRITTEN:
+            return Verdict(exercise, (), "the function returns nothing yet: write its body, then run this cell again")
+        if problem:
+            _tries[exercise] += 1
+            return Verdict(exercise, tuple(passed), problem, hints[min(_tries[exercise], len(hints)) - 1])
+        passed.append(case.label)
+    del _tries[exercise]
+    return Verdict(exercise, tuple(passed))
+
+
+_UNWRITTEN = "unwritten"
+
+
+def _problem(attempt: Callable, reference: Callable, case: Case) -> str:
+    """What is wrong with the attempt on this case, in words; empty when nothing is."""
+    if not callable(attempt):
+        return f"expected a function, got {type(attempt).__name__}"
+    given = ", ".join(map(_show, case.arguments))
+    mine = tuple(a.clone() if isinstance(a, Tensor) else a for a in case.arguments)
+    try:
+        got = attempt(*mine)
+    except (Exception, SystemExit) as error:
+        advice = "; both sides of a product need one dtype: try .to(table.dtype)" if "dtype" in str(error) else ""
+        return f"{case.label}: with {given} it stopped with {type(error).__name__}: {str(error)[:300]}{advice}"
+    if got is None or got is ...:
+        return _UNWRITTEN
+    changed = [a for a, b in zip(case.arguments, mine, strict=True) if isinstance(a, Tensor) and not _same(a, b)]
+    if changed:
+        return f"{case.label}: with {given} the function changed its own input; make a new tensor instead"
+    try:
+        return _difference(case.label, given, reference(*case.arguments), got)
+    except Exception as error:  # a tensor without numbers, for instance
+        return f"{case.label}: with {given} the result cannot be compared: {str(error)[:300]}"
+
+
+def _difference(label: str, given: str, expected, got) -> str:
+    if not isinstance(got, Tensor):
+        if isinstance(expected, Tensor) and expected.ndim == 0 and isinstance(got, int | float | bool):
+            got = torch.tensor(got)
+        else:
+            return f"{label}: with {given} expected a tensor, got {type(got).__name__}"
+    if got.shape != expected.shape:
+        return f"{label}: with {given} expected shape {tuple(expected.shape)}, got {tuple(got.shape)}"
+    if got.is_complex():
+        return f"{label}: with {given} expected real numbers, got {got.dtype}"
+    kind = "boolean" if expected.dtype == torch.bool else "a number"
+    if (got.dtype == torch.bool) != (expected.dtype == torch.bool):
+        return f"{label}: with {given} expected each element to be {kind}, got {got.dtype}"
+    if _same(expected, got):
+        return ""
+    if expected.numel() <= 12:
+        return f"{label}: with {given}\nexpected {_show(expected)}\ngot      {_show(got)}"
+    furthest = (got.detach().double() - expected.double()).abs().nan_to_num(torch.inf).argmax()
+    place = tuple(i.item() for i in torch.unravel_index(furthest, expected.shape))
+    return f"{label}: with {given}, at {place}: expected {expected[place].item():.4f}, got {got[place].item():.4f}"
+
+
+def _same(a: Tensor, b: Tensor) -> bool:
+    return a.shape == b.shape and torch.allclose(a.detach().double(), b.detach().double(), atol=TOLERANCE, rtol=0)
+
+
+def _show(value) -> str:
+    if isinstance(value, Tensor):
+        return str(tidy(value).tolist()) if value.numel() <= 12 else f"a tensor of shape {tuple(value.shape)}"
+    return repr(value)[:100]
+
+
+def numbers(*shape: int, seed: int = 0) -> Tensor:
+    return torch.randn(*shape, dtype=torch.float64, generator=torch.Generator().manual_seed(seed))
