@@ -11,9 +11,11 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+from encoder_lib.checks.limit import TimeUp, run_within
 from encoder_lib.notebook import tidy
 
 TOLERANCE = 1e-4  # an answer computed in float32 is right too
+PATIENCE = 5.0  # seconds that one input may take
 _tries: Counter[str] = Counter()  # how often each exercise was tried since it last passed
 
 
@@ -89,7 +91,9 @@ def _problem(attempt: Callable, reference: Callable, case: Case) -> str:
     given = ", ".join(map(_show, case.arguments))
     mine = tuple(a.clone() if isinstance(a, Tensor) else a for a in case.arguments)
     try:
-        got = attempt(*mine)
+        got = run_within(PATIENCE, attempt, *mine)
+    except TimeUp:
+        return f"{case.label}: with {given} it was still running after {PATIENCE:.0f} seconds; does a loop never end?"
     except (Exception, SystemExit) as error:
         advice = "; both sides of a product need one dtype: try .to(table.dtype)" if "dtype" in str(error) else ""
         return f"{case.label}: with {given} it stopped with {type(error).__name__}: {str(error)[:300]}{advice}"

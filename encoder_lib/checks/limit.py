@@ -1,0 +1,39 @@
+"""A limit on how long a learner's function may run, so that a loop without an end costs seconds and not the kernel."""
+
+import ctypes
+import threading
+from collections.abc import Callable
+
+
+class TimeUp(BaseException):
+    """Raised inside a function that has run for too long; no `except Exception` of its own catches it."""
+
+
+def run_within(seconds: float, function: Callable, *arguments):
+    """Return function(*arguments), called in this thread. Raises TimeUp when it is not done after `seconds`.
+
+    The limit is raised between two steps of Python, and again until it gets through: a single call that never comes
+    back to Python, such as a long sleep, is not cut short.
+    """
+    caller, done = ctypes.c_ulong(threading.get_ident()), threading.Event()
+
+    def remind() -> None:
+        pause = seconds
+        while not done.wait(pause):
+            ctypes.pythonapi.PyThreadState_SetAsyncExc(caller, ctypes.py_object(TimeUp))
+            pause = 0.01
+
+    watch = threading.Thread(target=remind, daemon=True)
+    watch.start()
+    try:
+        return function(*arguments)
+    finally:
+        ended = False
+        while not ended:
+            try:
+                done.set()
+                watch.join()
+                ctypes.pythonapi.PyThreadState_SetAsyncExc(caller, None)  # the one that came too late
+                ended = True
+            except TimeUp:
+                pass
