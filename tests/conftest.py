@@ -1,5 +1,7 @@
 """What the tests of the library share: devices, seeds, and the checks that every module has to pass."""
 
+import re
+import textwrap
 import warnings
 
 import pytest
@@ -63,3 +65,27 @@ def compiles():
         torch._dynamo.reset()
 
     return check
+
+
+def pytest_terminal_summary(terminalreporter, config):
+    """After `pytest tests/test_checks.py`, print which answers each check accepts and which mistakes it rejects."""
+    if not any("test_checks" in str(argument) for argument in config.args):
+        return
+    table = {}
+    for outcome in ("passed", "failed"):
+        for report in terminalreporter.stats.get(outcome, []):
+            if found := re.search(r"::test_a_(right|wrong)_answer\w*\[(\w+): (.+)\]$", report.nodeid):
+                kind, check, answer = found.groups()
+                answer = answer.encode("ascii", "backslashreplace").decode("unicode_escape")  # as it was written
+                table.setdefault(check, {"right": [], "wrong": []})[kind].append((answer, outcome == "passed"))
+    if not table:
+        return
+    terminalreporter.section("check × answer: + accepted if right, rejected if wrong; ! not so")
+    for check, kinds in sorted(table.items()):
+        for kind, answers in kinds.items():
+            listed = "; ".join(("+ " if good else "! ") + answer for answer, good in answers)
+            text = f"{check} {kind} {sum(good for _, good in answers)}/{len(answers)}: {listed}"
+            terminalreporter.write_line(textwrap.fill(text, 120, subsequent_indent="    "))
+    for kind, verb in (("right", "accepted"), ("wrong", "rejected")):
+        answers = [good for kinds in table.values() for _, good in kinds[kind]]
+        terminalreporter.write_line(f"{sum(answers)} of {len(answers)} {kind} answers {verb}")
