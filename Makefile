@@ -6,7 +6,9 @@ VENV := .venv
 RUN := $(VENV)/bin/python -m
 STAMP := $(VENV)/.set-up
 NOTEBOOKS := $(sort $(wildcard notebooks/*.ipynb))
-NBVAL := pytest --nbval --nbval-current-env --nbval-cell-timeout 120 --nbval-sanitize-with tests/nbval.cfg -p no:cacheprovider
+WORKERS ?= 2
+PARALLEL := pytest -n $(WORKERS) --no-loadscope-reorder -p no:cacheprovider
+NBVAL := --nbval --nbval-current-env --nbval-cell-timeout 120 --nbval-sanitize-with tests/nbval.cfg
 ROOT_FLAG := $(if $(filter 0,$(shell id -u)),--allow-root)
 
 .PHONY: help lab test test-long lint notebooks bench clean
@@ -18,14 +20,12 @@ lab: $(STAMP)  ## set up and open the notebooks in JupyterLab
 	$(RUN) jupyterlab --ip=127.0.0.1 $(ROOT_FLAG) $(or $(firstword $(NOTEBOOKS)),notebooks)
 
 test: lint  ## set up and run the tests: library, notebooks, browser (minutes)
-	$(RUN) pytest -m "not browser and not long"
-	$(if $(NOTEBOOKS),$(RUN) $(NBVAL) notebooks,@echo "No notebooks to compare yet.")
-	$(RUN) pytest -m "browser and not long"
+	$(RUN) $(PARALLEL) $(NBVAL) tests/browser notebooks tests
 	@echo "make test: all that can run here passed; what was skipped is listed above."
 
 test-long: $(STAMP)  ## the slow tests, and the notebooks again on the plainest arithmetic
-	$(RUN) pytest -m long || [ $$? -eq 5 ]  # 5: there is no such test yet
-	$(if $(NOTEBOOKS),ATEN_CPU_CAPABILITY=default OMP_NUM_THREADS=1 $(RUN) $(NBVAL) notebooks)
+	$(RUN) $(PARALLEL) -m long tests
+	ATEN_CPU_CAPABILITY=default OMP_NUM_THREADS=1 $(RUN) $(PARALLEL) $(NBVAL) notebooks
 	@echo "make test-long: all passed."
 
 lint: $(STAMP)  ## check style and formatting

@@ -45,7 +45,7 @@ def read(folder: Path, shapes: dict[str, tuple[int, ...]], dtype: torch.dtype) -
     The vector of token type 0, which every token of a single text gets, is added to the positions.
     """
     path = folder / "model.safetensors"
-    with _open(path) as file:
+    with open_safetensors(path) as file:
         theirs = {_plain(name): name for name in file.keys()}  # noqa: SIM118 (it is no dict)
         if len(theirs) < len(file.keys()):
             raise ValueError(f"{path}: expected each weight once, got one twice, with and without 'bert.' for instance")
@@ -75,7 +75,8 @@ def _plain(name: str) -> str:
     return name.replace("LayerNorm.gamma", "LayerNorm.weight").replace("LayerNorm.beta", "LayerNorm.bias")
 
 
-def _open(path: Path) -> safe_open:
+def open_safetensors(path: Path) -> safe_open:
+    """A safetensors file, opened. Raises FileNotFoundError where there is none, ValueError for another kind of file."""
     try:
         return safe_open(the_file(path, most=None), framework="pt")
     except SafetensorError as error:

@@ -3,6 +3,7 @@
 import html
 import inspect
 import textwrap
+from collections.abc import Callable
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -84,6 +85,18 @@ def _coloured(kind, piece: str) -> str:
     colour = next((colour for token, colour in COLOURS.items() if kind in token), None)
     text = html.escape(piece, quote=False)
     return text if colour is None else f'<span style="color:var(--jp-mirror-editor-{colour})">{text}</span>'
+
+
+def complaint(function: Callable, *arguments) -> str:
+    """What `function` says when it refuses its arguments: the kind of error and its words.
+
+    Raises: AssertionError when it takes them.
+    """
+    try:
+        function(*arguments)
+    except Exception as error:
+        return f"{type(error).__name__}: {error}"
+    raise AssertionError(f"expected {function} to refuse its arguments, but it took them")
 
 
 def show_source(thing) -> Source:

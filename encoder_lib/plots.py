@@ -6,6 +6,7 @@
 import base64
 import html
 import io
+import itertools
 import re
 import textwrap
 from collections.abc import Mapping, Sequence
@@ -19,11 +20,13 @@ import matplotlib.pyplot as plt
 import numpy as np
 import torch
 from matplotlib.axes import Axes
+from matplotlib.axis import Axis
+from matplotlib.collections import LineCollection, PolyCollection
 from matplotlib.figure import Figure
 from matplotlib.font_manager import fontManager
 from matplotlib.ft2font import FT2Font
-from matplotlib.patches import Circle, ConnectionPatch
-from matplotlib.ticker import MaxNLocator
+from matplotlib.patches import Circle, ConnectionPatch, FancyBboxPatch, Rectangle
+from matplotlib.ticker import LogLocator, MaxNLocator, NullLocator
 from PIL import Image
 
 DIVERGING = frozenset({"BrBG", "PRGn", "PiYG", "PuOr", "RdBu", "RdGy", "bwr", "coolwarm", "icefire", "seismic", "vlag"})
@@ -192,6 +195,25 @@ def plot_lines(
     return _name(ax, title, x_label, y_label)
 
 
+def plot_line_panels(
+    panels: Mapping[str, Mapping[str, object]], *, x=None, x_label: str = "", x_scale: str = "linear"
+) -> Figure:
+    """Draw sets of curves side by side, each set with a title of its own, over common places and with one legend.
+
+    panels: title -> name -> values (N,), with the same names in every panel. The rest is as in `plot_lines`.
+    Raises ValueError for no panels, and as `plot_lines`.
+    """
+    if not panels:
+        raise ValueError("expected at least one panel, got none: pass {'title': {'name': values}}")
+    size = (3.2 * len(panels) + 1.4, 3)
+    figure, axes = plt.subplots(1, len(panels), figsize=size, layout="constrained", squeeze=False)
+    for ax, (title, lines) in zip(axes[0], panels.items(), strict=True):
+        plot_lines(lines, x=x, title=title, x_label=x_label, x_scale=x_scale, ax=ax)
+        if ax is not axes[0, -1] and (legend := ax.get_legend()):
+            legend.remove()
+    return figure
+
+
 def plot_bars(
     values: Mapping[str, float], *, title: str = "", x_label: str = "", number: str = ",.0f", ax: Axes | None = None
 ) -> Axes:
@@ -276,6 +298,122 @@ def plot_words(
     return _name(ax, title, "first number", "second number")
 
 
+def plot_mean(values, weights, words: Sequence[str], *, others=None, title: str = "", ax: Axes | None = None) -> Axes:
+    """Draw values with two numbers each as points, their weighted mean as a star, and a thick line to a large weight.
+
+    values: (N, 2), with a thin line between every two of them. weights: (N,). words: one string for each value.
+    others: (M, 2), other means to compare, as dots.
+    Raises ValueError for values of another width, or weights or strings that do not match them.
+    """
+    points, shares = as_array(values), as_array(weights, ndim=(1,))  # (N, 2), (N,)
+    if points.shape != (len(shares), 2):
+        raise ValueError(
+            f"expected values of shape ({len(shares)}, 2), one for each weight, got {points.shape}: a plane is flat"
+        )
+    words = as_labels(words, len(points), "words")
+    ax = _axes(ax)
+    if others is not None:
+        ax.scatter(*as_array(others).T, s=6, color="0.75", label="other weights")
+    for i in range(len(points)):
+        for j in range(i):
+            ax.plot(*points[[i, j]].T, color="0.6", linewidth=0.8)
+    mean = shares @ points  # (2,)
+    for word, share, point in zip(words, shares, points, strict=True):
+        ax.plot(*np.stack([mean, point]).T, color=COLOURS[0], linewidth=12 * share, alpha=0.5, solid_capstyle="butt")
+        ax.annotate(
+            f"{_drawable(word, TICK)}, {100 * share:.0f} %", point, xytext=(9, 5), textcoords="offset points", zorder=5,
+            bbox={"facecolor": "white", "alpha": 0.7, "pad": 1, "linewidth": 0}, parse_math=False,
+            fontfamily=_fonts()[0],
+        )  # fmt: skip
+    ax.scatter(*points.T, color=COLOURS[0], s=45, zorder=3, label="values")
+    ax.scatter(*mean, color=COLOURS[1], marker="*", s=220, zorder=4, label="their weighted mean")
+    ax.margins(0.12)
+    _legend(ax)
+    return _name(ax, title, "first number", "second number")
+
+
+def plot_attention(
+    scores, weights, output, words: Sequence[str], *, titles: Sequence[str] = ("Scores", "Weights", "Output")
+) -> Figure:
+    """Draw the three steps of attention side by side: scores and weights (T, T), output (T, V), a word for each row.
+
+    titles: what each step shows. Masked scores, −∞ or NaN, are grey.
+    Raises ValueError for shapes that do not match the words.
+    """
+    figure, axes = plt.subplots(1, 3, figsize=(10, 1.6 + 0.35 * len(words)), layout="constrained")
+    looks = {"x_label": "looked at", "y_label": "looks", "x_ticks": words, "y_ticks": words}
+    plot_heatmap(scores, title=titles[0], cmap="coolwarm", **looks, ax=axes[0])
+    plot_heatmap(weights, title=titles[1], limits=(0, 1), **looks, ax=axes[1])
+    plot_heatmap(output, title=titles[2], cmap="coolwarm", x_label="dimension", y_ticks=words, ax=axes[2])
+    return figure
+
+
+def plot_looks(
+    weights,
+    words: Sequence[str],
+    *,
+    chosen: int,
+    title: str = "",
+    limits: tuple[float, float] = (0.0, 1.0),
+    cmap: str = "viridis",
+    ax: Axes | None = None,
+) -> Axes:
+    """Draw a sentence as boxes, each coloured by the weight with which the chosen word looks at it, in per cent.
+
+    weights: (T,), the chosen word's row. words: one string for each weight. limits: the weights at the colours' ends.
+    The boxes are the patches of the Axes, one for each word in order, and the chosen one has a thick frame.
+    Raises ValueError for words that do not match the weights, IndexError for a word that is not there.
+    """
+    row = as_array(weights, ndim=(1,))  # (T,)
+    words = as_labels(words, len(row), "words")
+    if not 0 <= chosen < len(words):
+        raise IndexError(f"chosen: expected a word from 0 to {len(words) - 1}, got {chosen}")
+    width = plt.rcParams["figure.figsize"][0]
+    ax = _axes(ax, figsize=(width, looks_height(words, width)))
+    scale, style = mpl.colors.Normalize(*limits, clip=True), {"parse_math": False, "fontfamily": _fonts()[0]}
+    places = _word_places(words, ax.figure.get_figwidth())
+    for i, ((line, start, width), word, weight) in enumerate(zip(places, words, row.tolist(), strict=True)):
+        colour = mpl.colormaps[cmap](scale(weight))
+        frame = {"edgecolor": "black" if i == chosen else "white", "linewidth": 2.5 if i == chosen else 0}
+        ax.add_patch(Rectangle((start + 0.3, line + 0.08), width - 0.6, 0.84, facecolor=colour, **frame))
+        middle, ink = start + width / 2, "black" if _light(colour) else "white"
+        ax.text(middle, line + 0.34, _drawable(word, TICK), color=ink, fontsize=9, ha="center", va="center", **style)
+        ax.text(middle, line + 0.7, f"{100 * weight:.0f} %", color=ink, fontsize=7, ha="center", va="center")
+    end = max(start + width for _, start, width in places)
+    margin = max(0, _line_room(ax.figure.get_figwidth()) - end) / 2  # a short sentence stands in the middle
+    ax.set(xlim=(-margin, end + margin), ylim=(places[-1][0] + 1, 0))
+    ax.axis("off")
+    return _name(ax, title)
+
+
+def looks_height(words: Sequence[str], width: float) -> float:
+    """How high a picture of `plot_looks` has to be, in inches, when it is `width` inches wide."""
+    return 0.4 + 0.45 * (_word_places(words, width)[-1][0] + 1)
+
+
+def _line_room(width: float) -> float:
+    """How many characters of a boxed word fit on a line of `width` inches."""
+    return 11 * width
+
+
+def _word_places(words: Sequence[str], width: float) -> list[tuple[int, int, int]]:
+    """Line, start and width of each word, in characters, when a line is `width` inches wide."""
+    places, line, start = [], 0, 0
+    for word in words:
+        room = 2 + max(4, sum(2 if ord(character) > 0x2E7F else 1 for character in word))  # Chinese is twice as wide
+        if start and start + room > _line_room(width):
+            line, start = line + 1, 0
+        places.append((line, start, room))
+        start += room
+    return places
+
+
+def _light(colour: Sequence[float]) -> bool:
+    """Whether black stands out from a colour better than white does (relative luminance, WCAG 2.2)."""
+    linear = [v / 12.92 if v <= 0.04045 else ((v + 0.055) / 1.055) ** 2.4 for v in colour[:3]]
+    return float(np.dot(linear, (0.2126, 0.7152, 0.0722))) > 0.179
+
+
 def plot_reordering(
     before, after, order: Sequence[int], words: Sequence[str], *, title: str = "", cmap: str = "coolwarm"
 ) -> Figure:
@@ -303,6 +441,93 @@ def plot_reordering(
     return figure
 
 
+def plot_fit(
+    x,
+    target,
+    units,
+    constant: float,
+    *,
+    bends=(),
+    unit: int = 0,
+    titles: Sequence[str] = ("", ""),
+    figure: Figure | None = None,
+) -> Figure:
+    """Draw a curve with its fit and, beside them, the hidden units that the fit is the sum of, one of them bold.
+
+    x, target: (P,). units: (P, n), each hidden unit's number times its output weight. constant: the output bias.
+    bends: (n,), where each unit bends, marked on the fit where in view. unit: the one drawn bold, counted from 0.
+    figure: one that this function returned: its artists are updated, and no new one is drawn.
+    Raises ValueError for lengths that differ, IndexError for a unit that is not there.
+    """
+    places, curve, parts = as_array(x, ndim=(1,)), as_array(target, ndim=(1,)), as_array(units)  # (P,), (P,), (P, n)
+    if not len(places) == len(curve) == len(parts):
+        raise ValueError(f"expected one length for all, got x {len(places)}, target {len(curve)}, units {len(parts)}")
+    if not 0 <= unit < parts.shape[1]:
+        raise IndexError(f"unit: expected one from 0 to {parts.shape[1] - 1}, got {unit}")
+    fit, marks = parts.sum(axis=1) + constant, np.asarray(bends, dtype=np.float64)  # (P,), (n,)
+    marks = marks[(places[0] < marks) & (marks < places[-1])]
+    reach = max(np.abs(parts).max(), np.abs(fit).max())
+    limit = next((size for size in (1.2, 2.4, 6, 12, 24, 60) if size >= reach), reach)  # few, so that pictures compare
+    left, right = (_fit_axes(titles) if figure is None else figure).axes
+    drawn = (places, curve), (places, fit), (marks, np.interp(marks, places, fit))
+    for line, values in zip(left.lines, drawn, strict=True):
+        line.set_data(*values)
+    others = np.delete(parts, unit, axis=1).T  # (n − 1, P)
+    right.collections[0].set_segments([np.column_stack([places, part]) for part in others])
+    right.lines[0].set_data(places, parts[:, unit])
+    right.lines[1].set_data(places, fit)
+    for ax, top in ((left, 1.2), (right, limit)):
+        ax.set(xlim=(places[0], places[-1]), ylim=(-top, top), xticks=np.linspace(places[0], places[-1], 3))
+        ax.set_yticks(np.linspace(-top, top, 3))
+    return left.figure
+
+
+def _fit_axes(titles: Sequence[str]) -> Figure:
+    """A figure with two Axes that hold the artists of `plot_fit`, without data."""
+    figure, (left, right) = plt.subplots(1, 2, figsize=(9, 3.8), layout="constrained")
+    left.plot([], [], color="0.7", linewidth=6, label="target")
+    left.plot([], [], color=COLOURS[0], linewidth=1.8, label="fit: all units and a constant")
+    left.plot([], [], color="black", linestyle="", marker="o", markersize=5, label="where a unit bends")
+    right.add_collection(LineCollection([], colors="0.55", linewidths=0.9, label="units"))
+    right.plot([], [], color=COLOURS[1], linewidth=3.5, label="the chosen unit")
+    right.plot([], [], color=COLOURS[0], linewidth=1.8)
+    figure.legend(handles=[*left.lines, right.collections[0], right.lines[0]], loc="outside lower center", ncols=5)
+    _name(left, titles[0], "x", "y")
+    _name(right, titles[1], "x", "output weight · hidden number")
+    return figure
+
+
+def plot_dots(
+    values: Mapping[str, Mapping[str, float]],
+    *,
+    title: str = "",
+    x_label: str = "",
+    limits: tuple[float, float] | None = None,
+    ax: Axes | None = None,
+) -> Axes:
+    """Draw several numbers for each name as dots on one line, the first name on top, and what each kind of dot means.
+
+    values: name -> {kind of dot: number}, the same kinds for every name. limits: the two ends of the x axis.
+    Raises ValueError for no names, kinds that differ, or a number that is not finite.
+    """
+    kinds = [list(row) for row in values.values()]
+    if not kinds or not kinds[0] or any(row != kinds[0] for row in kinds):
+        raise ValueError(f"expected the same kinds of dots for every name, got {kinds}")
+    array = as_array([list(row.values()) for row in values.values()])  # (names, kinds)
+    if not np.isfinite(array).all():
+        raise ValueError("expected finite numbers, got NaN or infinity")
+    rows = np.arange(len(array))
+    ax = _axes(ax)
+    ax.hlines(rows, array.min(axis=1), array.max(axis=1), color="0.8", linewidth=2, zorder=1)
+    for kind, column, colour, marker in zip(kinds[0], array.T, cycle(COLOURS), cycle("osD^vP"), strict=False):
+        ax.scatter(column, rows, color=colour, marker=marker, s=50, label=_drawable(kind, LABEL), zorder=2)
+    ax.set_yticks(rows, [_drawable(name, LABEL) for name in values], parse_math=False, fontfamily=_fonts()[0])
+    ax.invert_yaxis()
+    ax.set_xlim(limits)
+    _legend(ax)
+    return _name(ax, title, x_label)
+
+
 def plot_clocks(before, after, *, title: str = "", ax: Axes | None = None) -> Axes:
     """Draw two rows of a sinusoidal table as the hands of clocks: pair k is a point (sine up, cosine right) of clock k.
 
@@ -327,6 +552,197 @@ def plot_clocks(before, after, *, title: str = "", ax: Axes | None = None) -> Ax
     ax.axis("off")
     _legend(ax)
     return _name(ax, title)
+
+
+BLOCK_PARTS = ("x", "attention", "sum1", "norm1", "feed_forward", "sum2", "norm2", "y")
+_BRANCH = 2.1  # how far to the right of the stream the branches run
+_POST_NORM = {
+    "x": (0, 0), "attention": (_BRANCH, 1.75), "sum1": (0, 2.55), "norm1": (0, 3.5),
+    "feed_forward": (_BRANCH, 5.15), "sum2": (0, 5.95), "norm2": (0, 6.9), "y": (0, 7.9),
+}  # fmt: skip
+_PRE_NORM = {
+    "x": (0, 0), "norm1": (_BRANCH, 1.6), "attention": (_BRANCH, 2.7), "sum1": (0, 3.5),
+    "norm2": (_BRANCH, 5.0), "feed_forward": (_BRANCH, 6.1), "sum2": (0, 6.9), "y": (0, 7.9),
+}  # fmt: skip
+_FILLS = {"attention": "#fbe3d0", "feed_forward": "#d5efe6", "norm1": "#e6e6e6", "norm2": "#e6e6e6"}
+
+
+def plot_residual_stream(*, norm_first: bool = False, lit: str = "", title: str = "", ax: Axes | None = None) -> Axes:
+    """Draw how the parts of an encoder layer are wired, from the input at the bottom to the output on top.
+
+    The thick line is the residual stream: what enters is still in it at the end, except where a norm stands on the line
+    and rescales it (post-norm). With `norm_first` both norms stand on the branches, and the line runs through.
+    lit: the part to be shown bright, one of `BLOCK_PARTS`.
+    Raises ValueError for any other part.
+    """
+    ax = _axes(ax, figsize=(3.6, 5.2))
+    places = _PRE_NORM if norm_first else _POST_NORM
+    stream = {"color": COLOURS[0], "linewidth": 5, "solid_capstyle": "butt", "zorder": 1}
+    branch = {"color": "0.35", "linewidth": 1.5, "zorder": 1, "markevery": [-1], "markersize": 8}
+    ax.plot([0, 0], [places["x"][1], places["y"][1] - 0.5], marker="^", markevery=[-1], markersize=13, **stream)
+    for start, total in ((0.95, "sum1"), (4.35, "sum2")):
+        end = places[total][1]
+        on_branch = [y for x, y in places.values() if x and start < y < end]
+        ax.plot([0, _BRANCH, _BRANCH], [start, start, min(on_branch) - 0.42], marker="^", **branch)
+        for low, high in itertools.pairwise(sorted(on_branch)):
+            ax.plot([_BRANCH, _BRANCH], [low, high - 0.42], marker="^", **branch)
+        ax.plot([_BRANCH, _BRANCH, 0.43], [max(on_branch), end, end], marker="<", **branch)
+    for part in BLOCK_PARTS:
+        _draw_part(ax, part, *places[part])
+    ax.set(xlim=(-1.2, 3.5), ylim=(-0.35, 8.25), aspect="equal")
+    ax.axis("off")
+    return _name(light_part(ax, lit) if lit else ax, title)
+
+
+def label_ticks(axis: Axis, places: Sequence[float], words: Sequence[str]) -> None:
+    """Put ticks at these places of an axis (`ax.xaxis` or `ax.yaxis`), each named by a word as plain text."""
+    names = [_drawable(word, TICK) for word in words]
+    axis.set_ticks(places, labels=names, parse_math=False, fontfamily=_fonts()[0])
+
+
+def light_part(ax: Axes, lit: str) -> Axes:
+    """Show one part of a picture by `plot_residual_stream` bright, and all others as they were.
+
+    Raises ValueError for a part that is none of `BLOCK_PARTS`.
+    """
+    if lit not in BLOCK_PARTS:
+        raise ValueError(f"expected one of {list(BLOCK_PARTS)}, got {lit!r}: it names the part to be shown bright")
+    for patch in ax.patches:
+        bright = patch.get_gid() == lit
+        patch.set(
+            facecolor="#ffc20a" if bright else _FILLS.get(patch.get_gid(), "white"),
+            edgecolor="black" if bright else "0.35",
+            linewidth=2.5 if bright else 1.2,
+        )
+    return ax
+
+
+def _draw_part(ax: Axes, part: str, x: float, y: float) -> None:
+    """Draw a part as a shape with its name in it; the shape is found again by its `gid`."""
+    text = {"feed_forward": "feed-forward", "norm1": "norm 1", "norm2": "norm 2", "sum1": "+", "sum2": "+"}
+    if part in ("x", "y", "sum1", "sum2"):
+        shape = Circle((x, y), 0.3)
+    else:
+        wide = 1.15 if part in ("attention", "feed_forward") else 0.75
+        shape = FancyBboxPatch((x - wide, y - 0.3), 2 * wide, 0.6, boxstyle="round,pad=0,rounding_size=0.12")
+    shape.set(gid=part, facecolor=_FILLS.get(part, "white"), edgecolor="0.35", linewidth=1.2, zorder=2)
+    ax.add_patch(shape)
+    size, style = ("large", "italic") if part in ("x", "y") else ("x-large" if "sum" in part else "medium", "normal")
+    ax.text(x, y, text.get(part, part), ha="center", va="center_baseline", fontsize=size, fontstyle=style, zorder=3)
+
+
+def plot_block(dim, *, shape: tuple[int, int, int] = (3, 4, 6), title: str = "", ax: Axes | None = None) -> Axes:
+    """Draw a block (B, T, D) as cubes, those in colour that share one mean: one of the means in `x.mean(dim)`.
+
+    dim: the axis or axes averaged over, as torch takes them. shape: B, T and D, at most 12 each.
+    Raises ValueError for no axes, an axis that is not there or comes twice, or sizes outside 1 … 12.
+    """
+    dims = [dim] if isinstance(dim, int) else list(dim)
+    if not dims or not all(-3 <= d < 3 for d in dims) or len({d % 3 for d in dims}) < len(dims):
+        raise ValueError(f"expected different axes of (B, T, D), each 0, 1 or 2, got {dim}: 2 stands for D")
+    if len(shape) != 3 or not all(1 <= size <= 12 for size in shape):
+        raise ValueError(f"expected three sizes (B, T, D) from 1 to 12, got {shape}: a few cubes show the idea")
+    ax = _axes(ax)
+    averaged, corner = {d % 3 for d in dims}, (0, 0, shape[2] - 1)  # of all cubes, the corner shows three faces
+    shades = {True: ("#d55e00", "#f0a05f", "#a34700"), False: ("0.87", "0.95", "0.76")}  # front, top, right
+    faces, colours = [], []
+    for b in reversed(range(shape[0])):  # from the back to the front, so that near cubes cover far ones
+        for t in reversed(range(shape[1])):
+            for d in range(shape[2]):
+                shared = all(axis in averaged or (b, t, d)[axis] == corner[axis] for axis in range(3))
+                faces += [[_oblique(d + x, t + y, b + z) for x, y, z in face] for face in _CUBE]
+                colours += shades[shared]
+    ax.add_collection(PolyCollection(faces, facecolors=colours, edgecolors="white", linewidths=0.6))
+    style = {"parse_math": False, "fontfamily": _fonts()[0], "ha": "center", "va": "center"}
+    ax.text(*_oblique(shape[2] / 2, shape[1] + 0.45, 0), f"D = {shape[2]} numbers", **style)
+    ax.text(*_oblique(-0.45, shape[1] / 2, 0), f"T = {shape[1]} tokens", rotation=90, **style)
+    depth = _oblique(shape[2] + 0.3, shape[1] + 0.3, shape[0] / 2)
+    ax.text(*depth, f"B = {shape[0]}\nsequences", **style | {"ha": "left"})
+    ax.set(aspect="equal")
+    ax.autoscale_view()
+    ax.axis("off")
+    return _name(ax, title)
+
+
+def plot_blocks(dims: Mapping[str, object], *, shape: tuple[int, int, int] = (3, 4, 6)) -> Figure:
+    """Draw a block for each way to average, side by side, with the number of means that it takes as title.
+
+    dims: name -> the axis or axes averaged over. Raises ValueError for no blocks, and as `plot_block`.
+    """
+    if not dims:
+        raise ValueError("expected at least one way to average, got none: pass {'Layer norm': 2}")
+    figure, axes = plt.subplots(1, len(dims), figsize=(3.7 * len(dims), 3.2), squeeze=False, layout="constrained")
+    for ax, (name, dim) in zip(axes[0], dims.items(), strict=True):
+        plot_block(dim, shape=shape, ax=ax)
+        _name(ax, f"{name}: {torch.zeros(shape).mean(dim).numel()} means")
+    return figure
+
+
+_CUBE = (  # the three faces of a cube that are seen from the front, above and the right: corners (x, y, z), y down
+    ((0.0, 0.0, 0.0), (0.9, 0.0, 0.0), (0.9, 0.9, 0.0), (0.0, 0.9, 0.0)),
+    ((0.0, 0.0, 0.0), (0.9, 0.0, 0.0), (0.9, 0.0, 0.9), (0.0, 0.0, 0.9)),
+    ((0.9, 0.0, 0.0), (0.9, 0.0, 0.9), (0.9, 0.9, 0.9), (0.9, 0.9, 0.0)),
+)
+
+
+def _oblique(x: float, y: float, z: float) -> tuple[float, float]:
+    """Where a point of a box is drawn: x to the right, y down, z away from the reader, up and to the right."""
+    return x + 0.5 * z, 0.38 * z - y
+
+
+def plot_panels(
+    panels: Mapping[str, Mapping[str, object]], *, y_label: str = "", figsize: tuple[float, float] = (10, 3.6), **style
+) -> Figure:
+    """Draw several sets of curves side by side on one y scale, with one legend, on the right.
+
+    panels: title -> lines, named alike in every panel. style: what `plot_lines` takes besides.
+    Raises ValueError for no panels, panels whose lines have other names, and as `plot_lines` does.
+    """
+    names = [list(lines) for lines in panels.values()]
+    if not names or any(other != names[0] for other in names):
+        raise ValueError(f"expected one or more panels with the same lines, got {names}: name the lines alike")
+    figure, axes = plt.subplots(1, len(panels), figsize=figsize, sharey=True, squeeze=False, layout="constrained")
+    for i, (ax, (title, lines)) in enumerate(zip(axes[0], panels.items(), strict=True)):
+        plot_lines(lines, title=title, y_label="" if i else y_label, ax=ax, **style)
+        for axis in (ax.xaxis, ax.yaxis):
+            if axis.get_scale() == "log":
+                _plain_log(axis)
+        if (legend := ax.get_legend()) and i + 1 < len(panels):
+            legend.remove()
+    return figure
+
+
+def plot_profiles(profiles: Mapping[str, object], *, title: str = "") -> Figure:
+    """Draw what the layers of some stacks do (see measure.Profile), side by side: gradient, size, token similarity.
+
+    profiles: name -> profile. Line i of each of the three Axes belongs to the i-th profile; layer 0 is the input.
+    Raises ValueError for no profiles.
+    """
+    if not profiles:
+        raise ValueError("expected at least one profile, got none: pass {'name': profile}")
+    panels = {"gradient": "Gradient", "size": "Size of the vectors", "similarity": "Mean cosine of two tokens"}
+    figure, axes = plt.subplots(1, 3, figsize=(10, 3.3), layout="constrained")
+    for ax, (quantity, name) in zip(axes, panels.items(), strict=True):
+        for (label, profile), colour, dash in zip(profiles.items(), cycle(COLOURS), cycle(DASHES), strict=False):
+            values = as_array(getattr(profile, quantity), ndim=(1,))  # (L,) or (L + 1,)
+            layers = np.arange(len(values)) + (quantity == "gradient")  # the input has no gradient of its own
+            ax.plot(layers, values, color=colour, linestyle=dash, label=_drawable(label, LABEL))
+        ax.xaxis.set_major_locator(MaxNLocator(5, integer=True))
+        if quantity != "similarity":
+            ax.set_yscale("log")
+            _plain_log(ax.yaxis)
+        _name(ax, name, "layer")
+    axes[2].set_ylim(-0.05, 1.05)
+    legend = figure.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=len(profiles))
+    for text in legend.get_texts():
+        text.set(parse_math=False, fontfamily=_fonts()[0])
+    figure.suptitle(textwrap.fill(_drawable(title, TITLE), 90), fontsize=plt.rcParams["axes.titlesize"])
+    return figure
+
+
+def _plain_log(axis: Axis) -> None:
+    """Label a logarithmic axis by 1, 2, 5, 10, 20 … in plain numbers, for ranges of a few powers of ten."""
+    axis.set(major_locator=LogLocator(subs=(1, 2, 5)), minor_locator=NullLocator(), major_formatter="{x:g}")
 
 
 def _axes(ax: Axes | None, **size) -> Axes:

@@ -8,12 +8,26 @@ import pytest
 import torch
 from hypothesis import settings
 from torch.func import functional_call
+from xdist.scheduler import LoadScopeScheduling
 
 torch.set_num_threads(1)
 settings.register_profile("repeatable", deadline=None, derandomize=True, database=None, max_examples=50)
 settings.load_profile("repeatable")
 
 DEVICES = ["cpu", "cuda"] if torch.cuda.is_available() else ["cpu"]
+
+
+class ByNotebook(LoadScopeScheduling):
+    """With several processes (`-n 2`): the tests of a file, or of a notebook in the browser, stay in one of them."""
+
+    def _split_scope(self, nodeid: str) -> str:
+        file, _, test = nodeid.partition("::")
+        return file + "".join(re.findall(r"\w+\.ipynb", test))
+
+
+def pytest_xdist_make_scheduler(config, log):
+    """Share the tests out among the processes."""
+    return ByNotebook(config, log)
 
 
 @pytest.fixture(autouse=True)

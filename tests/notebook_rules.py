@@ -2,6 +2,7 @@
 
 import json
 import re
+from dataclasses import dataclass
 from html.parser import HTMLParser
 from pathlib import Path
 from statistics import median
@@ -10,6 +11,20 @@ from urllib.parse import unquote
 import nbformat
 
 RULES = []
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What the rules allow: how many cells, exercises and figures, from the fewest to the most."""
+
+    cells: tuple[int, int] = (25, 45)
+    exercises: tuple[int, int] = (2, 4)
+    figures: tuple[int, int] = (4, 8)
+    median_lines: int = 4  # of the code cells
+
+
+USUAL = Limits()
+LIMITS = {"10_debugging_clinic": Limits(cells=(25, 65), exercises=(15, 25), figures=(2, 8), median_lines=5)}
 WIDGET_VIEW = "application/vnd.jupyter.widget-view+json"
 IMAGES = ("image/png", "image/jpeg", "image/svg+xml", "image/gif")
 MAX_BYTES = 500_000
@@ -41,6 +56,11 @@ class Tags(HTMLParser):
 
     def handle_starttag(self, tag, attrs):
         self.found.append((tag, dict(attrs)))
+
+
+def limits(path):
+    """The limits of the notebook that is stored there."""
+    return LIMITS.get(Path(path).stem, USUAL)
 
 
 def code_cells(notebook):
@@ -126,12 +146,13 @@ def rhythm(notebook, path):
     """Short cells, at least half of them prose, and no program inside the notebook."""
     code, total = code_cells(notebook), len(notebook.cells)
     prose = sum(cell.cell_type == "markdown" for cell in notebook.cells)
-    if not 25 <= total <= 45:
-        yield f"{total} cells, expected 25 to 45"
+    fewest, most = limits(path).cells
+    if not fewest <= total <= most:
+        yield f"{total} cells, expected {fewest} to {most}"
     if 2 * prose < total:
         yield f"{prose} of {total} cells are prose, expected at least half"
-    if code and median(map(lines, code)) > 4:
-        yield f"the median code cell has {median(map(lines, code))} lines, expected at most 4"
+    if code and median(map(lines, code)) > limits(path).median_lines:
+        yield f"the median code cell has {median(map(lines, code))} lines, expected {limits(path).median_lines} at most"
     for cell in code:
         if lines(cell) > 15:
             yield f"{where(cell)} has {lines(cell)} lines, expected at most 15"
@@ -141,11 +162,12 @@ def rhythm(notebook, path):
 
 @rule
 def figures(notebook, path):
-    """Four to eight figures; those that stand in for explorers count only towards the four."""
+    """Four to eight figures; those that stand in for explorers count only towards the fewest."""
     with_figure = [cell for cell in code_cells(notebook) for data in data_of(cell) if "image/png" in data]
     static = [cell for cell in with_figure if not is_explorer(cell)]
-    if len(with_figure) < 4 or len(static) > 8:
-        yield f"{len(with_figure)} figures, {len(static)} without explorers; expected 4 to 8"
+    fewest, most = limits(path).figures
+    if len(with_figure) < fewest or len(static) > most:
+        yield f"{len(with_figure)} figures, {len(static)} without explorers; expected {fewest} to {most}"
 
 
 @rule
@@ -261,8 +283,9 @@ def asks_before_it_shows(notebook, path):
     exercises = sum("exercise" in tags(cell) for cell in code_cells(notebook))
     if predictions < 2:
         yield f"{predictions} predictions, expected at least 2"
-    if not 2 <= exercises <= 4:
-        yield f"{exercises} exercises, expected 2 to 4"
+    fewest, most = limits(path).exercises
+    if not fewest <= exercises <= most:
+        yield f"{exercises} exercises, expected {fewest} to {most}"
 
 
 @rule

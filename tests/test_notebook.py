@@ -12,7 +12,7 @@ import torch
 from IPython.core.interactiveshell import InteractiveShell
 
 from encoder_lib import LayerNorm, notebook
-from encoder_lib.notebook import setup, show_source, tidy
+from encoder_lib.notebook import complaint, setup, show_source, tidy
 
 
 @pytest.fixture(autouse=True)
@@ -95,6 +95,13 @@ def test_show_source_is_coloured_text_and_nothing_else():
 def test_show_source_refuses_what_has_no_source(thing):
     with pytest.raises(TypeError, match="written in Python"):
         show_source(thing)
+
+
+def test_a_complaint_tells_the_kind_of_error_and_its_words():
+    assert complaint(int, "one").startswith("ValueError: invalid literal")
+    assert complaint([].pop) == "IndexError: pop from empty list"
+    with pytest.raises(AssertionError, match="expected <class 'int'> to refuse"):
+        complaint(int, "1")
 
 
 def test_the_first_cell_of_a_notebook_imports_nothing_slow():

@@ -37,6 +37,28 @@ def test_readme_lists(path):
     assert f"(notebooks/{path.name})" in (ROOT / "README.md").read_text()
 
 
+def prose(path):
+    """All that a notebook says, without its last cells of sources."""
+    return "\n".join(cell.source for cell in nbformat.read(path, as_version=4).cells if cell.cell_type == "markdown")
+
+
+def glossary():
+    """The rows of the table of words at the end of the first notebook, as lists of four columns."""
+    last = nbformat.read(NOTEBOOKS[0], as_version=4).cells[-1].source
+    lines = [line.strip("| ").split(" | ") for line in last.splitlines() if line.startswith("| ")]
+    return [[column.strip() for column in line] for line in lines[1:]]
+
+
+@pytest.mark.parametrize("row", glossary(), ids=lambda row: row[0])
+def test_glossary_names_where_a_term_is_taught(row):
+    """The notebook that the table names says every term of the row, and each has a Chinese name."""
+    term, _, where, chinese = row
+    path = NOTEBOOKS[0] if where == "here" else ROOT / "notebooks" / re.search(r"\((.+)\)", where).group(1)
+    text = prose(path).split("## Words and letters")[0].lower()
+    assert [word for word in term.lower().split(", ") if word not in text] == []
+    assert re.search("[\u4e00-\u9fff]", chinese)
+
+
 def test_code_of_the_readme_runs():
     """The README's few lines of code give what their comments say."""
     (source,) = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL)
@@ -220,6 +242,30 @@ def test_a_rule_notices(name, change):
     notebook = good()
     change(notebook)
     assert name in complaints(notebook)
+
+
+def clinic(exercises=15, source="class Broken:\n    x = 1\n    y = 2\n    z = 3\n    w = 4"):
+    """A good notebook with as many cases as the clinic has."""
+    notebook = good()
+    add_cells(exercises - 2, lambda: new_markdown_cell("a symptom"))(notebook)
+    add_cells(exercises - 2, lambda: code(source, "exercise"))(notebook)
+    counted = [c for c in notebook.cells if c.cell_type == "code"]
+    for count, c in enumerate(counted, start=1):
+        c.execution_count = count
+    return notebook
+
+
+def broken(notebook, name):
+    """The rules that a notebook breaks under that name."""
+    return {rule.__name__ for rule in notebook_rules.RULES if list(rule(notebook, Path(__file__).parent / name))}
+
+
+def test_the_clinic_may_have_many_cases():
+    """One notebook has limits of its own: more exercises and cells, and a longer median cell."""
+    assert broken(clinic(), "10_debugging_clinic.ipynb") == set()
+    assert broken(clinic(), "11_other.ipynb") == {"rhythm", "asks_before_it_shows"}
+    assert broken(clinic(exercises=14), "10_debugging_clinic.ipynb") == {"asks_before_it_shows"}
+    assert broken(clinic(exercises=26), "10_debugging_clinic.ipynb") == {"asks_before_it_shows", "rhythm"}
 
 
 def test_every_rule_has_a_violation():

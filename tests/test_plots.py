@@ -3,6 +3,7 @@
 import io
 import warnings
 
+import matplotlib as mpl
 import matplotlib.pyplot as plt
 import numpy as np
 import pytest
@@ -12,6 +13,7 @@ from matplotlib.patches import ConnectionPatch
 from PIL import Image
 
 from encoder_lib import plots
+from encoder_lib.measure import Profile
 from encoder_lib.plots import NOT_FINITE, TICK, Picture, plot_heatmap, show
 
 HOSTILE = ["$x^$", "<b>", "<img src=x onerror=alert(1)>", "😀", "你好", "\ud800", "", "a\nb\x00", "w" * 1_000_000]
@@ -206,6 +208,17 @@ def test_lines_of_different_lengths_or_none_are_refused(lines):
         plots.plot_lines(lines)
 
 
+def test_panels_of_lines_share_places_and_one_legend():
+    panels = {title: {"a": [1, 2, 3], "$b$": [3, 2, k]} for k, title in enumerate(("first", "second", "third"))}
+    figure = plots.plot_line_panels(panels, x=[1, 10, 100], x_label="K", x_scale="log")
+    assert [ax.get_title() for ax in figure.axes] == ["first", "second", "third"]
+    assert [ax.get_xscale() for ax in figure.axes] == ["log"] * 3
+    assert [list(ax.lines[1].get_ydata()) for ax in figure.axes] == [[3, 2, k] for k in range(3)]
+    assert [ax.get_legend() is not None for ax in figure.axes] == [False, False, True]
+    with pytest.raises(ValueError, match="at least one panel"):
+        plots.plot_line_panels({})
+
+
 def test_words_of_one_kind_share_colour_and_marker():
     points = torch.tensor([[1.0, 0.0], [2.0, 1.0], [0.0, -3.0]], requires_grad=True)
     ax = plots.plot_words(points, ["cat", "dog", "$x^$"], ["animal", "animal", "sign"], limit=4)
@@ -262,6 +275,69 @@ def test_clocks_need_two_rows_of_one_even_width(before, after):
         plots.plot_clocks(before, after)
 
 
+def test_a_mean_stands_where_its_weights_put_it():
+    values = np.array([[4.0, 0.0], [0.0, 3.0], [1.0, 1.0]])
+    ax = plots.plot_mean(values, [0.1, 0.4, 0.5], ["$x$", "b", "c"], others=[[1, 1], [2, 2]], title="A finding")
+    dots, points, star = (collection.get_offsets() for collection in ax.collections)
+    np.testing.assert_array_equal(dots, [[1, 1], [2, 2]])
+    np.testing.assert_array_equal(points, values)
+    np.testing.assert_allclose(star, [[0.9, 1.7]])
+    sides, spokes = ax.lines[:3], ax.lines[3:]
+    assert {tuple(sorted(map(tuple, line.get_xydata()))) for line in sides} == {
+        ((0, 3), (4, 0)), ((1, 1), (4, 0)), ((0, 3), (1, 1))
+    }  # fmt: skip
+    assert [line.get_linewidth() for line in spokes] == pytest.approx([1.2, 4.8, 6])
+    assert [text.get_text() for text in ax.texts] == ["$x$, 10 %", "b, 40 %", "c, 50 %"]
+    assert not any(text.get_parse_math() for text in ax.texts)
+
+
+@pytest.mark.parametrize(
+    ("values", "weights", "words"),
+    [(np.zeros((2, 3)), [1, 0], "ab"), (np.zeros((2, 2)), [1], "ab"), (np.zeros((2, 2)), [1, 0], "a")],
+)
+def test_a_mean_of_what_does_not_match_is_refused(values, weights, words):
+    with pytest.raises(ValueError, match="expected"):
+        plots.plot_mean(values, weights, words)
+
+
+def test_the_three_steps_of_attention_stand_side_by_side():
+    scores, weights, output = np.array([[1.0, -np.inf], [2.0, -4.0]]), np.eye(2), np.ones((2, 5))
+    figure = plots.plot_attention(scores, weights, output, ["a", "b"], titles=("one", "two", "three"))
+    axes = figure.axes[:3]
+    assert [ax.get_title() for ax in axes] == ["one", "two", "three"]
+    assert [ax.images[0].get_array().shape for ax in axes] == [(2, 2), (2, 2), (2, 5)]
+    assert drawn(axes[0]).mask.tolist() == [[False, True], [False, False]]
+    assert axes[0].images[0].get_clim() == (-4, 4) and axes[1].images[0].get_clim() == (0, 1)
+    assert [label.get_text() for label in axes[2].get_yticklabels()] == ["a", "b"]
+
+
+def test_looks_are_boxes_in_the_colours_of_their_weights():
+    words, weights = ["the", "$x^$", "你好"], [0.0, 0.25, 1.0]
+    ax = plots.plot_looks(weights, words, chosen=1, title="A finding")
+    assert [box.get_facecolor() for box in ax.patches] == [mpl.colormaps["viridis"](w) for w in weights]
+    assert [box.get_linewidth() > 0 for box in ax.patches] == [False, True, False]
+    assert [text.get_text() for text in ax.texts[1::2]] == ["0 %", "25 %", "100 %"]
+    assert ax.texts[0].get_text() == "the" and ax.texts[2].get_text() == "$x^$"
+    assert (ax.texts[0].get_color(), ax.texts[4].get_color()) == ("white", "black")
+    starts = [box.get_x() for box in ax.patches]
+    assert starts == sorted(starts) and len({box.get_y() for box in ax.patches}) == 1
+
+
+def test_a_long_sentence_runs_over_several_lines_and_asks_for_their_height():
+    words = ["word"] * 40
+    ax = plots.plot_looks([1 / 40] * 40, words, chosen=0)
+    lines = {box.get_y() for box in ax.patches}
+    assert len(lines) > 2
+    assert plots.looks_height(words, 7) > plots.looks_height(words, 14) > plots.looks_height(["word"], 7)
+
+
+def test_looks_that_do_not_match_are_refused():
+    with pytest.raises(ValueError, match="expected 2 labels"):
+        plots.plot_looks([0, 1], ["a"], chosen=0)
+    with pytest.raises(IndexError, match="expected a word from 0 to 1, got 2"):
+        plots.plot_looks([0, 1], ["a", "b"], chosen=2)
+
+
 def test_axes_without_labels_have_whole_numbers():
     ax = plots.plot_heatmap(torch.zeros(2, 3))
     assert all(tick == int(tick) for tick in [*ax.get_xticks(), *ax.get_yticks()])
@@ -292,3 +368,153 @@ def test_a_spread_counts_every_number_and_marks_places():
 def test_a_spread_of_nothing_is_refused():
     with pytest.raises(ValueError, match=r"expected .* got"):
         plots.plot_spread([], {})
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+def test_ticks_are_named_by_any_text(text):
+    _, ax = plt.subplots()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        plots.label_ticks(ax.yaxis, [0, 2], ["the", text])
+        ax.figure.canvas.draw()
+    assert list(ax.get_yticks()) == [0, 2] and ax.get_yticklabels()[0].get_text() == "the"
+    assert len(ax.get_yticklabels()[1].get_text()) <= TICK and not ax.get_yticklabels()[1].get_parse_math()
+
+
+@pytest.mark.parametrize("norm_first", [False, True])
+def test_norms_stand_on_the_stream_or_on_the_branches(norm_first):
+    ax = plots.plot_residual_stream(norm_first=norm_first, title="t")
+    parts = {patch.get_gid(): patch.get_extents().transformed(ax.transData.inverted()) for patch in ax.patches}
+    assert sorted(parts) == sorted(plots.BLOCK_PARTS) and ax.get_title() == "t"
+    on_stream = {name for name, box in parts.items() if box.x0 < 0 < box.x1}
+    assert on_stream == {"x", "sum1", "sum2", "y"} | (set() if norm_first else {"norm1", "norm2"})
+    upwards = sorted(parts, key=lambda name: parts[name].y0)
+    order = ["x", "norm1", "attention", "sum1", "norm2", "feed_forward", "sum2", "y"]
+    post = ["x", "attention", "sum1", "norm1", "feed_forward", "sum2", "norm2", "y"]
+    assert upwards == (order if norm_first else post)
+    boxes = list(parts.values())
+    assert not any(a.overlaps(b) for i, a in enumerate(boxes) for b in boxes[:i])
+
+
+def test_one_part_is_lit_and_the_others_are_as_they_were():
+    ax = plots.plot_residual_stream(lit="norm1")
+    colours = {patch.get_gid(): patch.get_facecolor() for patch in ax.patches}
+    plots.light_part(ax, "sum2")
+    after = {patch.get_gid(): patch.get_facecolor() for patch in ax.patches}
+    assert {name for name in after if after[name] != colours[name]} == {"norm1", "sum2"}
+    assert after["sum2"] == colours["norm1"] and after["norm1"] == after["norm2"]
+    with pytest.raises(ValueError, match="expected one of"):
+        plots.light_part(ax, "softmax")
+    with pytest.raises(ValueError, match="expected one of"):
+        plots.plot_residual_stream(lit="softmax")
+
+
+def _profile(n_layers):
+    return Profile(torch.arange(1.0, n_layers + 1), torch.arange(1.0, n_layers + 2), torch.linspace(0, 1, n_layers + 1))
+
+
+def test_profiles_stand_side_by_side_with_layer_0_as_the_input():
+    figure = plots.plot_profiles({"a": _profile(3), "$x^$": _profile(2)}, title="t")
+    gradient, size, similarity = figure.axes
+    assert [list(line.get_xdata()) for line in gradient.lines] == [[1, 2, 3], [1, 2]]
+    assert [list(line.get_ydata()) for line in size.lines] == [[1, 2, 3, 4], [1, 2, 3]]
+    assert list(similarity.lines[1].get_ydata()) == [0, 0.5, 1]
+    assert [ax.get_yscale() for ax in figure.axes] == ["log", "log", "linear"]
+    assert [text.get_text() for text in figure.legends[0].get_texts()] == ["a", "$x^$"]
+    figure.canvas.draw()
+
+
+def test_panels_share_their_scale_and_one_legend():
+    panels = {"p": {"a": [1.0, 2.0], "b": [3.0, 4.0]}, "q": {"a": [0.0, 9.0], "b": [1.0, 1.0]}}
+    figure = plots.plot_panels(panels, x=[1, 2])
+    left, right = figure.axes
+    assert left.get_ylim() == right.get_ylim() and (left.get_title(), right.get_title()) == ("p", "q")
+    assert left.get_legend() is None and right.get_legend() is not None
+    assert list(right.lines[0].get_ydata()) == [0, 9] and list(right.lines[0].get_xdata()) == [1, 2]
+
+
+@pytest.mark.parametrize("panels", [{}, {"p": {"a": [1.0]}, "q": {"b": [1.0]}}])
+def test_panels_need_the_same_lines(panels):
+    with pytest.raises(ValueError, match="same lines"):
+        plots.plot_panels(panels)
+
+
+def test_no_profiles_are_refused():
+    with pytest.raises(ValueError, match="at least one profile"):
+        plots.plot_profiles({})
+
+
+def _lit(ax):
+    """How many faces of each shade a block shows in colour, the grey ones left out."""
+    colours = [tuple(colour) for colour in ax.collections[0].get_facecolor()]
+    return [colours.count(to_rgba(shade)) for shade in ("#d55e00", "#f0a05f", "#a34700")]
+
+
+@pytest.mark.parametrize(("dim", "size"), [(2, 6), ((0, 1), 12), ((1, 2), 24), (-1, 6), (0, 3), ([0, 1, 2], 72)])
+def test_a_block_lights_the_cubes_that_share_one_mean(dim, size):
+    ax = plots.plot_block(dim, shape=(3, 4, 6), title="Layer norm")
+    assert len(ax.collections[0].get_paths()) == 3 * 72 and _lit(ax) == [size] * 3
+    assert torch.zeros(3, 4, 6).mean(dim).numel() * size == 72
+    assert ax.get_title() == "Layer norm" and ax.texts[0].get_text() == "D = 6 numbers"
+    ax.figure.canvas.draw()
+
+
+def test_blocks_stand_side_by_side_and_count_their_means():
+    figure = plots.plot_blocks({"Layer norm": 2, "$x^$": (0, 1)}, shape=(3, 4, 6))
+    assert [ax.get_title() for ax in figure.axes] == ["Layer norm: 12 means", "$x^$: 6 means"]
+    assert [_lit(ax) for ax in figure.axes] == [[6] * 3, [12] * 3]
+    with pytest.raises(ValueError, match="at least one"):
+        plots.plot_blocks({})
+
+
+def test_a_block_draws_near_cubes_over_far_ones():
+    faces = [path.vertices for path in plots.plot_block(2, shape=(2, 1, 1)).collections[0].get_paths()]
+    (far, *_, near, _, _) = faces
+    assert far[:, 0].mean() > near[:, 0].mean() and far[:, 1].mean() > near[:, 1].mean()  # up and to the right
+
+
+@pytest.mark.parametrize(
+    ("dim", "shape"), [((), (1, 1, 1)), (3, (1, 1, 1)), ((0, 0), (1, 1, 1)), ((2, -1), (1, 1, 1)), (2, (0, 1, 1)),
+                       (2, (1, 1, 13)), (2, (1, 1))],
+)  # fmt: skip
+def test_a_block_needs_axes_and_sizes(dim, shape):
+    with pytest.raises(ValueError, match=r"expected .* got"):
+        plots.plot_block(dim, shape=shape)
+
+
+def test_a_fit_is_drawn_with_its_units_and_then_updated():
+    x, units = torch.linspace(-1, 1, 5), torch.arange(10.0).reshape(5, 2) / 10
+    figure = plots.plot_fit(x, x, units, 0.5, bends=[-2.0, 0.25], unit=1, titles=("A", "B"))
+    left, right = figure.axes
+    np.testing.assert_allclose(left.lines[0].get_ydata(), x)
+    np.testing.assert_allclose(left.lines[1].get_ydata(), units.sum(dim=1) + 0.5, rtol=1e-6)
+    assert left.lines[2].get_xdata().tolist() == [0.25], "bends out of view are left out"
+    np.testing.assert_allclose(right.lines[0].get_ydata(), units[:, 1], rtol=1e-6)
+    assert len(right.collections[0].get_paths()) == 1 and right.get_ylim() == (-2.4, 2.4)
+    assert plots.plot_fit(x, x, 100 * units[:, :1], 0.0, figure=figure) is figure
+    assert not right.collections[0].get_paths() and right.get_ylim() == pytest.approx((-80, 80))
+    assert (left.get_title(), right.get_title()) == ("A", "B")
+
+
+@pytest.mark.parametrize(
+    ("problem", "units", "unit"), [(ValueError, np.zeros((4, 2)), 0), (IndexError, np.zeros((5, 2)), 2)]
+)
+def test_a_fit_needs_units_that_match(problem, units, unit):
+    with pytest.raises(problem, match="expected"):
+        plots.plot_fit(np.zeros(5), np.zeros(5), units, 0.0, unit=unit)
+
+
+def test_dots_of_one_name_share_a_line():
+    ax = plots.plot_dots({"$x^$": {"a": 1.0, "b": 3.0}, "<b>": {"a": 2.0, "b": 0.5}}, title="T", limits=(0, 4))
+    assert [label.get_text() for label in ax.get_yticklabels()] == ["$x^$", "<b>"] and ax.get_xlim() == (0, 4)
+    kinds = {dots.get_label(): dots.get_offsets().tolist() for dots in ax.collections[1:]}
+    assert kinds == {"a": [[1.0, 0.0], [2.0, 1.0]], "b": [[3.0, 0.0], [0.5, 1.0]]}
+    assert ax.get_ylim()[0] > ax.get_ylim()[1], "the first name is on top"
+
+
+@pytest.mark.parametrize(
+    "values", [{}, {"a": {}}, {"a": {"x": 1.0}, "b": {"y": 1.0}}, {"a": {"x": float("nan")}}], ids=range(4)
+)
+def test_dots_that_do_not_compare_are_refused(values):
+    with pytest.raises(ValueError, match="expected"):
+        plots.plot_dots(values)

@@ -7,6 +7,7 @@ import html
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import torch
 from torch import Tensor
@@ -25,6 +26,14 @@ class Case:
 
     label: str
     arguments: tuple
+
+
+@dataclass(frozen=True)
+class Probe:
+    """One question to ask of what a learner built: its name, and a function that gives the problem in words, or ""."""
+
+    label: str
+    look: Callable[[Callable], str]
 
 
 @dataclass(frozen=True)
@@ -66,22 +75,47 @@ def examine(
     exercise: str, attempt: Callable, reference: Callable, cases: Sequence[Case], hints: Sequence[str]
 ) -> Verdict:
     """Try `attempt` on every case, smallest first, against `reference`; stop at the first that differs."""
+    looks = [(case.label, partial(_problem, attempt, reference, case)) for case in cases]
+    return _first_problem(exercise, looks, hints)
+
+
+def diagnose(exercise: str, thing: Callable, probes: Sequence[Probe], hints: Sequence[str]) -> Verdict:
+    """Ask every probe about `thing`, a function or a class that the learner wrote; stop at the first that objects."""
+    looks = [(probe.label, partial(_objection, thing, probe)) for probe in probes]
+    return _first_problem(exercise, looks, hints)
+
+
+def _first_problem(exercise: str, looks: Sequence[tuple[str, Callable[[], str]]], hints: Sequence[str]) -> Verdict:
+    """Look for a problem in turn, and tell of the first; each look gives it in words, or ""."""
     passed = []
-    for case in cases:
-        problem = _problem(attempt, reference, case)
+    for label, look in looks:
+        problem = look()
         if problem == _UNWRITTEN and passed:
-            problem = f"{case.label}: here the function returns nothing; is a `return` missing on one path?"
+            problem = f"{label}: here the function returns nothing; is a `return` missing on one path?"
         elif problem == _UNWRITTEN:
             return Verdict(exercise, (), "the function returns nothing yet: write its body, then run this cell again")
         if problem:
             _tries[exercise] += 1
             return Verdict(exercise, tuple(passed), problem, hints[min(_tries[exercise], len(hints)) - 1])
-        passed.append(case.label)
+        passed.append(label)
     del _tries[exercise]
     return Verdict(exercise, tuple(passed))
 
 
 _UNWRITTEN = "unwritten"
+
+
+def _objection(thing: Callable, probe: Probe) -> str:
+    """What a probe says against the thing, its label in front; empty when nothing. An error is an objection too."""
+    if not callable(thing):
+        return f"expected a function or a class, got {type(thing).__name__}"
+    try:
+        problem = run_within(PATIENCE, probe.look, thing)
+    except TimeUp:
+        problem = f"it was still running after {PATIENCE:.0f} seconds; does a loop never end?"
+    except (Exception, SystemExit) as error:
+        problem = f"it stopped with {type(error).__name__}: {str(error)[:300]}"
+    return problem and f"{probe.label}: {problem}"
 
 
 def _problem(attempt: Callable, reference: Callable, case: Case) -> str:
@@ -109,25 +143,31 @@ def _problem(attempt: Callable, reference: Callable, case: Case) -> str:
 
 
 def _difference(label: str, given: str, expected, got) -> str:
+    problem = difference(given, expected, got)
+    return problem and f"{label}: {problem}"
+
+
+def difference(given: str, expected: Tensor, got) -> str:
+    """How a result differs from what was expected, the input `given` in words; empty when it does not."""
     if not isinstance(got, Tensor):
         if isinstance(expected, Tensor) and expected.ndim == 0 and isinstance(got, int | float | bool):
             got = torch.tensor(got)
         else:
-            return f"{label}: with {given} expected a tensor, got {type(got).__name__}"
+            return f"with {given} expected a tensor, got {type(got).__name__}"
     if got.shape != expected.shape:
-        return f"{label}: with {given} expected shape {tuple(expected.shape)}, got {tuple(got.shape)}"
+        return f"with {given} expected shape {tuple(expected.shape)}, got {tuple(got.shape)}"
     if got.is_complex():
-        return f"{label}: with {given} expected real numbers, got {got.dtype}"
+        return f"with {given} expected real numbers, got {got.dtype}"
     kind = "boolean" if expected.dtype == torch.bool else "a number"
     if (got.dtype == torch.bool) != (expected.dtype == torch.bool):
-        return f"{label}: with {given} expected each element to be {kind}, got {got.dtype}"
+        return f"with {given} expected each element to be {kind}, got {got.dtype}"
     if _same(expected, got):
         return ""
     if expected.numel() <= 12:
-        return f"{label}: with {given}\nexpected {_show(expected)}\ngot      {_show(got)}"
+        return f"with {given}\nexpected {_show(expected)}\ngot      {_show(got)}"
     furthest = (got.detach().double() - expected.double()).abs().nan_to_num(torch.inf).argmax()
     place = tuple(i.item() for i in torch.unravel_index(furthest, expected.shape))
-    return f"{label}: with {given}, at {place}: expected {expected[place].item():.4f}, got {got[place].item():.4f}"
+    return f"with {given}, at {place}: expected {expected[place].item():.4f}, got {got[place].item():.4f}"
 
 
 def _same(a: Tensor, b: Tensor) -> bool:

@@ -7,7 +7,7 @@ from torch import Tensor
 
 from encoder_lib.explore.controls import Range, Text
 from encoder_lib.explore.explorer import Explorer
-from encoder_lib.explore.views import Heatmap, View
+from encoder_lib.explore.views import Heatmap, Tokens, View
 from encoder_lib.pretrained import SentenceEncoder
 
 LONGEST = 100  # characters of a sentence; as many tokens fit on the picture
@@ -36,7 +36,8 @@ def heads(model: SentenceEncoder, sentence: str, *, layer: int = 1, head: int = 
             limits=(0, 1),
         )
         words = [f"Layer {layer}, head {h + 1}: {habit(weights[layer - 1, h], tokens)}" for h in range(n_heads)]
-        return View(*([_tiled(weights)] if atlas else []), large, description=words, frames="head")
+        panels = [_tiled(weights), large] if atlas else [large]
+        return View(*panels, description=words, frames="head", tokens=Tokens(large, chosen=min(1, len(tokens) - 1)))
 
     return Explorer(
         show,

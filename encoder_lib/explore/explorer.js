@@ -2,7 +2,8 @@
 
 const GAP = 28; // between panels, in CSS pixels, as are all lengths here
 const PLOT_HEIGHT = [40, 340];
-const PLOT_WIDTH = 155; // the least; narrower screens put panels below one another
+const PLOT_WIDTH = 155; // of a plot with room; narrower screens put panels below one another
+const NARROW = [110, 14]; // the least width of a plot, and of one of its columns up to PLOT_WIDTH
 const CELL = 72; // the most that one square cell takes
 const STRETCH = 1.4; // how much taller than wide a cell may get so that panels have one height
 const BAR = 10; // width of the colour bar
@@ -185,6 +186,7 @@ class HeatmapPanel {
     this.figure = element("figure", { class: "explorer-panel" }, this.caption, this.canvas, this.key);
     this.cells = element("canvas"); // one pixel for each cell
     this.cursor = null; // [row, column] that the reader points at
+    this.marked = null; // the row of the word that the reader has chosen above
     this.canvas.addEventListener("pointermove", (event) => this.point(this.cellAt(event)));
     this.canvas.addEventListener("pointerleave", () => this.point(null));
     this.canvas.addEventListener("keydown", (event) => this.move(event));
@@ -227,6 +229,23 @@ class HeatmapPanel {
     }
   }
 
+  /** The numbers of one row. */
+  row(index) {
+    return this.values.subarray(index * this.spec.columns, (index + 1) * this.spec.columns);
+  }
+
+  /** The colour of a finite value: red, green and blue. */
+  colour(value) {
+    const [low, high] = this.limits;
+    const pixel = this.pixels[clamp(Math.floor(((value - low) * 256) / (high - low)), [0, 255])];
+    return [0, 8, 16].map((shift) => (pixel >> shift) & 255);
+  }
+
+  /** Frame the row of a chosen word if the rows are those words. */
+  mark(words, place) {
+    this.marked = String(words) === String(this.spec.y_ticks) ? place : null;
+  }
+
   /** A value as it is read out; what NaN stands for is the panel's to say. */
   inWords(value) {
     return value === "NaN" ? this.spec.missing : value;
@@ -256,7 +275,8 @@ class HeatmapPanel {
     const numbers = [...this.limits, (this.limits[0] + this.limits[1]) / 2].map(formatValue);
     this.right = 12 + BAR + 6 + Math.max(...numbers.map((text) => this.pen.measureText(text).width)) + 2;
     const plot = Math.max(PLOT_WIDTH, columns * Math.min(CELL, PLOT_HEIGHT[1] / rows));
-    return [PLOT_WIDTH, plot].map((width) => this.left + width + this.right);
+    const least = clamp(columns * NARROW[1], [NARROW[0], PLOT_WIDTH]);
+    return [least, plot].map((width) => this.left + width + this.right);
   }
 
   /** Take a width; return the height that goes with it. */
@@ -309,7 +329,8 @@ class HeatmapPanel {
     this.paintRows();
     this.paintColumns();
     this.paintBar();
-    if (this.cursor) this.paintCursor();
+    if (this.marked !== null) this.paintFrame(this.marked, 0, spec.columns);
+    if (this.cursor) this.paintFrame(...this.cursor, 1);
   }
 
   paintStripes(kind) {
@@ -385,11 +406,11 @@ class HeatmapPanel {
     }
   }
 
-  paintCursor() {
+  /** Frame some cells of one row, from `column` on. */
+  paintFrame(row, column, columns) {
     const { pen, spec } = this;
-    const [row, column] = this.cursor;
-    const [wide, high] = [this.width / spec.columns, this.height / spec.rows];
-    const x = this.left + column * wide;
+    const [wide, high] = [(columns * this.width) / spec.columns, this.height / spec.rows];
+    const x = this.left + (column * this.width) / spec.columns;
     const y = this.top + row * high;
     const frame = (grow, color, line) => {
       pen.strokeStyle = color;
@@ -493,13 +514,23 @@ function render({ model, el }) {
   function heatmaps() {
     const hint = "Point at a cell, or focus a picture and press the arrow keys, to read its value.";
     const panels = [];
+    let tokens = null; // the words above the panels, where there are any
     let data = null;
 
     const announce = () => {
       const speaking = panels.find((panel) => panel.cursor);
       const title = panels.length > 1 && speaking?.spec.title ? `${speaking.spec.title}: ` : "";
-      say(readout, speaking ? title + speaking.reading() : hint);
-      readout.classList.toggle("explorer-hint", !speaking);
+      const chosen = tokens?.touched ? tokens.reading() : "";
+      say(readout, speaking ? title + speaking.reading() : chosen || hint);
+      readout.classList.toggle("explorer-hint", !speaking && !chosen);
+    };
+
+    const markRows = () => panels.forEach((panel) => panel.mark(tokens?.words, tokens?.place));
+
+    const showWord = () => {
+      markRows();
+      panels.forEach((panel) => panel.paint());
+      announce();
     };
 
     const describePanels = () => {
@@ -507,9 +538,12 @@ function render({ model, el }) {
       while (panels.length < specs.length) panels.push(new HeatmapPanel(announce));
       panels.length = specs.length;
       panels.forEach((panel, i) => panel.describe(specs[i], model.get("_colours")[specs[i].cmap]));
-      const figures = panels.map((panel) => panel.figure);
-      if (figures.some((figure, i) => figure !== pictures.children[i]) || pictures.children.length > figures.length) {
-        pictures.replaceChildren(...figures);
+      const { panel, ...words } = model.get("_tokens");
+      tokens = panel === undefined ? null : (tokens ?? new TokensPanel(showWord));
+      tokens?.describe(words, panels[panel]);
+      const parts = [...(tokens ? [tokens.root] : []), ...panels.map(({ figure }) => figure)];
+      if (parts.some((part, i) => part !== pictures.children[i]) || pictures.children.length > parts.length) {
+        pictures.replaceChildren(...parts);
       }
     };
 
@@ -528,6 +562,8 @@ function render({ model, el }) {
         panel.fill(data.subarray(start + shift * stride, start + shift * stride + size), limits[i], shift);
         start += (frames - 1) * stride + size;
       });
+      tokens?.paint();
+      markRows();
     };
 
     const arrange = () => {
@@ -570,7 +606,7 @@ function render({ model, el }) {
       }
       pending.add(task);
     };
-    listen("change:_panels change:_colours", later(describePanels));
+    listen("change:_panels change:_colours change:_tokens", later(describePanels));
     listen("change:_data", later(takeData));
     listen("change:_limits change:_frames change:_descriptions", later(redraw));
     for (const { name } of controls) {

@@ -27,7 +27,7 @@ class Explorer(anywidget.AnyWidget):
     in the explorer, which keeps its last good picture, and is raised again.
     """
 
-    _esm = script("explorer.js")
+    _esm = script("tokens.js", "explorer.js")
     _css = STYLE
 
     title = Unicode().tag(sync=True)
@@ -39,6 +39,7 @@ class Explorer(anywidget.AnyWidget):
     _colours = Dict().tag(sync=True)  # colour map -> 256 colours
     _data = Bytes().tag(sync=True)  # the numbers of all panels, one after another, as float32
     _frames = Unicode().tag(sync=True)  # the control that picks the frame
+    _tokens = Dict().tag(sync=True)  # whose words are buttons, if any are
     _picture = Bytes().tag(sync=True)  # a figure as PNG
 
     def __init__(self, show: Callable, *controls: Control, title: str, figure: Figure | None = None) -> None:
@@ -116,7 +117,7 @@ class Explorer(anywidget.AnyWidget):
 
     def _static(self) -> plots.Picture:
         if self._view is None:
-            return plots.Picture(self._picture, self.description)
+            return plots.Picture(plots.compact(Image.open(io.BytesIO(self._picture))), self.description)
         return plots.show(self._view.draw(self._frame), alt=self.description)
 
     def _repr_mimebundle_(self, **kwargs) -> tuple[dict, dict]:

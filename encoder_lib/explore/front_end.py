@@ -6,6 +6,6 @@ FOLDER = Path(__file__).parent
 STYLE = (FOLDER / "explorer.css").read_text(encoding="utf-8")
 
 
-def script(name: str) -> str:
-    """Return the JavaScript file `name`, with the helpers of `dom.js` before it: a widget's front end is one module."""
-    return "\n".join((FOLDER / file).read_text(encoding="utf-8") for file in ("dom.js", name))
+def script(*names: str) -> str:
+    """Return JavaScript files as one module, a widget's front end: the helpers of `dom.js`, then `names` in order."""
+    return "\n".join((FOLDER / file).read_text(encoding="utf-8") for file in ("dom.js", *names))

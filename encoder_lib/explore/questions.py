@@ -38,6 +38,27 @@ QUESTIONS = {
         answer=1,
         because="Only rows 1 and 4 were read. Row 4 was read twice, so its two gradients add up in the one row.",
     ),
+    "doubled": Question(
+        prompt="We double every weight in each of 30 layers. How much larger are the numbers that come out?",
+        choices=("2 times", "60 times", "900 times", "a billion times"),
+        answer=3,
+        because="Each layer doubles what it is given, and the next one doubles it again: 2 multiplied by itself 30 "
+        "times is 1,073,741,824.",
+    ),
+    "means": Question(
+        prompt="A batch holds B = 3 sequences of T = 4 tokens, each a vector of D = 6 numbers. How many means does a "
+        "layer norm take?",
+        choices=("3", "4", "6", "12"),
+        answer=3,
+        because="One for each token, over the token’s own 6 numbers: 3 · 4 = 12.",
+    ),
+    "bell": Question(
+        prompt="A vector has many small numbers and a few very large ones. What does its histogram look like after a "
+        "layer norm?",
+        choices=("a bell curve", "the old histogram, shifted and scaled", "flat"),
+        answer=1,
+        because="All its numbers are moved by one amount and divided by another. That cannot bend a shape.",
+    ),
     "shuffle": Question(
         prompt="If we shuffle the words, will the output for dog change?",
         choices=("yes, a lot", "yes, a little", "not at all"),
@@ -59,6 +80,54 @@ QUESTIONS = {
         because="Each pair of sine and cosine contributes the cosine of its frequency times the distance. "
         "Both distances are 4, and where the pair stands drops out.",
     ),
+    "without_residual": Question(
+        prompt="Thirteen words go through a fresh attention, and its output through a fresh feed-forward network. How "
+        "alike are the thirteen vectors at the end?",
+        choices=("as different as the words were", "somewhat alike", "nearly all the same"),
+        answer=2,
+        because="With fresh weights attention looks at all words about equally, so each of them gets about the same "
+        "mean. What was a word’s own is gone.",
+    ),
+    "pre_norm_length": Question(
+        prompt="Twelve fresh layers, each with its norms on the branches. How long is a token’s vector after the last "
+        "layer, compared with the beginning?",
+        choices=("shorter", "as long: there are 24 norms", "longer"),
+        answer=2,
+        because="On the way from bottom to top there is no norm at all. Every branch adds something, and nothing takes "
+        "it away again.",
+    ),
+    "saturate": Question(
+        prompt="A query looks at 64 keys. All are random, 512 numbers each, and we leave out the division by √512. "
+        "How much of its weight goes to the one key that it looks at most?",
+        choices=("2 %, an even share", "about 10 %", "about half", "more than 80 %"),
+        answer=3,
+        because="A sum of 512 random products has a spread of √512, about 23. Differences of that size leave hardly "
+        "anything of a softmax but its largest entry. With the division it is about 10 %.",
+    ),
+    "zero_vector": Question(
+        prompt="We add two tokens of padding to a sentence of three words. Their vectors are zero in every number, and "
+        "so are their keys and values. Do the outputs of the three words change?",
+        choices=("no, zeros add nothing", "yes, they shrink", "yes, they grow"),
+        answer=1,
+        because="A key of zeros has the score 0, and a softmax gives the score 0 its weight: e⁰ is 1. That weight "
+        "is taken from the words and spent on values of zero.",
+    ),
+    "position_wise": Question(
+        prompt="Six tokens go into a feed-forward network. We replace the second token by another one. How many of the "
+        "six outputs change?",
+        choices=("one", "those from the second on", "all six"),
+        answer=0,
+        because="The network gets one vector at a time. What stands at the other five places is not among its inputs.",
+    ),
+    "top_words": Question(
+        prompt="Take the 15 words that excite a hidden unit of MiniLM most. Averaged over the first layer’s units, "
+        "more than a third of them are one and the same word. Now we shuffle each unit’s weights, so that nothing "
+        "learned is left. What becomes of that share?",
+        choices=("it falls to a tenth or so", "it halves", "it stays about the same"),
+        answer=2,
+        because="The same word in two places has nearly the same vector. Whatever word a unit happens to like best "
+        "fills its list, learned or not.",
+    ),
     "sink": Question(
         prompt="The model has 72 attention heads. How many of them look at the first token, [CLS], most of all?",
         choices=("a few", "about half", "nearly all"),
@@ -72,5 +141,65 @@ QUESTIONS = {
         choices=("less far", "about as far", "further, but less than twice as far", "more than twice as far"),
         answer=3,
         because="Averaged over all heads, attention finds the words that carry the vector. A single head may not.",
+    ),
+    "deepen": Question(
+        prompt="A pre-norm stack grows from 2 layers to 32, as PyTorch draws its weights. What happens to the gradient "
+        "of the first layer’s feed-forward, before any training?",
+        choices=(
+            "it shrinks to less than a third",
+            "it stays between a third and three times",
+            "it grows more than threefold",
+        ),
+        answer=1,
+        because="The residual path hands it down past all the layers, unharmed. It is the last layer’s gradient that "
+        "changes with depth.",
+    ),
+    "order": Question(
+        prompt="Twelve layers, a learning rate of 0.01 from the first step on. Which order learns to reverse eight "
+        "symbols within 60 steps?",
+        choices=("post-norm", "pre-norm", "both", "neither"),
+        answer=1,
+        because="The pre-norm stack learns it and the post-norm stack guesses. With a fifth of the learning rate, "
+        "post-norm learns too.",
+    ),
+    "few": Question(
+        prompt="A model sees the same eight sequences over and over, until it answers all of them right. How many of "
+        "the answers to new sequences will be right?",
+        choices=("nearly all", "about two thirds", "less than half"),
+        answer=2,
+        because="Eight sequences can be told apart by a few of their letters, so nothing forces the model to learn "
+        "reversing. With 64 sequences, learning the rule is what it does.",
+    ),
+    "brackets": Question(
+        prompt="The model finds the partner of 99 % of all brackets. How much of their attention do its eight heads "
+        "give to the partner, on average?",
+        choices=("more than nine tenths", "about half", "less than a third"),
+        answer=2,
+        because="The answer is a position that can be counted out, and no token has to be copied to give it.",
+    ),
+    "unmasked": Question(
+        prompt="We train a model on padded sequences without telling it which tokens are padding. Then it meets the "
+        "same kind of sequences in wider batches, with more padding. How does it do?",
+        choices=(
+            "it does not even learn",
+            "it learns, and does as well in wider batches",
+            "it learns, and does much worse in wider batches",
+        ),
+        answer=2,
+        because="Padding is one more symbol, and the model learns to live with it in the places where it has seen it. "
+        "In places where it has not, it has not.",
+    ),
+    "clinic_cut": Question(
+        prompt="Only one of the two functions cuts the vectors into heads as attention needs it. Which one?",
+        choices=("A, with the transpose", "B, without it", "both: they give one shape"),
+        answer=0,
+        because="B gives the right shape, filled in the wrong order: its row t holds pieces of other tokens.",
+    ),
+    "clinic_spread": Question(
+        prompt="For vectors of 4 numbers, the last case is off by about 0.2. How far is it off for vectors of 512?",
+        choices=("by about 0.2 as well", "by about 0.005", "by less than 0.000001"),
+        answer=1,
+        because="The factor is √((D − 1)/D), off by about 1/(2D). At 512 that is a thousandth of numbers that reach "
+        "about 5.",
     ),
 }

@@ -1,4 +1,4 @@
-"""What an explorer shows: heatmaps side by side, and their description in words."""
+"""What an explorer shows: heatmaps side by side, the words along one of them, and a description."""
 
 from collections.abc import Sequence
 from functools import lru_cache
@@ -8,9 +8,20 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from encoder_lib.explore.controls import Control, Range
-from encoder_lib.plots import LABEL, TITLE, as_array, as_labels, colour_limits, plot_heatmap, readable
+from encoder_lib.plots import (
+    LABEL,
+    TITLE,
+    as_array,
+    as_labels,
+    colour_limits,
+    looks_height,
+    plot_heatmap,
+    plot_looks,
+    readable,
+)
 
 LARGEST = 512  # rows or columns of one heatmap
+ASK = "Point at a word, or walk with the arrow keys: where does it look?"
 WIRED = (
     "title",
     "x_label",
@@ -101,15 +112,49 @@ class Heatmap:
             ax.set_yticks(range(self.rows)[middles], self.y_ticks[middles])
 
 
+class Tokens:
+    """A sentence above the heatmaps, one button a word: the word that is pointed at or focused shows where it looks.
+
+    The others take the colours, and the numbers in per cent, that they have in its row of `weights`; the front end
+    does that by itself, and frames the row in every panel with the same words along it.
+
+    weights: a panel of the view with the same words on both axes; its rows look, its columns are looked at.
+    chosen: the word that is lit at first, counted from 0.
+    Raises ValueError for a panel without such words or with numbers that are not finite, IndexError for no such word.
+    """
+
+    def __init__(self, weights: Heatmap, *, title: str = ASK, chosen: int = 0) -> None:
+        if weights.window or weights.tile or not weights.y_ticks or weights.x_ticks != weights.y_ticks:
+            raise ValueError("weights: expected a heatmap with the same words as x_ticks and y_ticks")
+        if not np.isfinite(weights.values).all():
+            raise ValueError("weights: expected finite numbers: where nothing is looked at, the weight is 0")
+        if not 0 <= chosen < weights.rows:
+            raise IndexError(f"chosen: expected a word from 0 to {weights.rows - 1}, got {chosen}")
+        self.weights, self.title, self.chosen = weights, readable(title, TITLE), chosen
+
+    def draw(self, index: int, ax) -> None:
+        """Draw the words, and where the chosen one looks in frame `index`, on a matplotlib Axes."""
+        row, words = self.weights.frame(index)[self.chosen], self.weights.y_ticks
+        colours = {"limits": self.weights.limits, "cmap": self.weights.cmap}
+        plot_looks(row, words, chosen=self.chosen, title=f"Where “{words[self.chosen]}” looks", ax=ax, **colours)
+
+
 class View:
     """Heatmaps side by side, and `description`: what they show, in words, which is also their alt text.
 
     frames: the name of the `Range` control that picks the frame of every framed panel. The front end steps through the
     frames by itself, so this control causes no computation. `description` may then be a list, one text for each frame.
-    Raises ValueError for no panels, an empty description, or numbers of frames that differ.
+    tokens: the words along one of the panels, to point at.
+    Raises ValueError for no panels, an empty description, numbers of frames that differ, or words of another panel.
     """
 
-    def __init__(self, *panels: Heatmap, description: str | Sequence[str], frames: str | None = None) -> None:
+    def __init__(
+        self,
+        *panels: Heatmap,
+        description: str | Sequence[str],
+        frames: str | None = None,
+        tokens: Tokens | None = None,
+    ) -> None:
         descriptions = [description] if isinstance(description, str) else list(description)
         counts = {panel.frames for panel in panels if panel.framed}
         if not panels:
@@ -122,7 +167,9 @@ class View:
             counts = counts | {len(descriptions)}
         if len(counts) > (frames is not None):
             raise ValueError(f"expected one number of frames for all panels and descriptions, got {sorted(counts)}")
-        self.panels, self.frames, self.count = panels, frames, max(counts, default=1)
+        if tokens is not None and tokens.weights not in panels:
+            raise ValueError("tokens: expected the words of one of the panels; pass its heatmap to the view as well")
+        self.panels, self.frames, self.count, self.tokens = panels, frames, max(counts, default=1), tokens
         self.descriptions = [readable(text, 2000) for text in descriptions]
 
     def wire(self, controls: dict[str, Control]) -> dict:
@@ -139,14 +186,27 @@ class View:
             "_colours": {panel.cmap: colour_table(panel.cmap) for panel in self.panels},
             "_data": b"".join(panel.values.tobytes() for panel in self.panels),
             "_frames": self.frames or "",
+            "_tokens": self._wire_tokens(),
             "_descriptions": self.descriptions,
         }
 
+    def _wire_tokens(self) -> dict:
+        if self.tokens is None:
+            return {}
+        panel = self.panels.index(self.tokens.weights)
+        return {"panel": panel, "title": self.tokens.title, "chosen": self.tokens.chosen}
+
     def draw(self, index: int) -> Figure:
         """Return a matplotlib figure of frame `index`: the picture for readers without the live one."""
-        figure = Figure(figsize=(4.8 * len(self.panels), 3.6), layout="constrained")
-        for panel, ax in zip(self.panels, figure.subplots(1, len(self.panels), squeeze=False)[0], strict=True):
-            panel.draw(index, ax)
+        width, heights = 4.8 * len(self.panels), [3.6]
+        if self.tokens is not None:
+            heights = [looks_height(self.tokens.weights.y_ticks, width), *heights]
+        figure = Figure(figsize=(width, sum(heights)), layout="constrained")
+        grid = figure.add_gridspec(len(heights), len(self.panels), height_ratios=heights)
+        if self.tokens is not None:
+            self.tokens.draw(index, figure.add_subplot(grid[0, :]))
+        for column, panel in enumerate(self.panels):
+            panel.draw(index, figure.add_subplot(grid[-1, column]))
         return figure
 
 

@@ -1,0 +1,49 @@
+"""The live picture of 08_training: an attention map while it forms."""
+
+from encoder_lib.explore.controls import Range
+from encoder_lib.explore.explorer import Explorer
+from encoder_lib.explore.views import Heatmap, View
+from encoder_lib.recording import Recording
+
+
+def training_maps(recording: Recording, *, sequence: int = 1, layer: int = 1, head: int = 1) -> Explorer:
+    """What a model looked at, from its first step to its last, and beside it the map that looks at the answers.
+
+    The front end steps through the training by itself. Sequences, layers and heads count from 1; layer and head can be
+    chosen where there are several.
+    Raises ValueError for a recording of fewer than two looks.
+    """
+    steps, maps, right = recording.steps, recording.maps if recording.steps else None, recording.right
+    if len(steps) < 2:
+        raise ValueError(f"expected a recording of at least two looks, got {len(steps)}: train the model with it first")
+    _, n_layers, n_heads, n_sequences, _, _ = maps.shape
+    correct = [f"{share:.0%}" for share in recording.accuracies.tolist()]
+
+    def show(step: int, sequence: int, layer: int = 1, head: int = 1) -> View:
+        weights = maps[:, layer - 1, head - 1, sequence - 1]  # (N, T, T)
+        wanted, symbols = right[sequence - 1], recording.sequences[sequence - 1]  # (T, T), T strings
+        asks = ~wanted.isnan().any(dim=1)  # (T,)
+        there = (weights * wanted.nan_to_num()).sum(dim=(1, 2)) / asks.sum()  # (N,)
+        which = f"layer {layer}, head {head}" if n_layers * n_heads > 1 else "the head"
+        style = {"x_label": "looked at", "y_label": "looks", "x_ticks": symbols, "y_ticks": symbols, "limits": (0, 1)}
+        return View(
+            Heatmap(weights, title=f"What {which} looks at", **style),
+            Heatmap(wanted, title="Where the answers stand", missing="asks nothing", **style),
+            frames="step",
+            description=[
+                f"After {n} steps {share} of the answers to all sequences are right. In “{' '.join(symbols)}”, "
+                f"{which} gives {weight:.0%} of its weight to the token that holds the answer."
+                for n, share, weight in zip(steps, correct, there.tolist(), strict=True)
+            ],
+        )
+
+    controls = [
+        Range("step", steps[0], min=steps[0], max=steps[-1], step=recording.every, label="training step"),
+        Range("sequence", sequence, min=1, max=n_sequences),
+    ]
+    controls += [
+        Range(name, value, min=1, max=most)
+        for name, value, most in (("layer", layer, n_layers), ("head", head, n_heads))
+        if most > 1
+    ]
+    return Explorer(show, *controls, title="A map forms while the model learns")

@@ -1,0 +1,120 @@
+"""What hidden units answer to: who is influenced, what is heard, and how well a unit tells words apart."""
+
+from functools import lru_cache
+
+import pytest
+import torch
+
+from encoder_lib import FeedForward, MultiHeadAttention, load_pretrained, trace
+from encoder_lib.units import favourites, influence, listen, tell
+
+TEXTS = ["The cat sat on the mat.", "Unbelievable!", "A dog barked at nothing."]
+
+
+@lru_cache
+def minilm():
+    return load_pretrained("minilm")
+
+
+def test_feed_forward_keeps_a_change_to_itself_and_attention_passes_it_on():
+    x, new = torch.randn(5, 8), torch.randn(5, 8)
+    attention = MultiHeadAttention(8, 2)
+    alone, together = influence(FeedForward(8, 16), x, new), influence(lambda x: attention(x, x, x), x, new)
+    own = torch.eye(5, dtype=torch.bool)
+    assert alone.shape == (5, 5) and (alone[~own] == 0).all() and (alone[own] > 0).all() and (together > 0).all()
+
+
+def test_influence_is_the_largest_change_of_each_output():
+    x, new = torch.randn(3, 4), torch.randn(3, 4)
+    changed = x.clone()
+    changed[1] = new[1]
+    expected = (changed.cumsum(0) - x.cumsum(0)).abs().amax(1)
+    torch.testing.assert_close(influence(lambda x: x.cumsum(1), x, new)[1], expected)
+    assert torch.equal(influence(lambda x: x.cumsum(1), x, new)[2, :2], torch.zeros(2))
+
+
+@pytest.mark.parametrize("shapes", [((3, 4), (4, 4)), ((1, 3, 4), (1, 3, 4)), ((4,), (4,))])
+def test_influence_needs_two_matrices_of_one_shape(shapes):
+    with pytest.raises(ValueError, match="one shape"):
+        influence(FeedForward(4, 4), *map(torch.zeros, shapes))
+
+
+@pytest.mark.parametrize("layer", [1, 3])
+def test_listening_keeps_what_a_whole_pass_computes(layer):
+    heard = listen(minilm(), TEXTS, layer=layer)
+    encoder, row = minilm().encoder.encoder, 0
+    for n, text in enumerate(TEXTS):
+        with torch.no_grad(), trace(encoder) as t:
+            encoder(minilm().encoder.embedding(minilm().ids(text)))
+        tokens = minilm().tokens(text)
+        rows = slice(row, row + len(tokens) - 2)
+        given, sums = (t[f"layers.{layer - 1}.{name}"][0, 1:-1] for name in ("norm1", "feed_forward.linear1"))
+        torch.testing.assert_close(heard.given[rows], given)
+        torch.testing.assert_close(heard.sums[rows], sums)
+        assert heard.words[rows] == tokens[1:-1] and heard.before[rows] == tokens[:-2]
+        assert heard.ids[rows].tolist() == minilm().ids(text)[0, 1:-1].tolist()
+        assert (heard.half[rows] == (n % 2 == 0)).all()
+        row = rows.stop
+    assert row == len(heard.words) == len(heard.sums) and not heard.sums.requires_grad
+
+
+@pytest.mark.parametrize(
+    ("texts", "layer", "problem"),
+    [(TEXTS, 0, ValueError), (TEXTS, 7, ValueError), (TEXTS, 1.0, TypeError), ([], 1, ValueError)],
+)
+def test_listening_names_what_it_cannot_take(texts, layer, problem):
+    with pytest.raises(problem, match=r"layer|texts"):
+        listen(minilm(), texts, layer=layer)
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [("ends in -ed", ["barked"]), ("opens the text", ["the", "unbelievable", "a"]), ("follows “the”", ["cat", "mat"]),
+     ("ends in -s", []), ("names a type", []), ("follows “to”", [])],
+)  # fmt: skip
+def test_a_property_says_which_words_have_it(name, expected):
+    heard = listen(minilm(), TEXTS)
+    assert [word for word, has in zip(heard.words, heard.has(name).tolist(), strict=True) if has] == expected
+    assert all(word.startswith("##") for i, word in enumerate(heard.words) if heard.has("continues a word")[i])
+    with pytest.raises(ValueError, match="property"):
+        heard.has("is long")
+
+
+def test_without_learning_each_unit_keeps_its_weights_in_another_order():
+    heard, network = listen(minilm(), TEXTS), minilm().encoder.encoder.layers[0].feed_forward
+    shuffled = heard.without_learning(network, seed=1)
+    assert shuffled.shape == heard.sums.shape and not torch.allclose(shuffled, heard.sums, atol=0.1)
+    assert torch.equal(shuffled, heard.without_learning(network, seed=1))
+    assert not torch.equal(shuffled, heard.without_learning(network, seed=2))
+    weights = torch.linalg.lstsq(torch.eye(8), torch.eye(8)).solution  # a network whose weights can be read off
+    small = FeedForward(8, 4)
+    read = type(heard)([], [], torch.arange(8), weights, weights, torch.ones(8, dtype=torch.bool))
+    rows = (read.without_learning(small) - small.linear1.bias).detach().T
+    torch.testing.assert_close(rows.sort(1).values, small.linear1.weight.detach().sort(1).values, atol=1e-6, rtol=0)
+
+
+def test_favourites_are_counted_among_the_largest():
+    sums = torch.tensor([[5.0, 0.0], [4.0, 9.0], [3.0, 8.0], [0.0, 7.0]])
+    ids = torch.tensor([1, 1, 2, 3])
+    torch.testing.assert_close(favourites(sums, ids, k=3), torch.tensor([2 / 3, 1 / 3]))
+
+
+def test_a_unit_that_tells_is_found_and_scored_on_the_other_half():
+    torch.manual_seed(0)
+    has, half = torch.arange(400) % 4 == 0, torch.arange(400) % 8 < 4
+    sums = torch.randn(400, 30)
+    sums[:, 7] += 5 * has
+    sums[:, 9] += 50 * (has & half)  # tells in the first half alone
+    units, scores = tell(sums, has, half, n=3)
+    assert set(units[:2].tolist()) == {7, 9} and scores.shape == (3,)
+    by_unit = dict(zip(units.tolist(), scores.tolist(), strict=True))
+    assert by_unit[7] > 0.99 and 0.3 < by_unit[9] < 0.7
+    with_it, without = sums[~half & has, 7], sums[~half & ~has, 7]
+    wins = [(a > b).item() for a in with_it for b in without]
+    assert by_unit[7] == pytest.approx(sum(wins) / len(wins))
+
+
+@pytest.mark.parametrize("has", [torch.zeros(8).bool(), torch.ones(8).bool(), torch.arange(8) < 4])
+def test_a_property_has_to_occur_in_both_halves(has):
+    with pytest.raises(ValueError, match="both halves"):
+        tell(torch.randn(8, 3), has, torch.arange(8) < 4, n=1)
