@@ -5,7 +5,9 @@ import math
 from torch import Tensor, nn
 
 from encoder_lib import expect
+from encoder_lib.attention import MultiHeadAttention
 from encoder_lib.encoder import EncoderLayer, TransformerEncoder
+from encoder_lib.positional import RotaryPositionalEncoding
 
 PARTS = ("positions", "mask", "residual", "norm", "heads", "scale")
 
@@ -52,30 +54,47 @@ class _Branch(EncoderLayer):
 
 
 def _residual(encoder: TransformerEncoder) -> bool:
-    for layer in encoder.encoder.layers:
+    layers = [layer for layer in encoder.encoder.layers if not isinstance(layer, _Branch)]
+    for layer in layers:
         layer.__class__ = _Branch  # the same weights, another forward
-    return True
+    return bool(layers)
 
 
 def _norm(encoder: TransformerEncoder) -> bool:
-    for layer in encoder.encoder.layers:
-        layer.norm1, layer.norm2 = nn.Identity(), nn.Identity()
-    encoder.encoder.norm = nn.Identity()
-    return True
+    places = [(layer, name) for layer in encoder.encoder.layers for name in ("norm1", "norm2")]
+    places = [place for place in (*places, (encoder.encoder, "norm")) if not isinstance(getattr(*place), nn.Identity)]
+    for module, name in places:
+        setattr(module, name, nn.Identity())
+    return bool(places)
 
 
 def _heads(encoder: TransformerEncoder) -> bool:
-    there, encoder.n_heads = encoder.n_heads > 1, 1
+    if encoder.n_heads == 1:
+        return False
+    encoder.n_heads = 1
     for layer in encoder.encoder.layers:
-        layer.attention.n_heads, layer.attention.d_head = 1, layer.attention.d_model
-    return there
+        attention = layer.attention
+        attention.n_heads, attention.d_head = 1, attention.d_model
+        if attention.positional == "rotary":  # there are more pairs to turn now
+            attention.rotary = RotaryPositionalEncoding(attention.d_model)
+    return True
+
+
+class _Unscaled(MultiHeadAttention):
+    """Attention with queries √K times as long, which undoes the division by √K, whatever K is by now."""
+
+    def _fused(self, q: Tensor, *others: Tensor | None) -> Tensor:
+        return super()._fused(q * math.sqrt(self.d_head), *others)
+
+    def _watched(self, q: Tensor, *others: Tensor | None) -> Tensor:
+        return super()._watched(q * math.sqrt(self.d_head), *others)
 
 
 def _scale(encoder: TransformerEncoder) -> bool:
-    for layer in encoder.encoder.layers:
-        root = math.sqrt(layer.attention.d_head)
-        layer.attention.q_proj.register_forward_hook(lambda module, x, query, root=root: query * root)
-    return True
+    scaled = [layer.attention for layer in encoder.encoder.layers if not isinstance(layer.attention, _Unscaled)]
+    for attention in scaled:
+        attention.__class__ = _Unscaled  # the same weights
+    return bool(scaled)
 
 
 _TAKE = {

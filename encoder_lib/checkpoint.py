@@ -22,7 +22,10 @@ def save_checkpoint(model: nn.Module, path: str | Path, *, notes: Mapping[str, s
     not finite; FileNotFoundError or IsADirectoryError for a place where no file can be.
     """
     tensors = {name: x.detach().cpu().contiguous().clone() for name, x in _weights(model).items()}
-    notes = dict(notes or {})
+    notes = {} if notes is None else notes
+    if not isinstance(notes, Mapping):
+        raise TypeError(f"notes: expected names and texts, got {type(notes).__name__}; try {{'task': 'reversal'}}")
+    notes = dict(notes)
     if not all(isinstance(text, str) for pair in notes.items() for text in pair):
         raise TypeError(f"notes: expected names and texts, all of them strings, got {notes}; try str(...)")
     for name, tensor in tensors.items():
@@ -30,7 +33,7 @@ def save_checkpoint(model: nn.Module, path: str | Path, *, notes: Mapping[str, s
     path = _place(path)
     part = path.with_name(f".{path.name}.{secrets.token_hex(4)}.part")
     try:
-        save_file(tensors, part, metadata=notes)
+        save_file(tensors, part, metadata=notes or None)  # an empty one cannot be read back
         _to_disk(part)
         part.replace(path)
     finally:

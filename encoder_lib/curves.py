@@ -81,12 +81,12 @@ def train(network: nn.Module, curve: str, *, lr: float = 0.02, steps: int = 500)
     Each step moves the weights against the gradient of the mean squared error over all places (Adam).
 
     Raises: ValueError for a curve of another name; TypeError or ValueError for steps that are not an integer ≥ 1, or
-    lr ≤ 0.
+    lr ≤ 0; TypeError for a module without weights.
     """
     expect.choice("curve", curve, CURVES)
     expect.sizes(steps=steps)
     expect.positive("lr", lr)
-    like = next(network.parameters())
+    like = _weight(network)
     x, y = places().to(like), CURVES[curve](places()).to(like)  # (P, 1) each
     optimiser = torch.optim.Adam(network.parameters(), lr=lr)
     for _ in range(steps):
@@ -99,8 +99,12 @@ def train(network: nn.Module, curve: str, *, lr: float = 0.02, steps: int = 500)
 
 @torch.no_grad()
 def error(network: nn.Module, curve: str) -> float:
-    """The root mean square of what a network misses of a curve."""
-    like = next(network.parameters())
+    """The root mean square of what a network misses of a curve.
+
+    Raises: ValueError for a curve of another name; TypeError for a module without weights.
+    """
+    expect.choice("curve", curve, CURVES)
+    like = _weight(network)
     return (network(places().to(like)) - CURVES[curve](places()).to(like)).square().mean().sqrt().item()
 
 
@@ -116,13 +120,17 @@ def corners(network: nn.Module) -> Tensor:
     The slope is compared at 20,001 places, so that two corners closer than 0.0001 count as one. Shapes: -> (corners,).
     """
     x = torch.linspace(-1, 1, 20_001, dtype=torch.float64)
-    x = x.to(next(network.parameters())).requires_grad_()
+    x = x.to(_weight(network)).requires_grad_()
     (slope,) = torch.autograd.grad(network(x[:, None]).sum(), x)
     return x.detach()[1:][slope.diff().abs() > JUMP]
 
 
 def anatomy(network: FeedForward, curve: str) -> dict:
-    """What `plots.plot_fit` draws of a network 1 -> F -> 1 that fits a curve: the curve, the units, where they bend."""
+    """What `plots.plot_fit` draws of a network 1 -> F -> 1 that fits a curve: the curve, the units, where they bend.
+
+    Raises: ValueError for a curve of another name.
+    """
+    expect.choice("curve", curve, CURVES)
     x = places()  # (P, 1)
     units, constant = shares(network, x), network.linear2.bias.item()
     return {
@@ -149,6 +157,15 @@ def bends(network: FeedForward) -> Tensor:
     Shapes: -> (F,), in the order of the units.
     """
     return -network.linear1.bias.detach() / network.linear1.weight.detach()[:, 0]
+
+
+def _weight(network: nn.Module) -> Tensor:
+    """A weight of the network: it has the dtype and the device of all."""
+    weight = next(network.parameters(), None) if isinstance(network, nn.Module) else None
+    if weight is None:
+        kind = type(network).__name__
+        raise TypeError(f"network: expected a torch module with weights, got {kind}; try FeedForward(1, 8)")
+    return weight
 
 
 def _candidates(steepness: tuple[float, ...]) -> tuple[Tensor, Tensor]:

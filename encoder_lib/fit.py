@@ -1,7 +1,7 @@
 """The training loop of the notebooks, what it tells of a training, and how to measure the result."""
 
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from copy import deepcopy
 
 import torch
@@ -10,6 +10,7 @@ from torch import Tensor, nn
 
 from encoder_lib import expect
 from encoder_lib import progress as progress_bar
+from encoder_lib.seeded import seeded
 from encoder_lib.tasks import NOT_ASKED
 
 CHUNK = 256  # sequences that are tried at a time
@@ -74,8 +75,9 @@ def fit(
 
     Shapes: inputs as the model takes them, targets (…) of class ids, model(inputs) (…, classes).
     Raises: TypeError or ValueError for steps, every or patience that are not integers ≥ 1, lr ≤ 0, a stop_at outside
-    0 … 1, a limit without held-out data, scores that do not fit the targets, a batch that asks nothing; TypeError for
-    a `draw` that is no function of pairs; FloatingPointError for a loss that is no finite number any more.
+    0 … 1, a limit without held-out data, scores that do not fit the targets, targets that are no class, a batch that
+    asks nothing; TypeError for a `draw` that is no function of pairs; FloatingPointError for a loss that is no finite
+    number any more.
     """
     expect.sizes(steps=steps, every=every)
     expect.positive("lr", lr)
@@ -86,7 +88,7 @@ def fit(
     optimiser = torch.optim.Adam(model.parameters(), lr=lr)
     watch = watch or (lambda: None)
     history, best = History(steps), None
-    with _seeded(seed, device), progress_bar.bar(steps, "Training", shown=progress) as bar:
+    with _seeded(seed), progress_bar.bar(steps, "Training", shown=progress) as bar:
         model.train()
         try:
             watch()
@@ -124,6 +126,7 @@ def accuracy(model: nn.Module, inputs: Tensor, targets: Tensor) -> float:
 def _try(model: nn.Module, inputs: Tensor, targets: Tensor) -> tuple[float, float]:
     """Accuracy and mean loss over the targets that are asked, a part of the sequences at a time."""
     device, mode = _device(model), model.training
+    inputs, targets = _pair("data", (inputs, targets))
     _expect_asked(targets)
     model.eval()
     right, loss, asked = 0, 0.0, 0
@@ -145,6 +148,12 @@ def _scores(model: nn.Module, inputs: Tensor, targets: Tensor) -> tuple[Tensor, 
         raise ValueError(
             f"expected scores (…, classes) for targets {tuple(targets.shape)}, got {tuple(scores.shape)}; "
             "try nn.Linear(d_model, classes) as the last layer"
+        )
+    unknown = targets[(targets != NOT_ASKED) & ((targets < 0) | (targets >= scores.shape[-1]))]
+    if len(unknown):
+        raise ValueError(
+            f"targets: expected classes from 0 to {scores.shape[-1] - 1}, or {NOT_ASKED} for none, got "
+            f"{unknown[0].item()}; try a last layer with more outputs"
         )
     return scores.flatten(0, -2), targets.flatten()
 
@@ -183,7 +192,8 @@ def _enough(history: History, stop_at: float | None, patience: int | None) -> st
 def _pair(name: str, batch) -> Sequence[Tensor]:
     """The first two of what should be inputs and targets, and perhaps more."""
     if not isinstance(batch, tuple | list) or len(batch) < 2 or not all(isinstance(x, Tensor) for x in batch[:2]):
-        raise TypeError(f"{name}: expected two tensors, inputs and targets, got {type(batch).__name__}")
+        kinds = [type(x).__name__ for x in batch] if isinstance(batch, tuple | list) else type(batch).__name__
+        raise TypeError(f"{name}: expected two tensors, inputs and targets, got {kinds}; try torch.tensor(...)")
     return batch[:2]
 
 
@@ -210,13 +220,6 @@ def _device(model: nn.Module) -> torch.device:
     return weight.device
 
 
-@contextmanager
-def _seeded(seed: int | None, device: torch.device) -> Iterator[None]:
-    """Random numbers from `seed` inside, and outside as if none had been drawn; without a seed nothing is done."""
-    if seed is None:
-        yield
-        return
-    expect.integer("seed", seed, least=0)
-    with torch.random.fork_rng([device] if device.type == "cuda" else []):
-        torch.manual_seed(seed)
-        yield
+def _seeded(seed: int | None) -> AbstractContextManager:
+    """As `seeded`; without a seed nothing is done."""
+    return nullcontext() if seed is None else seeded(expect.integer("seed", seed, least=0))

@@ -52,6 +52,7 @@ class MaskedWords:
         """Training sentences, drawn at random, in which each word is hidden with probability `share`.
 
         Shapes: -> ids and targets (B, T); targets are NOT_ASKED where no word is hidden.
+        Raises: TypeError or ValueError for a `batch` that is not an integer ≥ 1, or a `share` outside 0 … 1.
         """
         expect.sizes(batch=batch)
         expect.probability("share", share)
@@ -62,6 +63,7 @@ class MaskedWords:
         """Held-out sentences with one word hidden in each copy: every word in turn, or `n` of them evenly spread.
 
         Shapes: -> ids and targets (N, T).
+        Raises: TypeError or ValueError for an `n` that is not an integer ≥ 1.
         """
         row, place = (self.held_out > RARE).nonzero(as_tuple=True)  # one for each question
         if n is not None:
@@ -86,7 +88,12 @@ class MaskedWords:
         the two neighbours spoke independently. A neighbour never seen leaves it to the frequencies.
 
         Shapes: ids and targets (N, T), as `questions` gives them.
+        Raises: ValueError for targets that ask nothing.
         """
+        if (targets == NOT_ASKED).all():
+            raise ValueError(
+                f"targets: expected at least one that asks for a word, got {NOT_ASKED} everywhere; try questions()"
+            )
         n = len(self.vocabulary)
         edge = torch.full((len(self.training), 1), PADDING)
         row = torch.cat([edge, self.training, edge], dim=1).flatten()  # all sentences, with padding between

@@ -11,6 +11,7 @@ from torch import Tensor, nn
 from encoder_lib import expect
 from encoder_lib.encoder import Encoder, TransformerEncoder
 from encoder_lib.feed_forward import FeedForward
+from encoder_lib.seeded import seeded
 from encoder_lib.trace import trace
 
 ORDERS = {"post-norm": False, "pre-norm": True}  # name -> norm_first
@@ -71,7 +72,7 @@ def layer_similarity(model: TransformerEncoder, ids: Tensor) -> Tensor:
     with trace(model) as t:
         model(ids)
     stream = [t["embedding"], *(t[f"encoder.layers.{i}"] for i in range(len(model.encoder.layers)))]
-    return torch.stack([token_similarity(x.double()).mean() for x in stream]).cpu()
+    return torch.stack([token_similarity(x.cpu().double()).mean() for x in stream])  # not every device has float64
 
 
 def chain_gradients(n_layers: int, *, residual: bool, init: str = "default", device=None) -> Tensor:
@@ -87,8 +88,7 @@ def chain_gradients(n_layers: int, *, residual: bool, init: str = "default", dev
     expect.sizes(n_layers=n_layers)
     expect.flags(residual=residual)
     expect.choice("init", init, INITS)
-    with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(0)
+    with seeded(0):
         networks = [initialise(FeedForward(32, 128), init).to(device) for _ in range(n_layers)]
         start, direction = (torch.randn(4, 16, 32).to(device) for _ in range(2))  # (B, T, D)
     stream = [start.requires_grad_()]
@@ -135,9 +135,11 @@ def depth_profiles(
     numbers stay where they are.
 
     Returns: depth -> Profile, on the CPU.
-    Raises: as Encoder; TypeError or ValueError for depths or seeds that are not integers ≥ 1, no depths, an unknown
-    `init` or `loss`.
+    Raises: as Encoder; TypeError for depths that are no list, tuple or range; TypeError or ValueError for depths or
+    seeds that are not integers ≥ 1, no depths, an unknown `init` or `loss`.
     """
+    if not isinstance(depths, Sequence):
+        raise TypeError(f"depths: expected a list of whole numbers, got {type(depths).__name__}; try [2, 4, 8]")
     if len(depths) == 0:
         raise ValueError("depths: expected at least one, got none; try [2, 4, 8]")
     for depth in depths:
@@ -146,9 +148,8 @@ def depth_profiles(
     expect.choice("init", init, INITS)
     expect.choice("loss", loss, LOSSES)
     drawn = []
-    with torch.random.fork_rng(devices=[]):
-        for seed in range(seeds):
-            torch.manual_seed(seed)
+    for seed in range(seeds):
+        with seeded(seed):
             encoder = initialise(Encoder(max(depths), d_model, n_heads, d_ff, norm_first=norm_first), init).to(device)
             x = torch.randn(batch, tokens, d_model).to(device)  # (B, T, D)
             drawn.append(_profiles(encoder, x, depths, _drawn_loss(loss, x)))
@@ -212,11 +213,17 @@ def slope(x, y) -> float:
     """The exponent p of the power law y ≈ c · x^p: the slope of the straight line through (log x, log y).
 
     Shapes: x and y (N,), positive numbers, N ≥ 2.
-    Raises: ValueError for shapes that differ, fewer than two points, or numbers that are not above 0.
+    Raises: ValueError for shapes that differ, fewer than two different x, or numbers that are not above 0 and finite.
     """
     x, y = (torch.as_tensor(values, dtype=torch.float64).cpu() for values in (x, y))
-    if x.ndim != 1 or x.shape != y.shape or len(x) < 2 or not ((x > 0).all() and (y > 0).all()):
-        raise ValueError(f"expected two rows of at least two positive numbers, got shapes {x.shape} and {y.shape}")
+    if x.ndim != 1 or x.shape != y.shape or len(x.unique()) < 2:
+        shapes = f"{tuple(x.shape)} and {tuple(y.shape)}"
+        raise ValueError(f"expected at least two different x, and a y for each, got shapes {shapes}; try [2, 4, 8]")
+    if not all((values > 0).all() and values.isfinite().all() for values in (x, y)):
+        raise ValueError(
+            "expected finite numbers above 0, got others, which have no place on a line of logarithms; "
+            "try leaving them out"
+        )
     u, v = x.log() - x.log().mean(), y.log()
     return ((u * v).sum() / u.square().sum()).item()
 

@@ -170,16 +170,21 @@ def plot_lines(
     x_scale: str = "linear",
     y_scale: str = "linear",
     marker: str = "",
+    styles: Mapping[str, Mapping[str, object]] | None = None,
     ax: Axes | None = None,
 ) -> Axes:
     """Draw curves over common places, each named in a legend by its key, told apart by colour and by dash.
 
     lines: name -> values (N,). x: the places (N,), 0 … N − 1 without it. The scales are "linear" or "log".
-    Raises ValueError for no lines, lines without points, or a line that is not as long as x.
+    styles: name -> matplotlib's properties of that line, in place of its own colour, dash or marker.
+    Raises ValueError for no lines, lines without points, a line that is not as long as x, or a style without a line.
     """
     if not lines:
         raise ValueError("expected at least one line, got none: pass {'name': values}")
-    curves = [(_drawable(name, LABEL), as_array(values, ndim=(1,))) for name, values in lines.items()]
+    styles = styles or {}
+    if strangers := styles.keys() - lines.keys():
+        raise ValueError(f"styles: expected names out of {list(lines)}, got {sorted(strangers)}: name the lines alike")
+    curves = [(name, as_array(values, ndim=(1,))) for name, values in lines.items()]
     places = np.arange(len(curves[0][1])) if x is None else as_array(x, ndim=(1,))
     for name, values in curves:
         if len(values) != len(places):
@@ -188,30 +193,12 @@ def plot_lines(
             )
     ax = _axes(ax)
     for (name, values), colour, dash in zip(curves, cycle(COLOURS), cycle(DASHES), strict=False):
-        ax.plot(places, values, color=colour, linestyle=dash, marker=marker, label=name)
+        style = {"color": colour, "linestyle": dash, "marker": marker} | dict(styles.get(name, {}))
+        ax.plot(places, values, label=_key(name), **style)
     ax.set(xscale=x_scale, yscale=y_scale)
     if len(curves) > 1:
         _legend(ax)
     return _name(ax, title, x_label, y_label)
-
-
-def plot_line_panels(
-    panels: Mapping[str, Mapping[str, object]], *, x=None, x_label: str = "", x_scale: str = "linear"
-) -> Figure:
-    """Draw sets of curves side by side, each set with a title of its own, over common places and with one legend.
-
-    panels: title -> name -> values (N,), with the same names in every panel. The rest is as in `plot_lines`.
-    Raises ValueError for no panels, and as `plot_lines`.
-    """
-    if not panels:
-        raise ValueError("expected at least one panel, got none: pass {'title': {'name': values}}")
-    size = (3.2 * len(panels) + 1.4, 3)
-    figure, axes = plt.subplots(1, len(panels), figsize=size, layout="constrained", squeeze=False)
-    for ax, (title, lines) in zip(axes[0], panels.items(), strict=True):
-        plot_lines(lines, x=x, title=title, x_label=x_label, x_scale=x_scale, ax=ax)
-        if ax is not axes[0, -1] and (legend := ax.get_legend()):
-            legend.remove()
-    return figure
 
 
 def plot_bars(
@@ -249,7 +236,7 @@ def plot_spread(
     sns.histplot(array, bins=18, color="0.75", edgecolor="white", ax=ax)
     sns.rugplot(array, color="0.3", ax=ax)
     for (name, place), colour, dash in zip(marks.items(), cycle(COLOURS), cycle(DASHES), strict=False):
-        ax.axvline(place, color=colour, linestyle=dash, linewidth=2, label=_drawable(name, LABEL))
+        ax.axvline(place, color=colour, linestyle=dash, linewidth=2, label=_key(name))
     if marks:
         _legend(ax)
     return _name(ax, title, x_label, y_label)
@@ -286,7 +273,7 @@ def plot_words(
             scale=1,
             width=0.003,
         )
-        ax.scatter(*points[chosen].T, color=[colour], marker=marker, label=_drawable(name, TICK), zorder=3)
+        ax.scatter(*points[chosen].T, color=[colour], marker=marker, label=_key(name), zorder=3)
         for i in chosen:
             ax.annotate(
                 _drawable(words[i], TICK), points[i], xytext=(5, 4), textcoords="offset points", fontsize=8,
@@ -303,13 +290,15 @@ def plot_mean(values, weights, words: Sequence[str], *, others=None, title: str 
 
     values: (N, 2), with a thin line between every two of them. weights: (N,). words: one string for each value.
     others: (M, 2), other means to compare, as dots.
-    Raises ValueError for values of another width, or weights or strings that do not match them.
+    Raises ValueError for values of another width, weights or strings that do not match them, weights below 0.
     """
     points, shares = as_array(values), as_array(weights, ndim=(1,))  # (N, 2), (N,)
     if points.shape != (len(shares), 2):
         raise ValueError(
             f"expected values of shape ({len(shares)}, 2), one for each weight, got {points.shape}: a plane is flat"
         )
+    if not (np.isfinite(shares).all() and (shares >= 0).all()):
+        raise ValueError(f"weights: expected finite numbers of at least 0, got {shares.tolist()}; try a softmax")
     words = as_labels(words, len(points), "words")
     ax = _axes(ax)
     if others is not None:
@@ -362,11 +351,14 @@ def plot_looks(
 
     weights: (T,), the chosen word's row. words: one string for each weight. limits: the weights at the colours' ends.
     The boxes are the patches of the Axes, one for each word in order, and the chosen one has a thick frame.
-    Raises ValueError for words that do not match the weights, IndexError for a word that is not there.
+    Raises ValueError for words that do not match the weights, weights that are not finite; IndexError for a word that
+    is not there.
     """
     row = as_array(weights, ndim=(1,))  # (T,)
     words = as_labels(words, len(row), "words")
-    if not 0 <= chosen < len(words):
+    if not np.isfinite(row).all():
+        raise ValueError("weights: expected finite numbers, got NaN or infinity; try a row of the softmax")
+    if chosen not in range(len(words)):
         raise IndexError(f"chosen: expected a word from 0 to {len(words) - 1}, got {chosen}")
     width = plt.rcParams["figure.figsize"][0]
     ax = _axes(ax, figsize=(width, looks_height(words, width)))
@@ -378,12 +370,17 @@ def plot_looks(
         ax.add_patch(Rectangle((start + 0.3, line + 0.08), width - 0.6, 0.84, facecolor=colour, **frame))
         middle, ink = start + width / 2, "black" if _light(colour) else "white"
         ax.text(middle, line + 0.34, _drawable(word, TICK), color=ink, fontsize=9, ha="center", va="center", **style)
-        ax.text(middle, line + 0.7, f"{100 * weight:.0f} %", color=ink, fontsize=7, ha="center", va="center")
+        ax.text(middle, line + 0.7, _in_percent(weight), color=ink, fontsize=7, ha="center", va="center")
     end = max(start + width for _, start, width in places)
     margin = max(0, _line_room(ax.figure.get_figwidth()) - end) / 2  # a short sentence stands in the middle
     ax.set(xlim=(-margin, end + margin), ylim=(places[-1][0] + 1, 0))
     ax.axis("off")
     return _name(ax, title)
+
+
+def _in_percent(share: float) -> str:
+    """A share in whole per cent; one that would be rounded to nothing is said to be little."""
+    return "< 1 %" if 0 < share <= 0.005 else f"{100 * share:.0f} %"
 
 
 def looks_height(words: Sequence[str], width: float) -> float:
@@ -437,7 +434,7 @@ def plot_reordering(
             (1, source), (-0.3, row), a.get_yaxis_transform(), b.get_yaxis_transform(), color="0.4", linewidth=1.2
         )
         figure.add_artist(line)
-    figure.suptitle(textwrap.fill(_drawable(title, TITLE), 90), fontsize=plt.rcParams["axes.titlesize"], y=1.02)
+    _name_all(figure, title, y=1.02)
     return figure
 
 
@@ -520,7 +517,7 @@ def plot_dots(
     ax = _axes(ax)
     ax.hlines(rows, array.min(axis=1), array.max(axis=1), color="0.8", linewidth=2, zorder=1)
     for kind, column, colour, marker in zip(kinds[0], array.T, cycle(COLOURS), cycle("osD^vP"), strict=False):
-        ax.scatter(column, rows, color=colour, marker=marker, s=50, label=_drawable(kind, LABEL), zorder=2)
+        ax.scatter(column, rows, color=colour, marker=marker, s=50, label=_key(kind), zorder=2)
     ax.set_yticks(rows, [_drawable(name, LABEL) for name in values], parse_math=False, fontfamily=_fonts()[0])
     ax.invert_yaxis()
     ax.set_xlim(limits)
@@ -691,17 +688,23 @@ def _oblique(x: float, y: float, z: float) -> tuple[float, float]:
 
 
 def plot_panels(
-    panels: Mapping[str, Mapping[str, object]], *, y_label: str = "", figsize: tuple[float, float] = (10, 3.6), **style
+    panels: Mapping[str, Mapping[str, object]],
+    *,
+    y_label: str = "",
+    share_y: bool = True,
+    figsize: tuple[float, float] = (10, 3.6),
+    **style,
 ) -> Figure:
-    """Draw several sets of curves side by side on one y scale, with one legend, on the right.
+    """Draw several sets of curves side by side with one legend, on the right.
 
-    panels: title -> lines, named alike in every panel. style: what `plot_lines` takes besides.
+    panels: title -> lines, named alike in every panel. share_y: all on one y scale. style: what `plot_lines` takes
+    besides.
     Raises ValueError for no panels, panels whose lines have other names, and as `plot_lines` does.
     """
     names = [list(lines) for lines in panels.values()]
     if not names or any(other != names[0] for other in names):
         raise ValueError(f"expected one or more panels with the same lines, got {names}: name the lines alike")
-    figure, axes = plt.subplots(1, len(panels), figsize=figsize, sharey=True, squeeze=False, layout="constrained")
+    figure, axes = plt.subplots(1, len(panels), figsize=figsize, sharey=share_y, squeeze=False, layout="constrained")
     for i, (ax, (title, lines)) in enumerate(zip(axes[0], panels.items(), strict=True)):
         plot_lines(lines, title=title, y_label="" if i else y_label, ax=ax, **style)
         for axis in (ax.xaxis, ax.yaxis):
@@ -726,7 +729,7 @@ def plot_profiles(profiles: Mapping[str, object], *, title: str = "") -> Figure:
         for (label, profile), colour, dash in zip(profiles.items(), cycle(COLOURS), cycle(DASHES), strict=False):
             values = as_array(getattr(profile, quantity), ndim=(1,))  # (L,) or (L + 1,)
             layers = np.arange(len(values)) + (quantity == "gradient")  # the input has no gradient of its own
-            ax.plot(layers, values, color=colour, linestyle=dash, label=_drawable(label, LABEL))
+            ax.plot(layers, values, color=colour, linestyle=dash, label=_key(label))
         ax.xaxis.set_major_locator(MaxNLocator(5, integer=True))
         if quantity != "similarity":
             ax.set_yscale("log")
@@ -736,18 +739,26 @@ def plot_profiles(profiles: Mapping[str, object], *, title: str = "") -> Figure:
     legend = figure.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=len(profiles))
     for text in legend.get_texts():
         text.set(parse_math=False, fontfamily=_fonts()[0])
-    figure.suptitle(textwrap.fill(_drawable(title, TITLE), 90), fontsize=plt.rcParams["axes.titlesize"])
+    _name_all(figure, title)
     return figure
 
 
 def _plain_log(axis: Axis) -> None:
-    """Label a logarithmic axis by 1, 2, 5, 10, 20 … in plain numbers, for ranges of a few powers of ten."""
-    axis.set(major_locator=LogLocator(subs=(1, 2, 5)), minor_locator=NullLocator(), major_formatter="{x:g}")
+    """Label a logarithmic axis by 1, 2, 5, 10, 20 … in plain numbers, or by 1, 10, 100 … where those have no room."""
+    low, high = axis.get_view_interval()
+    subs = (1, 2, 5) if axis.axis_name == "y" or high < 100 * low else (1,)
+    axis.set(major_locator=LogLocator(subs=subs), minor_locator=NullLocator(), major_formatter="{x:g}")
 
 
 def _axes(ax: Axes | None, **size) -> Axes:
     """Return `ax`, or the Axes of a new figure."""
     return plt.subplots(layout="constrained", **size)[1] if ax is None else ax
+
+
+def _key(name: object) -> str:
+    """A name for the legend. Matplotlib leaves out those that begin with `_`; a space before it is not seen."""
+    text = _drawable(name, LABEL)
+    return text if text and not text.startswith("_") else f" {text}"
 
 
 def _legend(ax: Axes) -> None:
@@ -763,6 +774,12 @@ def _name(ax: Axes, title: str, x_label: str = "", y_label: str = "") -> Axes:
     ax.set_xlabel(_drawable(x_label, LABEL), **style)
     ax.set_ylabel(_drawable(y_label, LABEL), **style)
     return ax
+
+
+def _name_all(figure: Figure, title: str, **place) -> None:
+    """Write a title above all Axes of a figure, as plain text."""
+    style = {"fontsize": plt.rcParams["axes.titlesize"], "parse_math": False, "fontfamily": _fonts()[0]}
+    figure.suptitle(textwrap.fill(_drawable(title, TITLE), 90), **style, **place)
 
 
 @dataclass(frozen=True)

@@ -11,11 +11,13 @@ from encoder_lib.trace import trace
 class Recording:
     """The attention maps of a model in training, and how right its answers were: give it to `fit` as `watch`.
 
-    It looks before the first step and after each `every` steps, at all sequences of `sample`; of the first `keep` of
+    One recording is for one training: a second one would go on counting where the first ended. It looks before the
+    first step and after each `every` steps, at all sequences of `sample`; of the first `keep` of
     them it keeps the maps.
 
     steps: N numbers. accuracies: (N,), the share of right answers. weights: (N, layers, H), the mean weight on the
     token that holds the answer. maps: (N, layers, H, keep, T, T). right: (keep, T, T), see `right_map`.
+    sequences: those that are kept, in symbols; labels: the same, with each token's place before it.
     Raises: TypeError or ValueError for `every` or `keep` that are not integers ≥ 1; ValueError for a model without
     attention.
     """
@@ -24,6 +26,7 @@ class Recording:
         expect.sizes(every=every, keep=keep)
         self.model, self.task, self.sample, self.every, self.keep = model, task, sample, every, keep
         self.sequences = [task.read(ids) for ids in sample.ids[:keep]]
+        self.labels = [[f"{place} {symbol}" for place, symbol in enumerate(row)] for row in self.sequences]
         self.right = right_map(sample.source[:keep])  # (keep, T, T)
         self._calls = 0
         self.steps: list[int] = []

@@ -76,6 +76,7 @@ def reversal(batch: int, length: int, vocab_size: int) -> tuple[Tensor, Tensor]:
     """Random sequences and the same sequences read backwards: a task that needs positions.
 
     Shapes: -> ids (B, T) and targets (B, T).
+    Raises: TypeError or ValueError for sizes that are not integers ≥ 1.
     """
     expect.sizes(batch=batch, length=length, vocab_size=vocab_size)
     ids = torch.randint(vocab_size, (batch, length))
@@ -86,10 +87,11 @@ def padded_reversal(batch: int, length: int, vocab_size: int, *, shortest: int =
     """Sequences of `shortest` to `length` tokens to read backwards, padded to `length` with the id `vocab_size`.
 
     Shapes: -> ids, targets and source (B, T), the last two NOT_ASKED where there is padding.
+    Raises: TypeError or ValueError for sizes that are not integers ≥ 1; ValueError for a `shortest` above `length`.
     """
     expect.sizes(batch=batch, length=length, vocab_size=vocab_size, shortest=shortest)
     if shortest > length:
-        raise ValueError(f"shortest: expected at most length={length}, got {shortest}")
+        raise ValueError(f"shortest: expected at most length={length}, got {shortest}; try shortest={length}")
     lengths = torch.randint(shortest, length + 1, (batch, 1))
     source = lengths - 1 - torch.arange(length)  # (B, T): negative beyond the end
     ids = torch.randint(vocab_size, (batch, length)).masked_fill(source < 0, vocab_size)
@@ -103,6 +105,7 @@ def pointers(batch: int, n_words: int, vocab_size: int) -> Sample:
     Ids below `vocab_size` are words; id vocab_size + p points at place p.
 
     Shapes: -> ids, targets and source (B, 2 · n_words), the last two NOT_ASKED at the words.
+    Raises: TypeError or ValueError for sizes that are not integers ≥ 1.
     """
     expect.sizes(batch=batch, n_words=n_words, vocab_size=vocab_size)
     words = torch.randint(vocab_size, (batch, n_words))
@@ -158,8 +161,11 @@ def weight_on(source: Tensor, weights: Tensor) -> Tensor:
     """How much weight each head gives to the token that holds the answer, averaged over all tokens that ask.
 
     Shapes: source (B, T), weights (B, H, T, T) -> (H,).
+    Raises: ValueError when no token asks.
     """
     asks = source >= 0  # (B, T)
+    if not asks.any():
+        raise ValueError("source: expected at least one token that asks, got none; try the source of a task's draw")
     places = source.clamp(min=0).to(weights.device)[:, None, :, None].expand(-1, weights.shape[1], -1, 1)
     there = weights.gather(3, places)[..., 0].transpose(1, 2)  # (B, T, H)
     return there[asks].mean(dim=0)

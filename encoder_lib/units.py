@@ -51,7 +51,8 @@ def influence(layer: Callable[[Tensor], Tensor], x: Tensor, new: Tensor) -> Tens
     Raises: ValueError for x and new of different shapes, or more or fewer axes than two.
     """
     if x.ndim != 2 or x.shape != new.shape:
-        raise ValueError(f"expected x and new of one shape (T, D), got {tuple(x.shape)} and {tuple(new.shape)}")
+        shapes = f"{tuple(x.shape)} and {tuple(new.shape)}"
+        raise ValueError(f"expected x and new of one shape (T, D), got {shapes}; try x[0] for the first of a batch")
     length = len(x)
     own = torch.eye(length, dtype=torch.bool, device=x.device)[..., None]  # (T, T, 1)
     replaced = torch.where(own, new, x)  # (T, T, D): in row i, token i is new
@@ -95,8 +96,10 @@ def listen(model: SentenceEncoder, texts: Iterable[str], *, layer: int = 1) -> H
 
     Layers above are not computed. Words are word pieces; the two special tokens of each text are left out.
 
-    Raises: TypeError or ValueError for a layer that is not there; ValueError for no texts.
+    Raises: TypeError or ValueError for a layer that is not there; TypeError for a single text; ValueError for none.
     """
+    if isinstance(texts, str):
+        raise TypeError("texts: expected several strings, got one; try [text]")
     stack = model.encoder.encoder.layers
     expect.sizes(layer=layer)
     if layer > len(stack):
@@ -114,7 +117,7 @@ def listen(model: SentenceEncoder, texts: Iterable[str], *, layer: int = 1) -> H
         rows = [tensor[0, 1:-1].cpu() for tensor in (ids, t["input"], t["linear1"])]
         found.append((words[1:-1], words[:-2], *rows, half))
     if not found:
-        raise ValueError("texts: expected at least one, got none")
+        raise ValueError("texts: expected at least one, got none; try ['The cat sat on the mat.']")
     words, before, *tensors = zip(*found, strict=True)
     return Heard(list(chain(*words)), list(chain(*before)), *map(torch.cat, tensors))
 
@@ -141,7 +144,10 @@ def tell(sums: Tensor, has: Tensor, half: Tensor, *, n: int = 20) -> tuple[Tenso
     """
     for part in (half, ~half):
         if has[part].all() or not has[part].any():
-            raise ValueError("has: expected words with the property and words without it in both halves")
+            share = f"{has[part].sum().item()} of {len(has[part])} words with it in one"
+            raise ValueError(
+                f"has: expected words with the property and without it in both halves, got {share}; try more texts"
+            )
     with_it, without = sums[half & has], sums[half & ~has]  # (…, F) each
     units = ((with_it.mean(dim=0) - without.mean(dim=0)) / sums[half].std(dim=0)).topk(n).indices  # (n,)
     with_it, without = sums[~half & has][:, units], sums[~half & ~has][:, units]  # (…, n) each

@@ -42,6 +42,15 @@ def device(request):
     return torch.device(request.param)
 
 
+@pytest.fixture(params=[torch.float32, torch.float64], ids=["float32", "float64"])
+def default_dtype(request):
+    """What a notebook gets depends on no default: each in turn."""
+    before = torch.get_default_dtype()
+    torch.set_default_dtype(request.param)
+    yield
+    torch.set_default_dtype(before)
+
+
 @pytest.fixture
 def gradcheck():
     """Compare the gradients of a module's inputs and weights with finite differences."""

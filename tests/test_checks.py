@@ -4,8 +4,10 @@ import contextlib
 import threading
 import time
 
+import numpy as np
 import pytest
 import torch
+import torch.nn.functional as F
 from answers import ANSWERS
 from answers.embedding import rows
 from answers.positional import interleave, table_by_loop
@@ -39,14 +41,8 @@ def test_a_wrong_answer_is_rejected_with_an_example_and_a_hint(check, answer):
 
 
 @pytest.mark.parametrize("check", CHECKS)
-@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
-def test_right_answers_pass_whatever_the_default_dtype(check, dtype):
-    before = torch.get_default_dtype()
-    torch.set_default_dtype(dtype)
-    try:
-        assert all(check(answer).correct for answer in ANSWERS[check][0].values())
-    finally:
-        torch.set_default_dtype(before)
+def test_right_answers_pass_whatever_the_default_dtype(check, default_dtype):
+    assert all(check(answer).correct for answer in ANSWERS[check][0].values())
 
 
 def _fails(*_):
@@ -157,6 +153,17 @@ def test_endless_recursion_is_named():
 def test_a_branch_without_return_is_a_mistake():
     verdict = checks.check_gets_gradient(lambda ids, v, p: rows(ids, v, p) if p is None else None)
     assert len(verdict.passed) == 3 and "returns nothing; is a `return` missing" in verdict.problem and verdict.hint
+
+
+@pytest.mark.parametrize("number", [float, np.float64, np.float32, torch.tensor, lambda x: x])
+def test_a_single_number_may_come_as_any_kind_of_number(number):
+    assert checks.check_cross_entropy(lambda s, t: number(F.cross_entropy(s, t).item())).correct
+    assert checks.check_flops(lambda t, d, f: number(2 * t * (4 * d**2 + 2 * d * f) + 4 * t**2 * d)).correct
+
+
+def test_what_is_no_number_is_told_what_is_expected():
+    assert "expected a tensor or a number, got str" in checks.check_cross_entropy(lambda s, t: "0").problem
+    assert "expected a tensor, got float" in checks.check_look_up(lambda table, ids: 1.0).problem
 
 
 def test_an_answer_in_float32_is_right_too():

@@ -9,6 +9,7 @@ import torch
 from answers.clinic import CLINIC
 
 from encoder_lib.checks import clinic, verdict, ward
+from encoder_lib.checks.clinic import record
 from encoder_lib.checks.verdict import Probe, diagnose
 
 NOTEBOOK = nbformat.read(Path(__file__).parent.parent / "notebooks/10_debugging_clinic.ipynb", as_version=4)
@@ -43,19 +44,11 @@ def solution(name):
     return made(folded.group(1))
 
 
-@pytest.fixture(params=[torch.float32, torch.float64], ids=["float32", "float64"])
-def default_dtype(request):
-    """Every check holds whatever the default dtype is."""
-    before = torch.get_default_dtype()
-    torch.set_default_dtype(request.param)
-    yield
-    torch.set_default_dtype(before)
-
-
 @pytest.fixture(autouse=True)
 def fresh(monkeypatch):
     """No test sees what another looked at."""
-    monkeypatch.setattr(clinic, "_seen", {})
+    monkeypatch.setattr(record, "_seen", {})
+    monkeypatch.setattr(record, "_faulty", {})
     verdict._tries.clear()
 
 
@@ -73,13 +66,9 @@ def test_a_case_has_its_number(number, name):
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_broken_code_fails_for_the_reason_taught(name):
-    before = torch.get_default_dtype()
-    torch.set_default_dtype(torch.float64)  # as in the notebook
-    try:
-        result = getattr(clinic, name)(broken(name))
-    finally:
-        torch.set_default_dtype(before)
+@pytest.mark.parametrize("default_dtype", [torch.float64], indirect=True)  # as in the notebook
+def test_broken_code_fails_for_the_reason_taught(name, default_dtype):
+    result = getattr(clinic, name)(broken(name))
     assert not result.correct and result.hint
     assert CLINIC[name][0] in result.problem
     (stored,) = BY_NAME[name][1].outputs
@@ -148,7 +137,7 @@ def test_nothing_makes_a_check_or_the_rounds_raise(name, thing):
     assert not result.correct and result.problem
     if thing in (_fails, _leaves, _NoForward, int):
         caught, mended = clinic.rounds()
-        assert any(caught[getattr(clinic, name).fault]) and mended == [False]
+        assert any(caught[getattr(clinic, name).fault]) and not mended
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -206,17 +195,15 @@ def test_the_five_tests_catch_the_fault_and_leave_the_solution_alone(name, defau
     check = getattr(clinic, name)
     check(broken(name))
     caught, mended = clinic.rounds()
-    assert any(caught[check.fault]) and mended == [False]
+    assert any(caught[check.fault]) and not mended
     check(solution(name))
-    assert clinic.rounds() == ({check.fault: [False] * 5}, [True])
+    assert clinic.rounds() == (caught, {check.fault: [False] * 5})
 
 
 def test_the_solution_in_a_whole_encoder_is_torchs_encoder():
     """Where the test of parity passes, it was not because nothing was compared."""
     for name in NAMES:
-        getattr(clinic, name)(solution(name))
-    for fault in clinic.FAULTS:
-        patient = clinic.patient(fault)
+        patient = clinic.FAULTS[getattr(clinic, name).fault](solution(name))
         ward.parity(patient)
 
         def spoil(model, patient=patient):
@@ -229,9 +216,22 @@ def test_the_solution_in_a_whole_encoder_is_torchs_encoder():
 
 @pytest.mark.parametrize("name", [n for n in NAMES if n not in ("check_self_attention", "check_feed_forward")])
 def test_a_part_fits_an_encoder_of_any_size(name):
-    getattr(clinic, name)(solution(name))
-    losses, share = ward.train(clinic.patient(getattr(clinic, name).fault), n_heads=1, steps=2)
+    patient = clinic.FAULTS[getattr(clinic, name).fault](solution(name))
+    losses, share = ward.train(patient, n_heads=1, steps=2)
     assert len(losses) == 2 and 0 <= share <= 1
+
+
+@pytest.mark.parametrize("put", [ward.put_attend, ward.put_attend_real, ward.put_torch_attend])
+def test_a_part_without_a_mask_gets_one_where_the_vectors_are(put):
+    met = []
+
+    def attend(*arguments):
+        met.append(arguments[-1].device.type)
+        return arguments[-2]
+
+    model = put(attend).build().to("meta")
+    model.encoder(torch.zeros(1, 3, ward.D, device="meta"))
+    assert met == ["meta"] * ward.LAYERS
 
 
 def test_rounds_want_something_to_look_at():

@@ -129,3 +129,16 @@ def test_what_cannot_be_grown_is_named(arguments, problem, words):
 def test_training_names_what_it_cannot_take(options, problem):
     with pytest.raises(ValueError, match=problem):
         train(FeedForward(1, 2), **{"curve": "wave"} | options)
+
+
+@pytest.mark.parametrize("ask", [error, anatomy])
+def test_what_is_asked_of_a_curve_that_is_not_there(ask):
+    with pytest.raises(ValueError, match="curve: expected one of 'wave'"):
+        ask(grow("wave", 2)[-1], "x")
+
+
+@pytest.mark.parametrize("ask", [lambda n: train(n, "wave"), lambda n: error(n, "wave"), corners])
+@pytest.mark.parametrize("network", [nn.ReLU(), None], ids=["ReLU", "None"])
+def test_a_network_needs_weights(ask, network):
+    with pytest.raises(TypeError, match=f"network: expected a torch module with weights, got {type(network).__name__}"):
+        ask(network)

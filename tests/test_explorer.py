@@ -469,3 +469,12 @@ def test_the_front_end_reaches_for_nothing_outside():
     sources = str(Explorer._esm) + str(Explorer._css)
     for word in ("http", "import ", "fetch(", "innerHTML", "insertAdjacentHTML", "eval(", "url("):
         assert word not in sources
+
+
+@pytest.mark.parametrize("text", ["$x^$", "<b>", "\ud800", "你好"])
+def test_tiles_are_named_by_any_text(text):
+    panel = Heatmap(torch.eye(2), x_ticks=[text, "b"], y_ticks=["a", text], tile=1)
+    figure = View(panel, description="Two tiles.").draw(0)
+    figure.canvas.draw()
+    (x, _), (_, y) = figure.axes[0].get_xticklabels(), figure.axes[0].get_yticklabels()
+    assert x.get_text() == y.get_text() != "" and not x.get_parse_math() and not y.get_parse_math()

@@ -5,11 +5,15 @@ import math
 import re
 from functools import lru_cache
 
+import matplotlib.pyplot as plt
 import pytest
 import torch
 
 from encoder_lib import explore, load_pretrained, sinusoidal_table
 from encoder_lib.explore import Checkbox, Range, Select
+from encoder_lib.fit import fit
+from encoder_lib.recording import Recording
+from encoder_lib.tasks import TASKS, solver
 
 
 def _similarity():
@@ -24,6 +28,15 @@ def _minilm():
 
 def _heads(**options):
     return explore.heads(_minilm(), SENTENCE, **options)
+
+
+@lru_cache
+def _recording():
+    task = TASKS["brackets"]
+    model = solver(task, n_layers=2, n_heads=4)
+    recording = Recording(model, task, task.draw(20), every=5)
+    fit(model, lambda: task.draw(16), steps=20, watch=recording)
+    return recording
 
 
 SENTENCE = "The cat sat on the mat because it was tired."
@@ -41,6 +54,7 @@ EXPLORERS = {
     "attend without masks": lambda: explore.attend(masks=False),
     "head_slices": explore.head_slices,
     "fit_curve": explore.fit_curve,
+    "training_maps": lambda: explore.training_maps(_recording()),
 }
 
 
@@ -90,6 +104,42 @@ def test_every_explorer_has_a_static_picture_with_its_description(name):
     explorer = EXPLORERS[name]()
     bundle, _ = explorer._repr_mimebundle_()
     assert bundle["image/png"] and "<img alt=" in bundle["text/html"] and explorer.description in bundle["text/plain"]
+
+
+@pytest.mark.parametrize("name", EXPLORERS)
+def test_no_control_touches_the_random_numbers_of_the_notebook(name):
+    explorer = EXPLORERS[name]()
+    before = torch.get_rng_state()
+    for control, values in ends(explorer).items():
+        for value in values:
+            explorer.set(**{control: value})
+    assert torch.equal(torch.get_rng_state(), before)
+
+
+@pytest.mark.parametrize("name", [n for n in EXPLORERS if n not in ("look_up", "training_maps")])  # they mean to draw
+def test_making_an_explorer_draws_no_random_numbers(name):
+    before = torch.get_rng_state()
+    EXPLORERS[name]()
+    assert torch.equal(torch.get_rng_state(), before)
+
+
+@pytest.mark.parametrize(
+    ("make", "control"),
+    [
+        (lambda: explore.normalise(mean=100), "mean"),
+        (lambda: explore.depth(order="x"), "order"),
+        (lambda: explore.depth(99), "depth"),
+        (lambda: explore.block_steps(_minilm(), SENTENCE, step=99), "step"),
+        (lambda: explore.fit_curve(width=0), "width"),
+        (lambda: explore.fit_curve(width=33), "width"),
+        (lambda: explore.fit_curve(unit=0), "unit"),
+        (lambda: explore.fit_curve(curve="x"), "curve"),
+    ],
+)
+def test_what_a_control_does_not_take_is_refused_before_anything_is_drawn(make, control):
+    with pytest.raises(ValueError, match=f"^{control}: expected"):
+        make()
+    assert plt.get_fignums() == []
 
 
 def test_look_up_shows_the_rows_that_the_ids_name():

@@ -36,7 +36,8 @@ def test_the_description_tells_the_error_the_corners_and_the_unit():
     explorer = explore.fit_curve(width=7, unit=3, curve="zigzag")
     network = grow("zigzag", 7)[-1]
     missed = (network(places()) - CURVES["zigzag"](places())).abs()
-    assert f"by {missed.mean():.3f} on average and by {missed.max():.2f} at most" in explorer.description
+    root = missed.square().mean().sqrt()
+    assert f"by {root:.3f} (root mean square) and by {missed.max():.2f} at most" in explorer.description
     assert "It has 7 corners; unit 3 bends at" in explorer.description
     assert f"x = {bends(network)[2]:.2f}" in explorer.description
     explorer.activation = "GELU"

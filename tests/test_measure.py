@@ -123,6 +123,8 @@ def test_profiles_are_the_same_on_every_device(device):
     ("depths", "options", "error", "words"),
     [
         ([], {}, ValueError, "depths: expected at least one"),
+        (3, {}, TypeError, "depths: expected a list of whole numbers, got int; try"),
+        ((n for n in (1, 2)), {}, TypeError, "depths: expected a list of whole numbers, got generator; try"),
         ([0, 2], {}, ValueError, "depth: expected an integer of at least 1"),
         ([2.0], {}, TypeError, "depth: expected an integer"),
         ([2], {"seeds": 0}, ValueError, "seeds"),
@@ -201,10 +203,19 @@ def test_slope_finds_the_exponent_of_a_power_law(power):
 
 
 @pytest.mark.parametrize(
-    ("x", "y"), [([1.0], [1.0]), ([1.0, 2.0], [1.0]), ([1.0, 2.0], [0.0, 1.0]), ([-1.0, 2.0], [1.0, 1.0])]
+    ("x", "y", "words"),
+    [
+        ([1.0], [1.0], "two different x"),
+        ([1.0, 2.0], [1.0], "two different x"),
+        ([2.0, 2.0], [1.0, 3.0], "two different x"),
+        ([1.0, 2.0], [0.0, 1.0], "finite numbers above 0"),
+        ([-1.0, 2.0], [1.0, 1.0], "finite numbers above 0"),
+        ([1.0, math.inf], [1.0, 1.0], "finite numbers above 0"),
+        ([1.0, 2.0], [1.0, math.nan], "finite numbers above 0"),
+    ],
 )
-def test_slope_refuses(x, y):
-    with pytest.raises(ValueError, match="positive numbers"):
+def test_slope_refuses(x, y, words):
+    with pytest.raises(ValueError, match=f"expected .*{words}.*; try"):
         slope(x, y)
 
 

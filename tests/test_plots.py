@@ -148,6 +148,28 @@ def test_dollar_signs_are_text():
     assert not ax.get_xticklabels()[0].get_parse_math()
 
 
+def test_titles_over_several_axes_are_text_too():
+    for figure in (
+        plots.plot_profiles({"a": _profile(2)}, title="$x^$"),
+        plots.plot_reordering([[1.0]], [[1.0]], [0], ["a"], title="$x^$"),
+    ):
+        figure.canvas.draw()
+        assert figure.get_suptitle() == "$x^$"
+
+
+@pytest.mark.parametrize("name", ["_x", "__init__", ""])
+def test_a_legend_names_everything(name):
+    legends = [
+        plots.plot_lines({name: [1.0], "b": [2.0]}).get_legend(),
+        plots.plot_spread([1.0, 2.0], {name: 1.0, "b": 2.0}).get_legend(),
+        plots.plot_words(torch.eye(2), ["a", "b"], [name, "b"]).get_legend(),
+        plots.plot_dots({"row": {name: 1.0, "b": 2.0}}).get_legend(),
+        plots.plot_profiles({name: _profile(2), "b": _profile(2)}).legends[0],
+    ]
+    for legend in legends:
+        assert [text.get_text().strip() for text in legend.get_texts()] == [name, "b"]
+
+
 def test_it_draws_on_the_given_axes():
     _, (left, right) = plt.subplots(1, 2)
     assert plot_heatmap([[1.0]], ax=right, colorbar=False) is right
@@ -208,15 +230,14 @@ def test_lines_of_different_lengths_or_none_are_refused(lines):
         plots.plot_lines(lines)
 
 
-def test_panels_of_lines_share_places_and_one_legend():
-    panels = {title: {"a": [1, 2, 3], "$b$": [3, 2, k]} for k, title in enumerate(("first", "second", "third"))}
-    figure = plots.plot_line_panels(panels, x=[1, 10, 100], x_label="K", x_scale="log")
-    assert [ax.get_title() for ax in figure.axes] == ["first", "second", "third"]
-    assert [ax.get_xscale() for ax in figure.axes] == ["log"] * 3
-    assert [list(ax.lines[1].get_ydata()) for ax in figure.axes] == [[3, 2, k] for k in range(3)]
-    assert [ax.get_legend() is not None for ax in figure.axes] == [False, False, True]
-    with pytest.raises(ValueError, match="at least one panel"):
-        plots.plot_line_panels({})
+def test_lines_take_styles_of_their_own():
+    styles = {"a": {"color": "black", "linestyle": "--"}, "c": {"marker": "s"}}
+    ax = plots.plot_lines({"a": [1.0, 2.0], "b": [2.0, 1.0], "c": [1.0, 1.0]}, styles=styles, marker="o")
+    assert [line.get_linestyle() for line in ax.lines] == ["--", "--", "-."]
+    assert [line.get_color() for line in ax.lines] == ["black", *plots.COLOURS[1:3]]
+    assert [line.get_marker() for line in ax.lines] == ["o", "o", "s"]
+    with pytest.raises(ValueError, match=r"styles: expected names out of \['a'\], got \['b'\]"):
+        plots.plot_lines({"a": [1.0]}, styles={"b": {}})
 
 
 def test_words_of_one_kind_share_colour_and_marker():
@@ -293,7 +314,13 @@ def test_a_mean_stands_where_its_weights_put_it():
 
 @pytest.mark.parametrize(
     ("values", "weights", "words"),
-    [(np.zeros((2, 3)), [1, 0], "ab"), (np.zeros((2, 2)), [1], "ab"), (np.zeros((2, 2)), [1, 0], "a")],
+    [
+        (np.zeros((2, 3)), [1, 0], "ab"),
+        (np.zeros((2, 2)), [1], "ab"),
+        (np.zeros((2, 2)), [1, 0], "a"),
+        (np.zeros((2, 2)), [1, -0.5], "ab"),
+        (np.zeros((2, 2)), [1, np.nan], "ab"),
+    ],
 )
 def test_a_mean_of_what_does_not_match_is_refused(values, weights, words):
     with pytest.raises(ValueError, match="expected"):
@@ -334,8 +361,16 @@ def test_a_long_sentence_runs_over_several_lines_and_asks_for_their_height():
 def test_looks_that_do_not_match_are_refused():
     with pytest.raises(ValueError, match="expected 2 labels"):
         plots.plot_looks([0, 1], ["a"], chosen=0)
-    with pytest.raises(IndexError, match="expected a word from 0 to 1, got 2"):
-        plots.plot_looks([0, 1], ["a", "b"], chosen=2)
+    for chosen in (2, -1, 0.5):
+        with pytest.raises(IndexError, match=f"expected a word from 0 to 1, got {chosen}"):
+            plots.plot_looks([0, 1], ["a", "b"], chosen=chosen)
+    with pytest.raises(ValueError, match=r"weights: expected finite numbers, .*; try"):
+        plots.plot_looks([0, np.nan], ["a", "b"], chosen=0)
+
+
+def test_a_small_look_is_not_rounded_to_nothing():
+    ax = plots.plot_looks([0.0, 0.003, 0.006, 0.991], ["a", "b", "c", "d"], chosen=0)
+    assert [text.get_text() for text in ax.texts[1::2]] == ["0 %", "< 1 %", "1 %", "99 %"]
 
 
 def test_axes_without_labels_have_whole_numbers():
@@ -431,6 +466,16 @@ def test_panels_share_their_scale_and_one_legend():
     assert left.get_ylim() == right.get_ylim() and (left.get_title(), right.get_title()) == ("p", "q")
     assert left.get_legend() is None and right.get_legend() is not None
     assert list(right.lines[0].get_ydata()) == [0, 9] and list(right.lines[0].get_xdata()) == [1, 2]
+
+
+def test_panels_may_have_scales_and_styles_of_their_own():
+    panels = {"p": {"$a$": [1.0, 2.0, 3.0]}, "q": {"$a$": [10.0, 90.0, 50.0]}}
+    style = {"x": [1, 10, 100], "x_label": "K", "x_scale": "log", "styles": {"$a$": {"linestyle": ":"}}}
+    left, right = plots.plot_panels(panels, share_y=False, **style).axes
+    assert left.get_ylim()[1] < 5 < 80 < right.get_ylim()[1]
+    assert [ax.get_xscale() for ax in (left, right)] == ["log", "log"] and left.get_xlabel() == "K"
+    assert left.lines[0].get_linestyle() == right.lines[0].get_linestyle() == ":"
+    assert {1, 10, 100} == {place for place in left.get_xticks() if 1 <= place <= 100}
 
 
 @pytest.mark.parametrize("panels", [{}, {"p": {"a": [1.0]}, "q": {"b": [1.0]}}])

@@ -1,11 +1,31 @@
 """The generated data sets are what they say."""
 
 import re
+import time
+from collections import Counter
 
 import pytest
 import torch
 
-from encoder_lib.tasks import KINDS, SENTENCES, kinds_corpus, library_sentences, neighbours, reversal
+from encoder_lib import trace
+from encoder_lib.fit import accuracy, fit
+from encoder_lib.tasks import (
+    KINDS,
+    NOT_ASKED,
+    SENTENCES,
+    TASKS,
+    brackets,
+    kinds_corpus,
+    library_sentences,
+    library_text,
+    neighbours,
+    padded_reversal,
+    pointers,
+    reversal,
+    right_map,
+    solver,
+    weight_on,
+)
 
 
 def test_every_sentence_of_the_corpus_follows_a_pattern():
@@ -44,9 +64,162 @@ def test_reversal_reads_backwards():
     assert torch.equal(targets[:, 0], ids[:, -1]) and torch.equal(targets.flip(1), ids)
 
 
+@pytest.mark.parametrize(("length", "shortest"), [(12, 4), (5, 5), (6, 1), (1, 1)])
+def test_padded_reversal_reads_backwards_up_to_the_padding(length, shortest):
+    ids, targets, source = padded_reversal(300, length, 10, shortest=shortest)
+    lengths = (ids != 10).sum(1)
+    assert ids.shape == targets.shape == source.shape == (300, length)
+    assert lengths.min() == shortest and lengths.max() == length and ids.max() == (9 if shortest == length else 10)
+    for row, answer, place, n in zip(ids.tolist(), targets.tolist(), source.tolist(), lengths.tolist(), strict=True):
+        assert answer == row[:n][::-1] + [NOT_ASKED] * (length - n)
+        assert place == [*range(n - 1, -1, -1)] + [NOT_ASKED] * (length - n)
+
+
+def test_pointers_ask_for_the_word_at_the_place_that_they_name():
+    ids, targets, source = pointers(200, 5, 7)
+    assert ids.shape == (200, 10) and set(ids[:, :5].flatten().tolist()) == set(range(7))
+    assert set(ids[:, 5:].flatten().tolist()) == set(range(7, 12))
+    for row, answer, place in zip(ids.tolist(), targets.tolist(), source.tolist(), strict=True):
+        assert answer == [NOT_ASKED] * 5 + [row[token - 7] for token in row[5:]]
+        assert place == [NOT_ASKED] * 5 + [token - 7 for token in row[5:]]
+
+
+def partners(text):
+    """Where the partner of each bracket stands, by a stack."""
+    stack, answer = [], [None] * len(text)
+    for place, bracket in enumerate(text):
+        if bracket == 0:
+            stack.append(place)
+        else:
+            other = stack.pop()
+            answer[place], answer[other] = other, place
+    assert not stack
+    return answer
+
+
+@pytest.mark.parametrize("length", [2, 4, 16, 30])
+def test_brackets_match_and_ask_for_their_partner(length):
+    ids, targets, source = brackets(200, length)
+    assert ids.shape == (200, length) and targets is source
+    assert targets.tolist() == [partners(row) for row in ids.tolist()]
+
+
+def test_every_balanced_sequence_is_equally_likely():
+    """There are 14 of length 8, and a thousand of each are expected, give or take 31."""
+    counts = Counter(map(tuple, brackets(14_000, 8).ids.tolist()))
+    assert len(counts) == 14 and all(850 < count < 1150 for count in counts.values())
+
+
+def test_the_right_map_looks_at_the_source():
+    source = torch.tensor([[2, NOT_ASKED, 0]])
+    looks = right_map(source)
+    assert looks.shape == (1, 3, 3) and looks.dtype == torch.get_default_dtype()
+    assert looks[0, 0].tolist() == [0, 0, 1] and looks[0, 2].tolist() == [1, 0, 0] and looks[0, 1].isnan().all()
+
+
+def test_the_weight_on_the_source_is_averaged_over_all_that_ask():
+    weights = torch.rand(2, 3, 4, 4).softmax(-1)
+    source = torch.tensor([[3, NOT_ASKED, 0, NOT_ASKED], [NOT_ASKED, 2, NOT_ASKED, NOT_ASKED]])
+    for head in range(3):
+        expected = (weights[0, head, 0, 3] + weights[0, head, 2, 0] + weights[1, head, 1, 2]) / 3
+        assert weight_on(source, weights)[head].item() == pytest.approx(expected.item())
+    sample = TASKS["pointer"].draw(5)
+    perfect = right_map(sample.source).nan_to_num(1 / 16)[:, None]
+    assert weight_on(sample.source, perfect).tolist() == [1.0]
+
+
+@pytest.mark.parametrize("name", TASKS)
+def test_a_task_fits_its_symbols_its_answers_and_its_model(name):
+    task = TASKS[name]
+    ids, targets, source = task.draw(50)
+    assert ids.shape == targets.shape == source.shape == (50, task.length)
+    assert ids.min() >= 0 and ids.max() < len(task.symbols) == len(set(task.symbols))
+    asked = targets != NOT_ASKED
+    assert torch.equal(asked, source != NOT_ASKED) and targets[asked].min() >= 0 and targets.max() < task.answers
+    if task.padding_idx is not None:
+        assert torch.equal(asked, ids != task.padding_idx) and not asked.all()
+    assert [task.symbols.index(symbol) for symbol in task.read(ids[0])] == ids[0].tolist()
+    scores = solver(task, n_layers=2, n_heads=4)(ids)
+    assert scores.shape == (50, task.length, task.answers) and scores.dtype == torch.float32
+
+
+def test_a_solver_takes_the_encoders_settings():
+    model = solver(TASKS["padded"], d_model=32, positional="rotary", norm_first=True, padding_idx=None)
+    assert model[0].padding_idx is None and model[0].encoder.layers[0].norm_first and model[1].in_features == 32
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "words"),
+    [
+        (lambda: padded_reversal(0, 5, 10), ValueError, "batch"),
+        (lambda: padded_reversal(2, 3, 10), ValueError, "shortest: expected at most length=3, got 4"),
+        (lambda: padded_reversal(2, 5, 10, shortest=0), ValueError, "shortest"),
+        (lambda: padded_reversal(2, 5, 1.5), TypeError, "vocab_size"),
+        (lambda: pointers(2, 0, 10), ValueError, "n_words"),
+        (lambda: pointers(2, 4, "a"), TypeError, "vocab_size"),
+        (lambda: brackets(2, 7), ValueError, "length: expected an even number"),
+        (lambda: brackets(2, 0), ValueError, "length"),
+        (lambda: brackets(True, 4), TypeError, "batch"),
+    ],
+)
+def test_tasks_refuse_sizes_that_mean_nothing(call, error, words):
+    with pytest.raises(error, match=words):
+        call()
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize(
+    ("name", "settings", "steps"),
+    [("reverse", {}, 100), ("pointer", {}, 100), ("brackets", {"n_layers": 2, "n_heads": 4}, 400)],
+)
+def test_each_task_is_learned_in_seconds_and_copies_are_looked_up(name, settings, steps, seed):
+    """At least 99 % of fresh answers within ten seconds of one core; a copy looks at its source, brackets need not."""
+    task = TASKS[name]
+    torch.manual_seed(seed)
+    model, held_out, start = solver(task, **settings), task.draw(1000), time.process_time()
+    stop = {"stop_at": 0.995} if name == "brackets" else {}
+    history = fit(model, lambda: task.draw(64), steps=steps, held_out=held_out, **stop)
+    assert time.process_time() - start < 10
+    ids, targets, source = task.draw(1000)
+    assert accuracy(model, ids, targets) >= 0.99, history
+    with torch.no_grad(), trace(model) as t:
+        model(ids)
+    weights = torch.cat([weight_on(source, x) for tensor, x in t.items() if tensor.endswith("attention.weights")])
+    if name == "brackets":
+        assert weights.mean() < 0.33 and weights.max() < 0.8
+    else:
+        assert weights.min() > 0.95
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("seed", range(5))
+def test_few_sequences_are_learned_by_heart_and_many_teach_the_rule(seed):
+    task, new = TASKS["reverse"], {}
+    for size in (4, 8, 64):
+        torch.manual_seed(seed)
+        few, model = task.draw(size), solver(task)
+        fit(model, lambda few=few: few, steps=100)
+        assert accuracy(model, *few[:2]) > 0.99
+        new[size] = accuracy(model, *task.draw(500)[:2])
+    assert new[4] < 0.5 and new[8] < 0.5 and new[64] > 0.97
+
+
 def test_library_sentences_are_real_sentences_with_their_place():
     sentences = library_sentences()
     assert len(sentences) > 300 and sentences == library_sentences()
     assert all(re.fullmatch(r"[A-Z][ -~]{28,158}\.", sentence) for sentence in sentences)
     assert sentences["Create and return a temporary directory."] == "tempfile.TemporaryDirectory"
     assert not any(re.search(r"\._|^_", place) for place in sentences.values())
+
+
+def test_library_text_is_plain_sentences_each_once():
+    text = library_text()
+    assert len(text) > 4000 and len(set(text)) == len(text) and text is library_text()
+    assert all(re.fullmatch(r"[A-Z][A-Za-z ,;:'()\"/-]{18,158}\.", sentence) for sentence in text)
+    assert "Create and return a temporary directory." in text
+
+
+def test_what_asks_nothing_has_no_weight():
+    with pytest.raises(ValueError, match=r"source: expected at least one token that asks, got none; try"):
+        weight_on(torch.full((2, 3), NOT_ASKED), torch.ones(2, 1, 3, 3))

@@ -118,3 +118,16 @@ def test_a_unit_that_tells_is_found_and_scored_on_the_other_half():
 def test_a_property_has_to_occur_in_both_halves(has):
     with pytest.raises(ValueError, match="both halves"):
         tell(torch.randn(8, 3), has, torch.arange(8) < 4, n=1)
+
+
+@pytest.mark.parametrize(
+    ("texts", "error", "words"), [("abc", TypeError, r"got one; try \[text\]"), ([], ValueError, "try")]
+)
+def test_several_texts_are_listened_to(texts, error, words):
+    with pytest.raises(error, match=f"texts: expected .* {words}"):
+        listen(load_pretrained("minilm"), texts)
+
+
+def test_one_sequence_is_influenced_at_a_time():
+    with pytest.raises(ValueError, match=r"got \(1, 3, 4\) and \(1, 3, 4\); try x\[0\]"):
+        influence(lambda x: x, torch.zeros(1, 3, 4), torch.zeros(1, 3, 4))

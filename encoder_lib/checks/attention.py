@@ -26,6 +26,7 @@ def check_scaled_attention(attempt: Callable) -> Verdict:
         Case("three words, four numbers each", (*some((3, 4), (3, 4), (3, 4)), None)),
         Case("more keys than queries, and wider values", (*some((2, 3), (5, 3), (5, 6)), None)),
         Case("a mask", (*some((3, 4), (3, 4), (3, 4)), causal_mask(3))),
+        Case("a hidden key that fits far better", (-200 * one, two, 10 * two, torch.tensor([[True, False]]))),
         Case("a row that may attend to nothing", (*some((3, 2), (3, 2), (3, 2)), deaf)),
         Case("a batch without a mask", (*some((2, 4, 3), (2, 4, 3), (2, 4, 3)), None)),
         Case(

@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
+from numbers import Real
 
 import torch
 from torch import Tensor
@@ -150,10 +151,10 @@ def _difference(label: str, given: str, expected, got) -> str:
 def difference(given: str, expected: Tensor, got) -> str:
     """How a result differs from what was expected, the input `given` in words; empty when it does not."""
     if not isinstance(got, Tensor):
-        if isinstance(expected, Tensor) and expected.ndim == 0 and isinstance(got, int | float | bool):
-            got = torch.tensor(got)
-        else:
-            return f"with {given} expected a tensor, got {type(got).__name__}"
+        if expected.ndim or not isinstance(got, Real):
+            number = "" if expected.ndim else " or a number"
+            return f"with {given} expected a tensor{number}, got {type(got).__name__}"
+        got = torch.tensor(got)
     if got.shape != expected.shape:
         return f"with {given} expected shape {tuple(expected.shape)}, got {tuple(got.shape)}"
     if got.is_complex():

@@ -19,10 +19,11 @@ from encoder_lib.encoder import EncoderLayer, TransformerEncoder
 from encoder_lib.fit import accuracy, fit
 from encoder_lib.norm import LayerNorm
 from encoder_lib.positional import sinusoidal_table
+from encoder_lib.seeded import seeded
 from encoder_lib.tasks import reversal
 from encoder_lib.torch_twin import from_torch
 
-VOCAB, LAYERS, D, F = 11, 2, 6, 10
+VOCAB, LAYERS, D, D_FF = 11, 2, 6, 10
 DTYPES = (torch.float64, torch.float32, torch.float16)
 LENGTHS = ((1, 1), (2, 2), (3, 5))  # (B, T)
 
@@ -36,10 +37,9 @@ class Patient:
     norm_first: bool = False
 
     def build(self, seed: int = 0) -> TransformerEncoder:
-        with torch.random.fork_rng(devices=[]):
-            torch.manual_seed(seed)
+        with seeded(seed):
             options = {"norm_first": self.norm_first, "final_norm": False, "padding_idx": 0, "dropout": 0.1}
-            model = TransformerEncoder(VOCAB, LAYERS, D, self.n_heads, F, **options)
+            model = TransformerEncoder(VOCAB, LAYERS, D, self.n_heads, D_FF, **options)
             self.operate(model)
         return model
 
@@ -90,7 +90,7 @@ def _float64():
 def parity(patient: Patient) -> None:
     """The same weights in torch's own encoder give the same numbers, in float64."""
     layer = nn.TransformerEncoderLayer(
-        D, patient.n_heads, F, dropout=0.0, batch_first=True, norm_first=patient.norm_first, dtype=torch.float64
+        D, patient.n_heads, D_FF, dropout=0.0, batch_first=True, norm_first=patient.norm_first, dtype=torch.float64
     )
     theirs = nn.TransformerEncoder(layer, LAYERS, enable_nested_tensor=False).eval()
     table = draw_vectors(VOCAB, D)
@@ -152,8 +152,7 @@ TESTS = {
 
 def catches(test: Callable[[Patient], None], patient: Patient) -> bool:
     """Whether a test says that something is wrong with the patient."""
-    with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(0)
+    with seeded(0):
         try:
             run_within(PATIENCE, test, patient)
         except (Exception, SystemExit, TimeUp):
@@ -162,18 +161,18 @@ def catches(test: Callable[[Patient], None], patient: Patient) -> bool:
 
 
 def train(
-    patient: Patient, *, n_heads: int = 1, positional: str = "sinusoidal", steps: int, device=None
+    patient: Patient, *, n_heads: int = 1, positional: str = "sinusoidal", steps: int
 ) -> tuple[list[float], float]:
     """Train an encoder of one layer that has the patient's part to read 8 symbols backwards, from a fixed seed.
 
     Returns every step's loss, and the share of symbols that it then names.
     """
-    with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(0)
+    with seeded(0):
         scale = positional == "sinusoidal"  # rows of 32 numbers must not drown the sinusoids
         encoder = TransformerEncoder(10, 1, 32, n_heads, 64, positional=positional, max_len=8, scale=scale)
         patient.operate(encoder)
-        model = nn.Sequential(encoder, nn.Linear(32, 10)).float().to(device)
+        torch.manual_seed(0)  # whatever the operation drew, head and batches are the same
+        model = nn.Sequential(encoder, nn.Linear(32, 10)).float()
         losses = fit(model, lambda: reversal(64, 8, 10), steps=steps)
         return losses, accuracy(model, *reversal(500, 8, 10))
 
@@ -199,14 +198,16 @@ class Attention(MultiHeadAttention):
         self.core = core
 
     def forward(self, query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None = None) -> Tensor:
-        mask = torch.ones(query.shape[0], 1, key.shape[1], dtype=torch.bool) if mask is None else mask[:, 0]
+        everything = torch.ones(query.shape[0], 1, key.shape[1], dtype=torch.bool, device=query.device)
+        mask = everything if mask is None else mask[:, 0]
         return self.out_proj(self.core(self.q_proj(query), self.k_proj(key), self.v_proj(value), mask))  # (B, q, D)
 
 
 def put_attention(core: Callable[..., Tensor]) -> Callable[[TransformerEncoder], None]:
     def operate(model: TransformerEncoder) -> None:
         for layer in model.encoder.layers:
-            layer.attention = Attention(layer.attention.d_model, core)
+            sound, layer.attention = layer.attention, Attention(layer.attention.d_model, core)
+            layer.attention.load_state_dict(sound.state_dict())
 
     return operate
 
@@ -252,7 +253,8 @@ def put_torch_attend(thing: Callable) -> Patient:
                 "out_proj.bias": self.out_proj.bias,
             }
             theirs = nn.MultiheadAttention(self.d_model, 1, batch_first=True).train(self.training)
-            real = torch.ones(query.shape[:2], dtype=torch.bool) if mask is None else mask[:, 0, 0]  # (B, T)
+            everything = torch.ones(query.shape[:2], dtype=torch.bool, device=query.device)
+            real = everything if mask is None else mask[:, 0, 0]  # (B, T)
             real = real | ~real.any(dim=1, keepdim=True)  # an empty sentence gives NaN in torch's own layer
             return thing(lambda *args, **options: functional_call(theirs, weights, args, options), query, real)
 
@@ -314,10 +316,8 @@ def put_block(thing: Callable) -> Patient:
             return thing(x, lambda x: self._attend(x, mask), self._feed_forward, self.norm1, self.norm2)
 
     def operate(model: TransformerEncoder) -> None:
-        n_layers, *sizes = _sizes(model)
-        dropout = model.encoder.layers[0].dropout.p
-        layers = (Layer(sizes[0], model.n_heads, sizes[1], dropout=dropout) for _ in range(n_layers))
-        model.encoder.layers = nn.ModuleList(layers)
+        for layer in model.encoder.layers:
+            layer.__class__ = Layer  # the same weights, another forward
 
     return Patient(operate)
 

@@ -22,7 +22,7 @@ def heads(model: SentenceEncoder, sentence: str, *, layer: int = 1, head: int = 
 
     @lru_cache(maxsize=8)  # moving along the layers computes nothing anew
     def look(sentence: str) -> tuple[list[str], Tensor]:
-        return model.tokens(sentence), model.attention(sentence).double().cpu()  # (layers, H, T, T)
+        return model.tokens(sentence), model.attention(sentence).cpu().double()  # (layers, H, T, T)
 
     def show(sentence: str, layer: int, head: int) -> View:
         tokens, weights = look(sentence)

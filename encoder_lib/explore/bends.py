@@ -19,6 +19,12 @@ def fit_curve(width: int = 4, unit: int = 1, activation: str = "ReLU", curve: st
 
     A `unit` beyond the last one shows the last one, and the description says so.
     """
+    controls = (
+        Range("width", width, min=1, max=WIDEST, label="hidden units n"),
+        Range("unit", unit, min=1, max=WIDEST, label="show unit"),
+        Select("activation", activation, options=tuple(NAMES)),
+        Select("curve", curve, options=tuple(CURVES)),
+    )
     grown = {(name, label): grow(name, WIDEST, activation=a) for name in CURVES for label, a in NAMES.items()}
 
     def draw(width: int, unit: int, activation: str, curve: str, figure: Figure | None = None) -> Figure:
@@ -31,18 +37,11 @@ def fit_curve(width: int = 4, unit: int = 1, activation: str = "ReLU", curve: st
         draw(width, unit, activation, curve, figure)
         network = grown[curve, activation][width - 1]
         missed = (network(places()) - CURVES[curve](places())).abs()  # (P, 1)
-        fit = f"the fit misses the {curve} by {missed.mean():.3f} on average and by {missed.max():.2f} at most"
+        root = missed.square().mean().sqrt()
+        fit = f"the fit misses the {curve} by {root:.3f} (root mean square) and by {missed.max():.2f} at most"
         return f"{width} {activation} unit{'s'[: width > 1]}: {fit}. {_words(network, unit)}"
 
-    return Explorer(
-        show,
-        Range("width", width, min=1, max=WIDEST, label="hidden units n"),
-        Range("unit", unit, min=1, max=WIDEST, label="show unit"),
-        Select("activation", activation, options=tuple(NAMES)),
-        Select("curve", curve, options=tuple(CURVES)),
-        title="How many bends does a curve need?",
-        figure=figure,
-    )
+    return Explorer(show, *controls, title="How many bends does a curve need?", figure=figure)
 
 
 def _words(network: FeedForward, unit: int) -> str:

@@ -83,7 +83,8 @@ def block_tensors(norm_first: bool, activation: str = "relu") -> list[Step]:
 
 def rewired(layer: EncoderLayer, *, norm_first: bool) -> EncoderLayer:
     """A layer of the same parts, weights shared, with the norms before the branches or after the sums."""
-    other = EncoderLayer(1, 1, 1, norm_first=norm_first)
+    with torch.device("meta"):  # all its parts are exchanged below: nothing is drawn for them
+        other = EncoderLayer(1, 1, 1, norm_first=norm_first)
     for name, part in layer.named_children():
         setattr(other, name, part)
     return other.train(layer.training)
@@ -98,6 +99,12 @@ def block_steps(
     the chosen layer alone, with its trained weights.
     """
     layers = model.encoder.encoder.layers
+    controls = (
+        Text("sentence", sentence, max_length=LONGEST, label="your sentence"),
+        Range("step", step, min=1, max=STEPS, label="tensor, in order of computation"),
+        Range("layer", layer, min=1, max=len(layers)),
+        Select("order", order, options=ORDERS, label="wiring"),
+    )
     trained = ORDERS[layers[0].norm_first]
     names = {o: block_tensors(o == ORDERS[1], layers[0].feed_forward.activation) for o in ORDERS}
     picture = _Picture(layers[0].attention.n_heads)
@@ -118,7 +125,7 @@ def block_steps(
             chosen(below(sentence)[1][layer - 1])
         bend = ACTIVATIONS[chosen.feed_forward.activation]
         tensors = dict(t) | {"feed_forward.hidden": bend(t["feed_forward.linear1"])}
-        return {s.key: tensors[s.key][0].double().cpu() for s in names[order]}
+        return {s.key: tensors[s.key][0].cpu().double() for s in names[order]}
 
     def show(sentence: str, step: int, layer: int, order: str) -> str:
         tokens, tensors, this = below(sentence)[0], inside(sentence, layer, order), names[order][step - 1]
@@ -134,15 +141,7 @@ def block_steps(
             words.append(f"These weights were trained in {trained} order.")
         return " ".join(words)
 
-    return Explorer(
-        show,
-        Text("sentence", sentence, max_length=LONGEST, label="your sentence"),
-        Range("step", step, min=1, max=STEPS, label="tensor, in order of computation"),
-        Range("layer", layer, min=1, max=len(layers)),
-        Select("order", order, options=ORDERS, label="wiring"),
-        title="A layer, tensor by tensor",
-        figure=picture.figure,
-    )
+    return Explorer(show, *controls, title="A layer, tensor by tensor", figure=picture.figure)
 
 
 def _shape(step: Step, values: Tensor) -> str:

@@ -15,6 +15,11 @@ def depth(depth: int = 12, order: str = "post-norm", init: str = "default") -> E
     The other order, with the same initialisation, stands behind in grey. Everything is measured when the explorer is
     made, in a second or two, so that the slider never waits.
     """
+    controls = (
+        Range("depth", depth, min=STEP, max=DEEPEST, step=STEP, label="layers"),
+        Select("order", order, options=tuple(ORDERS)),
+        Select("init", init, options=tuple(INITS), label="initialisation"),
+    )
     depths = range(STEP, DEEPEST + 1, STEP)
     profiles = {
         (o, i): depth_profiles(depths, norm_first=norm_first, init=i) for o, norm_first in ORDERS.items() for i in INITS
@@ -44,14 +49,7 @@ def depth(depth: int = 12, order: str = "post-norm", init: str = "default") -> E
             text.set_text(name)
         return f"{depth} layers, {init} initialisation. {_words(order, this)} {_words(_other(order), other)}"
 
-    return Explorer(
-        show,
-        Range("depth", depth, min=STEP, max=DEEPEST, step=STEP, label="layers"),
-        Select("order", order, options=tuple(ORDERS)),
-        Select("init", init, options=tuple(INITS), label="initialisation"),
-        title="Depth, before any training",
-        figure=figure,
-    )
+    return Explorer(show, *controls, title="Depth, before any training", figure=figure)
 
 
 def _other(order: str) -> str:

@@ -51,7 +51,7 @@ def attend(sentence: str = "the dog bites the man", *, similarity: float = 0.0, 
         weights = masked_softmax(scores, mask)  # (T, T)
         rows = {"y_label": "looks", "y_ticks": words}
         columns = {"x_label": "looked at", "x_ticks": words}
-        shown = Heatmap(weights, title="Weights: each row sums to 1", **rows, **columns, limits=(0, 1))
+        shown = Heatmap(weights, title="Weights: softmax of each row", **rows, **columns, limits=(0, 1))
         return View(
             Heatmap(
                 scores.masked_fill(~mask, torch.nan),
@@ -148,12 +148,12 @@ def head_slices(n_heads: int = 3, head: int = 1) -> Explorer:
     x = torch.stack([_drawn(word)[0, :D_MODEL] for word in words])[None]  # (1, T, D)
     numbers = {
         name: torch.randn(p.shape, generator=seed, dtype=torch.float64) / math.sqrt(D_MODEL) * (p.ndim > 1)
-        for name, p in MultiHeadAttention(D_MODEL, 1).named_parameters()
+        for name, p in _unfilled(1).named_parameters()
     }
 
     def show(n_heads: int, head: int) -> View:
-        attention = MultiHeadAttention(D_MODEL, n_heads).double()
-        attention.load_state_dict(numbers)  # the same for any number of heads
+        attention = _unfilled(n_heads)
+        attention.load_state_dict(numbers, assign=True)  # the same for any number of heads
         with torch.no_grad(), trace(attention) as t:
             attention(x, x, x)
         shown, d_head = min(head, n_heads), D_MODEL // n_heads
@@ -189,6 +189,12 @@ def head_slices(n_heads: int = 3, head: int = 1) -> Explorer:
         Range("head", head, min=1, max=D_MODEL, label="head shown (the last one at most)"),
         title="Heads are slices of D",
     )
+
+
+def _unfilled(n_heads: int) -> MultiHeadAttention:
+    """Attention whose weights have shapes and no numbers, so that none are drawn."""
+    with torch.device("meta"):
+        return MultiHeadAttention(D_MODEL, n_heads)
 
 
 def _slice_words(n_heads, shown, first, d_head, words, weights, attention) -> str:

@@ -31,6 +31,16 @@ def normalise(
     mean, spread: of the token's 16 numbers. outlier: what is added to one of them. mates: the mean of the other seven
     tokens. gain, bias: the learned weight and bias, equal for all 16. The methods are those of `METHODS`.
     """
+    controls = (
+        Select("method", method, options=METHODS),
+        Range("mean", mean, min=-5, max=5, step=0.5, label="mean of the token"),
+        Range("spread", spread, min=1e-4, max=1.5, step=None, log=True, label="spread of the token"),
+        Range("outlier", outlier, min=0, max=5, step=0.5, label="one number is larger by"),
+        Range("mates", mates, min=-5, max=5, step=0.5, label="mean of its batch mates"),
+        Range("gain", gain, min=0, max=2, step=0.1, label="gain (weight)"),
+        Range("bias", bias, min=-2, max=2, step=0.1),
+        Range("eps", eps, min=1e-12, max=1, step=None, log=True, label="ε (epsilon)"),
+    )
     shape, others = _shape(), _others()  # (D,) with mean 0 and deviation 1; (7, D)
     figure, axes = plt.subplots(2, 1, figsize=(7.4, 4.6), sharex=True, layout="constrained")
     before = _Panel(axes[0], "Before: what the token brings")
@@ -50,19 +60,7 @@ def normalise(
         after.update(y)
         return _words(method, token, y, mates, (y - calm).abs().max().item())
 
-    return Explorer(
-        show,
-        Select("method", method, options=METHODS),
-        Range("mean", mean, min=-5, max=5, step=0.5, label="mean of the token"),
-        Range("spread", spread, min=1e-4, max=1.5, step=None, log=True, label="spread of the token"),
-        Range("outlier", outlier, min=0, max=5, step=0.5, label="one number is larger by"),
-        Range("mates", mates, min=-5, max=5, step=0.5, label="mean of its batch mates"),
-        Range("gain", gain, min=0, max=2, step=0.1, label="gain (weight)"),
-        Range("bias", bias, min=-2, max=2, step=0.1),
-        Range("eps", eps, min=1e-12, max=1, step=None, log=True, label="ε (epsilon)"),
-        title="One token, before and after",
-        figure=figure,
-    )
+    return Explorer(show, *controls, title="One token, before and after", figure=figure)
 
 
 def normalised(x: Tensor, method: str, *, gain: float, bias: float, eps: float) -> Tensor:

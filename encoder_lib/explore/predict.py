@@ -12,21 +12,21 @@ from encoder_lib.explore.questions import QUESTIONS, Question
 
 
 @dataclass(frozen=True)
-class Verdict:
+class Judgement:
     """Whether a prediction was right, and what to say about it."""
 
     correct: bool
     text: str
 
 
-def judge(question: Question, choice: int) -> Verdict:
+def judge(question: Question, choice: int) -> Judgement:
     """Compare the choice with that index to the answer. Raises IndexError for an index without a choice."""
     if not 0 <= choice < len(question.choices):
         raise IndexError(f"expected a choice from 0 to {len(question.choices) - 1}, got {choice}")
     said, answer = question.choices[choice], question.choices[question.answer]
     if choice == question.answer:
-        return Verdict(True, f"You said “{said}”, and so it is. {question.because}")
-    return Verdict(False, f"You said “{said}”, but the answer is “{answer}”. {question.because}")
+        return Judgement(True, f"You said “{said}”, and so it is. {question.because}")
+    return Judgement(False, f"You said “{said}”, but the answer is “{answer}”. {question.because}")
 
 
 class Prediction(anywidget.AnyWidget):

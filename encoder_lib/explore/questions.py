@@ -93,8 +93,8 @@ QUESTIONS = {
         "layer, compared with the beginning?",
         choices=("shorter", "as long: there are 24 norms", "longer"),
         answer=2,
-        because="On the way from bottom to top there is no norm at all. Every branch adds something, and nothing takes "
-        "it away again.",
+        because="On the way from bottom to top there is no norm at all. Every branch adds something, and nothing cuts "
+        "the sum back.",
     ),
     "saturate": Question(
         prompt="A query looks at 64 keys. All are random, 512 numbers each, and we leave out the division by √512. "
@@ -121,12 +121,12 @@ QUESTIONS = {
     ),
     "top_words": Question(
         prompt="Take the 15 words that excite a hidden unit of MiniLM most. Averaged over the first layer’s units, "
-        "more than a third of them are one and the same word. Now we shuffle each unit’s weights, so that nothing "
-        "learned is left. What becomes of that share?",
+        "more than a third of them are one and the same word. Now we shuffle each unit’s weights, so that what "
+        "a unit reads is lost. What becomes of that share?",
         choices=("it falls to a tenth or so", "it halves", "it stays about the same"),
         answer=2,
         because="The same word in two places has nearly the same vector. Whatever word a unit happens to like best "
-        "fills its list, learned or not.",
+        "turns up again and again in its list, learned or not.",
     ),
     "sink": Question(
         prompt="The model has 72 attention heads. How many of them look at the first token, [CLS], most of all?",

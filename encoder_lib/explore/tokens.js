@@ -66,7 +66,7 @@ class TokensPanel {
   move(event) {
     const [place, last] = [this.buttons.indexOf(event.target), this.buttons.length - 1];
     const goals = { ArrowLeft: place - 1, ArrowUp: place - 1, ArrowRight: place + 1, ArrowDown: place + 1, Home: 0, End: last };
-    if (!(event.key in goals)) return;
+    if (!(event.key in goals) || event.altKey || event.ctrlKey || event.metaKey) return; // those are the browser's
     event.preventDefault();
     this.buttons[clamp(goals[event.key], [0, last])].focus();
   }

@@ -17,22 +17,23 @@ def training_maps(recording: Recording, *, sequence: int = 1, layer: int = 1, he
     if len(steps) < 2:
         raise ValueError(f"expected a recording of at least two looks, got {len(steps)}: train the model with it first")
     _, n_layers, n_heads, n_sequences, _, _ = maps.shape
-    correct = [f"{share:.0%}" for share in recording.accuracies.tolist()]
+    correct = (100 * recording.accuracies).tolist()
 
     def show(step: int, sequence: int, layer: int = 1, head: int = 1) -> View:
         weights = maps[:, layer - 1, head - 1, sequence - 1]  # (N, T, T)
         wanted, symbols = right[sequence - 1], recording.sequences[sequence - 1]  # (T, T), T strings
+        labels = recording.labels[sequence - 1]  # a symbol comes more than once, and a place does not
         asks = ~wanted.isnan().any(dim=1)  # (T,)
         there = (weights * wanted.nan_to_num()).sum(dim=(1, 2)) / asks.sum()  # (N,)
         which = f"layer {layer}, head {head}" if n_layers * n_heads > 1 else "the head"
-        style = {"x_label": "looked at", "y_label": "looks", "x_ticks": symbols, "y_ticks": symbols, "limits": (0, 1)}
+        style = {"x_label": "looked at", "y_label": "looks", "x_ticks": labels, "y_ticks": labels, "limits": (0, 1)}
         return View(
             Heatmap(weights, title=f"What {which} looks at", **style),
             Heatmap(wanted, title="Where the answers stand", missing="asks nothing", **style),
             frames="step",
             description=[
-                f"After {n} steps {share} of the answers to all sequences are right. In “{' '.join(symbols)}”, "
-                f"{which} gives {weight:.0%} of its weight to the token that holds the answer."
+                f"After {n} steps {share:.0f} % of the answers to all sequences are right. In “{' '.join(symbols)}”, "
+                f"{which} gives {100 * weight:.0f} % of its weight to the token that holds the answer."
                 for n, share, weight in zip(steps, correct, there.tolist(), strict=True)
             ],
         )

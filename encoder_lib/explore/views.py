@@ -14,6 +14,7 @@ from encoder_lib.plots import (
     as_array,
     as_labels,
     colour_limits,
+    label_ticks,
     looks_height,
     plot_heatmap,
     plot_looks,
@@ -108,8 +109,8 @@ class Heatmap:
         plot_heatmap(self.frame(index), **labels, **ticks, limits=self.limits, cmap=self.cmap, ax=ax)
         if self.tile is not None and self.x_ticks and self.y_ticks:
             middles = slice(self.tile // 2, None, self.tile)
-            ax.set_xticks(range(self.columns)[middles], self.x_ticks[middles])
-            ax.set_yticks(range(self.rows)[middles], self.y_ticks[middles])
+            label_ticks(ax.xaxis, range(self.columns)[middles], self.x_ticks[middles])
+            label_ticks(ax.yaxis, range(self.rows)[middles], self.y_ticks[middles])
 
 
 class Tokens:

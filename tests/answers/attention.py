@@ -98,6 +98,8 @@ ANSWERS = {
             "no mask": lambda q, k, v, m: _attend(q, k, v, None),
             "NaN on a dead row": lambda q, k, v, m: _attend(q, k, v, m, dead=None),
             "even look on a dead row": lambda q, k, v, m: _attend(q, k, v, m, fill=-1e9),
+            "a fill that a score can pass": lambda q, k, v, m: _attend(q, k, v, m, fill=-20.0),
+            "a fill of −100": lambda q, k, v, m: _attend(q, k, v, m, fill=-100.0),
             "masked scores of 0": lambda q, k, v, m: _attend(q, k, v, m, fill=0.0),
             "keys and values exchanged": lambda q, k, v, m: _attend(q, v, k, m),
             "queries and keys exchanged": lambda q, k, v, m: _attend(k, q, v, m),

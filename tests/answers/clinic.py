@@ -88,6 +88,22 @@ class DropsNever(TwoLinears):
     pass
 
 
+class DropsTheOutput(TwoLinears):
+    def forward(self, x):
+        return F.dropout(super().forward(x), self.rate, training=self.training)
+
+
+class DropsAsItLikes(TwoLinears):
+    """The rate that was asked for goes nowhere."""
+
+    def __init__(self, d_model, d_ff, dropout):
+        super().__init__(d_model, d_ff, dropout)
+        self.drop = nn.Dropout(0.1)
+
+    def hidden(self, x):
+        return self.drop(super().hidden(x))
+
+
 class DropsOnce(TwoLinears):
     """The flag is read when the object is made, not when it is called."""
 
@@ -151,6 +167,10 @@ def weigh_by_product(scores, mask):
     return scores.softmax(-1) * mask
 
 
+def weigh_then_hide(scores, mask):
+    return weigh_with(-1e9)(scores, mask) * mask
+
+
 class Embedded(nn.Module):
     def __init__(self, vocab_size, d_model):
         super().__init__()
@@ -178,6 +198,12 @@ class TokensAlone(Embedded):
 class PositionsAlone(Embedded):
     def forward(self, ids):
         return self.token(ids) * 0 + self.rows(self.token(ids))
+
+
+class PaddingLikeAWord(Embedded):
+    def __init__(self, vocab_size, d_model):
+        super().__init__(vocab_size, d_model)
+        self.token = nn.Embedding(vocab_size, d_model)
 
 
 class IdsSpread(Embedded):
@@ -338,6 +364,21 @@ class Stacked(nn.Module):
         return x
 
 
+class MaskDropped(Stacked):
+    def forward(self, x, mask=None):
+        return super().forward(x)
+
+
+class SumOfLayers(Stacked):
+    """Every layer reads the first x."""
+
+    def forward(self, x, mask=None):
+        y = x
+        for layer in self.layers:
+            y = y + layer(x, mask)
+        return y
+
+
 class SameObject(Stacked):
     def make(self, n_layers, *sizes):
         return [EncoderLayer(*sizes)] * n_layers
@@ -461,6 +502,12 @@ def block_without_residual(x, attend, network, norm1, norm2):
     return norm2(network(y))
 
 
+def block_in_place(x, attend, network, norm1, norm2):
+    x += attend(x)
+    y = norm1(x)
+    return norm2(y + network(y))
+
+
 def block_one_norm(x, attend, network, norm1, norm2):
     x = norm1(x + attend(x))
     return norm1(x + network(x))
@@ -505,7 +552,8 @@ CLINIC = {
     "check_embedding": (
         "expected [[[0.5, 1.6]]]\ngot      [[[2.5, 3.6]]]",
         {"rows on demand": Embedded},
-        {"tokens twice": TokensTwice, "no positions": TokensAlone, "no tokens": PositionsAlone, "ids": IdsSpread},
+        {"tokens twice": TokensTwice, "no positions": TokensAlone, "no tokens": PositionsAlone, "ids": IdsSpread,
+         "padding like a word": PaddingLikeAWord},
     ),
     "check_positions": (
         "in, torch.float",
@@ -515,7 +563,8 @@ CLINIC = {
     "check_empty_text": (
         "everything hidden: with [[0.0, 0.0]], [[False, False]]\nexpected [[0.0, 0.0]]\ngot      [[nan, nan]]",
         {"exponentials": weigh_by_exponentials, "nan_to_num": weigh_and_replace},
-        {"lowest number": weigh_lowest, "−1e9": weigh_with(-1e9), "times the mask": weigh_by_product},
+        {"lowest number": weigh_lowest, "−1e9": weigh_with(-1e9), "times the mask": weigh_by_product,
+         "−1e9, then the mask": weigh_then_hide},
     ),
     "check_torch_mask": (
         "expected [[[1.0], [1.0]]]\ngot      [[[5.0], [5.0]]]",
@@ -545,12 +594,14 @@ CLINIC = {
     "check_evaluation": (
         "twice in eval mode: the two outputs differ",
         {"the flag": DropsWhenTold, "by hand": DropsByHand},
-        {"never": DropsNever, "the wrong way round": DropsInEval, "asked once": DropsOnce, "scaled": ScalesInEval},
+        {"never": DropsNever, "the wrong way round": DropsInEval, "asked once": DropsOnce, "scaled": ScalesInEval,
+         "on the output": DropsTheOutput, "a rate of its own": DropsAsItLikes},
     ),
     "check_stack": (
         "16 of 48 parameters got no gradient; the first is layer.attention",
         {"a loop": Stacked},
-        {"one object": SameObject, "copies": LocalTemplate, "a plain list": PlainList, "one too many": LastUnused},
+        {"one object": SameObject, "copies": LocalTemplate, "a plain list": PlainList, "one too many": LastUnused,
+         "the mask dropped": MaskDropped, "a sum of layers": SumOfLayers},
     ),
     "check_padding_row": (
         "the padding,\nexpected [[[0.0, 0.0]]]",
@@ -598,7 +649,7 @@ CLINIC = {
             "divided by the keys": lambda q, k, v, mask: weights_by_hand(q, k, v, mask, dim=1) / k.shape[1],
         },
     ),
-    "check_block": (
+    "check_reread": (
         "expected [[[-3.75]]]\ngot      [[[-10.5]]]",
         {"y for both": block_in_one_line},
         {
@@ -606,6 +657,7 @@ CLINIC = {
             "x and y swapped": block_other_sum,
             "no residual": block_without_residual,
             "norm1 twice": block_one_norm,
+            "in place": block_in_place,
         },
     ),
     "check_table": (
@@ -630,7 +682,7 @@ CLINIC = {
             "times √K": partial(weights_by_hand, scale=lambda q, k: q.shape[-1] ** 0.5),
         },
     ),
-    "check_layer_norm": (
+    "check_biased_variance": (
         "with [[1.0, 3.0]]\nexpected [[-1.0, 1.0]]\ngot      [[-0.7071, 0.7071]]",
         {"torch's": norm_by_torch, "var": norm_by_hand},
         {

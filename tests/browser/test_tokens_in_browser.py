@@ -94,6 +94,9 @@ def test_keys_walk_along_the_words_and_read_where_each_looks(looks, words):
     assert last == "“z” looks at nothing"
     assert looks.root.evaluate("e => e.querySelector('.explorer-words').contains(document.activeElement)")
     assert looks.root.locator(".explorer-readout").get_attribute("aria-live") == "polite"
+    for key in ("Control+ArrowLeft", "Control+Home", "Meta+ArrowLeft"):  # the browser's own keys
+        looks.page.keyboard.press(key)
+        assert chosen(words) == [10]
 
 
 def test_pointing_changes_shades_and_numbers_without_the_kernel(looks, words):

@@ -1,0 +1,188 @@
+"""Cases 1 to 5: it stops with an error."""
+
+from collections.abc import Callable
+
+import torch
+
+from encoder_lib.attention import masked_softmax
+from encoder_lib.checks import ward
+from encoder_lib.checks.clinic.record import case
+from encoder_lib.checks.clinic.tools import (
+    count,
+    double,
+    made,
+    network,
+    no_gradient,
+    of_shape,
+    run,
+    weigh_cases,
+)
+from encoder_lib.checks.verdict import Probe, Verdict, diagnose, difference, examine, numbers
+from encoder_lib.positional import sinusoidal_table
+
+
+@case("a local variable", ward.put_feed_forward)
+def check_feed_forward(thing: type) -> Verdict:
+    """FeedForward(d_model, d_ff): Linear, ReLU, Linear."""
+
+    def one_token(thing: type) -> str:
+        module, x = made(thing, 2, 3), double([[[1, -1]]])
+        got = run(module, x)
+        return difference("[[[1.0, -1.0]]]", network(module, x, 3), got)
+
+    def formula(thing: type) -> str:
+        module, x = made(thing, 4, 7), numbers(2, 3, 4)
+        return difference("2 sequences of 3 tokens", network(module, x, 7), run(module, x))
+
+    probes = (
+        Probe("one token", one_token),
+        Probe("what there is to train", lambda thing: count(made(thing, 2, 3), 2 * 3 + 3 + 3 * 2 + 2)),
+        Probe("what training reaches", lambda thing: no_gradient(made(thing, 4, 7), numbers(2, 3, 4))),
+        Probe("several sequences", formula),
+    )
+    hints = (
+        "The error names an attribute. Where is it assigned, and to what does the assignment attach it?",
+        "A name without `self.` is gone when the method ends.",
+        "parameters() finds modules that are attributes, and those in nn.Sequential or nn.ModuleList; not a list's.",
+    )
+    return diagnose("Case 1, FeedForward", thing, probes, hints)
+
+
+@case("keys cut by the queries", ward.put_split)
+def check_split(thing: Callable) -> Verdict:
+    """split(query, key, value, n_heads): each (B, T, D) cut into heads (B, H, T, K), whatever its own T is."""
+
+    def cut(batch: int, queries: int, keys: int, d_model: int, n_heads: int) -> Callable[[Callable], str]:
+        def look(thing: Callable) -> str:
+            three = [numbers(batch, n, d_model, seed=i) for i, n in enumerate((queries, keys, keys))]
+            got = thing(*(x.clone() for x in three), n_heads)
+            if len(got) != 3:
+                return f"expected three tensors, got {len(got)}"
+            for name, x, heads in zip(("query", "key", "value"), three, got, strict=True):
+                expected = x.unflatten(-1, (n_heads, -1)).transpose(1, 2)  # (B, H, T, K)
+                if problem := difference(f"a {name} of shape {tuple(x.shape)} and {n_heads} heads", expected, heads):
+                    return problem
+            return ""
+
+        return look
+
+    probes = (
+        Probe("one query, one key", cut(1, 1, 1, 4, 2)),
+        Probe("three queries, three keys", cut(1, 3, 3, 4, 2)),
+        Probe("two queries, three keys", cut(1, 2, 3, 4, 2)),
+        Probe("three queries, two keys", cut(1, 3, 2, 4, 2)),
+        Probe("lengths that divide each other", cut(2, 2, 4, 6, 3)),
+    )
+    hints = (
+        "Which of the three tensors are T rows long?",
+        "A decoder's queries look at the encoder's keys: two texts, two lengths.",
+        "Ask each tensor for its own shape before you cut it. The number of heads goes behind the tokens first.",
+    )
+    return diagnose("Case 2, split", thing, probes, hints)
+
+
+@case("−1e9 in half precision", ward.put_weigh)
+def check_half_precision(thing: Callable) -> Verdict:
+    """weigh(scores, mask): softmax over the keys that the mask allows, in any floating-point dtype."""
+
+    def exact(dtype: torch.dtype) -> Callable[[Callable], str]:
+        def look(thing: Callable) -> str:
+            scores, mask = torch.tensor([[0, 0, 3]], dtype=dtype), torch.tensor([[True, True, False]])
+            got = thing(scores, mask)
+            problem = difference(f"[[0, 0, 3]] in {dtype} and the last key hidden", double([[0.5, 0.5, 0]]), got)
+            return problem or ("" if got.dtype == dtype else f"{dtype} in, {got.dtype} out")
+
+        return look
+
+    def in_float64(thing: Callable) -> str:
+        return examine("weigh", thing, masked_softmax, weigh_cases(hidden=False), ("",)).problem
+
+    probes = (
+        Probe("float64", in_float64),
+        Probe("float32", exact(torch.float32)),
+        Probe("bfloat16", exact(torch.bfloat16)),
+        Probe("float16", exact(torch.float16)),
+    )
+    hints = (
+        "What is the smallest number that a float16 can hold? torch.finfo(torch.float16) knows.",
+        "The fill has to be lower than any score and exist in every dtype.",
+        "Ask the scores for their dtype, or take a number that each floating-point dtype has.",
+    )
+    return diagnose("Case 3, weigh", thing, probes, hints)
+
+
+@case("ids for vectors", ward.put_embedding)
+def check_embedding(thing: type) -> Verdict:
+    """Embedding(vocab_size, d_model): token vector plus the sinusoidal row of its position."""
+
+    def embed(ids: list, vocab_size: int, d_model: int) -> Callable[[Callable], str]:
+        def look(thing: type) -> str:
+            module, given = made(thing, vocab_size, d_model), torch.tensor(ids)
+            table = of_shape(module, vocab_size, d_model)
+            with torch.no_grad():
+                table.copy_(torch.arange(1, table.numel() + 1).view_as(table) / 10)
+            expected = table[given] + sinusoidal_table(given.shape[1], d_model, dtype=torch.float64)
+            rows = f" and the table {[[round(n, 1) for n in row] for row in table.tolist()]}" if d_model == 2 else ""
+            return difference(f"ids {ids}{rows}", expected, run(module, given))
+
+        return look
+
+    def padding(thing: type) -> str:
+        row = of_shape(made(thing, 5, 4), 5, 4)[0]
+        return difference("the row of id 0, which is padding,", torch.zeros(4, dtype=torch.float64), row)
+
+    probes = (
+        Probe("the first word of the table", embed([[0]], 3, 2)),
+        Probe("the last word of the table", embed([[2]], 3, 2)),
+        Probe("as many tokens as numbers in a vector", embed([[3, 1, 2, 0]], 5, 4)),
+        Probe("two sentences", embed([[3, 1, 2], [4, 4, 1]], 5, 4)),
+        Probe("wide vectors", embed([[1, 2, 3]], 5, 16)),
+        Probe("the padding's row", padding),
+    )
+    hints = (
+        "By how much is the result off? Where else does that number occur in the input?",
+        "Print the shape of every term of the sum: which of them should be (B, T, D), and is?",
+        "The tokens' vectors go in once, and each position's row once.",
+    )
+    return diagnose("Case 4, Embedding", thing, probes, hints)
+
+
+@case("the table stays behind", ward.put_positions)
+def check_positions(thing: type) -> Verdict:
+    """Positions(d_model): adds the sinusoidal table, in the dtype and on the device that the module was moved to."""
+
+    def moved(dtype: torch.dtype) -> Callable[[Callable], str]:
+        def look(thing: type) -> str:
+            x = torch.zeros(1, 3, 4, dtype=dtype)
+            got = run(made(thing, 4).to(dtype), x)
+            problem = difference("3 zero vectors", sinusoidal_table(3, 4, dtype=dtype)[None].double(), got.double())
+            if dtype in (torch.float16, torch.bfloat16):
+                problem = ""  # rounding; only the dtype counts
+            return problem or ("" if got.dtype == dtype else f"{dtype} in, {got.dtype} out")
+
+        return look
+
+    def elsewhere(thing: type) -> str:
+        got = made(thing, 4).to("meta")(torch.zeros(1, 3, 4, dtype=torch.float64, device="meta"))
+        return "" if got.device.type == "meta" else f"after .to('meta'), the result was on {got.device}"
+
+    def fixed(thing: type) -> str:
+        names = [name for name, weight in made(thing, 4).named_parameters() if weight.requires_grad]
+        return f"expected nothing to train, got {', '.join(names)}" if names else ""
+
+    probes = (
+        Probe("as it was made", moved(torch.float64)),
+        Probe("after .to(torch.float32)", moved(torch.float32)),
+        Probe("after .to(torch.float16)", moved(torch.float16)),
+        Probe("on another device", elsewhere),
+        Probe("what training would change", fixed),
+        Probe("a batch", lambda thing: difference(
+            "2 sequences of 5 tokens", numbers(2, 5, 6) + sinusoidal_table(5, 6, dtype=torch.float64),
+            run(made(thing, 6), numbers(2, 5, 6)))),
+    )  # fmt: skip
+    hints = (
+        "What does .to(...) move? List parameters() and buffers() of your object.",
+        "A tensor that is a plain attribute is not the module's business. Torch has a way to make it so.",
+        "The table must follow and must not learn: it is not a parameter.",
+    )
+    return diagnose("Case 5, Positions", thing, probes, hints)

@@ -1,0 +1,56 @@
+"""What the clinic remembers: the fault of each case, what its check first found wrong, and what it saw last."""
+
+from collections.abc import Callable
+from functools import wraps
+
+from encoder_lib.checks import ward
+from encoder_lib.checks.verdict import Verdict
+from encoder_lib.seeded import seeded
+
+FAULTS: dict[str, Callable[[Callable], ward.Patient]] = {}  # the fault of each case, and how it gets into an encoder
+_seen: dict[str, tuple[Callable, bool]] = {}  # what each check saw last, and whether it was right
+_faulty: dict[str, Callable] = {}  # what each check first found wrong
+
+
+def case(fault: str, operation: Callable[[Callable], ward.Patient]):
+    """Register a check under the name of its fault; it then remembers what it saw."""
+
+    def register(check: Callable[[Callable], Verdict]) -> Callable[[Callable], Verdict]:
+        FAULTS[fault] = operation
+
+        @wraps(check)
+        def remember(thing: Callable) -> Verdict:
+            with seeded(0):  # the notebook's random numbers stay as they are
+                verdict = check(thing)
+            _seen[fault] = thing, verdict.correct
+            if not verdict.correct:
+                _faulty.setdefault(fault, thing)
+            return verdict
+
+        remember.fault = fault
+        return remember
+
+    return register
+
+
+def rounds() -> tuple[dict[str, list[bool]], dict[str, list[bool]]]:
+    """For each fault, which of the five tests catch it; and for each that is mended by now, which still object.
+
+    The first looks at what the check of each case first found wrong, the second at what it saw last and accepted.
+    Raises: LookupError when no check has found anything wrong yet.
+    """
+    if not _faulty:
+        raise LookupError("expected at least one case to look at, got none: run the cells of the cases first")
+    faulty = {name: _caught(name, _faulty[name]) for name in FAULTS if name in _faulty}
+    return faulty, {name: _caught(name, _seen[name][0]) for name in faulty if _seen[name][1]}
+
+
+def _caught(fault: str, thing: Callable) -> list[bool]:
+    return [ward.catches(test, FAULTS[fault](thing)) for test in ward.TESTS.values()]
+
+
+def patient(fault: str) -> ward.Patient:
+    """An encoder with a faulty piece in it: what the check of this fault first found wrong."""
+    if fault not in _faulty:
+        raise LookupError(f"expected a fault whose cell has run, got {fault!r}; there are {list(_faulty)}")
+    return FAULTS[fault](_faulty[fault])

@@ -1,0 +1,14 @@
+"""Random numbers that come from a seed, and leave those of everybody else where they are."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import torch
+
+
+@contextmanager
+def seeded(seed: int) -> Iterator[None]:
+    """Random numbers from `seed` inside, and outside as if none had been drawn, on every device."""
+    with torch.random.fork_rng(range(torch.cuda.device_count())):
+        torch.manual_seed(seed)
+        yield

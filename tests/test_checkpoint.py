@@ -1,0 +1,201 @@
+"""A checkpoint gives the same weights back, is written whole or not at all, and refuses what does not fit."""
+
+import os
+import pickle
+
+import pytest
+import torch
+from safetensors.torch import load_file, save_file
+from torch import nn
+
+from encoder_lib import TransformerEncoder, checkpoint
+from encoder_lib.checkpoint import load_checkpoint, save_checkpoint
+
+
+def model(d_model=8, n_layers=2, **settings):
+    """A small encoder with random weights."""
+    return TransformerEncoder(7, n_layers, d_model, 2, 16, **settings)
+
+
+def same(a, b):
+    """Whether two models have the same weights."""
+    return all(torch.equal(x, y) for x, y in zip(a.state_dict().values(), b.state_dict().values(), strict=True))
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.float16, torch.bfloat16])
+@pytest.mark.parametrize("positional", ["sinusoidal", "learned", "rotary"])
+def test_what_is_saved_comes_back_with_its_notes(tmp_path, dtype, positional, device):
+    saved, twin = (model(positional=positional).to(device, dtype) for _ in range(2))
+    path = tmp_path / "model.safetensors"
+    save_checkpoint(saved, path, notes={"task": "reverse", "steps": "200 ✓"})
+    assert not same(saved, twin)
+    assert load_checkpoint(twin, str(path)) == {"task": "reverse", "steps": "200 ✓"}
+    assert same(saved, twin) and {p.device.type for p in twin.parameters()} == {device.type}
+    ids = torch.arange(6, device=device)[None]
+    assert torch.equal(saved.eval()(ids), twin.eval()(ids))
+    assert list(tmp_path.iterdir()) == [path], "nothing else is left"
+
+
+def test_anybody_can_read_the_file(tmp_path):
+    saved = model()
+    save_checkpoint(saved, tmp_path / "m")
+    read = load_file(tmp_path / "m")
+    assert read.keys() == saved.state_dict().keys() and torch.equal(
+        read["embedding.token.weight"], saved.embedding.token.weight
+    )
+    assert load_checkpoint(model(), tmp_path / "m") == {}
+
+
+def test_tied_and_transposed_weights_are_written_too(tmp_path):
+    tied = nn.Sequential(nn.Embedding(5, 4), nn.Linear(4, 5, bias=False))
+    tied[1].weight = tied[0].weight
+    save_checkpoint(tied, tmp_path / "m")
+    twin = nn.Sequential(nn.Embedding(5, 4), nn.Linear(4, 5, bias=False))
+    load_checkpoint(twin, tmp_path / "m")
+    assert torch.equal(twin[0].weight, twin[1].weight) and torch.equal(twin[0].weight, tied[0].weight)
+    turned = nn.Linear(3, 4)
+    turned.weight = nn.Parameter(torch.randn(3, 4).T)
+    save_checkpoint(turned, tmp_path / "m")
+    load_checkpoint(other := nn.Linear(3, 4), tmp_path / "m")
+    assert torch.equal(other.weight, turned.weight)
+
+
+@pytest.mark.parametrize("moment", ["save_file", "_to_disk", "replace"])
+@pytest.mark.parametrize("error", [OSError("disk full"), KeyboardInterrupt()])
+def test_a_failure_leaves_the_old_file_and_nothing_else(tmp_path, monkeypatch, moment, error):
+    path, old = tmp_path / "m.safetensors", model()
+    save_checkpoint(old, path)
+
+    def fails(*arguments, **options):
+        if moment == "save_file":
+            arguments[1].write_bytes(b"half of")
+        raise error
+
+    if moment == "replace":
+        monkeypatch.setattr(type(path), "replace", fails)
+    else:
+        monkeypatch.setattr(checkpoint, moment, fails)
+    with pytest.raises(type(error)):
+        save_checkpoint(model(), path)
+    monkeypatch.undo()
+    assert list(tmp_path.iterdir()) == [path]
+    load_checkpoint(twin := model(), path)
+    assert same(old, twin)
+
+
+def test_the_numbers_reach_the_disk_before_the_file_gets_its_place(tmp_path, monkeypatch):
+    events, fsync, replace = [], os.fsync, type(tmp_path).replace
+    monkeypatch.setattr(os, "fsync", lambda handle: (events.append("to disk"), fsync(handle))[1])
+    monkeypatch.setattr(type(tmp_path), "replace", lambda a, b: (events.append("in its place"), replace(a, b))[1])
+    save_checkpoint(model(), tmp_path / "m")
+    assert events == ["to disk", "in its place", "to disk"][: 3 if os.name == "posix" else 2]
+
+
+def test_a_link_stays_a_link(tmp_path):
+    (tmp_path / "folder").mkdir()
+    link, target = tmp_path / "link", tmp_path / "folder" / "m"
+    link.symlink_to(target)
+    save_checkpoint(model(), link)
+    assert link.is_symlink() and target.is_file()
+
+
+@pytest.mark.parametrize(
+    ("other", "error", "words"),
+    [
+        (lambda: model(d_model=6), ValueError, r"embedding\.token\.weight: expected shape \(7, 6\), got \(7, 8\); try"),
+        (lambda: model(n_layers=3), KeyError, r"expected a weight named 'encoder\.layers\.2\..*16 are missing"),
+        (lambda: model(n_layers=1), ValueError, r"expected the weights of this model, got \['encoder\.layers\.1"),
+        (
+            lambda: model().double(),
+            TypeError,
+            r"expected torch.float64, got torch.float32; try model.to\(torch.float32",
+        ),
+    ],
+)
+def test_what_does_not_fit_is_refused_and_changes_nothing(tmp_path, other, error, words):
+    save_checkpoint(model(), tmp_path / "m")
+    other = other()
+    before = {name: x.clone() for name, x in other.state_dict().items()}
+    with pytest.raises(error, match=words):
+        load_checkpoint(other, tmp_path / "m")
+    assert all(torch.equal(x, before[name]) for name, x in other.state_dict().items())
+
+
+class Bomb:
+    """Unpickled, it would leave a trace."""
+
+    def __reduce__(self):
+        return os.mkdir, ("unpickled",)
+
+
+def test_nothing_is_unpickled(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for write in (lambda p: torch.save({"x": Bomb()}, p), lambda p: p.write_bytes(pickle.dumps(Bomb()))):
+        write(tmp_path / "m")
+        with pytest.raises(ValueError, match=r"not a safetensors file.*it is a pickle"):
+            load_checkpoint(model(), tmp_path / "m")
+    assert not (tmp_path / "unpickled").exists()
+
+
+@pytest.mark.parametrize("content", [b"", b"<html>", b"version https://git-lfs", b"\xff" * 100])
+def test_other_files_are_told_apart(tmp_path, content):
+    (tmp_path / "m").write_bytes(content)
+    with pytest.raises(ValueError, match="not a safetensors file"):
+        load_checkpoint(model(), tmp_path / "m")
+
+
+def test_a_file_that_was_cut_off_is_refused(tmp_path):
+    save_checkpoint(model(), tmp_path / "m")
+    whole = (tmp_path / "m").read_bytes()
+    for length in (4, 100, len(whole) // 2, len(whole) - 1):
+        (tmp_path / "m").write_bytes(whole[:length])
+        with pytest.raises(ValueError, match="not all of it"):
+            load_checkpoint(model(), tmp_path / "m")
+
+
+@pytest.mark.parametrize("bad", [torch.nan, torch.inf])
+def test_weights_that_are_no_numbers_are_neither_written_nor_read(tmp_path, bad):
+    spoiled, good = model(), model()
+    with torch.no_grad():
+        spoiled.embedding.token.weight[2, 3] = bad
+    with pytest.raises(ValueError, match=r"embedding\.token\.weight: expected finite numbers"):
+        save_checkpoint(spoiled, tmp_path / "m")
+    assert not list(tmp_path.iterdir())
+    save_file({name: x.contiguous() for name, x in spoiled.state_dict().items()}, tmp_path / "m")
+    before = good.embedding.token.weight.clone()
+    with pytest.raises(ValueError, match="expected finite numbers"):
+        load_checkpoint(good, tmp_path / "m")
+    assert torch.equal(before, good.embedding.token.weight)
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "words"),
+    [
+        (lambda folder: save_checkpoint("model", folder / "m"), TypeError, "expected a torch module, got str"),
+        (lambda folder: load_checkpoint({}, folder / "m"), TypeError, "expected a torch module, got dict"),
+        (lambda folder: save_checkpoint(model(), folder), IsADirectoryError, r"got a folder; try .*model\.safetensors"),
+        (
+            lambda folder: save_checkpoint(model(), folder / "no" / "m"),
+            FileNotFoundError,
+            "expected a folder, got none",
+        ),
+        (lambda folder: load_checkpoint(model(), folder / "m"), FileNotFoundError, "expected a file, got nothing"),
+        (lambda folder: load_checkpoint(model(), folder), FileNotFoundError, "expected a file, got a folder"),
+        (lambda folder: save_checkpoint(model(), folder / "m", notes={"n": 3}), TypeError, "all of them strings"),
+        (
+            lambda folder: save_checkpoint(model(), folder / "m", notes="abc"),
+            TypeError,
+            "notes: expected .* got str; try",
+        ),
+    ],
+)
+def test_bad_input(tmp_path, call, error, words):
+    with pytest.raises(error, match=words):
+        call(tmp_path)
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("notes", [None, {}, {"task": "none"}])
+def test_a_model_without_weights_comes_back_too(tmp_path, notes):
+    save_checkpoint(torch.nn.ReLU(), tmp_path / "m", notes=notes)
+    assert load_checkpoint(torch.nn.ReLU(), tmp_path / "m") == (notes or {})

@@ -1,0 +1,54 @@
+"""The exercises as they stand in the notebooks: the stub is not there yet, and the folded answer is right."""
+
+import ast
+import re
+from itertools import pairwise
+from pathlib import Path
+
+import nbformat
+import notebook_rules
+import pytest
+
+NOTEBOOKS = sorted(Path(__file__).parent.parent.glob("notebooks/*.ipynb"))
+
+
+def exercises():
+    """(notebook, stub, prose above it), without the clinic, whose cells are tested in test_clinic."""
+    for path in NOTEBOOKS:
+        cells = nbformat.read(path, as_version=4).cells
+        imports = [
+            node
+            for node in ast.parse(notebook_rules.code_cells(nbformat.read(path, as_version=4))[0].source).body
+            if isinstance(node, ast.Import | ast.ImportFrom)
+        ]
+        for above, cell in pairwise(cells):
+            if "exercise" in notebook_rules.tags(cell) and "clinic" not in path.name:
+                name = re.search(r"check_\w+", cell.source).group()
+                yield pytest.param(ast.unparse(imports), above.source, cell.source, id=f"{path.stem}-{name}")
+
+
+def verdict(imports, *sources):
+    """What the check says, when the cell's own definitions are followed by others of the same names."""
+    names = {}
+    exec(imports, names)
+    *definitions, call = ast.parse(sources[0]).body
+    exec(ast.unparse(definitions), names)
+    for source in sources[1:]:
+        exec(source, names)
+    return eval(ast.unparse(call), names)
+
+
+@pytest.mark.parametrize(("imports", "above", "stub"), list(exercises()))
+def test_the_stub_is_not_there_yet(imports, above, stub):
+    result = verdict(imports, stub)
+    assert not result.correct and "nothing yet" in result.problem
+
+
+@pytest.mark.parametrize(("imports", "above", "stub"), list(exercises()))
+def test_the_folded_answer_is_right(imports, above, stub):
+    folded = re.findall(r"<details>.*?```python\n(.*?)```.*?</details>", above, re.DOTALL)
+    if not folded:
+        assert "show_source(" in above or "source above" in above, "expected an answer, or a word of where it stands"
+        return
+    result = verdict(imports, stub, *folded)
+    assert result.correct, result
