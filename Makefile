@@ -7,7 +7,7 @@ RUN := $(VENV)/bin/python -m
 STAMP := $(VENV)/.set-up
 NOTEBOOKS := $(sort $(wildcard notebooks/*.ipynb))
 WORKERS ?= 2
-PARALLEL := pytest -n $(WORKERS) --no-loadscope-reorder -p no:cacheprovider
+PARALLEL := pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder -p no:cacheprovider
 NBVAL := --nbval --nbval-current-env --nbval-cell-timeout 120 --nbval-sanitize-with tests/nbval.cfg
 ROOT_FLAG := $(if $(filter 0,$(shell id -u)),--allow-root)
 
