@@ -177,6 +177,7 @@ def test_diagnose_reports_errors_and_loops_in_words(monkeypatch):
 
 # The five tests.
 
+BOTH_DTYPES = [pytest.param(torch.float32, marks=pytest.mark.long), torch.float64]
 SOUND = [
     pytest.param(ward.Patient(ward.nothing, n_heads, norm_first), id=f"{n_heads} heads, norm_first={norm_first}")
     for n_heads in (1, 2)
@@ -191,6 +192,7 @@ def test_a_sound_encoder_passes_every_test(test, patient, default_dtype):
 
 
 @pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("default_dtype", BOTH_DTYPES, indirect=True)
 def test_the_five_tests_catch_the_fault_and_leave_the_solution_alone(name, default_dtype):
     check = getattr(clinic, name)
     check(broken(name))

@@ -89,6 +89,7 @@ def test_every_control_changes_picture_and_description(name):
         assert picture(explorer) != before[0] and explorer.description != before[1], control
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", EXPLORERS)
 def test_every_two_controls_work_at_every_two_ends(name):
     explorer = EXPLORERS[name]()
