@@ -236,6 +236,14 @@ def test_a_part_without_a_mask_gets_one_where_the_vectors_are(put):
     assert met == ["meta"] * ward.LAYERS
 
 
+def test_a_case_mended_before_the_kernel_started_has_nothing_to_show():
+    for name in NAMES:
+        getattr(clinic, name)(solution(name))
+    caught, mended = clinic.rounds()
+    assert caught == mended == {fault: [False] * 5 for fault in clinic.FAULTS}
+    assert clinic.patient("no 1/√K") is not None
+
+
 def test_rounds_want_something_to_look_at():
     with pytest.raises(LookupError, match="run the cells"):
         clinic.rounds()

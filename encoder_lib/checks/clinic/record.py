@@ -36,13 +36,14 @@ def case(fault: str, operation: Callable[[Callable], ward.Patient]):
 def rounds() -> tuple[dict[str, list[bool]], dict[str, list[bool]]]:
     """For each fault, which of the five tests catch it; and for each that is mended by now, which still object.
 
-    The first looks at what the check of each case first found wrong, the second at what it saw last and accepted.
-    Raises: LookupError when no check has found anything wrong yet.
+    The first looks at what the check of each case first found wrong, the second at what it saw last and accepted. A
+    case that was mended before this kernel started has no fault to show: there both look at what is mended.
+    Raises: LookupError when no check has run yet.
     """
-    if not _faulty:
+    if not _seen:
         raise LookupError("expected at least one case to look at, got none: run the cells of the cases first")
-    faulty = {name: _caught(name, _faulty[name]) for name in FAULTS if name in _faulty}
-    return faulty, {name: _caught(name, _seen[name][0]) for name in faulty if _seen[name][1]}
+    caught = {name: _caught(name, _faulty.get(name, _seen[name][0])) for name in FAULTS if name in _seen}
+    return caught, {name: _caught(name, _seen[name][0]) for name in caught if _seen[name][1]}
 
 
 def _caught(fault: str, thing: Callable) -> list[bool]:
@@ -50,7 +51,7 @@ def _caught(fault: str, thing: Callable) -> list[bool]:
 
 
 def patient(fault: str) -> ward.Patient:
-    """An encoder with a faulty piece in it: what the check of this fault first found wrong."""
-    if fault not in _faulty:
-        raise LookupError(f"expected a fault whose cell has run, got {fault!r}; there are {list(_faulty)}")
-    return FAULTS[fault](_faulty[fault])
+    """An encoder with a faulty piece in it: what the check of this fault first found wrong, or else what it saw."""
+    if fault not in _seen:
+        raise LookupError(f"expected a fault whose cell has run, got {fault!r}; there are {list(_seen)}")
+    return FAULTS[fault](_faulty.get(fault, _seen[fault][0]))
