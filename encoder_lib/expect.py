@@ -6,25 +6,102 @@ in the form that the model uses.
 
 import math
 import operator
+from collections.abc import Callable, Iterable, Mapping
 from numbers import Real
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
+
+MOST = 100  # characters of a value in a message
+SEEDS = 2**64  # how many torch tells apart
+
+
+def shown(value) -> str:
+    """A value as it is written, cut to a hundred characters; it may be anything."""
+    try:
+        text = repr(value)
+    except Exception:  # an integer of thousands of digits, or an object that cannot say what it is
+        text = f"one of {value.bit_length()} bits" if isinstance(value, int) else "one that cannot be written"
+    return text if len(text) <= MOST else f"{text[: MOST - 1]}…"
+
+
+def whole(name: str, value) -> int:
+    """A whole number; bools, floats and tensors get TypeError."""
+    try:
+        if isinstance(value, bool | Tensor):
+            raise TypeError
+        return operator.index(value)
+    except TypeError:
+        raise TypeError(f"{name}: expected an integer, got {shown(value)} ({type(value).__name__})") from None
 
 
 def integer(name: str, value, *, least: int) -> int:
     """A whole number of at least `least`; bools, floats and tensors get TypeError, smaller numbers ValueError."""
     if torch.compiler.is_compiling():  # a symbolic size must stay one
         return value
-    try:
-        if isinstance(value, bool | Tensor):
-            raise TypeError
-        number = operator.index(value)
-    except TypeError:
-        raise TypeError(f"{name}: expected an integer, got {value!r} ({type(value).__name__})") from None
+    number = whole(name, value)
     if number < least:
-        raise ValueError(f"{name}: expected an integer of at least {least}, got {number}")
+        raise ValueError(f"{name}: expected an integer of at least {least}, got {shown(number)}")
     return number
+
+
+def seed(value, *, seeds: int = SEEDS) -> int:
+    """A seed for random numbers: an integer from 0 to below `seeds`."""
+    number = integer("seed", value, least=0)
+    if number >= seeds:
+        raise ValueError(f"seed: expected an integer below {seeds}, got {shown(number)}; try 0")
+    return number
+
+
+def index(name: str, value, length: int, what: str, *, from_end: bool = False) -> int:
+    """The place of one of `length` things, counted from 0; with `from_end` −1 is the last, as lists have it."""
+    number = whole(name, value)
+    if not (-length if from_end else 0) <= number < length:
+        raise IndexError(f"{name}: expected {what} from 0 to {length - 1}, got {shown(number)}")
+    return number
+
+
+def kind(name: str, value, wanted, words: str, hint: str = "") -> None:
+    """A value of a type, or of one of several, told in words."""
+    if not isinstance(value, wanted):
+        raise TypeError(f"{name}: expected {words}, got {shown(value)} ({type(value).__name__}){hint}")
+
+
+def text(name: str, value) -> None:
+    """A text."""
+    kind(name, value, str, "a text")
+
+
+def texts(name: str, values) -> list[str]:
+    """Several texts; one alone is refused, since its letters would be taken for texts."""
+    if isinstance(values, str):
+        raise TypeError(f"{name}: expected a list of texts, got one; try [text]")
+    if isinstance(values, Tensor | bytes):
+        raise TypeError(f"{name}: expected a list of texts, got {type(values).__name__}")
+    kind(name, values, Iterable, "a list of texts")
+    values = list(values)
+    for value in values:
+        if not isinstance(value, str):
+            raise TypeError(f"{name}: for each text expected a str, got {type(value).__name__}")
+    return values
+
+
+def function(name: str, value, hint: str = "") -> None:
+    """Something that can be called."""
+    kind(name, value, Callable, "a function", hint)
+
+
+def module(name: str, value) -> None:
+    """A torch module."""
+    if not isinstance(value, nn.Module):
+        raise TypeError(f"{name}: expected a torch module, got {shown(value)} ({type(value).__name__})")
+
+
+def mapping(name: str, value, what: str, example: str) -> None:
+    """Names with what belongs to them, `what` in words, and at least one."""
+    kind(name, value, Mapping, "a dictionary", f"; try {example}")
+    if not value:
+        raise ValueError(f"{name}: expected at least one {what}, got none; try {example}")
 
 
 def sizes(**values) -> None:
@@ -43,7 +120,7 @@ def flags(**values) -> None:
     """Each value is True or False, and nothing that merely counts as one of them."""
     for name, value in values.items():
         if not isinstance(value, bool):
-            raise TypeError(f"{name}: expected True or False, got {value!r} ({type(value).__name__})")
+            raise TypeError(f"{name}: expected True or False, got {shown(value)} ({type(value).__name__})")
 
 
 def number(name: str, value) -> float:
@@ -51,13 +128,13 @@ def number(name: str, value) -> float:
     if torch.compiler.is_compiling():
         return value
     if isinstance(value, bool) or not isinstance(value, Real):
-        raise TypeError(f"{name}: expected a number, got {value!r} ({type(value).__name__})")
+        raise TypeError(f"{name}: expected a number, got {shown(value)} ({type(value).__name__})")
     try:
         finite = math.isfinite(value)
     except OverflowError:  # an integer beyond the largest float
         finite = False
     if not finite:
-        raise ValueError(f"{name}: expected a finite number, got {value}")
+        raise ValueError(f"{name}: expected a finite number, got {shown(value)}")
     return float(value)
 
 
@@ -82,7 +159,7 @@ def not_negative(name: str, value) -> None:
 def choice(name: str, value, choices, hint: str = "") -> None:
     """One of the named choices."""
     if not isinstance(value, str) or value not in choices:
-        raise ValueError(f"{name}: expected one of {', '.join(map(repr, choices))}, got {value!r}{hint}")
+        raise ValueError(f"{name}: expected one of {', '.join(map(repr, choices))}, got {shown(value)}{hint}")
 
 
 def even(name: str, value: int) -> None:
@@ -94,21 +171,42 @@ def even(name: str, value: int) -> None:
 def float_dtype(dtype) -> None:
     """A dtype of floating-point numbers, or None."""
     if dtype is not None and not (isinstance(dtype, torch.dtype) and dtype.is_floating_point):
-        raise TypeError(f"dtype: expected a floating-point dtype such as torch.float32, got {dtype!r}")
+        raise TypeError(f"dtype: expected a floating-point dtype such as torch.float32, got {shown(dtype)}")
 
 
 def device(value) -> torch.device:
     """A device that this machine has; torch's default one for None."""
+    problem = f"device: expected one that this machine has, such as 'cpu', got {shown(value)}"
     try:
         return torch.empty(0, device=value).device
+    except TypeError as error:
+        raise TypeError(f"{problem} ({type(value).__name__})") from error
     except (RuntimeError, AssertionError) as error:
-        raise ValueError(f"device: expected one that this machine has, such as 'cpu', got {value!r}") from error
+        raise ValueError(problem) from error
 
 
 def tensor(name: str, x) -> None:
     """A torch tensor."""
     if not isinstance(x, Tensor):
         raise TypeError(f"{name}: expected a tensor, got {type(x).__name__}; try torch.tensor(...)")
+
+
+def matrix(name: str, x, rows: int | None = None) -> None:
+    """Floating-point numbers (N, width), and N as told."""
+    tensor(name, x)
+    if not x.is_floating_point():
+        raise TypeError(f"{name}: expected floating-point numbers, got {x.dtype}; try .float()")
+    if x.ndim != 2 or x.shape[0] != (len(x) if rows is None else rows):
+        raise ValueError(f"{name}: expected shape ({'N' if rows is None else rows}, width), got {tuple(x.shape)}")
+
+
+def booleans(name: str, x, length: int) -> None:
+    """Booleans (N,)."""
+    tensor(name, x)
+    if x.dtype != torch.bool:
+        raise TypeError(f"{name}: expected booleans, got {x.dtype}; try .bool()")
+    if x.shape != (length,):
+        raise ValueError(f"{name}: expected shape ({length},), got {tuple(x.shape)}")
 
 
 def vectors(x, width: int | None = None, *, name: str = "x", like: Tensor | None = None, batched: bool = False) -> None:
@@ -221,6 +319,39 @@ def layer_mask(mask, batch: int, n_heads: int, q_len: int, k_len: int) -> Tensor
         )
     boolean_mask(mask, (batch, n_heads, q_len, k_len))
     return mask
+
+
+def not_watched(watch) -> bool:
+    """True when no trace reads along: a packed row goes through attention in pieces, and a trace would keep the last."""
+    if watch is not None:
+        raise RuntimeError("trace: expected a padded batch (x, mask), got a packed row; unpack it, or leave the trace")
+    return True
+
+
+def batch_of(name: str, x: Tensor, batch: int, length: int) -> None:
+    """A tensor (B, T, …) of so many sequences, each of at least `length` tokens."""
+    if x.shape[0] != batch or x.shape[1] < length:
+        raise ValueError(f"{name}: expected {batch} sequences of at least {length} tokens, got shape {tuple(x.shape)}")
+
+
+def packed_row(x: Tensor, tokens: int) -> None:
+    """A row (1, N, …) of N tokens."""
+    if x.shape[:2] != (1, tokens):
+        raise ValueError(
+            f"expected a packed row of {tokens} tokens, (1, {tokens}, …), got {tuple(x.shape)}; make it with pack(x)"
+        )
+
+
+def real_numbers(name: str, values) -> Tensor:
+    """Real numbers, in a tensor, an array or lists of them, as float64 on the CPU."""
+    try:
+        x = values.detach().cpu() if isinstance(values, Tensor) else torch.as_tensor(values, dtype=torch.float64)
+        if x.is_complex():
+            raise TypeError(f"they are {x.dtype}")
+    except (TypeError, ValueError, RuntimeError, OverflowError) as error:
+        got = f"{shown(values)} ({type(values).__name__})"
+        raise TypeError(f"{name}: expected real numbers, got {got}; try a list of numbers") from error
+    return x.double()
 
 
 def same_batch(**tensors: Tensor) -> None:

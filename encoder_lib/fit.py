@@ -1,4 +1,7 @@
-"""The training loop of the notebooks, what it tells of a training, and how to measure the result."""
+"""The training loop of the notebooks, what it tells of a training, and how to measure the result.
+
+`python -m encoder_lib.fit --help` runs it from the command line, alone or, under torchrun, in several processes.
+"""
 
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
@@ -10,6 +13,7 @@ from torch import Tensor, nn
 
 from encoder_lib import expect
 from encoder_lib import progress as progress_bar
+from encoder_lib.distributed import ALONE, Workers
 from encoder_lib.seeded import seeded
 from encoder_lib.tasks import NOT_ASKED
 
@@ -57,6 +61,9 @@ def fit(
     seed: int | None = None,
     watch: Callable[[], None] | None = None,
     progress: bool = False,
+    optimiser: torch.optim.Optimizer | None = None,
+    history: History | None = None,
+    workers: Workers = ALONE,
 ) -> History:
     """Train `model` in place to predict the targets that `draw()` hands out with its inputs; return every step's loss.
 
@@ -69,6 +76,10 @@ def fit(
     the weights of the best look come back in the end. With a `seed` everything that is drawn inside comes from it, and
     the caller's random numbers go on as if nothing had been drawn; without one they are used.
 
+    To go on with a training, hand in its `optimiser` (which has its own lr) and its `history`, whose steps count as
+    done: the same list is returned, longer. When `workers` share the training, each draws the same batches and works
+    on its rows of them, and all end with the same weights: those that one process alone would have.
+
     The model is left in eval mode, however the training ends. A KeyboardInterrupt (the kernel's stop button) ends the
     training and goes no further: the weights stay as they are in that moment, `fit` says so on the screen and in
     `ended`, and returns the history so far, so that the rest of a notebook has both.
@@ -76,8 +87,8 @@ def fit(
     Shapes: inputs as the model takes them, targets (…) of class ids, model(inputs) (…, classes).
     Raises: TypeError or ValueError for steps, every or patience that are not integers ≥ 1, lr ≤ 0, a stop_at outside
     0 … 1, a limit without held-out data, scores that do not fit the targets, targets that are no class, a batch that
-    asks nothing; TypeError for a `draw` that is no function of pairs; FloatingPointError for a loss that is no finite
-    number any more.
+    asks nothing, or has fewer sequences than there are workers; TypeError for a `draw` that is no function of pairs, an
+    optimiser or a history that is none; FloatingPointError for a loss that is no finite number any more.
     """
     expect.sizes(steps=steps, every=every)
     expect.positive("lr", lr)
@@ -85,18 +96,24 @@ def fit(
     if not callable(draw):
         raise TypeError(f"draw: expected a function, got {type(draw).__name__}; try lambda: (inputs, targets)")
     device = _device(model)
-    optimiser = torch.optim.Adam(model.parameters(), lr=lr)
-    watch = watch or (lambda: None)
-    history, best = History(steps), None
+    optimiser = torch.optim.Adam(model.parameters(), lr=lr) if optimiser is None else optimiser
+    history = History(steps) if history is None else history
+    expect.kind("optimiser", optimiser, torch.optim.Optimizer, "a torch optimiser", "; try torch.optim.Adam(...)")
+    expect.kind("history", history, History, "a History", "; try the one that fit returned")
+    expect.kind("workers", workers, Workers, "Workers", "; try ALONE")
+    history.planned, history.ended = steps, "it goes on"
+    watch, best = watch or (lambda: None), None
+    shared = workers.wrap(model)
     with _seeded(seed), progress_bar.bar(steps, "Training", shown=progress) as bar:
         model.train()
+        bar.update(len(history))
         try:
             watch()
             while not _enough(history, stop_at, patience):
-                history.append(_step(model, optimiser, _pair("draw", draw()), device))
+                history.append(_step(shared, optimiser, _pair("draw", draw()), device, workers))
                 watch()
                 if held_out is not None and (len(history) % every == 0 or len(history) == steps):
-                    _look(model, held_out, history)
+                    look(model, held_out, history)
                     bar.set_postfix(loss=f"{history[-1]:.3f}", held_out=f"{history.accuracies[-1]:.1%}", refresh=False)
                     if patience and history.accuracies[-1] > max(history.accuracies[:-1], default=-1.0):
                         best = deepcopy(model.state_dict())
@@ -158,21 +175,33 @@ def _scores(model: nn.Module, inputs: Tensor, targets: Tensor) -> tuple[Tensor, 
     return scores.flatten(0, -2), targets.flatten()
 
 
-def _step(model: nn.Module, optimiser: torch.optim.Optimizer, batch: Sequence[Tensor], device: torch.device) -> float:
-    """Move the weights once, and return the batch's loss before it."""
+def _step(
+    model: nn.Module,
+    optimiser: torch.optim.Optimizer,
+    batch: Sequence[Tensor],
+    device: torch.device,
+    workers: Workers,
+) -> float:
+    """Move the weights once, and return the batch's loss before it.
+
+    The loss is the mean over all targets of the batch that are asked, whoever works on them. A worker may have more of
+    them than another; so each adds up the losses in its rows and divides by the number in the whole batch.
+    """
     _expect_asked(batch[1])
-    scores, targets = _scores(model, *(x.to(device) for x in batch))
-    loss = F.cross_entropy(scores, targets, ignore_index=NOT_ASKED)
+    asked = (batch[1] != NOT_ASKED).sum()
+    scores, targets = _scores(model, *(x.to(device) for x in workers.share(batch)))
+    part = F.cross_entropy(scores, targets, ignore_index=NOT_ASKED, reduction="sum") / asked
+    loss = workers.total(part)
     if not loss.isfinite():
         raise FloatingPointError(f"loss: expected a finite number, got {loss.item()}; try a smaller lr")
     optimiser.zero_grad()
-    loss.backward()
+    (part * workers.count).backward()  # the mean over the workers of these gradients is the gradient of the sum
     optimiser.step()
     return loss.item()
 
 
-def _look(model: nn.Module, held_out: Sequence[Tensor], history: History) -> None:
-    """Try the held-out data, and note what came out."""
+def look(model: nn.Module, held_out: Sequence[Tensor], history: History) -> None:
+    """Try the held-out data after the steps so far, and note what came out in `history`."""
     accuracy, loss = _try(model, *_pair("held_out", held_out))
     history.looks.append(len(history))
     history.accuracies.append(accuracy)
@@ -223,3 +252,9 @@ def _device(model: nn.Module) -> torch.device:
 def _seeded(seed: int | None) -> AbstractContextManager:
     """As `seeded`; without a seed nothing is done."""
     return nullcontext() if seed is None else seeded(expect.integer("seed", seed, least=0))
+
+
+if __name__ == "__main__":
+    from encoder_lib.fit_script import main  # which imports this file by its name
+
+    raise SystemExit(main())

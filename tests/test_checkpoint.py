@@ -9,7 +9,14 @@ from safetensors.torch import load_file, save_file
 from torch import nn
 
 from encoder_lib import TransformerEncoder, checkpoint
-from encoder_lib.checkpoint import load_checkpoint, save_checkpoint
+from encoder_lib.checkpoint import (
+    load_checkpoint,
+    load_training,
+    read_notes,
+    save_checkpoint,
+    save_training,
+    whole_file,
+)
 
 
 def model(d_model=8, n_layers=2, **settings):
@@ -199,3 +206,157 @@ def test_bad_input(tmp_path, call, error, words):
 def test_a_model_without_weights_comes_back_too(tmp_path, notes):
     save_checkpoint(torch.nn.ReLU(), tmp_path / "m", notes=notes)
     assert load_checkpoint(torch.nn.ReLU(), tmp_path / "m") == (notes or {})
+
+
+def trained(optimiser=torch.optim.Adam, steps=3, **settings):
+    """A small network, an optimiser that has moved it, and a function that moves it once more."""
+    network = nn.Sequential(nn.Linear(3, 4), nn.Tanh(), nn.Linear(4, 2))
+    mover = optimiser(network.parameters(), lr=0.1, **settings)
+
+    def move():
+        mover.zero_grad()
+        loss = network(torch.randn(5, 3)).square().sum()
+        loss.backward()
+        mover.step()
+        return loss.item()
+
+    for _ in range(steps):
+        move()
+    return network, mover, move
+
+
+@pytest.mark.parametrize(
+    ("optimiser", "settings"),
+    [(torch.optim.Adam, {}), (torch.optim.AdamW, {"amsgrad": True}), (torch.optim.SGD, {"momentum": 0.9})],
+)
+def test_a_training_goes_on_as_if_nothing_had_ended_it(tmp_path, optimiser, settings):
+    network, mover, move = trained(optimiser, **settings)
+    save_training(network, mover, tmp_path / "t", log={"losses": [3.0, 0.1], "looks": []}, notes={"task": "none"})
+    expected = [move() for _ in range(4)]
+    torch.manual_seed(99)
+    other, another, move = trained(optimiser, steps=1, **settings)
+    assert load_training(other, another, tmp_path / "t") == {"losses": [3.0, 0.1], "looks": []}
+    assert [move() for _ in range(4)] == expected, "weights, memory and random numbers are those of the training"
+    assert same(network, other) and read_notes(tmp_path / "t") == {"task": "none"}
+    assert list(tmp_path.iterdir()) == [tmp_path / "t"]
+
+
+def test_a_training_may_end_before_its_first_step_and_move_some_weights_alone(tmp_path):
+    network, twin = nn.Linear(2, 3), nn.Linear(2, 3)
+    save_training(network, torch.optim.Adam([network.bias]), tmp_path / "t")
+    mover = torch.optim.Adam([twin.bias])
+    assert load_training(twin, mover, tmp_path / "t") == {}
+    assert same(network, twin) and not mover.state
+
+
+def test_the_weights_of_a_training_load_as_a_checkpoint(tmp_path):
+    network, mover, _ = trained()
+    save_training(network, mover, tmp_path / "t", notes={"task": "none"})
+    twin, *_ = trained(steps=0)
+    assert load_checkpoint(twin, tmp_path / "t") == {"task": "none"} and same(network, twin)
+
+
+def test_no_part_of_a_model_can_have_the_name_that_marks_a_training():
+    with pytest.raises(KeyError, match="already exists"):
+        nn.Module().add_module("training", nn.Linear(1, 1))
+
+
+def cut(path, drop=(), **replaced):
+    """Write a training's file anew, with some tensors dropped and some replaced."""
+    tensors = {name: x for name, x in load_file(path).items() if not name.startswith(tuple(drop) or "?")}
+    save_file(tensors | {name.replace("__", "."): x for name, x in replaced.items()}, path)
+
+
+@pytest.mark.parametrize(
+    ("spoil", "error", "words"),
+    [
+        (lambda path: cut(path, ["training."]), ValueError, "got weights alone; try load_checkpoint"),
+        (lambda path: cut(path, ["0.weight"]), KeyError, "expected a weight named '0.weight', got none"),
+        (
+            lambda path: cut(path, training__optimiser__Adam__0__bias__exp_avg=torch.zeros(9)),
+            ValueError,
+            "expected what Adam remembers of these weights, got 'training.optimiser.Adam.0.bias.exp_avg'; try",
+        ),
+        (
+            lambda path: cut(path, training__optimiser__Adam__7__bias__exp_avg=torch.zeros(4)),
+            ValueError,
+            "expected what Adam remembers",
+        ),
+        (
+            lambda path: cut(path, training__optimiser__Adam__0__bias__exp_avg=torch.full((4,), torch.nan)),
+            ValueError,
+            "expected finite numbers",
+        ),
+        (lambda path: cut(path, training__random__cpu=torch.zeros(3)), ValueError, r"random state, got \(3,\)"),
+        (lambda path: path.write_bytes(path.read_bytes()[:-1]), ValueError, "not all of it"),
+        (lambda path: path.write_bytes(pickle.dumps(Bomb())), ValueError, "it is a pickle"),
+        (lambda path: path.unlink(), FileNotFoundError, "expected a file, got nothing"),
+    ],
+)
+def test_a_training_that_does_not_fit_changes_nothing(tmp_path, spoil, error, words):
+    network, mover, _ = trained()
+    save_training(network, mover, tmp_path / "t")
+    spoil(tmp_path / "t")
+    twin, other, _ = trained(steps=2)
+    weights, random = [p.detach().clone() for p in twin.parameters()], torch.get_rng_state()
+    memory = [x.clone() for state in other.state.values() for x in state.values()]
+    with pytest.raises(error, match=words):
+        load_training(twin, other, tmp_path / "t")
+    assert all(torch.equal(a, b) for a, b in zip(weights, twin.parameters(), strict=True))
+    after = [x for state in other.state.values() for x in state.values()]
+    assert all(torch.equal(a, b) for a, b in zip(memory, after, strict=True))
+    assert torch.equal(random, torch.get_rng_state())
+
+
+def test_another_kind_of_optimiser_is_refused(tmp_path):
+    network, mover, _ = trained(torch.optim.SGD, momentum=0.9)
+    save_training(network, mover, tmp_path / "t")
+    with pytest.raises(ValueError, match=r"expected what Adam remembers .* got 'training\.optimiser\.SGD"):
+        load_training(*trained(steps=0)[:2], tmp_path / "t")
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "words"),
+    [
+        (
+            lambda folder: save_training(nn.ReLU(), "Adam", folder / "t"),
+            TypeError,
+            "expected a torch optimiser, got str",
+        ),
+        (lambda folder: save_training(None, None, folder / "t"), TypeError, "expected a torch module, got NoneType"),
+        (
+            lambda folder: save_training(nn.ReLU(), trained()[1], folder / "t"),
+            ValueError,
+            "optimiser: expected one of this model's weights, got 4 others too; try",
+        ),
+        (
+            lambda folder: save_training(*trained()[:2], folder / "t", log={"losses": [1.0, torch.inf]}),
+            ValueError,
+            "losses: expected finite numbers",
+        ),
+        (lambda folder: save_training(*trained()[:2], folder), IsADirectoryError, "got a folder"),
+        (lambda folder: read_notes(folder / "t"), FileNotFoundError, "expected a file, got nothing"),
+    ],
+)
+def test_bad_input_for_a_training(tmp_path, call, error, words):
+    with pytest.raises(error, match=words):
+        call(tmp_path)
+    assert not list(tmp_path.iterdir())
+
+
+def test_an_optimiser_that_remembers_no_tensors_is_refused(tmp_path):
+    network, mover, _ = trained(torch.optim.LBFGS, steps=0)
+    mover.step(lambda: network(torch.ones(3)).sum())
+    with pytest.raises(TypeError, match=r"optimiser: expected tensors to remember, got .*; try torch\.optim\.Adam"):
+        save_training(network, mover, tmp_path / "t")
+
+
+@pytest.mark.parametrize("error", [OSError("disk full"), KeyboardInterrupt()])
+def test_a_whole_file_is_written_whole_or_not_at_all(tmp_path, error):
+    path = tmp_path / "f"
+    with whole_file(path) as part:
+        part.write_text("old")
+    with pytest.raises(type(error)), whole_file(path) as part:
+        part.write_text("half of")
+        raise error
+    assert path.read_text() == "old" and list(tmp_path.iterdir()) == [path]

@@ -119,6 +119,33 @@ def test_a_seed_decides_what_is_drawn_and_leaves_the_callers_numbers_alone():
     assert not torch.equal(run(None)[2], untouched), "without a seed the caller's numbers are used"
 
 
+def test_a_training_in_two_parts_is_the_training_in_one():
+    def drawn():
+        return IDS, torch.randint(5, (5,))
+
+    torch.manual_seed(1)
+    whole = small()
+    expected = fit(whole, drawn, steps=12, lr=0.05, held_out=NEXT, every=5)
+    torch.manual_seed(1)
+    model = small()
+    optimiser = torch.optim.Adam(model.parameters(), lr=0.05)
+    first = fit(model, drawn, steps=6, optimiser=optimiser, held_out=NEXT, every=5)
+    assert first.looks == [5, 6] and first.ended == "all steps done"
+    del first.looks[1:], first.accuracies[1:], first.held_out_losses[1:]
+    second = fit(model, drawn, steps=12, optimiser=optimiser, history=first, held_out=NEXT, every=5)
+    assert second is first and second == expected and torch.equal(weights(model), weights(whole))
+    assert repr(second) == repr(expected) and second.held_out_losses == expected.held_out_losses
+
+
+def test_with_all_steps_done_nothing_moves(capsys):
+    model, history = small(), History(3)
+    history.extend([0.3, 0.2, 0.1])
+    before = weights(model)
+    assert fit(model, lambda: NEXT, steps=2, history=history, progress=True) == [0.3, 0.2, 0.1]
+    assert torch.equal(before, weights(model)) and history.ended == "all steps done"
+    assert "Training: 100%" in capsys.readouterr().err
+
+
 def test_tokens_that_are_not_asked_do_not_count():
     model = small(0.0)
     targets = torch.tensor([4, 0, NOT_ASKED, NOT_ASKED, NOT_ASKED])
@@ -202,6 +229,9 @@ def test_any_other_error_goes_through_and_leaves_eval_mode():
         ({"draw": lambda: (IDS, IDS - 1)}, ValueError, "targets: expected classes from 0 to 4, .* got -1; try"),
         ({"model": nn.ReLU()}, TypeError, "model: expected a torch module with weights"),
         ({"model": None}, TypeError, "model"),
+        ({"optimiser": "Adam"}, TypeError, r"optimiser: expected a torch optimiser, got 'Adam' \(str\); try torch"),
+        ({"history": [0.5]}, TypeError, r"history: expected a History, got .*\(list\); try the one that fit returned"),
+        ({"workers": 2}, TypeError, r"workers: expected Workers, got 2 \(int\); try ALONE"),
     ],
 )
 def test_fit_refuses_what_means_nothing(wrong, error, words):
