@@ -25,8 +25,10 @@ from encoder_lib.attention import (
 )
 from encoder_lib.embedding import TokenEmbedding, TransformerEmbedding
 from encoder_lib.encoder import Encoder, EncoderLayer, TransformerEncoder
+from encoder_lib.fast import fast, unpadded
 from encoder_lib.feed_forward import FeedForward
 from encoder_lib.norm import LayerNorm, RMSNorm
+from encoder_lib.packed import Packed
 from encoder_lib.positional import (
     LearnedPositionalEncoding,
     RotaryPositionalEncoding,
@@ -45,6 +47,7 @@ __all__ = [
     "LayerNorm",
     "LearnedPositionalEncoding",
     "MultiHeadAttention",
+    "Packed",
     "RMSNorm",
     "RotaryPositionalEncoding",
     "SentenceEncoder",
@@ -57,6 +60,7 @@ __all__ = [
     "attention_scores",
     "attention_weights",
     "causal_mask",
+    "fast",
     "from_torch",
     "lengths_mask",
     "load_pretrained",
@@ -64,4 +68,5 @@ __all__ = [
     "padding_mask",
     "sinusoidal_table",
     "trace",
+    "unpadded",
 ]

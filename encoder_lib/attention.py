@@ -7,6 +7,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from encoder_lib import expect
+from encoder_lib.packed import Packed
 from encoder_lib.positional import RotaryPositionalEncoding, alibi_bias
 
 
@@ -87,7 +88,7 @@ class MultiHeadAttention(nn.Module):
         y      = concat(head_1 … head_H) · W_o
 
     The mask is boolean, True = may attend, shaped (query, key) or (B, H, query, key) with 1 wherever a size does not
-    matter; this is the convention of `F.scaled_dot_product_attention`, and the opposite of `nn.MultiheadAttention`.
+    matter, as for `F.scaled_dot_product_attention` and opposite to `nn.MultiheadAttention`; or a row's `Packed`.
     `positional` is "none", "rotary" (queries and keys are turned) or "alibi" (distance lowers the scores).
     `trace` reads what happens inside; without one, torch's fused attention computes the same numbers.
 
@@ -120,24 +121,23 @@ class MultiHeadAttention(nn.Module):
     def __getstate__(self) -> dict:
         return self.__dict__ | {"watch": None}  # a copy is not watched
 
-    def forward(self, query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None = None) -> Tensor:
+    def forward(self, query: Tensor, key: Tensor, value: Tensor, mask: Tensor | Packed | None = None) -> Tensor:
         for name, x in (("query", query), ("key", key), ("value", value)):
             expect.vectors(x, self.d_model, name=name, like=self.q_proj.weight, batched=True)
         expect.attended(query, key, value)
-        mask = expect.layer_mask(mask, query.shape[0], self.n_heads, query.shape[1], key.shape[1])
-        q = self._split(self.q_proj(query))  # (B, H, q, K)
-        k = self._split(self.k_proj(key))  # (B, H, k, K)
-        v = self._split(self.v_proj(value))  # (B, H, k, K)
+        packed = isinstance(mask, Packed) and expect.not_watched(self.watch)
+        mask = mask if packed else expect.layer_mask(mask, query.shape[0], self.n_heads, query.shape[1], key.shape[1])
+        q, k, v = self.q_proj(query), self.k_proj(key), self.v_proj(value)  # (B, q, D), (B, k, D), (B, k, D)
+        return self.out_proj(mask.apart(self._heads, q, k, v) if packed else self._heads(q, k, v, mask))  # (B, q, D)
+
+    def _heads(self, q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None = None) -> Tensor:
+        q, k, v = (x.unflatten(-1, (self.n_heads, self.d_head)).transpose(1, 2) for x in (q, k, v))  # (B, H, …, K)
         if self.positional == "rotary":
             q, k = self.rotary(q), self.rotary(k)
-        bias = None
-        if self.positional == "alibi":
-            bias = alibi_bias(self.n_heads, q.shape[2], k.shape[2], dtype=q.dtype, device=q.device)  # (H, q, k)
+        sizes = self.n_heads, q.shape[2], k.shape[2]
+        bias = alibi_bias(*sizes, dtype=q.dtype, device=q.device) if self.positional == "alibi" else None  # (H, q, k)
         heads = self._fused(q, k, v, mask, bias) if self.watch is None else self._watched(q, k, v, mask, bias)
-        return self.out_proj(heads.transpose(1, 2).flatten(-2))  # (B, q, H, K) -> (B, q, D)
-
-    def _split(self, x: Tensor) -> Tensor:
-        return x.unflatten(-1, (self.n_heads, self.d_head)).transpose(1, 2)  # (B, T, D) -> (B, H, T, K)
+        return heads.transpose(1, 2).flatten(-2)  # (B, H, q, K) -> (B, q, D)
 
     def _watched(self, q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None, bias: Tensor | None) -> Tensor:
         scores = attention_scores(q, k, bias=bias)  # (B, H, q, k)

@@ -7,6 +7,7 @@ from encoder_lib.attention import MultiHeadAttention, padding_mask
 from encoder_lib.embedding import POSITIONS, TransformerEmbedding
 from encoder_lib.feed_forward import FeedForward
 from encoder_lib.norm import LayerNorm
+from encoder_lib.packed import Packed
 
 
 class EncoderLayer(nn.Module):
@@ -49,14 +50,14 @@ class EncoderLayer(nn.Module):
         self.norm2 = LayerNorm(d_model, eps=eps, bias=bias)
         self.dropout = nn.Dropout(dropout)
 
-    def forward(self, x: Tensor, mask: Tensor | None = None) -> Tensor:
+    def forward(self, x: Tensor, mask: Tensor | Packed | None = None) -> Tensor:
         if self.norm_first:
             x = x + self._attend(self.norm1(x), mask)
             return x + self._feed_forward(self.norm2(x))
         x = self.norm1(x + self._attend(x, mask))
         return self.norm2(x + self._feed_forward(x))
 
-    def _attend(self, x: Tensor, mask: Tensor | None) -> Tensor:
+    def _attend(self, x: Tensor, mask: Tensor | Packed | None) -> Tensor:
         return self.dropout(self.attention(x, x, x, mask))  # (B, T, D)
 
     def _feed_forward(self, x: Tensor) -> Tensor:
@@ -99,7 +100,7 @@ class Encoder(nn.Module):
         )
         self.norm = LayerNorm(d_model, eps=eps, bias=bias) if final_norm else nn.Identity()
 
-    def forward(self, x: Tensor, mask: Tensor | None = None) -> Tensor:
+    def forward(self, x: Tensor, mask: Tensor | Packed | None = None) -> Tensor:
         for layer in self.layers:
             x = layer(x, mask)  # (B, T, D)
         return self.norm(x)

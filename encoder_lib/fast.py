@@ -1,0 +1,122 @@
+"""The same encoder, faster: `unpadded` computes no padding, `fast` takes quicker layers on the same weights."""
+
+import copy
+from typing import TypeVar
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+from torch.autograd.function import once_differentiable
+
+from encoder_lib import expect
+from encoder_lib.encoder import Encoder, TransformerEncoder
+from encoder_lib.feed_forward import FeedForward
+from encoder_lib.norm import LayerNorm
+from encoder_lib.packed import Packed
+
+Model = TypeVar("Model", bound=nn.Module)
+ONEDNN = getattr(torch.ops.mkldnn, "_linear_pointwise", None) if torch.backends.mkldnn.is_available() else None
+
+
+def unpadded(model: Encoder | TransformerEncoder, x: Tensor, lengths: Tensor) -> Tensor:
+    """What the model gives for the first lengths[b] tokens of each sequence, and zeros after them.
+
+        y[b, t] = model(x, lengths_mask(lengths))[b, t]   for t < lengths[b],   else 0
+
+    The real tokens are packed into one row, longest sequence first, so that no linear map, norm or activation meets
+    padding; attention is computed for each sequence alone, and for those of one length together.
+
+    Shapes: x (B, T, D), or ids (B, T) for a TransformerEncoder; lengths (B,) -> (B, T, D).
+    Raises: as the model; TypeError for another model, lengths that are not integers; ValueError for lengths of another
+    shape, below 0 or above T; RuntimeError inside a trace, which reads padded batches.
+    Source: Krell et al. 2021 (arXiv 2107.02027); Zhai et al. 2022, "ByteTransformer" (arXiv 2210.03052).
+    """
+    expect.kind("model", model, Encoder | TransformerEncoder, "an Encoder or a TransformerEncoder")
+    if isinstance(model, TransformerEncoder):
+        expect.token_ids(x, batched=True)
+        x, model = model.embedding(x), model.encoder  # (B, T, D)
+    expect.vectors(x, batched=True)
+    expect.lengths(lengths, x.shape[1])
+    expect.batch_of("x", x, len(lengths), 0)
+    order = lengths.argsort(descending=True)  # neighbours of one length share a batch
+    packed = Packed(lengths[order])
+    y = packed.unpack(model(packed.pack(x[order]), packed), x.shape[1])  # (B, T, D)
+    return y[order.argsort()]
+
+
+def fast(model: Model) -> Model:
+    """A twin of the model on the same weights: what trains one trains both, and what it computes stays the same.
+
+    Layer norms run in one pass over memory, as torch's own kernel. On a CPU, float32 matrix products go to oneDNN,
+    which picks instructions by what the processor has; torch's default library, MKL, picks them by who made it. The
+    activation is applied while the product is still in the cache. Everything else, and any other device or dtype,
+    goes the usual way.
+
+    Shapes: those of the model.
+    Raises: TypeError for what is no module.
+    """
+    expect.module("model", model)
+    twin = copy.deepcopy(model, {id(weight): weight for weight in (*model.parameters(), *model.buffers())})
+    for module in twin.modules():
+        module.__class__ = FASTER.get(type(module), type(module))
+    return twin
+
+
+def product(x: Tensor, weight: Tensor, bias: Tensor | None = None, activation: str = "none") -> Tensor:
+    """activation(x · weightᵀ + bias), by oneDNN. Shapes: x (…, i), weight (o, i), bias (o,) -> (…, o)."""
+    return ONEDNN(x, weight, bias, activation, [], "none" if activation == "gelu" else "")
+
+
+def suits(x: Tensor) -> bool:
+    """True when oneDNN's float32 product serves: numbers on the CPU, at least one, and no autocast."""
+    plain = x.dtype == torch.float32 and x.device.type == "cpu" and x.numel() > 0
+    return ONEDNN is not None and plain and not torch.is_autocast_enabled("cpu")
+
+
+class Product(torch.autograd.Function):
+    """`product`, and its gradients, which are two more: ∂x = ∂y · W and ∂W = ∂yᵀ · x."""
+
+    @staticmethod
+    def forward(ctx, x: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
+        ctx.save_for_backward(x, weight)
+        ctx.has_bias = bias is not None
+        return product(x, weight, bias)  # (…, o)
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx, grad: Tensor):
+        x, weight = ctx.saved_tensors
+        rows = grad.flatten(0, -2)  # (N, o)
+        to_weight = product(rows.t(), x.flatten(0, -2).t())  # (o, i)
+        return product(grad, weight.t()), to_weight, rows.sum(dim=0) if ctx.has_bias else None
+
+
+class FastLinear(nn.Linear):
+    """nn.Linear, by oneDNN where it serves."""
+
+    def forward(self, x: Tensor) -> Tensor:
+        if not suits(x):
+            return super().forward(x)
+        return (Product.apply if torch.is_grad_enabled() else product)(x, self.weight, self.bias)
+
+
+class FastFeedForward(FeedForward):
+    """FeedForward, with the activation inside the first product when no gradient has to pass it."""
+
+    def forward(self, x: Tensor) -> Tensor:
+        if torch.is_grad_enabled() or not suits(x):
+            return super().forward(x)
+        expect.vectors(x, self.d_model, like=self.linear1.weight)
+        hidden = product(x, self.linear1.weight, self.linear1.bias, self.activation)  # (…, T, F)
+        return self.linear2(self.dropout(hidden))  # (…, T, D)
+
+
+class FastLayerNorm(LayerNorm):
+    """LayerNorm in one pass over memory: torch's own kernel computes the same formula."""
+
+    def forward(self, x: Tensor) -> Tensor:
+        expect.vectors(x, self.d_model, like=self.weight)
+        return F.layer_norm(x, (self.d_model,), self.weight, self.bias, self.eps)
+
+
+FASTER = {nn.Linear: FastLinear, FeedForward: FastFeedForward, LayerNorm: FastLayerNorm}

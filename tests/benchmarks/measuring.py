@@ -1,0 +1,71 @@
+"""Times, memory and the ceiling: what the benchmarks measure with."""
+
+import ctypes
+import gc
+import os
+import re
+import time
+from pathlib import Path
+
+import torch
+
+from encoder_lib.fast import ONEDNN, product
+
+THREADS = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+
+
+def seconds(work):
+    """What one run of `work` takes."""
+    start = time.perf_counter()
+    work()
+    return time.perf_counter() - start
+
+
+def take_turns(works, *, budget=6.0, least=3, most=40):
+    """Name -> the times of its runs: each runs once unmeasured, then all in turns, `budget` seconds in all."""
+    for work in works.values():  # the first run also compiles and fills caches
+        work()
+    once = sum(seconds(work) for work in works.values())
+    rounds = max(least, min(most, round(budget / once)))
+    times = {name: [] for name in works}
+    for _ in range(rounds):
+        for name, work in works.items():
+            times[name].append(seconds(work))
+    return times
+
+
+def matmul_peaks():
+    """Library -> the most floating-point operations a second that it reaches in a product of large matrices."""
+    a, b = torch.randn(2048, 2048), torch.randn(2048, 2048)
+    works = {"MKL" if torch.backends.mkl.is_available() else "BLAS": lambda: a @ b}
+    if ONEDNN is not None:
+        works["oneDNN"] = lambda: product(a, b)
+    return {name: 2 * 2048**3 / min(runs) for name, runs in take_turns(works, budget=2, least=8).items()}
+
+
+def peak_memory(work):
+    """The bytes that a second run of `work` needs on top of what is there before it (Linux; elsewhere None)."""
+    reset, status = Path("/proc/self/clear_refs"), Path("/proc/self/status")
+    if not reset.exists():
+        return None
+    work()
+    gc.collect()
+    ctypes.CDLL(None).malloc_trim(0)
+    try:
+        reset.write_text("5")  # the high-water mark falls to what is in memory now
+    except OSError:
+        return None
+
+    def read(field):
+        return 1024 * int(re.search(rf"{field}:\s+(\d+) kB", status.read_text())[1])
+
+    before = read("VmRSS")
+    work()
+    return max(0, read("VmHWM") - before)
+
+
+def processor():
+    """The name of this machine's processor and its number of cores."""
+    info = Path("/proc/cpuinfo")
+    name = re.search(r"model name\s*:\s*(.+)", info.read_text()) if info.exists() else None
+    return f"{name[1].strip() if name else 'unknown processor'}, {THREADS} cores"
