@@ -24,9 +24,11 @@ def without(part: str, model: nn.Module) -> nn.Module:
 
     The model is changed in place; its weights stay the same, apart from those that went with the part.
 
-    Raises: ValueError for another part, or a model in which there is nothing to take out.
+    Raises: TypeError for a model that is no torch module; ValueError for another part, or a model in which there is
+    nothing to take out.
     """
     expect.choice("part", part, PARTS)
+    expect.module("model", model)
     encoders = [m for m in model.modules() if isinstance(m, TransformerEncoder)]
     if not any([_TAKE[part](encoder) for encoder in encoders]):  # all of them, hence a list
         raise ValueError(f"model: expected a TransformerEncoder with {part} to take out, got none")

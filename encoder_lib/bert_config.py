@@ -24,13 +24,17 @@ FIXED = {"model_type": "bert", "position_embedding_type": "absolute", "is_decode
 
 def folder(source: str | Path) -> Path:
     """`source` as the path of a folder that is there."""
-    path = Path(source)
-    if path.is_dir():
-        return path
-    if path.exists():
-        raise NotADirectoryError(f"{path}: expected a folder, got a file; try the folder that it lies in")
+    path, shown = Path(source), expect.shown(str(source)).strip("'")
+    try:
+        if path.is_dir():
+            return path
+        there = path.exists()
+    except OSError:  # a name that is too long for any file
+        there = False
+    if there:
+        raise NotADirectoryError(f"{shown}: expected a folder, got a file; try the folder that it lies in")
     raise FileNotFoundError(
-        f"{path}: expected 'minilm' or a folder with config.json, tokenizer.json and model.safetensors, got a path "
+        f"{shown}: expected 'minilm' or a folder with config.json, tokenizer.json and model.safetensors, got a path "
         "where there is nothing"
     )
 

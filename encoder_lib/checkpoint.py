@@ -13,6 +13,7 @@ import torch
 from safetensors.torch import save_file
 from torch import Tensor, nn
 
+from encoder_lib import expect
 from encoder_lib.bert_weights import open_safetensors
 
 TRAINING = "training."  # begins the name of what is no weight; in a model that name is taken by the train mode
@@ -65,7 +66,7 @@ def load_checkpoint(model: nn.Module, path: str | Path) -> dict[str, str]:
     not all of one, weights that the model lacks, other shapes, weights that are not finite.
     """
     _weights(model)
-    with open_safetensors(Path(path)) as file:
+    with open_safetensors(expect.path(path)) as file:
         read, notes = _read_weights(model, file, path), file.metadata() or {}
     model.load_state_dict(read)
     return notes
@@ -80,7 +81,7 @@ def load_training(model: nn.Module, optimiser: torch.optim.Optimizer, path: str 
     Raises: as `load_checkpoint`; ValueError for a file with weights alone, or what another kind of optimiser remembers.
     """
     trained = _trained(model, optimiser)
-    with open_safetensors(Path(path)) as file:
+    with open_safetensors(expect.path(path)) as file:
         read = _read_weights(model, file, path)
         extra = {name: file.get_tensor(name) for name in file.keys() if name.startswith(TRAINING)}  # noqa: SIM118
     if RANDOM + "cpu" not in extra:
@@ -107,7 +108,7 @@ def load_training(model: nn.Module, optimiser: torch.optim.Optimizer, path: str 
 
 def read_notes(path: str | Path) -> dict[str, str]:
     """The notes on a checkpoint, without its weights. Raises: FileNotFoundError, ValueError as `load_checkpoint`."""
-    with open_safetensors(Path(path)) as file:
+    with open_safetensors(expect.path(path)) as file:
         return file.metadata() or {}
 
 
@@ -220,9 +221,10 @@ def whole_file(path: str | Path) -> Iterator[Path]:
 def place(path: str | Path) -> Path:
     """Where a file will be: the end of a link, in a folder that is there.
 
-    Raises: FileNotFoundError or IsADirectoryError for a place where no file can be.
+    Raises: TypeError for what is no path; ValueError for one with a zero byte; FileNotFoundError or IsADirectoryError
+    for a place where no file can be.
     """
-    path = Path(path).resolve()
+    path = expect.path(path).resolve()
     if path.is_dir():
         raise IsADirectoryError(f"{path}: expected the name of a file, got a folder; try {path / 'model.safetensors'}")
     if not path.parent.is_dir():

@@ -75,6 +75,14 @@ def grow(curve: str, width: int, *, activation: str = "relu") -> list[FeedForwar
         return [_network(weight, bias, hidden, y, chosen[:n], activation) for n in range(1, width + 1)]
 
 
+def _expect_fit(network: FeedForward) -> None:
+    """A feed-forward network with one input and one output."""
+    expect.kind("network", network, FeedForward, "a FeedForward", "; try FeedForward(1, 8)")
+    width = network.linear1.in_features
+    if width != 1:
+        raise ValueError(f"network: expected one with one input and one output, got FeedForward({width}, …)")
+
+
 def train(network: nn.Module, curve: str, *, lr: float = 0.02, steps: int = 500) -> nn.Module:
     """Train a module with one input and one output in place to follow a curve, and return it.
 
@@ -110,7 +118,11 @@ def error(network: nn.Module, curve: str) -> float:
 
 @torch.no_grad()
 def silent(network: FeedForward) -> Tensor:
-    """Which hidden units of a network 1 -> F -> 1 are below zero at every place. Shapes: -> (F,), boolean."""
+    """Which hidden units of a network 1 -> F -> 1 are below zero at every place. Shapes: -> (F,), boolean.
+
+    Raises: TypeError or ValueError for another network.
+    """
+    _expect_fit(network)
     return (network.linear1(places().to(network.linear1.weight)) <= 0).all(dim=0)
 
 
@@ -118,6 +130,7 @@ def corners(network: nn.Module) -> Tensor:
     """Where the slope of a ReLU network with one input and one output jumps between −1 and 1, whatever its weights say.
 
     The slope is compared at 20,001 places, so that two corners closer than 0.0001 count as one. Shapes: -> (corners,).
+    Raises: TypeError for a module without weights.
     """
     x = torch.linspace(-1, 1, 20_001, dtype=torch.float64)
     x = x.to(_weight(network)).requires_grad_()
@@ -128,10 +141,11 @@ def corners(network: nn.Module) -> Tensor:
 def anatomy(network: FeedForward, curve: str) -> dict:
     """What `plots.plot_fit` draws of a network 1 -> F -> 1 that fits a curve: the curve, the units, where they bend.
 
-    Raises: ValueError for a curve of another name.
+    Raises: ValueError for a curve of another name; TypeError or ValueError for another network.
     """
     expect.choice("curve", curve, CURVES)
-    x = places()  # (P, 1)
+    _expect_fit(network)
+    x = places().to(network.linear1.weight)  # (P, 1)
     units, constant = shares(network, x), network.linear2.bias.item()
     return {
         "x": x[:, 0],
@@ -146,7 +160,10 @@ def shares(network: FeedForward, x: Tensor) -> Tensor:
     """What each hidden unit of a network 1 -> F -> 1 adds to the output: its number times its output weight.
 
     Their sum and the output bias together are what the network puts out. Shapes: x (P, 1) -> (P, F).
+    Raises: TypeError or ValueError for another network, or other vectors.
     """
+    _expect_fit(network)
+    expect.vectors(x, 1, like=network.linear1.weight)
     hidden = ACTIVATIONS[network.activation](network.linear1(x))  # (P, F)
     return (hidden * network.linear2.weight[0]).detach()
 
@@ -154,8 +171,9 @@ def shares(network: FeedForward, x: Tensor) -> Tensor:
 def bends(network: FeedForward) -> Tensor:
     """Where each hidden unit of a network 1 -> F -> 1 bends: the place at which what it adds up is zero.
 
-    Shapes: -> (F,), in the order of the units.
+    Shapes: -> (F,), in the order of the units. Raises: TypeError or ValueError for another network.
     """
+    _expect_fit(network)
     return -network.linear1.bias.detach() / network.linear1.weight.detach()[:, 0]
 
 

@@ -8,6 +8,7 @@ import math
 import operator
 from collections.abc import Callable, Iterable, Mapping
 from numbers import Real
+from pathlib import Path
 
 import torch
 from torch import Tensor, nn
@@ -89,6 +90,16 @@ def texts(name: str, values) -> list[str]:
 def function(name: str, value, hint: str = "") -> None:
     """Something that can be called."""
     kind(name, value, Callable, "a function", hint)
+
+
+def path(value) -> Path:
+    """The path of a file, as text or as a Path."""
+    kind("path", value, str | Path, "a path", "; try 'model.safetensors'")
+    if "\0" in str(value):
+        raise ValueError(
+            f"path: expected the name of a file, got {shown(str(value))}, which has a zero byte; leave it out"
+        )
+    return Path(value)
 
 
 def module(name: str, value) -> None:
@@ -322,7 +333,7 @@ def layer_mask(mask, batch: int, n_heads: int, q_len: int, k_len: int) -> Tensor
 
 
 def not_watched(watch) -> bool:
-    """True when no trace reads along: a packed row goes through attention in pieces, and a trace would keep the last."""
+    """True when no trace reads along: a packed row goes through attention in pieces, and it would keep the last."""
     if watch is not None:
         raise RuntimeError("trace: expected a padded batch (x, mask), got a packed row; unpack it, or leave the trace")
     return True

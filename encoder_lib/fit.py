@@ -29,6 +29,7 @@ class History(list):
 
     def __init__(self, planned: int):
         super().__init__()
+        expect.sizes(planned=planned)
         self.planned, self.ended = planned, "it goes on"
         self.looks: list[int] = []
         self.accuracies: list[float] = []
@@ -41,6 +42,7 @@ class History(list):
 
     def first(self, share: float) -> int | None:
         """The first look, as a number of steps, at which the held-out accuracy was at least `share`; None without."""
+        expect.probability("share", share)
         return next((step for step, a in zip(self.looks, self.accuracies, strict=True) if a >= share), None)
 
     def __repr__(self) -> str:
@@ -95,6 +97,8 @@ def fit(
     _expect_limits(held_out, stop_at, patience)
     if not callable(draw):
         raise TypeError(f"draw: expected a function, got {type(draw).__name__}; try lambda: (inputs, targets)")
+    if watch is not None:
+        expect.function("watch", watch)
     device = _device(model)
     optimiser = torch.optim.Adam(model.parameters(), lr=lr) if optimiser is None else optimiser
     history = History(steps) if history is None else history

@@ -10,7 +10,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from encoder_lib import expect
-from encoder_lib.tasks import NOT_ASKED
+from encoder_lib.tasks import NOT_ASKED, spell
 
 PADDING, HIDDEN, RARE = range(3)  # the ids that stand for no word
 SPECIAL = ("[PAD]", "[MASK]", "[RARE]")
@@ -25,24 +25,28 @@ class MaskedWords:
     a checksum of its letters decides, so that it stays on its side wherever it turns up.
 
     vocabulary: one string for each id. training, held_out: ids (N, T), padded.
-    Raises: TypeError or ValueError for sizes that are not integers ≥ 1; ValueError for sentences of which nothing is
-    left on one of the two sides.
+    Raises: TypeError or ValueError for sizes that are not integers ≥ 1; TypeError for sentences that are no texts;
+    ValueError for sentences of which nothing is left on one of the two sides.
     Source: Devlin et al. 2018, "BERT", section 3.1 (arXiv 1810.04805), without its random replacements.
     """
 
     def __init__(self, sentences: Iterable[str], *, least: int = 20, longest: int = 16):
         expect.sizes(least=least, longest=longest)
         sides: tuple[list, list] = [], []
-        for sentence in dict.fromkeys(sentences):
+        for sentence in dict.fromkeys(expect.texts("sentences", sentences)):
             tokens = re.findall(r"[a-z]+(?:'[a-z]+)?|[^a-z\s]", sentence.lower())
             if 1 < len(tokens) <= longest:
-                sides[zlib.crc32(sentence.encode()) % 10 == 0].append(tokens)
+                sides[zlib.crc32(sentence.encode(errors="surrogatepass")) % 10 == 0].append(tokens)
         counts = Counter(token for tokens in sides[0] for token in tokens)
         words = sorted((word for word in counts if counts[word] >= least), key=lambda word: (-counts[word], word))
         self.vocabulary = [*SPECIAL, *words]
         numbers = {word: i for i, word in enumerate(self.vocabulary)}
         if not all(sides) or not words:
-            raise ValueError(f"sentences: expected more, got {len(sides[0])} to learn from and {len(sides[1])} to try")
+            raise ValueError(
+                f"sentences: expected more, got {len(sides[0])} to learn from and {len(sides[1])} to try, of at most "
+                f"longest={expect.shown(longest)} tokens, and {len(words)} words that come least={expect.shown(least)} "
+                "times"
+            )
         self.training, self.held_out = (
             torch.tensor([[numbers.get(t, RARE) for t in row] + [PADDING] * (longest - len(row)) for row in side])
             for side in sides
@@ -73,8 +77,8 @@ class MaskedWords:
         return self._hide(self.held_out[row], place[:, None] == torch.arange(self.held_out.shape[1]))
 
     def read(self, ids: Tensor) -> list[str]:
-        """One sentence in words, without its padding. Shapes: ids (T,) -> at most T strings."""
-        return [self.vocabulary[i] for i in ids.tolist() if i != PADDING]
+        """One sentence in words, without its padding. Shapes: ids (T,) -> at most T strings; errors: as `spell`."""
+        return [word for word in spell(ids, self.vocabulary) if word != SPECIAL[PADDING]]
 
     def _hide(self, rows: Tensor, hide: Tensor) -> tuple[Tensor, Tensor]:
         hide = hide & (rows > RARE)
@@ -88,8 +92,14 @@ class MaskedWords:
         the two neighbours spoke independently. A neighbour never seen leaves it to the frequencies.
 
         Shapes: ids and targets (N, T), as `questions` gives them.
-        Raises: ValueError for targets that ask nothing.
+        Raises: TypeError for what are no ids; ValueError for other shapes, or targets that ask nothing; IndexError for
+        an id that is not in the vocabulary.
         """
+        expect.token_ids(ids, len(self.vocabulary), name="ids", batched=True)
+        expect.token_ids(targets, name="targets")
+        if ids.shape != targets.shape:
+            shapes = f"{tuple(ids.shape)} and {tuple(targets.shape)}"
+            raise ValueError(f"expected ids and targets of one shape (N, T), got {shapes}; try questions()")
         if (targets == NOT_ASKED).all():
             raise ValueError(
                 f"targets: expected at least one that asks for a word, got {NOT_ASKED} everywhere; try questions()"

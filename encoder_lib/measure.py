@@ -30,8 +30,9 @@ def initialise(model: nn.Module, init: str) -> nn.Module:
     `init` is "default" (nn.Linear's own), "xavier" or "small" (a standard deviation of 0.02); the last two set the
     biases to zero.
 
-    Raises: ValueError for another `init`.
+    Raises: TypeError for a model that is no torch module; ValueError for another `init`.
     """
+    expect.module("model", model)
     expect.choice("init", init, INITS)
     for module in model.modules():
         if isinstance(module, nn.Linear):
@@ -67,8 +68,12 @@ def layer_similarity(model: TransformerEncoder, ids: Tensor) -> Tensor:
     """The token similarity of what enters the first layer, and of what each of the L layers puts out.
 
     Shapes: ids (B, T) -> (L + 1,), on the CPU, a mean over the batch.
-    Raises: as TransformerEncoder and token_similarity.
+    Raises: TypeError for another model, and as TransformerEncoder and token_similarity.
     """
+    expect.kind("model", model, TransformerEncoder, "a TransformerEncoder")
+    expect.token_ids(ids, name="ids", batched=True)
+    if ids.shape[1] < 2:
+        raise ValueError(f"ids: expected at least two tokens to compare, got shape {tuple(ids.shape)}")
     with trace(model) as t:
         model(ids)
     stream = [t["embedding"], *(t[f"encoder.layers.{i}"] for i in range(len(model.encoder.layers)))]
@@ -83,9 +88,11 @@ def chain_gradients(n_layers: int, *, residual: bool, init: str = "default", dev
     There are no norms and no attention; D = 32, F = 128, and the random numbers are those of seed 0.
 
     Shapes: -> (L + 1,), on the CPU.
-    Raises: TypeError or ValueError for an `n_layers` that is not an integer ≥ 1, an unknown `init`.
+    Raises: TypeError or ValueError for an `n_layers` that is not an integer ≥ 1, an unknown `init`, a device that is
+    not there.
     """
     expect.sizes(n_layers=n_layers)
+    device = None if device is None else expect.device(device)
     expect.flags(residual=residual)
     expect.choice("init", init, INITS)
     with seeded(0):
@@ -136,15 +143,19 @@ def depth_profiles(
 
     Returns: depth -> Profile, on the CPU.
     Raises: as Encoder; TypeError for depths that are no list, tuple or range; TypeError or ValueError for depths or
-    seeds that are not integers ≥ 1, no depths, an unknown `init` or `loss`.
+    seeds that are not integers ≥ 1, fewer than two tokens, no depths, an unknown `init` or `loss`, a device that is not
+    there.
     """
-    if not isinstance(depths, Sequence):
+    if not isinstance(depths, Sequence) or isinstance(depths, str):
         raise TypeError(f"depths: expected a list of whole numbers, got {type(depths).__name__}; try [2, 4, 8]")
     if len(depths) == 0:
         raise ValueError("depths: expected at least one, got none; try [2, 4, 8]")
     for depth in depths:
-        expect.sizes(depth=depth)
+        expect.integer("depths: depth", depth, least=1)
     expect.sizes(seeds=seeds, batch=batch, tokens=tokens)
+    if tokens < 2:
+        raise ValueError(f"tokens: expected at least two tokens to compare, got {tokens}")
+    device = None if device is None else expect.device(device)
     expect.choice("init", init, INITS)
     expect.choice("loss", loss, LOSSES)
     drawn = []
@@ -204,8 +215,13 @@ def layer_gradients(profiles: dict[int, Profile], layer: int) -> Tensor:
     """The gradient of one layer, 0 the first and −1 the last, at every depth.
 
     Shapes: -> (depths,).
-    Raises: IndexError for a layer that one of the stacks lacks.
+    Raises: TypeError for what are no profiles, or a layer that is no integer; ValueError for none; IndexError for a
+    layer that one of the stacks lacks.
     """
+    expect.mapping("profiles", profiles, "profile", "depth_profiles([2, 4], norm_first=True)")
+    for profile in profiles.values():
+        expect.kind("profiles", profile, Profile, "a Profile for each depth")
+        expect.index("layer", layer, len(profile.gradient), "a layer", from_end=True)
     return torch.stack([profile.gradient[layer] for profile in profiles.values()])
 
 
@@ -213,17 +229,20 @@ def slope(x, y) -> float:
     """The exponent p of the power law y ≈ c · x^p: the slope of the straight line through (log x, log y).
 
     Shapes: x and y (N,), positive numbers, N ≥ 2.
-    Raises: ValueError for shapes that differ, fewer than two different x, or numbers that are not above 0 and finite.
+    Raises: TypeError for what are no real numbers; ValueError for shapes that differ, fewer than two different x, or
+    numbers that are not above 0 and finite.
     """
-    x, y = (torch.as_tensor(values, dtype=torch.float64).cpu() for values in (x, y))
+    x, y = (expect.real_numbers(name, values) for name, values in (("x", x), ("y", y)))
     if x.ndim != 1 or x.shape != y.shape or len(x.unique()) < 2:
         shapes = f"{tuple(x.shape)} and {tuple(y.shape)}"
         raise ValueError(f"expected at least two different x, and a y for each, got shapes {shapes}; try [2, 4, 8]")
-    if not all((values > 0).all() and values.isfinite().all() for values in (x, y)):
-        raise ValueError(
-            "expected finite numbers above 0, got others, which have no place on a line of logarithms; "
-            "try leaving them out"
-        )
+    for name, values in (("x", x), ("y", y)):
+        wrong = values[~((values > 0) & values.isfinite())]
+        if len(wrong):
+            raise ValueError(
+                f"{name}: expected finite numbers above 0, got {wrong[0].item()}, which has no place on a line of "
+                "logarithms; try leaving it out"
+            )
     u, v = x.log() - x.log().mean(), y.log()
     return ((u * v).sum() / u.square().sum()).item()
 

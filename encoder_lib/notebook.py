@@ -15,15 +15,16 @@ from torch import Tensor
 
 from encoder_lib import expect
 
-# kinds of words in a program, and the variables that JupyterLab's themes colour them with
+# kinds of words in a program, and the variables of JupyterLab's themes that colour them; its own colour of comments
+# is too pale on a dark ground
 COLOURS = {
-    Token.Keyword: "keyword-color, #008000",
-    Token.Operator.Word: "keyword-color, #008000",
-    Token.Literal.String: "string-color, #ba2121",
-    Token.Literal.Number: "number-color, #008800",
-    Token.Comment: "comment-color, #408080",
-    Token.Name.Class: "def-color, #0000cc",
-    Token.Name.Function: "def-color, #0000cc",
+    Token.Keyword: "mirror-editor-keyword-color, #008000",
+    Token.Operator.Word: "mirror-editor-keyword-color, #008000",
+    Token.Literal.String: "mirror-editor-string-color, #ba2121",
+    Token.Literal.Number: "mirror-editor-number-color, #008800",
+    Token.Comment: "content-font-color2, #616161",
+    Token.Name.Class: "mirror-editor-def-color, #0000cc",
+    Token.Name.Function: "mirror-editor-def-color, #0000cc",
 }
 STYLE = {
     "figure.figsize": (7.0, 3.6),
@@ -43,8 +44,10 @@ def setup(seed: int = 0, *, device: str | torch.device | None = None) -> torch.d
     name. Random numbers start from `seed`. Tensors are float64 unless said otherwise (float32 on MPS, which has no
     wider type), torch works on one thread, and a tensor at the end of a cell shows four decimals.
 
-    Raises: ValueError when the device asked for is unknown or not there.
+    Raises: TypeError or ValueError for a seed that is not an integer from 0 to 2³² − 1, as NumPy takes it; ValueError
+    when the device asked for is unknown or not there.
     """
+    seed = expect.seed(seed, seeds=2**32)
     device = expect.device("cuda" if device is None and torch.cuda.is_available() else device)
     torch.manual_seed(seed)
     np.random.seed(seed)
@@ -58,7 +61,11 @@ def setup(seed: int = 0, *, device: str | torch.device | None = None) -> torch.d
 
 
 def tidy(x: Tensor) -> Tensor:
-    """`x` as it is shown: on the CPU, without its graph, rounded to four decimals, with no minus before a zero."""
+    """`x` as it is shown: on the CPU, without its graph, rounded to four decimals, with no minus before a zero.
+
+    Raises: TypeError for what is no tensor.
+    """
+    expect.tensor("x", x)
     x = x.detach().cpu()
     return x.round(decimals=4) + 0.0 if x.is_floating_point() else x
 
@@ -71,6 +78,7 @@ class Source:
     """Python source as a cell's output: coloured by JupyterLab's theme, and scrolled where it is wide."""
 
     def __init__(self, text: str):
+        expect.text("text", text)
         self.text = text
 
     def __repr__(self) -> str:
@@ -84,14 +92,15 @@ class Source:
 def _coloured(kind, piece: str) -> str:
     colour = next((colour for token, colour in COLOURS.items() if kind in token), None)
     text = html.escape(piece, quote=False)
-    return text if colour is None else f'<span style="color:var(--jp-mirror-editor-{colour})">{text}</span>'
+    return text if colour is None else f'<span style="color:var(--jp-{colour})">{text}</span>'
 
 
 def complaint(function: Callable, *arguments) -> str:
     """What `function` says when it refuses its arguments: the kind of error and its words.
 
-    Raises: AssertionError when it takes them.
+    Raises: AssertionError when it takes them; TypeError for what is no function.
     """
+    expect.function("function", function)
     try:
         function(*arguments)
     except Exception as error:
@@ -107,5 +116,6 @@ def show_source(thing) -> Source:
     try:
         source = inspect.getsource(thing)
     except (TypeError, OSError) as error:
-        raise TypeError(f"expected a class, function or method written in Python, got {thing!r}") from error
+        wanted = "a class, function or method written in Python"
+        raise TypeError(f"thing: expected {wanted}, got {expect.shown(thing)} ({type(thing).__name__})") from error
     return Source(textwrap.dedent(source).strip())

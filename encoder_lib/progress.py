@@ -7,12 +7,22 @@ from IPython.display import display
 from tqdm.auto import tqdm
 from tqdm.notebook import tqdm_notebook
 
+from encoder_lib import expect
+
 EMPTY = {"text/html": "<!-- -->", "text/plain": ""}  # takes no room
 
 
 @contextmanager
 def bar(total: int, name: str, *, shown: bool, unit: str = "step") -> Iterator[tqdm]:
-    """A tqdm bar for a `with` block. In a notebook it goes when the block ends; in a terminal its last state stays."""
+    """A tqdm bar for a `with` block. In a notebook it goes when the block ends; in a terminal its last state stays.
+
+    Raises: TypeError or ValueError for a total that is not an integer ≥ 0; TypeError for names that are no text, or a
+    `shown` that is neither True nor False.
+    """
+    expect.counts(total=total)
+    expect.text("name", name)
+    expect.text("unit", unit)
+    expect.flags(shown=shown)
     in_notebook = shown and issubclass(tqdm, tqdm_notebook)
     options = {"leave": False, "display": False} if in_notebook else {}
     moving = tqdm(total=total, desc=name, unit=unit, disable=not shown, **options)

@@ -4,6 +4,7 @@ import torch
 from torch import Tensor, nn
 
 from encoder_lib import expect
+from encoder_lib.attention import MultiHeadAttention
 from encoder_lib.tasks import Sample, Task, right_map, weight_on
 from encoder_lib.trace import trace
 
@@ -18,12 +19,17 @@ class Recording:
     steps: N numbers. accuracies: (N,), the share of right answers. weights: (N, layers, H), the mean weight on the
     token that holds the answer. maps: (N, layers, H, keep, T, T). right: (keep, T, T), see `right_map`.
     sequences: those that are kept, in symbols; labels: the same, with each token's place before it.
-    Raises: TypeError or ValueError for `every` or `keep` that are not integers ≥ 1; ValueError for a model without
-    attention.
+    Raises: TypeError for a model, a task or a sample of another type; TypeError or ValueError for `every` or `keep`
+    that are not integers ≥ 1; ValueError for a model without attention.
     """
 
     def __init__(self, model: nn.Module, task: Task, sample: Sample, *, every: int = 1, keep: int = 6):
+        expect.module("model", model)
+        expect.kind("task", task, Task, "a Task", "; try TASKS['reverse']")
+        expect.kind("sample", sample, Sample, "a Sample", "; try task.draw(64)")
         expect.sizes(every=every, keep=keep)
+        if not any(isinstance(module, MultiHeadAttention) for module in model.modules()):
+            raise ValueError(f"model: expected one with attention to record, got none in {expect.shown(model)}")
         self.model, self.task, self.sample, self.every, self.keep = model, task, sample, every, keep
         self.sequences = [task.read(ids) for ids in sample.ids[:keep]]
         self.labels = [[f"{place} {symbol}" for place, symbol in enumerate(row)] for row in self.sequences]
@@ -48,8 +54,6 @@ class Recording:
             answers = self.model(self.sample.ids.to(device)).argmax(-1).cpu()  # (B, T)
         self.model.train(mode)
         layers = [x.cpu().double() for name, x in t.items() if name.endswith("attention.weights")]  # (B, H, T, T) each
-        if not layers:
-            raise ValueError("model: expected one with attention to record, got none")
         asked = self.sample.source >= 0  # (B, T)
         self._accuracies.append((answers == self.sample.targets)[asked].double().mean())
         self._weights.append(torch.stack([weight_on(self.sample.source, x) for x in layers]))  # (layers, H)

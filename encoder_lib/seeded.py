@@ -5,10 +5,16 @@ from contextlib import contextmanager
 
 import torch
 
+from encoder_lib import expect
+
 
 @contextmanager
 def seeded(seed: int) -> Iterator[None]:
-    """Random numbers from `seed` inside, and outside as if none had been drawn, on every device."""
+    """Random numbers from `seed` inside, and outside as if none had been drawn, on every device.
+
+    Raises: TypeError or ValueError for a seed that is not an integer from 0 to 2⁶⁴ − 1.
+    """
+    seed = expect.seed(seed)
     with torch.random.fork_rng(range(torch.cuda.device_count())):
         torch.manual_seed(seed)
         yield

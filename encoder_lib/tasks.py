@@ -5,7 +5,7 @@ import re
 import string
 import sys
 import sysconfig
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache, partial
 from pathlib import Path
@@ -35,9 +35,10 @@ def kinds_corpus(n_sentences: int, *, seed: int = 0) -> tuple[Tensor, list[str]]
     vocabulary lists the kinds one after the other, then the verbs.
 
     Shapes: -> ids (N, 3), and the vocabulary as a list of words, one for each id.
-    Raises: TypeError or ValueError for a number of sentences that is not an integer ≥ 1.
+    Raises: TypeError or ValueError for a number of sentences that is not an integer ≥ 1, or a seed that is none.
     """
     expect.sizes(n_sentences=n_sentences)
+    seed = expect.seed(seed)
     words = [word for kind in KINDS.values() for word in kind] + [verb for _, verb, _ in SENTENCES]
     draw = torch.Generator().manual_seed(seed)
     templates = torch.tensor(
@@ -59,7 +60,9 @@ def neighbours(sentences: Tensor) -> tuple[Tensor, Tensor]:
     """Every pair of words that stand side by side, in both directions: the word, and what to predict from it.
 
     Shapes: sentences (N, T) -> words (2 · N · (T − 1),) and neighbours, the same.
+    Raises: TypeError or ValueError for sentences that are not ids (N, T).
     """
+    expect.token_ids(sentences, name="sentences", batched=True)
     left, right = sentences[:, :-1].flatten(), sentences[:, 1:].flatten()
     return torch.cat([left, right]), torch.cat([right, left])
 
@@ -151,7 +154,9 @@ def right_map(source: Tensor) -> Tensor:
     """The attention map that looks at the answers: 1 at the token that holds it; NaN in rows that ask nothing.
 
     Shapes: source (…, T) -> (…, T, T).
+    Raises: TypeError for a source that is no tensor of integers; ValueError for a place beyond its end.
     """
+    _expect_places(source)
     places = torch.arange(source.shape[-1], device=source.device)
     looks = (source[..., None] == places).to(torch.get_default_dtype())  # (…, T, T)
     return looks.masked_fill((source < 0)[..., None], torch.nan)
@@ -161,14 +166,40 @@ def weight_on(source: Tensor, weights: Tensor) -> Tensor:
     """How much weight each head gives to the token that holds the answer, averaged over all tokens that ask.
 
     Shapes: source (B, T), weights (B, H, T, T) -> (H,).
-    Raises: ValueError when no token asks.
+    Raises: TypeError for other tensors; ValueError for other shapes, a place beyond the end, or when no token asks.
     """
+    _expect_places(source)
+    expect.vectors(weights, name="weights")
+    if source.ndim != 2 or weights.ndim != 4 or (len(weights), *weights.shape[2:]) != (*source.shape, source.shape[1]):
+        shapes = f"{tuple(source.shape)} and {tuple(weights.shape)}"
+        raise ValueError(f"expected source (B, T) and weights (B, H, T, T), got {shapes}; try the maps of a trace")
     asks = source >= 0  # (B, T)
     if not asks.any():
         raise ValueError("source: expected at least one token that asks, got none; try the source of a task's draw")
     places = source.clamp(min=0).to(weights.device)[:, None, :, None].expand(-1, weights.shape[1], -1, 1)
     there = weights.gather(3, places)[..., 0].transpose(1, 2)  # (B, T, H)
     return there[asks].mean(dim=0)
+
+
+def _expect_places(source: Tensor) -> None:
+    expect.token_ids(source, name="source")
+    if source.numel() and source.max() >= source.shape[-1]:
+        most = source.shape[-1] - 1
+        raise ValueError(f"source: expected places from 0 to {most}, or {NOT_ASKED}, got {source.max().item()}")
+
+
+def spell(ids: Tensor, symbols: Sequence[str]) -> list[str]:
+    """The symbols that ids stand for. Shapes: ids (T,) -> T strings.
+
+    Raises: TypeError or ValueError for what is no row of ids; IndexError for an id without a symbol.
+    """
+    expect.token_ids(ids, name="ids")
+    if ids.ndim != 1:
+        raise ValueError(f"ids: expected one sequence (T,), got shape {tuple(ids.shape)}; try ids[0]")
+    wrong = ids[(ids < 0) | (ids >= len(symbols))]
+    if len(wrong):
+        raise IndexError(f"ids: expected numbers from 0 to {len(symbols) - 1}, got {wrong[0].item()}")
+    return [symbols[i] for i in ids.tolist()]
 
 
 @dataclass(frozen=True)
@@ -182,8 +213,8 @@ class Task:
     padding_idx: int | None = None
 
     def read(self, ids: Tensor) -> list[str]:
-        """One sequence in symbols. Shapes: ids (T,) -> T strings."""
-        return [self.symbols[i] for i in ids.tolist()]
+        """One sequence in symbols. Shapes and errors: as `spell`."""
+        return spell(ids, self.symbols)
 
 
 LETTERS = tuple(string.ascii_lowercase[:10])
@@ -199,7 +230,10 @@ def solver(task: Task, *, n_layers: int = 1, n_heads: int = 1, d_model: int = 64
     """A model for a task, in float32: an encoder, and a linear map from each token's vector to the scores of answers.
 
     Shapes: ids (B, T) -> (B, T, answers).
+    Raises: TypeError for what is no Task, and as TransformerEncoder.
     """
+    expect.kind("task", task, Task, "a Task", "; try TASKS['reverse']")
+    expect.sizes(d_model=d_model)
     settings = {"positional": "learned", "max_len": 2 * task.length, "padding_idx": task.padding_idx} | settings
     encoder = TransformerEncoder(len(task.symbols), n_layers, d_model, n_heads, 2 * d_model, **settings)
     return nn.Sequential(encoder, nn.Linear(d_model, task.answers)).float()

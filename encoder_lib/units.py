@@ -48,8 +48,14 @@ def influence(layer: Callable[[Tensor], Tensor], x: Tensor, new: Tensor) -> Tens
     Both outputs are computed in batches of one size, so that what does not depend on token i comes out as exactly 0.
 
     Shapes: layer (B, T, D) -> (B, T, D); x, new (T, D) -> (T, T).
-    Raises: ValueError for x and new of different shapes, or more or fewer axes than two.
+    Raises: TypeError for what is no function or no vectors; ValueError for x and new of different shapes, more or fewer
+    axes than two, or a layer that gives something else than it got.
     """
+    expect.function("layer", layer)
+    for name, vectors in (("x", x), ("new", new)):
+        expect.tensor(name, vectors)
+        if not vectors.is_floating_point():
+            raise TypeError(f"{name}: expected floating-point vectors, got {vectors.dtype}; try .float()")
     if x.ndim != 2 or x.shape != new.shape:
         shapes = f"{tuple(x.shape)} and {tuple(new.shape)}"
         raise ValueError(f"expected x and new of one shape (T, D), got {shapes}; try x[0] for the first of a batch")
@@ -57,7 +63,12 @@ def influence(layer: Callable[[Tensor], Tensor], x: Tensor, new: Tensor) -> Tens
     own = torch.eye(length, dtype=torch.bool, device=x.device)[..., None]  # (T, T, 1)
     replaced = torch.where(own, new, x)  # (T, T, D): in row i, token i is new
     with torch.no_grad():
-        return (layer(replaced) - layer(x.repeat(length, 1, 1))).abs().amax(dim=-1)  # (T, T)
+        moved, still = layer(replaced), layer(x.repeat(length, 1, 1))  # (T, T, D) each
+        expect.tensor("layer: its output", moved)
+        if moved.shape[:2] != replaced.shape[:2] or moved.ndim != 3:
+            shapes = f"{tuple(moved.shape)} for {tuple(replaced.shape)}"
+            raise ValueError(f"layer: expected one that gives vectors (B, T, D) for vectors (B, T, D), got {shapes}")
+        return (moved - still).abs().amax(dim=-1)  # (T, T)
 
 
 @dataclass(frozen=True)
@@ -83,7 +94,15 @@ class Heard:
 
     @torch.no_grad()
     def without_learning(self, network: FeedForward, *, seed: int = 0) -> Tensor:
-        """The sums (N, F) of a network whose units have the same weights, each unit's in a random order."""
+        """The sums (N, F) of a network whose units have the same weights, each unit's in a random order.
+
+        Raises: TypeError for another network, or a seed that is no integer; ValueError for one of another width.
+        """
+        expect.kind("network", network, FeedForward, "a FeedForward")
+        seed, width = expect.seed(seed), self.given.shape[-1]
+        if network.linear1.in_features != width:
+            got = f"FeedForward({network.linear1.in_features}, …)"
+            raise ValueError(f"network: expected one that reads vectors of width {width}, got {got}")
         weight = network.linear1.weight.detach().cpu()  # (F, D)
         order = torch.rand(weight.shape, generator=torch.Generator().manual_seed(seed), dtype=torch.float32).argsort(1)
         bias = network.linear1.bias
@@ -96,14 +115,15 @@ def listen(model: SentenceEncoder, texts: Iterable[str], *, layer: int = 1) -> H
 
     Layers above are not computed. Words are word pieces; the two special tokens of each text are left out.
 
-    Raises: TypeError or ValueError for a layer that is not there; TypeError for a single text; ValueError for none.
+    Raises: TypeError for another model; TypeError or ValueError for a layer that is not there; TypeError for a single
+    text, or what is no text; ValueError for none.
     """
-    if isinstance(texts, str):
-        raise TypeError("texts: expected several strings, got one; try [text]")
+    expect.kind("model", model, SentenceEncoder, "a SentenceEncoder", "; try load_pretrained()")
+    texts = expect.texts("texts", texts)
     stack = model.encoder.encoder.layers
     expect.sizes(layer=layer)
     if layer > len(stack):
-        raise ValueError(f"layer: expected 1 to {len(stack)}, got {layer}")
+        raise ValueError(f"layer: expected 1 to {len(stack)}, got {expect.shown(layer)}")
     found = []
     for number, text in enumerate(texts):
         ids = model.ids(text)  # (1, T)
@@ -126,9 +146,21 @@ def favourites(sums: Tensor, ids: Tensor, *, k: int = 15) -> Tensor:
     """How uniform each unit's favourite words are: of the k words that excite it most, the share of the commonest.
 
     Shapes: sums (N, F), ids (N,) -> (F,), from 1/k to 1.
+    Raises: TypeError for other tensors; ValueError for other shapes, or a k that is not from 1 to N.
     """
+    expect.matrix("sums", sums)
+    expect.token_ids(ids, name="ids")
+    if ids.shape != sums.shape[:1]:
+        raise ValueError(f"ids: expected as many as sums has rows, {len(sums)}, got shape {tuple(ids.shape)}")
+    _at_most("k", k, len(sums), "words")
     top = ids[sums.topk(k, dim=0).indices]  # (k, F)
     return (top[:, None] == top).sum(dim=0).amax(dim=0) / k
+
+
+def _at_most(name: str, number: int, most: int, what: str) -> None:
+    expect.integer(name, number, least=1)
+    if number > most:
+        raise ValueError(f"{name}: expected at most {most}, as there are {what}, got {number}")
 
 
 def tell(sums: Tensor, has: Tensor, half: Tensor, *, n: int = 20) -> tuple[Tensor, Tensor]:
@@ -140,8 +172,15 @@ def tell(sums: Tensor, has: Tensor, half: Tensor, *, n: int = 20) -> tuple[Tenso
     standard deviations, the best first; they are scored where it is False.
 
     Shapes: sums (N, F), has (N,), half (N,), both boolean -> units (n,), scores (n,).
-    Raises: ValueError when one half has no word with the property, or none without it.
+    Raises: TypeError for other tensors; ValueError for other shapes, an n that is not from 1 to F, or when one half has
+    no word with the property, or none without it.
     """
+    expect.matrix("sums", sums)
+    expect.booleans("has", has, len(sums))
+    expect.booleans("half", half, len(sums))
+    _at_most("n", n, sums.shape[1], "units")
+    if half.all() or not half.any():
+        raise ValueError(f"half: expected words in both halves, got {half.sum().item()} of {len(half)} in one")
     for part in (half, ~half):
         if has[part].all() or not has[part].any():
             share = f"{has[part].sum().item()} of {len(has[part])} words with it in one"

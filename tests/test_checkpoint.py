@@ -360,3 +360,26 @@ def test_a_whole_file_is_written_whole_or_not_at_all(tmp_path, error):
         part.write_text("half of")
         raise error
     assert path.read_text() == "old" and list(tmp_path.iterdir()) == [path]
+
+
+@pytest.mark.parametrize(
+    ("path", "error", "words"),
+    [
+        (None, TypeError, r"path: expected a path, got None \(NoneType\); try"),
+        (3, TypeError, r"path: expected a path, got 3 \(int\); try"),
+        (b"m.safetensors", TypeError, r"path: expected a path, got .* \(bytes\); try"),
+        ("m\0.safetensors", ValueError, "path: expected the name of a file, got .* zero byte"),
+    ],
+)
+def test_what_is_no_path_is_refused(path, error, words):
+    """By all that write and all that read."""
+    network, mover, _ = trained()
+    for call in (
+        lambda: save_checkpoint(network, path),
+        lambda: load_checkpoint(network, path),
+        lambda: save_training(network, mover, path),
+        lambda: load_training(network, mover, path),
+        lambda: read_notes(path),
+    ):
+        with pytest.raises(error, match=words):
+            call()

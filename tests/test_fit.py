@@ -205,6 +205,8 @@ def test_any_other_error_goes_through_and_leaves_eval_mode():
     [
         ({"steps": 0}, ValueError, "steps"),
         ({"steps": 1.5}, TypeError, "steps"),
+        ({"watch": 3}, TypeError, "watch: expected a function, got 3"),
+        ({"watch": []}, TypeError, "watch: expected a function"),
         ({"lr": 0}, ValueError, "lr"),
         ({"lr": math.nan}, ValueError, "lr"),
         ({"every": 0}, ValueError, "every"),
@@ -284,3 +286,17 @@ def test_a_bar_in_a_notebook_makes_room_when_it_is_done(monkeypatch):
 def test_accuracy_takes_tensors():
     with pytest.raises(TypeError, match=r"expected two tensors, inputs and targets, got \['list', 'list'\]; try"):
         accuracy(small(), [0, 1], [1, 2])
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "words"),
+    [
+        (lambda: History(-1), ValueError, "planned"),
+        (lambda: History(2.5), TypeError, "planned"),
+        (lambda: History(3).first("all"), TypeError, "share"),
+        (lambda: History(3).first(1.5), ValueError, "share"),
+    ],
+)
+def test_a_history_says_what_it_takes(call, error, words):
+    with pytest.raises(error, match=words):
+        call()

@@ -15,9 +15,11 @@ from torch import Tensor
 
 from encoder_lib.checks.limit import TimeUp, run_within
 from encoder_lib.notebook import tidy
+from encoder_lib.plots import readable
 
 TOLERANCE = 1e-4  # an answer computed in float32 is right too
 PATIENCE = 5.0  # seconds that one input may take
+LONGEST = 1000  # characters of a line
 _tries: Counter[str] = Counter()  # how often each exercise was tried since it last passed
 
 
@@ -51,13 +53,14 @@ class Verdict:
         return not self.problem
 
     def lines(self) -> list[str]:
+        """What it says, a line for each thing; words of the learner's are cut, and lose what no screen can show."""
         head = f"{self.exercise}: " + ("right." if self.correct else "not there yet.")
         lines = [head, *(f"✓ {label}" for label in self.passed)]
         if self.problem:
             lines.append(f"✗ {self.problem}")
         if self.hint:
             lines.append(f"Hint: {self.hint}")
-        return lines
+        return ["\n".join(readable(part, LONGEST) for part in line.split("\n")) for line in lines]
 
     def __repr__(self) -> str:
         return "\n".join(self.lines())
@@ -66,8 +69,9 @@ class Verdict:
         colour = "#2e7d32" if self.correct else "#b26a00"
         head, *rest = (html.escape(line, quote=True) for line in self.lines())
         items = "".join(f'<li style="white-space:pre-wrap">{line}</li>' for line in rest)
+        kind = 'role="status" class="mathjax_ignore tex2jax_ignore"'  # a dollar sign of the learner's starts no formula
         return (
-            f'<div role="status" style="border-left:4px solid {colour};padding:2px 12px"><strong>{head}</strong>'
+            f'<div {kind} style="border-left:4px solid {colour};padding:2px 12px"><strong>{head}</strong>'
             f'<ul style="list-style:none;padding-left:0;margin:4px 0">{items}</ul></div>'
         )
 
@@ -114,8 +118,10 @@ def _objection(thing: Callable, probe: Probe) -> str:
         problem = run_within(PATIENCE, probe.look, thing)
     except TimeUp:
         problem = f"it was still running after {PATIENCE:.0f} seconds; does a loop never end?"
-    except (Exception, SystemExit) as error:
-        problem = f"it stopped with {type(error).__name__}: {str(error)[:300]}"
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:
+        problem = f"it stopped with {type(error).__name__}: {_said(error)}"
     return problem and f"{probe.label}: {problem}"
 
 
@@ -129,9 +135,11 @@ def _problem(attempt: Callable, reference: Callable, case: Case) -> str:
         got = run_within(PATIENCE, attempt, *mine)
     except TimeUp:
         return f"{case.label}: with {given} it was still running after {PATIENCE:.0f} seconds; does a loop never end?"
-    except (Exception, SystemExit) as error:
-        advice = "; both sides of a product need one dtype: try .to(table.dtype)" if "dtype" in str(error) else ""
-        return f"{case.label}: with {given} it stopped with {type(error).__name__}: {str(error)[:300]}{advice}"
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:
+        advice = "; both sides of a product need one dtype: try .to(table.dtype)" if "dtype" in _said(error) else ""
+        return f"{case.label}: with {given} it stopped with {type(error).__name__}: {_said(error)}{advice}"
     if got is None or got is ...:
         return _UNWRITTEN
     changed = [a for a, b in zip(case.arguments, mine, strict=True) if isinstance(a, Tensor) and not _same(a, b)]
@@ -140,7 +148,15 @@ def _problem(attempt: Callable, reference: Callable, case: Case) -> str:
     try:
         return _difference(case.label, given, reference(*case.arguments), got)
     except Exception as error:  # a tensor without numbers, for instance
-        return f"{case.label}: with {given} the result cannot be compared: {str(error)[:300]}"
+        return f"{case.label}: with {given} the result cannot be compared: {_said(error)}"
+
+
+def _said(error: BaseException) -> str:
+    """The words of an error, not too many; a class that the learner wrote may fail to have any."""
+    try:
+        return str(error)[:300]
+    except Exception:
+        return "(it cannot be shown in words)"
 
 
 def _difference(label: str, given: str, expected, got) -> str:

@@ -5,6 +5,7 @@ from functools import lru_cache
 import torch
 from torch import Tensor
 
+from encoder_lib import expect
 from encoder_lib.explore.controls import Range, Text
 from encoder_lib.explore.explorer import Explorer
 from encoder_lib.explore.views import Heatmap, Tokens, View
@@ -17,7 +18,10 @@ def heads(model: SentenceEncoder, sentence: str, *, layer: int = 1, head: int = 
     """Who looks at whom in a sentence that the reader types; `atlas` shows all layers and heads, small, beside it.
 
     Layers and heads count from 1. The front end steps through the heads by itself.
+    Raises TypeError for what is no SentenceEncoder, and what the controls raise for values that they do not take.
     """
+    expect.kind("model", model, SentenceEncoder, "a SentenceEncoder", "; try load_pretrained()")
+    expect.flags(atlas=atlas)
     n_layers, n_heads = len(model.encoder.encoder.layers), model.encoder.encoder.layers[0].attention.n_heads
 
     @lru_cache(maxsize=8)  # moving along the layers computes nothing anew

@@ -12,6 +12,7 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from torch import Tensor
 
+from encoder_lib import expect
 from encoder_lib.encoder import EncoderLayer
 from encoder_lib.explore.controls import Range, Select, Text
 from encoder_lib.explore.explorer import Explorer
@@ -97,7 +98,9 @@ def block_steps(
 
     Layers and steps count from 1. A layer gets what the layers below it put out, as they were trained; `order` rewires
     the chosen layer alone, with its trained weights.
+    Raises TypeError for what is no SentenceEncoder, and what the controls raise for values that they do not take.
     """
+    expect.kind("model", model, SentenceEncoder, "a SentenceEncoder", "; try load_pretrained()")
     layers = model.encoder.encoder.layers
     controls = (
         Text("sentence", sentence, max_length=LONGEST, label="your sentence"),

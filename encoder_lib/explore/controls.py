@@ -1,12 +1,14 @@
 """The controls of an explorer: what values each one takes, and how the front end draws it."""
 
 import keyword
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field
-from math import isclose, isfinite
+from math import isclose
 from numbers import Real
 
 import traitlets
 
+from encoder_lib import expect
 from encoder_lib.plots import readable
 
 
@@ -19,6 +21,7 @@ class Control:
     label: str = field(default="", kw_only=True)
 
     def __post_init__(self) -> None:
+        expect.text("name", self.name)
         if not self.name.isidentifier() or keyword.iskeyword(self.name) or self.name.startswith("_"):
             raise ValueError(
                 f"expected a Python identifier as a control's name, got {self.name!r}: it names an argument"
@@ -30,7 +33,7 @@ class Control:
         object.__setattr__(self, field_name, value)
 
     def _refuse(self, expected: str, value: object, error: type[Exception] = ValueError) -> Exception:
-        return error(f"{self.name}: expected {expected}, got {value!r}")
+        return error(f"{self.name}: expected {expected}, got {expect.shown(value)}")
 
     def check(self, value):
         """Return the value that the control takes for `value`. Raises TypeError or ValueError when it takes none."""
@@ -51,11 +54,18 @@ class Number(Control):
     step: float = field(default=1, kw_only=True)
 
     def __post_init__(self) -> None:
-        if not (isfinite(self.min) and isfinite(self.max) and self.min < self.max):
+        for name in ("min", "max", "step"):
+            number = getattr(self, name)
+            if not self._may_lack(name):
+                expect.number(f"{self.name}: {name}", number)
+        if not self.min < self.max:
             raise self._refuse("min < max", (self.min, self.max))
         if not self._step_fits():
             raise self._refuse("a positive step that divides max - min", self.step)
         super().__post_init__()
+
+    def _may_lack(self, name: str) -> bool:
+        return False
 
     def _step_fits(self) -> bool:
         return self.step > 0 and isclose((self.max - self.min) / self.step, self.positions - 1, rel_tol=1e-9)
@@ -91,6 +101,13 @@ class Range(Number):
     step: float | None = field(default=1, kw_only=True)
     log: bool = field(default=False, kw_only=True)
 
+    def __post_init__(self) -> None:
+        expect.flags(log=self.log)
+        super().__post_init__()
+
+    def _may_lack(self, name: str) -> bool:
+        return name == "step" and self.step is None
+
     def _step_fits(self) -> bool:
         if self.log and self.min <= 0:
             raise self._refuse("min > 0 on a logarithmic slider", self.min)
@@ -107,6 +124,8 @@ class Select(Control):
     options: tuple[str | float, ...] = field(kw_only=True)
 
     def __post_init__(self) -> None:
+        if isinstance(self.options, str) or not isinstance(self.options, Iterable):
+            raise self._refuse("a list of options", self.options, TypeError)
         self._keep("options", tuple(self.options))
         for option in self.options:
             if not isinstance(option, str | int | float):
@@ -114,7 +133,7 @@ class Select(Control):
         super().__post_init__()
 
     def check(self, value):
-        for option in self.options:
+        for option in self.options if isinstance(value, str | Real) else ():
             if option == value and isinstance(option, bool) == isinstance(value, bool):
                 return option
         raise self._refuse(f"one of {list(self.options)}", value)
@@ -138,6 +157,10 @@ class Text(Control):
 
     value: str
     max_length: int = field(default=200, kw_only=True)
+
+    def __post_init__(self) -> None:
+        expect.sizes(max_length=self.max_length)
+        super().__post_init__()
 
     def check(self, value: str) -> str:
         if not isinstance(value, str):

@@ -3,7 +3,7 @@
 from encoder_lib.explore.controls import Range, Select
 from encoder_lib.explore.explorer import Explorer
 from encoder_lib.measure import INITS, ORDERS, Profile, depth_profiles
-from encoder_lib.plots import plot_profiles
+from encoder_lib.plots import GREY, plot_profiles
 
 DEEPEST, STEP = 32, 2
 QUANTITIES = ("gradient", "size", "similarity")  # one Axes each
@@ -30,14 +30,14 @@ def depth(depth: int = 12, order: str = "post-norm", init: str = "default") -> E
 
     figure = plot_profiles({name: profiles[name, "default"][DEEPEST] for name in ORDERS})
     for ax, quantity in zip(figure.axes, QUANTITIES, strict=True):
-        ax.lines[1].set(color="0.6", zorder=1)
+        ax.lines[1].set(color=GREY, zorder=1)
         ax.set_xlim(-1, DEEPEST + 1)
         if quantity != "similarity":
             every = [getattr(p, quantity) for cuts in profiles.values() for p in cuts.values()]
             low, high = min(v.min().item() for v in every), max(v.max().item() for v in every)
             ax.set_ylim(low / 1.3, high * 1.3)
     (legend,) = figure.legends
-    legend.legend_handles[1].set_color("0.6")
+    legend.legend_handles[1].set_color(GREY)
 
     def show(depth: int, order: str, init: str) -> str:
         this, other = chosen(depth, order, init)

@@ -32,3 +32,21 @@ function listener(model) {
   const stop = () => pairs.forEach(([events, callback]) => model.off(events, callback));
   return [listen, stop];
 }
+
+/**
+ * Give a widget that has loaded late its ears back. When its front end takes more than two seconds to load, on a busy
+ * machine, anywidget draws it all the same but from then on drops whatever the kernel says. An event brings the model
+ * itself; if that drops a message without a meaning, the base class takes over, and asks for what was missed.
+ */
+function initialize({ model }) {
+  const ask = (itself) => {
+    itself._handle_comm_msg({ content: { data: {} } }).catch(() => {
+      const hear = Object.getPrototypeOf(Object.getPrototypeOf(itself))._handle_comm_msg;
+      itself.comm.on_msg((message) => hear.call(itself, message));
+      itself.comm.send({ method: "request_state" });
+    });
+  };
+  model.on("change:_loaded", ask); // known on this page alone
+  model.set("_loaded", true);
+  model.off("change:_loaded", ask);
+}

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
+from encoder_lib import expect
 from encoder_lib.embedding import TokenEmbedding
 from encoder_lib.explore.controls import Range
 from encoder_lib.explore.explorer import Explorer
@@ -48,7 +49,17 @@ def _words(ids: list[int], error: float) -> str:
 
 
 def similarity(tables: Tensor, words: Sequence[str], kinds: Sequence[str]) -> Explorer:
-    """The cosine of every two words while their table learns: `tables` (N, V, D) holds one table for each step."""
+    """The cosine of every two words while their table learns: `tables` (N, V, D) holds one table for each step.
+
+    Raises TypeError for what are no tables; ValueError for fewer than two steps, or words or kinds that do not match.
+    """
+    expect.vectors(tables, name="tables")
+    if tables.ndim != 3 or len(tables) < 2:
+        raise ValueError(f"tables: expected shape (steps, V, D) with two steps or more, got {tuple(tables.shape)}")
+    words, kinds = expect.texts("words", words), expect.texts("kinds", kinds)
+    for name, strings in (("words", words), ("kinds", kinds)):
+        if len(strings) != tables.shape[1]:
+            raise ValueError(f"{name}: expected one for each of {tables.shape[1]} rows, got {len(strings)}")
     unit = torch.nn.functional.normalize(tables.detach().double(), dim=-1)  # (N, V, D)
     cosines = unit @ unit.transpose(1, 2)  # (N, V, V)
     alike = torch.tensor([[a == b for b in kinds] for a in kinds])  # (V, V)

@@ -490,7 +490,10 @@ function render({ model, el }) {
     const texts = model.get("_descriptions");
     const text = texts[Math.min(frame(), texts.length - 1)];
     say(description, text);
-    for (const picture of pictures.querySelectorAll("canvas.explorer-picture")) picture.setAttribute("aria-label", text);
+    for (const picture of pictures.querySelectorAll("canvas.explorer-picture")) {
+      const name = picture.closest("figure").querySelector("figcaption").textContent;
+      picture.setAttribute("aria-label", name ? `${name}. ${text}` : text);
+    }
     for (const picture of pictures.querySelectorAll("img")) picture.alt = text;
   };
 
@@ -658,4 +661,4 @@ function render({ model, el }) {
   }
 }
 
-export default { render };
+export default { initialize, render };

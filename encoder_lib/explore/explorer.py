@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 from PIL import Image
 from traitlets import Bytes, Dict, List, Unicode
 
-from encoder_lib import plots
+from encoder_lib import expect, plots
 from encoder_lib.explore.controls import Control, ControlTrait
 from encoder_lib.explore.front_end import STYLE, script
 from encoder_lib.explore.views import View
@@ -23,8 +23,9 @@ class Explorer(anywidget.AnyWidget):
     show: a pure function, called with every control's value by name. It returns a `View`; or, with `figure`, it updates
         the artists of that one matplotlib figure and returns the picture's description in words.
     Each control's value is a trait: read it, set it (`explorer.base = 200`), observe it, link it.
-    Raises ValueError for a name that two controls share or that a widget already uses. An exception in `show` appears
-    in the explorer, which keeps its last good picture, and is raised again.
+    Raises ValueError for a name that two controls share or that a widget already uses; TypeError for what is no
+    function, no control or no figure. An exception in `show` appears in the explorer, which keeps its last good
+    picture, and is raised again.
     """
 
     _esm = script("tokens.js", "explorer.js")
@@ -43,10 +44,13 @@ class Explorer(anywidget.AnyWidget):
     _picture = Bytes().tag(sync=True)  # a figure as PNG
 
     def __init__(self, show: Callable, *controls: Control, title: str, figure: Figure | None = None) -> None:
+        expect.function("show", show)
+        expect.kind("figure", figure, Figure | None, "a matplotlib figure", "; try plt.figure()")
         self._by_name = {}
         for control in controls:
+            expect.kind("controls", control, Control, "controls", "; try Range('length', 4, min=1, max=9)")
             if hasattr(Explorer, control.name) or control.name in self._by_name:
-                raise ValueError(f"expected a name that is still free, got {control.name!r}: rename the control")
+                raise ValueError(f"controls: expected a name that is free, got {control.name!r}: rename the control")
             self._by_name[control.name] = control
         self.add_traits(**{control.name: ControlTrait(control) for control in controls})
         self._show, self._figure, self._view, self._paused = show, figure, None, False
@@ -83,6 +87,23 @@ class Explorer(anywidget.AnyWidget):
         finally:
             self._paused = False
         self._follow()
+
+    def set_state(self, sync_data: dict) -> None:
+        """Take values of the controls from the front end, and nothing else.
+
+        One that its control refuses is told of in `error`, and the front end gets back the value that counts.
+        """
+        taken, refused = {}, {}
+        for name in self._by_name.keys() & (sync_data.keys() if isinstance(sync_data, dict) else ()):
+            try:
+                self._by_name[name].check(sync_data[name])
+                taken[name] = sync_data[name]
+            except (TypeError, ValueError) as problem:
+                refused[name] = problem
+        super().set_state(taken)
+        if refused:
+            self.error = plots.readable("; ".join(map(str, refused.values())), 500)
+            self.send_state(list(refused))
 
     @property
     def _frame(self) -> int:

@@ -7,6 +7,7 @@ from functools import lru_cache
 import torch
 from torch import Tensor
 
+from encoder_lib import expect
 from encoder_lib.attention import (
     MultiHeadAttention,
     attention_scores,
@@ -33,6 +34,7 @@ def attend(sentence: str = "the dog bites the man", *, similarity: float = 0.0, 
     A word's query, key and value are drawn at random, the same ones on every machine and in every place; the control
     `similarity` turns the keys towards the queries. Without `masks` the controls of the masks are left out.
     """
+    expect.flags(masks=masks)
 
     def show(
         sentence: str,
@@ -81,7 +83,7 @@ def attend(sentence: str = "the dog bites the man", *, similarity: float = 0.0, 
             Checkbox("causal", False, label="causal mask (no look ahead)"),
             Select("silent", SILENT[0], options=SILENT, label="mask everything in the row of"),
         ]
-    return Explorer(show, *controls, title="Attention, word by word")
+    return Explorer(show, *controls, title="Attention, word by word" + (", with masks" if masks else ""))
 
 
 @lru_cache(maxsize=1024)

@@ -10,6 +10,7 @@ from torch import Tensor
 from encoder_lib.explore.controls import Range, Select
 from encoder_lib.explore.explorer import Explorer
 from encoder_lib.norm import LayerNorm, RMSNorm
+from encoder_lib.plots import COLOURS, GREY
 
 WIDTH, MATES = 16, 7
 METHODS = ("layer norm", "RMS norm", "batch norm", "unbiased std, eps outside")
@@ -45,7 +46,7 @@ def normalise(
     figure, axes = plt.subplots(2, 1, figsize=(7.4, 4.6), sharex=True, layout="constrained")
     before = _Panel(axes[0], "Before: what the token brings")
     after = _Panel(axes[1], "After: what the next layer gets")
-    crowd = axes[0].plot([], [], "|", color="0.6", markersize=6, label="its seven batch mates")[0]
+    crowd = axes[0].plot([], [], "|", color=GREY, markersize=6, label="its seven batch mates")[0]
     axes[0].legend(loc="upper left", fontsize=8)
 
     def show(method, mean, spread, outlier, mates, gain, bias, eps) -> str:
@@ -87,10 +88,10 @@ class _Panel:
 
     def __init__(self, ax: Axes, title: str):
         self.edges = np.linspace(-REACH, REACH, 45)
-        self.bars = ax.stairs(np.zeros(44), self.edges, fill=True, color="#0072b2", alpha=0.55)
+        self.bars = ax.stairs(np.zeros(44), self.edges, fill=True, color=COLOURS[0], alpha=0.75)
         self.ticks = ax.plot([], [], "|", color="black", markersize=9)[0]
-        self.centre = ax.axvline(0, color="#d55e00", linewidth=2)
-        self.span = ax.plot([], [], color="#d55e00", linewidth=5, alpha=0.6, solid_capstyle="butt")[0]
+        self.centre = ax.axvline(0, color=COLOURS[1], linewidth=2)
+        self.span = ax.plot([], [], color=COLOURS[1], linewidth=5, solid_capstyle="butt")[0]
         self.text = ax.text(0.985, 0.93, "", transform=ax.transAxes, ha="right", va="top", family="monospace")
         ax.set_title(title, loc="left")
         ax.set(xlim=(-REACH, REACH), ylim=(-3.6, WIDTH + 1), yticks=[0, 8, 16], ylabel="how many")

@@ -70,6 +70,10 @@ def _words(length: int, d_model: int, base: float, changes: list[float]) -> list
 
 def clocks(position: int = 3, shift: int = 5) -> Explorer:
     """Four clocks at one position and at a later one: the angle between depends on the shift alone."""
+    controls = (
+        Range("position", position, min=0, max=100, label="position t"),
+        Range("shift", shift, min=0, max=100, label="shift k"),
+    )
     table = sinusoidal_table(201, 8, base=100.0, dtype=torch.float64)  # (201, 8)
     ax = plot_clocks(table[0], table[0], title="Four clocks, before and after a shift")
 
@@ -85,8 +89,7 @@ def clocks(position: int = 3, shift: int = 5) -> Explorer:
 
     return Explorer(
         show,
-        Range("position", position, min=0, max=100, label="position t"),
-        Range("shift", shift, min=0, max=100, label="shift k"),
+        *controls,
         title="Clocks turn by an angle that depends on the shift alone",
         figure=ax.figure,
     )

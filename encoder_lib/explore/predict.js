@@ -7,11 +7,11 @@ function render({ model, el }) {
   const choices = model.get("_choices").map((text, i) => element("label", {}, radios[i], element("span", {}, text)));
   const commit = element("button", { type: "button", class: "prediction-commit" }, "Commit");
   const compare = element("button", { type: "button", class: "prediction-compare" }, "Compare");
-  const message = element("p", { class: "prediction-message", "aria-live": "polite" });
+  const message = element("p", { class: "prediction-message", "aria-live": "polite", tabindex: -1 });
   const prompt = model.get("_prompt");
   const root = element(
     "section",
-    { class: "prediction", "aria-label": "Prediction" },
+    { class: "prediction", role: "group", "aria-label": "Prediction" },
     element("fieldset", {}, element("legend", {}, prompt), ...choices),
     element("div", { class: "prediction-actions" }, commit, compare, message),
   );
@@ -27,7 +27,10 @@ function render({ model, el }) {
     save("committed", true);
     compare.focus(); // its neighbour has gone
   });
-  compare.addEventListener("click", () => save("revealed", true));
+  compare.addEventListener("click", () => {
+    save("revealed", true);
+    message.focus(); // the button has gone, and a key must not fall through to the notebook
+  });
 
   const follow = () => {
     const [choice, committed, revealed] = ["choice", "committed", "revealed"].map((name) => model.get(name));
@@ -45,4 +48,4 @@ function render({ model, el }) {
   return stop;
 }
 
-export default { render };
+export default { initialize, render };

@@ -5,8 +5,9 @@ from dataclasses import dataclass
 
 import anywidget
 import traitlets
-from traitlets import Bool, Int, List, Unicode
+from traitlets import Bool, List, TraitType, Unicode
 
+from encoder_lib import expect
 from encoder_lib.explore.front_end import STYLE, script
 from encoder_lib.explore.questions import QUESTIONS, Question
 
@@ -20,13 +21,28 @@ class Judgement:
 
 
 def judge(question: Question, choice: int) -> Judgement:
-    """Compare the choice with that index to the answer. Raises IndexError for an index without a choice."""
-    if not 0 <= choice < len(question.choices):
-        raise IndexError(f"expected a choice from 0 to {len(question.choices) - 1}, got {choice}")
+    """Compare the choice with that index to the answer.
+
+    Raises IndexError for an index without a choice, TypeError for what is no question or no index.
+    """
+    expect.kind("question", question, Question, "a Question")
+    choice = expect.index("choice", choice, len(question.choices), "a choice")
     said, answer = question.choices[choice], question.choices[question.answer]
     if choice == question.answer:
         return Judgement(True, f"You said “{said}”, and so it is. {question.because}")
     return Judgement(False, f"You said “{said}”, but the answer is “{answer}”. {question.because}")
+
+
+class _Choice(TraitType):
+    """An index or None, both of which the question is asked about; `allow_none` would let None pass at any time."""
+
+    default_value = None
+    info_text = "the index of a choice, or None"
+
+    def validate(self, obj, value) -> int | None:
+        if value is not None and type(value) is not int:
+            self.error(obj, value)
+        return value
 
 
 class Prediction(anywidget.AnyWidget):
@@ -39,7 +55,7 @@ class Prediction(anywidget.AnyWidget):
     _esm = script("predict.js")
     _css = STYLE
 
-    choice = Int(None, allow_none=True).tag(sync=True)
+    choice = _Choice().tag(sync=True)
     committed = Bool().tag(sync=True)
     revealed = Bool().tag(sync=True)
     message = Unicode().tag(sync=True)
@@ -47,8 +63,20 @@ class Prediction(anywidget.AnyWidget):
     _choices = List().tag(sync=True)
 
     def __init__(self, question: Question) -> None:
+        expect.kind("question", question, Question, "a Question", "; try predict('alike')")
         self.question = question
         super().__init__(_prompt=question.prompt, _choices=list(question.choices))
+
+    def set_state(self, sync_data: dict) -> None:
+        """Take the reader's steps from the front end, in their order, and nothing else; a wrong one changes nothing."""
+        steps = ("choice", "committed", "revealed")
+        sent = {name: sync_data[name] for name in steps if isinstance(sync_data, dict) and name in sync_data}
+        with self._lock_property(**sent):
+            for name, value in sent.items():
+                try:
+                    setattr(self, name, value)
+                except (traitlets.TraitError, TypeError, ValueError, IndexError):
+                    self.send_state(name)  # what the front end shows is what counts
 
     @traitlets.validate("choice")
     def _check_choice(self, proposal) -> int | None:
@@ -86,6 +114,6 @@ class Prediction(anywidget.AnyWidget):
 
 def predict(name: str) -> Prediction:
     """Ask the question `name` of `QUESTIONS`. Raises KeyError for a name that is not there."""
-    if name not in QUESTIONS:
-        raise KeyError(f"expected one of {sorted(QUESTIONS)}, got {name!r}")
+    if not isinstance(name, str) or name not in QUESTIONS:
+        raise KeyError(f"name: expected one of {sorted(QUESTIONS)}, got {expect.shown(name)}")
     return Prediction(QUESTIONS[name])

@@ -1,5 +1,6 @@
 """The live picture of 08_training: an attention map while it forms."""
 
+from encoder_lib import expect
 from encoder_lib.explore.controls import Range
 from encoder_lib.explore.explorer import Explorer
 from encoder_lib.explore.views import Heatmap, View
@@ -11,8 +12,9 @@ def training_maps(recording: Recording, *, sequence: int = 1, layer: int = 1, he
 
     The front end steps through the training by itself. Sequences, layers and heads count from 1; layer and head can be
     chosen where there are several.
-    Raises ValueError for a recording of fewer than two looks.
+    Raises ValueError for a recording of fewer than two looks, TypeError for what is no recording.
     """
+    expect.kind("recording", recording, Recording, "a Recording")
     steps, maps, right = recording.steps, recording.maps if recording.steps else None, recording.right
     if len(steps) < 2:
         raise ValueError(f"expected a recording of at least two looks, got {len(steps)}: train the model with it first")

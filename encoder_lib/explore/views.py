@@ -3,10 +3,10 @@
 from collections.abc import Sequence
 from functools import lru_cache
 
-import matplotlib as mpl
 import numpy as np
 from matplotlib.figure import Figure
 
+from encoder_lib import expect
 from encoder_lib.explore.controls import Control, Range
 from encoder_lib.plots import (
     LABEL,
@@ -14,6 +14,7 @@ from encoder_lib.plots import (
     as_array,
     as_labels,
     colour_limits,
+    colour_map,
     label_ticks,
     looks_height,
     plot_heatmap,
@@ -65,19 +66,21 @@ class Heatmap:
         missing: str = "NaN",
         tile: int | None = None,
     ) -> None:
+        for name, size in (("window", window), ("tile", tile)):
+            if size is not None:
+                expect.whole(name, size)
         array = as_array(values, ndim=(2, 3) if window is None else (2,))
         if window is not None and not 1 <= window <= len(array):
             raise ValueError(
-                f"expected a window of 1 to {len(array)} rows, got {window}: it is the height of one frame"
+                f"window: expected a window of 1 to {len(array)} rows, got {window}: it is the height of one frame"
             )
-        if cmap not in mpl.colormaps:
-            raise ValueError(f"expected the name of a matplotlib colour map, got {cmap!r}: try 'viridis' or 'coolwarm'")
+        colour_map(cmap)
         with np.errstate(over="ignore"):  # what float32 cannot hold shows as infinity
             self.values = array.astype(np.float32)
         self.rows, self.columns = (window or array.shape[-2]), array.shape[-1]
         if max(self.rows, self.columns) > LARGEST:
             raise ValueError(
-                f"expected at most {LARGEST} rows and columns, got {self.rows} x {self.columns}: show a part"
+                f"values: expected at most {LARGEST} rows and columns, got {self.rows} x {self.columns}: show a part"
             )
         self.frames = len(array) - window + 1 if window else (len(array) if array.ndim == 3 else 1)
         self.stride = self.columns if window else self.rows * self.columns  # numbers from one frame to the next
@@ -87,12 +90,17 @@ class Heatmap:
         self.x_ticks = as_labels(x_ticks, self.columns, "x_ticks")
         self.y_ticks = as_labels(y_ticks, len(array) if window else self.rows, "y_ticks")
         if tile is not None and not 1 <= tile <= max(self.rows, self.columns):
-            raise ValueError(f"expected a tile of 1 to {max(self.rows, self.columns)} rows, got {tile}")
+            raise ValueError(f"tile: expected a tile of 1 to {max(self.rows, self.columns)} rows, got {tile}")
         self.window, self.missing, self.tile = window, readable(missing, LABEL), tile
         self.limits = colour_limits(self.values, limits, cmap)
 
     def frame(self, index: int) -> np.ndarray:
-        """Return the matrix (R, C) that frame `index` shows; without frames, the one matrix."""
+        """Return the matrix (R, C) that frame `index` shows; without frames, the one matrix.
+
+        Raises IndexError for a frame that is not there.
+        """
+        if self.framed:
+            expect.index("index", index, self.frames, "a frame")
         if self.window:
             return self.values[index : index + self.window]
         return self.values[index] if self.framed else self.values
@@ -125,12 +133,12 @@ class Tokens:
     """
 
     def __init__(self, weights: Heatmap, *, title: str = ASK, chosen: int = 0) -> None:
+        expect.kind("weights", weights, Heatmap, "a heatmap")
         if weights.window or weights.tile or not weights.y_ticks or weights.x_ticks != weights.y_ticks:
             raise ValueError("weights: expected a heatmap with the same words as x_ticks and y_ticks")
         if not np.isfinite(weights.values).all():
             raise ValueError("weights: expected finite numbers: where nothing is looked at, the weight is 0")
-        if not 0 <= chosen < weights.rows:
-            raise IndexError(f"chosen: expected a word from 0 to {weights.rows - 1}, got {chosen}")
+        expect.index("chosen", chosen, weights.rows, "a word")
         self.weights, self.title, self.chosen = weights, readable(title, TITLE), chosen
 
     def draw(self, index: int, ax) -> None:
@@ -156,12 +164,18 @@ class View:
         frames: str | None = None,
         tokens: Tokens | None = None,
     ) -> None:
-        descriptions = [description] if isinstance(description, str) else list(description)
+        for panel in panels:
+            expect.kind("panels", panel, Heatmap, "heatmaps")
+        expect.kind("frames", frames, str | None, "the name of a control")
+        expect.kind("tokens", tokens, Tokens | None, "a Tokens")
+        descriptions = [description] if isinstance(description, str) else expect.texts("description", description)
         counts = {panel.frames for panel in panels if panel.framed}
         if not panels:
-            raise ValueError("expected at least one panel, got none: pass a Heatmap")
+            raise ValueError("panels: expected at least one panel, got none: pass a Heatmap")
         if not descriptions or not all(text.strip() for text in descriptions):
-            raise ValueError("expected a description, got an empty one: say in words what the picture shows")
+            raise ValueError(
+                "description: expected a description, got an empty one: say in words what the picture shows"
+            )
         if (frames is None) == bool(counts):
             raise ValueError(f"expected frames and framed panels together, got frames={frames!r} and counts {counts}")
         if not isinstance(description, str):
@@ -214,4 +228,4 @@ class View:
 @lru_cache
 def colour_table(cmap: str) -> bytes:
     """Return the 256 colours of a matplotlib colour map, three bytes (red, green, blue) each."""
-    return mpl.colormaps[cmap](np.arange(256), bytes=True)[:, :3].tobytes()
+    return colour_map(cmap)(np.arange(256), bytes=True)[:, :3].tobytes()

@@ -64,8 +64,8 @@ def wait_until_up(address, process, log, seconds=60):
 
 
 @contextlib.contextmanager
-def lab(root):
-    """Serve the folder `root`; gives the server's URL and its token."""
+def lab(root, *options):
+    """Serve the folder `root`, with more options of the command line; gives the server's URL and its token."""
     port, token = free_port(), secrets.token_hex(16)
     with tempfile.TemporaryDirectory(prefix="lab-", ignore_cleanup_errors=True) as own:
         own = Path(own)
@@ -82,7 +82,7 @@ def lab(root):
         command = [sys.executable, "-m", "jupyterlab", "--no-browser"]
         command += ["--ServerApp.ip=127.0.0.1", f"--ServerApp.port={port}", "--ServerApp.port_retries=0"]
         command += [f"--IdentityProvider.token={token}", f"--ServerApp.root_dir={root}"]
-        command += ["--LabApp.expose_app_in_browser=True", *(["--allow-root"] if AS_ROOT else [])]
+        command += ["--LabApp.expose_app_in_browser=True", *(["--allow-root"] if AS_ROOT else []), *options]
         environment = os.environ | {name: str(own / place) for name, place in places.items()}
         log = own / "log"
         with log.open("w") as sink:

@@ -42,32 +42,37 @@ window.settledState = async (root, rest) => {
   }
   throw new Error('the explorer did not come to rest');
 };
-// The lowest contrast ratio of the visible words of an explorer against what is behind them.
-window.lowestContrast = (root) => {
+// The contrast ratio (WCAG 2.2) of a colour, transparent or not, to what is behind an element.
+window.contrastBehind = (colour, element) => {
   const context = new OffscreenCanvas(1, 1).getContext('2d', {willReadFrequently: true});
-  const rgba = (colour) => {
+  const rgba = (...layers) => {
     context.clearRect(0, 0, 1, 1);
-    context.fillStyle = colour;
-    context.fillRect(0, 0, 1, 1);
+    for (const layer of layers) {
+      context.fillStyle = layer;
+      context.fillRect(0, 0, 1, 1);
+    }
     return [...context.getImageData(0, 0, 1, 1).data];
   };
-  const light = ([r, g, b]) => [r, g, b].map((v) => v / 255)
+  const light = (rgb) => rgb.slice(0, 3).map((v) => v / 255)
     .map((v) => (v <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4))
     .reduce((sum, v, i) => sum + v * [0.2126, 0.7152, 0.0722][i], 0);
-  const behind = (e) => {
-    for (; e; e = e.parentElement) {
-      const colour = rgba(getComputedStyle(e).backgroundColor);
-      if (colour[3] === 255) return colour;
+  let ground = 'white';
+  for (let e = element; e; e = e.parentElement) {
+    const own = getComputedStyle(e).backgroundColor;
+    if (rgba(own)[3] === 255) {
+      ground = own;
+      break;
     }
-    return [255, 255, 255];
-  };
+  }
+  const [a, b] = [light(rgba(ground, colour)), light(rgba(ground))];
+  return (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05);
+};
+// The lowest contrast ratio of the visible words of an explorer against what is behind them.
+window.lowestContrast = (root) => {
   const written = 'label, legend, output, p, select, button, input[type=text], input[type=number]';
   const words = [...root.querySelectorAll(written)]
     .filter((e) => e.checkVisibility() && (e.textContent.trim() || e.value));
-  return Math.min(21, ...words.map((e) => {
-    const [a, b] = [light(rgba(getComputedStyle(e).color)), light(behind(e))];
-    return (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05);
-  }));
+  return Math.min(21, ...words.map((e) => contrastBehind(getComputedStyle(e).color, e)));
 };
 """
 
@@ -90,6 +95,9 @@ CELL_ERRORS = """() => jupyterapp.shell.currentWidget.content.widgets.flatMap((c
   return cell.model.executionCount == null ? [`cell ${index} was not run`] : [];
 })"""
 
+INTRUDERS = """all => all.filter((e) => e.matches('script, iframe, object, embed, link, base, meta, form, portal')
+  || [...e.attributes].some(({ name }) => name.startsWith('on'))).map((e) => e.localName)"""
+
 
 class NotebookPage:
     """One notebook in a browser page of its own."""
@@ -97,7 +105,7 @@ class NotebookPage:
     def __init__(self, browser, server, name):
         url, token = server
         self.host = urlsplit(url).netloc
-        self.page_errors, self.external = [], []
+        self.page_errors, self.external, self.own = [], [], 0  # requests to other hosts; how many to the server
         self.page = browser.new_context(viewport={"width": 1400, "height": 900}).new_page()
         self.page.on("pageerror", lambda error: self.page_errors.append(str(error)))
         self.page.on("request", lambda request: self._note(request.url))
@@ -108,10 +116,16 @@ class NotebookPage:
         self.page.wait_for_function("kernelIdle()", timeout=60_000)
 
     def _note(self, url):
-        """Keep the address of a request that leaves the server."""
+        """Keep the address of a request that leaves the server, and count those that do not."""
         parts = urlsplit(url)
-        if parts.scheme not in ("data", "blob", "about") and parts.netloc != self.host:
+        if parts.netloc == self.host:
+            self.own += 1
+        elif parts.scheme not in ("data", "blob", "about"):
             self.external.append(url)
+
+    def intruders(self):
+        """The elements in cells' outputs that run, load or send, and those with a handler of an event."""
+        return self.page.locator(".jp-OutputArea-output *").evaluate_all(INTRUDERS)
 
     def pictures_with_alt_text(self):
         """How many stored pictures are shown, with words for those who do not see them."""
@@ -151,13 +165,29 @@ class NotebookPage:
             yield "typing dd deleted a cell"
 
     def check_predictions(self):
-        """Every prediction question is answered by keyboard, and keys stay in it."""
+        """Every prediction question is answered, committed to and compared by keyboard, and keys stay in it."""
         for question in self.page.locator(".prediction").all():
             choice = question.locator("input").first
             yield from self.type_commands(choice)
             self.page.keyboard.press("Space")
             if not choice.is_checked():
                 yield "the space bar chooses no answer"
+            for step in ("Commit", "Compare"):
+                if not self.reach(question.get_by_role("button", name=step)):
+                    yield f"Tab does not reach {step}"
+                self.page.keyboard.press("Enter")
+                question.get_by_role("button", name=step).wait_for(state="hidden")
+                if not question.evaluate("e => e.contains(document.activeElement)"):
+                    yield f"after {step} the focus is gone, and keys go to the notebook"
+            self.page.wait_for_function("e => e.textContent.includes('You said “')", arg=question.element_handle())
+
+    def reach(self, element, presses=4):
+        """Press Tab until an element has the focus; gives whether it has."""
+        for _ in range(presses):
+            if element.evaluate("e => e === document.activeElement"):
+                return True
+            self.page.keyboard.press("Tab")
+        return element.evaluate("e => e === document.activeElement")
 
     def explorers(self):
         """The explorers of the notebook, from top to bottom."""

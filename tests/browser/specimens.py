@@ -1,6 +1,6 @@
 """A notebook of explorers: real ones with every kind of control and view, and small ones with one fault each."""
 
-from nbformat.v4 import new_code_cell, new_notebook
+from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
 SPECIMEN = '''
 import anywidget
@@ -40,6 +40,12 @@ export default {render({model, el}) {
   });
   if (fault !== 'keys') el.addEventListener('keydown', (event) => event.stopPropagation());
   if (fault === 'label') get('label').remove();
+  if (fault === 'unseen') input.style.outline = 'none';
+  if (fault === 'pale ring') input.style.outline = '2px solid #8883';
+  if (fault === 'order') canvas.tabIndex = 5;
+  if (fault === 'trap') canvas.addEventListener('keydown', (event) => event.key === 'Tab' && event.preventDefault());
+  if (fault === 'wide') get('.explorer-readout').style.width = '3000px';
+  if (fault === 'overlaps') get('.explorer-description').style.marginTop = '-30px';
   if (fault === 'colours') get('.explorer-description').style.color = '#808080';
   show();
 }};
@@ -110,12 +116,35 @@ FAULTS = {
     "colours": "contrast",
     "keys": "deleted a cell",
 }
+TAB_FAULTS = {
+    "sound": None,
+    "unseen": "the focus on x is not seen",
+    "pale ring": "the focus on x is not seen",
+    "order": "Tab stops at [0, -1] of ['x', 'canvas']",
+    "trap": "Tab does not leave canvas",
+}
+LAYOUT_FAULTS = ("wide", "overlaps")
+
+# rule of axe-core -> what breaks it
+AXE_FAULTS = {
+    "color-contrast": '<p style="color: #999; background: #aaa">pale</p>',
+    "label": '<input type="text">',
+    "button-name": "<button></button>",
+    "select-name": "<select><option>one</option></select>",
+    "aria-valid-attr-value": '<p role="button" tabindex="0" aria-pressed="perhaps">press</p>',
+    "list": "<ul><b>no item</b></ul>",
+    "landmark-unique": '<section aria-label="twice">one</section><section aria-label="twice">two</section>',
+}
+FOLDS = """<details><summary>sound</summary>An answer.</details>
+<details inert><summary>stuck</summary>An answer.</details>"""
 
 
 def specimen_notebook():
     """One cell for each explorer; the last cell fails."""
-    faults = [*FAULTS, "network", "throws"]
+    faults = [*dict.fromkeys([*FAULTS, *TAB_FAULTS, *LAYOUT_FAULTS]), "network", "throws"]
     cells = [REAL.strip(), *EXPLORERS.values(), "explore.predict('shuffle')"]
-    cells += [SPECIMEN.strip(), *(f"Specimen(fault={fault!r})" for fault in faults), "1 / 0"]
+    cells += [SPECIMEN.strip(), *(f"Specimen(fault={fault!r})" for fault in faults)]
+    cells += ["from IPython.display import HTML", *(f"HTML({html!r})" for html in AXE_FAULTS.values()), "1 / 0"]
     spec = {"kernelspec": {"name": "python3", "display_name": "Python 3", "language": "python"}}
-    return new_notebook(cells=[new_code_cell(source) for source in cells], metadata=spec)
+    code = [new_code_cell(source) for source in cells]
+    return new_notebook(cells=[new_markdown_cell("# Specimens"), *code, new_markdown_cell(FOLDS)], metadata=spec)

@@ -7,9 +7,10 @@ from pathlib import Path
 import nbformat
 import notebook_rules
 import pytest
+from accessibility import axe_faults, fold_faults, key_faults, notebook_faults, reflow_faults, tab_faults
 from labserver import lab
 from notebook_page import NotebookPage
-from specimens import EXPLORERS, FAULTS, specimen_notebook
+from specimens import AXE_FAULTS, EXPLORERS, FAULTS, LAYOUT_FAULTS, TAB_FAULTS, specimen_notebook
 
 ROOT = Path(__file__).parents[2]
 NOTEBOOKS = sorted(path.name for path in ROOT.glob("notebooks/*.ipynb"))
@@ -72,8 +73,24 @@ def test_heatmaps_are_read_by_arrow_keys(notebook):
 
 def test_typing_stays_in_the_explorer(notebook):
     """A key pressed on a control is no command to JupyterLab."""
-    found = [problem for explorer in notebook.explorers() for problem in explorer.check_typing()]
+    found = [problem for explorer in notebook.explorers() for problem in key_faults(notebook.page, explorer.root)]
     assert found + list(notebook.check_predictions()) == []
+
+
+def test_tab_stops_at_every_control_and_leaves(notebook):
+    """In the order of the page, with a focus that is seen; and there is no trap."""
+    found = [fault for explorer in notebook.explorers() for fault in tab_faults(notebook.page, explorer.root)]
+    assert found == []
+
+
+def test_folded_answers_open_by_keyboard(notebook):
+    """Enter and the space bar unfold an answer and fold it again."""
+    assert fold_faults(notebook.page) == []
+
+
+def test_nothing_is_cut_off_in_a_narrow_window(notebook):
+    """Explorers and questions take the room that there is, also when the page is enlarged to 200 %."""
+    assert reflow_faults(notebook) == []
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
@@ -87,11 +104,13 @@ def test_words_stand_out(notebook, theme):
             name = f"{Path(notebook.page.url.split('?')[0]).stem}-{number}-{theme}.png"
             explorer.root.screenshot(path=Path(folder) / name)
     assert found == []
+    assert notebook_faults(notebook, only=None if theme == "light" else ["color-contrast"]) == []  # else they are alike
 
 
 def test_asks_no_other_machine(notebook):
-    """After all of the above, nothing was requested but from the server."""
-    assert notebook.external == []
+    """After all of the above, all requests went to the server, and no output holds a script, a frame or a form."""
+    assert notebook.external == [] and notebook.own > 20
+    assert notebook.intruders() == []
     assert notebook.errors() == []
 
 
@@ -111,7 +130,8 @@ def specimens(browser, server):
 def test_every_kind_of_explorer(specimens, title):
     """An explorer passes every check, with every kind of control and view."""
     explorer = specimens.explorer(title)
-    found = [*explorer.check_at_rest(), *explorer.check_cells(), *explorer.check_typing()]
+    found = [*explorer.check_at_rest(), *explorer.check_cells(), *tab_faults(specimens.page, explorer.root)]
+    found += key_faults(specimens.page, explorer.root, texts=title == "every control")
     for name in explorer.controls():
         found += explorer.check_control(name)
     for theme in ("dark", "light"):
@@ -120,10 +140,70 @@ def test_every_kind_of_explorer(specimens, title):
     assert found == []
 
 
+def test_controls_are_there_when_the_system_sets_the_colours(specimens):
+    """In high contrast a slider is the system's own, since its painted track would be gone; words keep their shade."""
+    shape = "all => [...new Set(all.map((e) => getComputedStyle(e).appearance))]"
+    sliders = specimens.explorer("every control").root.locator("input[type=range]")
+    assert sliders.evaluate_all(shape) == ["none"]
+    specimens.page.emulate_media(forced_colors="active")
+    assert sliders.evaluate_all(shape) == ["auto"]
+    specimens.page.emulate_media(forced_colors="none")
+
+
 def test_predictions_are_answered_by_keyboard(specimens):
     """A prediction question is there and takes keys."""
     assert specimens.page.locator(".prediction").count() == 1
     assert list(specimens.check_predictions()) == []
+
+
+def test_a_fold_that_is_not_seen_is_noticed(specimens):
+    """One answer of the specimens shows its focus and opens; the other does neither."""
+    assert fold_faults(specimens.page) == [
+        "stuck: the focus is not seen",
+        "stuck: Enter and the space bar leave it open: [False, False]",
+    ]
+
+
+def test_axe_finds_what_is_wrong(specimens):
+    """Each fault of the specimens is found, with its rule; and that it sees nothing in JupyterLab as it is."""
+    specimens.use_theme("light")
+    found = "\n".join(notebook_faults(specimens))
+    assert [rule for rule in AXE_FAULTS if f": {rule}: " not in found] == [], found
+    assert "blind" not in found and "pale on pale" not in found
+    specimens.use_theme("dark")
+    assert "color-contrast" in "\n".join(notebook_faults(specimens, only=["color-contrast"]))
+    as_it_is = axe_faults(specimens.page, css="", only=["color-contrast"])
+    assert "blind: 0 of 2" in "\n".join(as_it_is)
+    specimens.use_theme("light")
+
+
+def test_what_is_cut_off_is_noticed(specimens):
+    """The specimen that is too wide sticks out, the one with a part that was moved lies on another; no other does."""
+    found = reflow_faults(specimens)
+    assert {fault.split(" at ")[0] for fault in found} == set(LAYOUT_FAULTS)
+    assert all(("sticks out" in fault) == fault.startswith("wide") for fault in found), found
+
+
+def test_the_focus_is_seen_in_the_picture(specimens):
+    """At every stop of every kind of control the pixels differ from those without the focus."""
+    specimens.use_theme("dark")
+    root = specimens.explorer("every control").root
+    assert tab_faults(specimens.page, root) == []
+    for control in root.locator("input, select, canvas").all():
+        control.scroll_into_view_if_needed()
+        control.evaluate("e => e.blur()")
+        without = root.screenshot()
+        control.focus()
+        assert control.evaluate("e => e === document.activeElement")
+        assert root.screenshot() != without
+    specimens.use_theme("light")
+
+
+@pytest.mark.parametrize(("fault", "words"), TAB_FAULTS.items(), ids=TAB_FAULTS)
+def test_stops_that_are_wrong_are_noticed(specimens, fault, words):
+    """The sound specimen has two stops that are seen, in order."""
+    found = tab_faults(specimens.page, specimens.explorer(fault).root)
+    assert found == ([] if words is None else [words])
 
 
 @pytest.mark.parametrize(("fault", "words"), FAULTS.items(), ids=FAULTS)
@@ -145,3 +225,10 @@ def test_errors_and_requests_are_noticed(specimens):
         explorer.state()
     assert any("example.invalid" in url for url in specimens.external)
     assert any("thrown in a listener" in error for error in specimens.page_errors)
+
+
+def test_keys_that_leave_an_explorer_are_noticed(specimens):
+    """They change the notebook, so this comes last."""
+    page = specimens.page
+    assert key_faults(page, specimens.explorer("sound").root) == []
+    assert key_faults(page, specimens.explorer("keys").root) == ["keys on range are commands to the notebook"]

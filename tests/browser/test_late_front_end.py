@@ -1,0 +1,66 @@
+"""A front end that takes long to load, on a busy machine, still hears the kernel when it is there."""
+
+import nbformat
+import pytest
+from labserver import lab
+from nbformat.v4 import new_code_cell, new_notebook
+from notebook_page import NotebookPage
+
+# anywidget's limit of two seconds has passed before anything could load.
+LATE = """
+const limit = AbortSignal.timeout.bind(AbortSignal);
+AbortSignal.timeout = (time) => (time === 2000 ? { addEventListener: (_, act) => act() } : limit(time));
+"""
+FAILED = "[anywidget] Failed to initialize model."
+CELLS = ["from encoder_lib import explore\nexplorer = explore.positional(d_model=64)\nexplorer"]
+CELLS += ["explorer.d_model = 128", "question = explore.predict('shuffle')\nquestion"]
+SETTLED = "text => document.querySelector('.explorer-description')?.textContent.includes(text)"
+
+
+class SlowBrowser:
+    """A browser on whose pages every widget's front end comes too late."""
+
+    def __init__(self, browser):
+        self.browser = browser
+
+    def new_context(self, **settings):
+        context = self.browser.new_context(**settings)
+        context.add_init_script(LATE)
+        return context
+
+
+@pytest.fixture(scope="module")
+def late(browser, tmp_path_factory):
+    """A notebook whose explorer is also set from Python, run on such a page."""
+    folder = tmp_path_factory.mktemp("late")
+    spec = {"kernelspec": {"name": "python3", "display_name": "Python 3", "language": "python"}}
+    cells = [new_code_cell(source) for source in CELLS]
+    nbformat.write(new_notebook(cells=cells, metadata=spec), folder / "late.ipynb")
+    with lab(folder) as server:
+        page = NotebookPage(SlowBrowser(browser), server, "late.ipynb")
+        page.run_all()
+        yield page
+        page.close()
+
+
+def test_it_has_loaded_too_late(late):
+    """Otherwise the tests below would prove nothing; and no other error is there."""
+    assert set(late.errors()) == {FAILED}
+
+
+def test_an_explorer_shows_what_it_has_missed_and_what_comes(late):
+    """A value that was set from Python before it could listen, and one that the reader sets."""
+    late.page.wait_for_function(SETTLED, arg="on 64 clocks", timeout=5000)
+    (explorer,) = late.explorers()
+    assert explorer.state()["outputs"]["d_model"] == "128"
+    explorer.control("d_model").press("Home")
+    late.page.wait_for_function(SETTLED, arg="on 4 clocks", timeout=5000)
+    assert list(explorer.check_control("d_model")) == []
+
+
+def test_a_question_is_answered(late):
+    """What a commitment is answered with comes from the kernel."""
+    question = late.page.locator(".prediction")
+    question.locator("input").first.check()
+    question.get_by_role("button", name="Commit").click()
+    question.get_by_text("You said").wait_for(timeout=5000)

@@ -1,0 +1,154 @@
+"""Every public function and class of the library, and every parameter of theirs, stands in a table of bad input."""
+
+import ast
+import importlib
+import inspect
+import pkgutil
+import re
+from pathlib import Path
+
+import pytest
+import test_bad_input
+import test_bad_input_checks
+import test_bad_input_explorers
+import test_bad_input_tools
+
+import encoder_lib
+from encoder_lib import explore
+
+HERE, THIS = Path(__file__).parent, Path(__file__).name
+MODEL = ("attention", "embedding", "encoder", "feed_forward", "norm", "positional")  # see test_bad_input.py
+# modules whose bad input is tried in files of their own, beside or in place of the tables
+OWN = (
+    "bert_config", "bert_weights", "checkpoint", "distributed", "expect", "fast", "fit", "fit_script", "hub", "packed",
+)  # fmt: skip
+# what only the library calls, with what it made or has checked itself
+INSIDE = {
+    "checks.": "what the checks are made of; a learner hands in one function, which test_bad_input_checks.py tries",
+    "explore.attentions.habit": "words on weights that the explorer computed",
+    "explore.blocks.": "parts of block_steps",
+    "explore.controls.Control": "each kind of control has its own entry",
+    "explore.controls.ControlTrait": "made by Explorer of a control",
+    "explore.front_end.script": "names of files of the library",
+    "explore.norms.": "parts of normalise",
+    "explore.predict.Judgement": "made by judge",
+    "explore.views.colour_table": "the name comes from a Heatmap",
+    "measure.Profile": "made by depth_profiles",
+    "tasks.Sample": "made by the tasks",
+    "tasks.Task": "made by the library",
+    "tasks.spell": "Task.read and MaskedWords.read hand on what they get",
+    "trace.Trace": "made by trace",
+    "units.Heard": "made by listen",
+}
+NO_INPUT = ("wire", "lines", "validate", "check", "position", "forward", "extra_repr", "set_state", "set", "build")
+
+
+def surface() -> dict:
+    """Dotted name -> function, class or method, as the modules define them."""
+    found = {}
+    for info in pkgutil.walk_packages(encoder_lib.__path__, "encoder_lib."):
+        module = importlib.import_module(info.name)
+        for name, thing in vars(module).items():
+            if name.startswith("_") or getattr(thing, "__module__", "") != info.name or not callable(thing):
+                continue
+            dotted = f"{info.name}.{name}".removeprefix("encoder_lib.")
+            found[dotted] = thing
+            for method, body in vars(thing).items() if inspect.isclass(thing) else ():
+                if inspect.isfunction(body) and not method.startswith("_") and method not in NO_INPUT:
+                    found[f"{dotted}.{method}"] = body
+    return found
+
+
+def parameters(thing) -> set[str]:
+    """The names of what can be handed in."""
+    try:
+        names = inspect.signature(thing).parameters
+    except ValueError:  # an exception
+        return set()
+    return {name for name in names if name != "self"}
+
+
+def entries() -> dict[str, set[str]]:
+    """Dotted name of the defining module -> the parameters that a table speaks of."""
+    tables = {entry.name: set(entry.wrong) | set(entry.anything) for entry in test_bad_input_tools.ENTRIES}
+    for entry in test_bad_input_explorers.ENTRIES:
+        first, *method = entry.name.split(".")[1:]
+        thing = getattr(explore, first)
+        dotted = ".".join([thing.__module__.removeprefix("encoder_lib."), first, *method])
+        tables[dotted] = set(entry.wrong) | set(entry.anything)
+    return tables
+
+
+def inside(name: str) -> bool:
+    """Whether only the library calls it."""
+    return any(name == known or (known.endswith(".") and name.startswith(known)) for known in INSIDE)
+
+
+SURFACE, TABLES = surface(), entries()
+TOOLS = [name for name in SURFACE if name.split(".")[0] not in (*MODEL, *OWN) and not inside(name)]
+
+
+@pytest.mark.parametrize("name", TOOLS)
+def test_every_parameter_of_every_public_function_stands_in_a_table(name):
+    """A new function, or a new parameter, wants an entry: what is wrong for it, or why nothing is."""
+    wanted = parameters(SURFACE[name])
+    if not wanted and name not in TABLES:
+        return  # nothing can be handed in
+    where = "tests/test_bad_input_tools.py, or _explorers.py"
+    assert name in TABLES, f"expected an entry for {name} in {where}, got none; try Entry({name!r}, ...)"
+    lacking = wanted - TABLES[name]
+    assert not lacking, f"{name}: expected each parameter in its entry in {where}, got none for {sorted(lacking)}"
+
+
+def test_every_entry_speaks_of_something_that_is_there():
+    """Names in tables and lists of exceptions do not outlive what they name."""
+    assert not {name for name in TABLES if name not in SURFACE and name.split(".")[0] not in OWN}
+    assert not [known for known in INSIDE if not any(name.startswith(known) for name in SURFACE)]
+
+
+def test_every_check_is_tried_with_everything():
+    """Those of the notebooks and those of the clinic."""
+    names = {name.rpartition(".")[2] for name in SURFACE if name.startswith("checks.") and ".check_" in name}
+    assert names == set(test_bad_input_checks.CHECKS) and len(test_bad_input_checks.ATTEMPTS) > 60
+
+
+def test_every_explorer_is_tried():
+    """All that `explore` hands out and that gives an Explorer."""
+    made = {
+        n for n in explore.__all__ if inspect.get_annotations(getattr(explore, n)).get("return") is explore.Explorer
+    }
+    assert len(made) >= 12 and made == set(test_bad_input_explorers.NAMES)
+
+
+def called(source: str) -> set[str]:
+    """The names of all that is called in a file."""
+    return {
+        node.func.id
+        for node in ast.walk(ast.parse(source))
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)
+    }
+
+
+def test_every_class_and_function_of_the_model_is_called_with_bad_input():
+    """The tables of test_bad_input.py hold calls, and every parameter but tensors is the key of one of them."""
+    model = {
+        n.partition(".")[2]: thing for n, thing in SURFACE.items() if n.split(".")[0] in MODEL and n.count(".") == 1
+    }
+    assert model.keys() <= called((HERE / "test_bad_input.py").read_text(encoding="utf-8"))
+    tables = (test_bad_input.SIZES, test_bad_input.COUNTS, test_bad_input.OPTIONAL_COUNTS, test_bad_input.FLAGS)
+    names = {name for table in (*tables, test_bad_input.OPTIONAL_FLAGS, test_bad_input.CHOICES) for name in table}
+    names |= {name for name, _, _ in test_bad_input.NUMBERS}
+    tensors = {"query", "key", "value", "mask", "bias", "scores", "ids", "lengths", "dtype", "device"}
+    handed_on = {"encoder", "layer"}  # the settings of the parts, by name
+    lacking = {name for thing in model.values() for name in parameters(thing)} - names - tensors - handed_on
+    assert not lacking, f"expected a table for each of these parameters, got none: {sorted(lacking)}"
+
+
+@pytest.mark.parametrize("module", [m for m in OWN if importlib.util.find_spec(f"encoder_lib.{m}")])
+def test_modules_without_a_table_are_tried_in_a_file_of_their_own(module):
+    """A file of tests that speaks of the module, or of what it defines, and expects exceptions."""
+    names = [name.partition(".")[2].split(".")[0] for name in SURFACE if name.startswith(f"{module}.")]
+    files = {path.name: path.read_text(encoding="utf-8") for path in HERE.glob("test_*.py") if path.name != THIS}
+    spoken = re.compile(rf"\b(encoder_lib\.{module}|{module}\.(?:{'|'.join(names)})|{'|'.join(names)})\b")
+    found = [name for name, text in files.items() if spoken.search(text) and "pytest.raises(" in text]
+    assert found, f"expected a file of tests with bad input to encoder_lib.{module}, got none; try one, or entries"

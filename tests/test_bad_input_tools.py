@@ -1,0 +1,859 @@
+"""Bad input to the teaching tools: for every parameter of every public function, every wrong kind of value.
+
+Each entry of the table holds arguments that are right, and for each parameter the kind of values that are wrong. A
+test puts each wrong value in the place of the right one: the exception, what it says, and that nothing else happened.
+"""
+
+import math
+import tempfile
+from collections.abc import Callable
+from functools import lru_cache
+from pathlib import Path
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pytest
+import torch
+from bad_values import (
+    AXES,
+    CHOICE,
+    COUNT,
+    DEVICE,
+    FLAG,
+    FLOATS,
+    FUNCTION,
+    IDS,
+    LIMITS,
+    MAPPING,
+    MODULE,
+    NUMBER,
+    POSITIVE,
+    PROBABILITY,
+    REAL,
+    SEED,
+    SIZE,
+    TENSOR,
+    TEXT,
+    TEXTS,
+    Entry,
+    Wrong,
+    cases,
+    check_refusal,
+    labels,
+    numbers,
+    one_of,
+    optional,
+    snapshot,
+    types,
+)
+from hostile_texts import HOSTILE
+from matplotlib.figure import Figure
+from PIL import Image
+from torch import nn
+
+from encoder_lib import (
+    Encoder,
+    FeedForward,
+    LayerNorm,
+    SentenceEncoder,
+    TransformerEncoder,
+    batching,
+    checkpoint,
+    curves,
+    fit,
+    load_pretrained,
+    masked_words,
+    measure,
+    notebook,
+    plots,
+    progress,
+    seeded,
+    tasks,
+    units,
+)
+
+NAN, INF = math.nan, math.inf
+
+
+def entered(make: Callable) -> Callable:
+    """A context manager's way in, followed by its way out."""
+
+    def call(**arguments):
+        with make(**arguments):
+            pass
+
+    return call
+
+
+def blank():
+    """Axes of a figure that pyplot does not know."""
+    return Figure().add_subplot()
+
+
+def saved() -> Path:
+    """A checkpoint of a linear map."""
+    path = FOLDER / "linear.safetensors"
+    checkpoint.save_checkpoint(nn.Linear(2, 2), path)
+    return path
+
+
+AXIS, FOLDER, THIS = blank(), Path(tempfile.mkdtemp()), __file__
+NO_FIT = [*MODULE, *types(nn.Linear(1, 1), nn.ReLU()), *numbers(FeedForward(2, 3))]
+NO_BOOLS = [*TENSOR, *types(torch.ones(6), torch.ones(6).long())]
+
+
+@lru_cache
+def minilm() -> SentenceEncoder:
+    """The pretrained model, read once."""
+    return load_pretrained("minilm")
+
+
+def encoder(**settings) -> TransformerEncoder:
+    """A small encoder of 5 symbols."""
+    return TransformerEncoder(5, 1, 8, 2, 8, **{"padding_idx": 0} | settings)
+
+
+def classifier() -> nn.Sequential:
+    """A small model with scores for 5 classes."""
+    return nn.Sequential(encoder(), nn.Linear(8, 5))
+
+
+def pair() -> tuple:
+    """Inputs and targets for it."""
+    return torch.tensor([[1, 2, 3]]), torch.tensor([[3, 2, 1]])
+
+
+def words() -> masked_words.MaskedWords:
+    """A few sentences with words to hide."""
+    return masked_words.MaskedWords([f"the {n} cat sat {m}." for n in "abcdef" for m in "uvwxyz"], least=1, longest=6)
+
+
+def heard() -> units.Heard:
+    """Six words that somebody heard, and what three units make of them."""
+    half = torch.tensor([True, False] * 3)
+    listed = ["cats", "dog", "mats", "sat", "rats", "the"]
+    return units.Heard(listed, ["[CLS]", *listed[:-1]], torch.arange(6), torch.eye(6)[:, :2], torch.eye(6)[:, :3], half)
+
+
+def fitted() -> FeedForward:
+    """A network 1 -> 2 -> 1."""
+    return curves.grow("wave", 2)[-1]
+
+
+def profile() -> measure.Profile:
+    """What two layers do."""
+    return measure.Profile(torch.ones(2), torch.ones(3), torch.ones(3) / 2)
+
+
+DRAWN = "any object is drawn as one line of its text, cut to a limit"
+NAMES = {"title": DRAWN, "x_label": DRAWN, "y_label": DRAWN}
+
+
+def real(*others, ndim: int = 1) -> list[Wrong]:
+    """What is no array of real numbers of that many axes."""
+    shapes = [torch.zeros([2] * n) for n in range(4) if n != ndim] + [torch.zeros([0] * ndim)]
+    return [*REAL, *numbers(*shapes), *others]
+
+
+FIGURE = types(3, "figure", [], plt)
+COLOURS = numbers("?", "", "rainbowish", 3, None, ["viridis"])
+TITLES = [*types(3, None), *numbers([], ["a"])]
+SIZES_OF_BLOCK = [
+    *types(3, None, "345", [3, "4", 5], (2.5, 2, 2), (True, 1, 1)),
+    *numbers((0, 1, 2), (1, 2), (13, 1, 1), (-1, 1, 1)),
+]
+SOUND = [[0.5, 1.0], [1.0, 0.0]]
+
+ENTRIES = [
+    # ---- ablate, batching, progress, seeded, notebook ----
+    Entry(
+        "ablate.without",
+        lambda: {"part": "mask", "model": encoder()},
+        {"part": CHOICE, "model": MODULE + numbers(nn.Linear(2, 2), encoder(padding_idx=None))},
+    ),
+    Entry(
+        "batching.pack",
+        lambda: {"lengths": [3, 1], "batch_tokens": 4},
+        {"lengths": types(None, 3, "31", torch.tensor([3, 1])), "batch_tokens": SIZE},
+    ),
+    Entry(
+        "batching.side_by_side",
+        lambda: {"jobs": 2, "device": torch.device("cpu")},
+        {"jobs": COUNT, "device": types("cpu", None, 3)},
+        call=entered(batching.side_by_side),
+    ),
+    Entry(
+        "progress.bar",
+        lambda: {"total": 2, "name": "Bar", "shown": False},
+        {"total": COUNT, "shown": FLAG, "name": TEXT, "unit": TEXT},
+        call=entered(progress.bar),
+    ),
+    Entry("seeded.seeded", lambda: {"seed": 0}, {"seed": SEED}, call=entered(seeded.seeded)),
+    Entry("notebook.setup", lambda: {"seed": 0}, {"seed": [*SEED, *numbers(2**32)], "device": optional(DEVICE)}),
+    Entry("notebook.tidy", lambda: {"x": torch.ones(2)}, {"x": TENSOR}),
+    Entry("notebook.Source", lambda: {"text": "x = 1"}, {"text": TEXT}),
+    Entry(
+        "notebook.complaint",
+        lambda: {"function": int, "arguments": "x"},
+        {"function": FUNCTION},
+        {"arguments": "they are meant to be wrong"},
+        call=lambda function, arguments: notebook.complaint(function, arguments),
+    ),
+    Entry("notebook.show_source", lambda: {"thing": LayerNorm}, {"thing": types(None, 3, "LayerNorm", int, len, [])}),
+    # ---- tasks ----
+    Entry("tasks.kinds_corpus", lambda: {"n_sentences": 3}, {"n_sentences": SIZE, "seed": SEED}),
+    Entry(
+        "tasks.neighbours",
+        lambda: {"sentences": torch.tensor([[1, 2, 3]])},
+        {"sentences": IDS + numbers(torch.tensor([1, 2]), torch.tensor(1), torch.zeros(1, 1, 2).long())},
+    ),
+    Entry(
+        "tasks.reversal",
+        lambda: {"batch": 2, "length": 3, "vocab_size": 4},
+        dict.fromkeys(("batch", "length", "vocab_size"), SIZE),
+    ),
+    Entry(
+        "tasks.padded_reversal",
+        lambda: {"batch": 2, "length": 5, "vocab_size": 4},
+        dict.fromkeys(("batch", "length", "vocab_size"), SIZE) | {"shortest": SIZE + numbers(6)},
+    ),
+    Entry(
+        "tasks.pointers",
+        lambda: {"batch": 2, "n_words": 3, "vocab_size": 4},
+        dict.fromkeys(("batch", "n_words", "vocab_size"), SIZE),
+    ),
+    Entry("tasks.brackets", lambda: {"batch": 2, "length": 4}, {"batch": SIZE, "length": SIZE + numbers(1, 3, 17)}),
+    Entry(
+        "tasks.right_map",
+        lambda: {"source": torch.tensor([1, 0])},
+        {"source": IDS + numbers(torch.tensor(1), torch.tensor([0, 2]))},
+    ),
+    Entry(
+        "tasks.weight_on",
+        lambda: {"source": torch.tensor([[1, 0]]), "weights": torch.full((1, 2, 2, 2), 0.5)},
+        {
+            "source": IDS + numbers(torch.tensor([[-100, -100]]), torch.tensor([1, 0]), torch.tensor([[1, 2]])),
+            "weights": FLOATS + numbers(torch.ones(2, 2), torch.ones(1, 2, 3, 3), torch.ones(2, 1, 2, 2)),
+        },
+    ),
+    Entry(
+        "tasks.Task.read",
+        lambda: {"task": tasks.TASKS["reverse"], "ids": torch.tensor([0, 9])},
+        {
+            "ids": IDS
+            + numbers(torch.tensor([[0]]), torch.tensor(0))
+            + [Wrong(torch.tensor([10]), IndexError), Wrong(torch.tensor([-1]), IndexError)]
+        },
+        call=lambda task, ids: task.read(ids),
+    ),
+    Entry(
+        "tasks.solver",
+        lambda: {"task": tasks.TASKS["padded"], "n_layers": 1},
+        {"task": types(None, 3, "padded", nn.Linear), "n_layers": SIZE, "n_heads": SIZE + numbers(3), "d_model": SIZE},
+        {"settings": "those of TransformerEncoder, which has a table of its own"},
+        draws=True,
+    ),
+    # ---- fit and checkpoint ----
+    Entry(
+        "fit.fit",
+        lambda: {"model": classifier(), "draw": pair, "steps": 1},
+        {
+            "model": MODULE + types(nn.ReLU()),
+            "draw": FUNCTION,
+            "steps": SIZE,
+            "lr": POSITIVE,
+            "held_out": optional(types(None, 3, "ab", [1, 2], (torch.zeros(2),), torch.zeros(2, 3))),
+            "every": SIZE,
+            "stop_at": optional(PROBABILITY),
+            "patience": optional(SIZE),
+            "seed": optional(SEED),
+            "progress": FLAG,
+        },
+        call=lambda **kw: fit.fit(**{"held_out": pair()} | kw),
+        draws=True,
+    ),
+    Entry(
+        "fit.accuracy",
+        lambda: {"model": classifier(), **dict(zip(("inputs", "targets"), pair(), strict=True))},
+        {
+            "model": MODULE + types(nn.ReLU()),
+            "inputs": TENSOR,
+            "targets": TENSOR + numbers(torch.tensor([[7, 7, 7]]), torch.full((1, 3), -100)),
+        },
+    ),
+    # ---- masked words and recordings ----
+    Entry(
+        "masked_words.MaskedWords",
+        lambda: {"sentences": [f"the {n} cat sat {m}." for n in "abcdef" for m in "uvwxyz"], "least": 1},
+        {
+            "sentences": TEXTS + numbers([], ["one"], ["<b>"]),
+            "least": SIZE + numbers(10**6),
+            "longest": SIZE + numbers(1),
+        },
+    ),
+    Entry(
+        "masked_words.MaskedWords.draw",
+        lambda: {"batch": 2},
+        {"batch": SIZE, "share": PROBABILITY},
+        call=lambda **kw: words().draw(**kw),
+    ),
+    Entry(
+        "masked_words.MaskedWords.questions",
+        lambda: {"n": 2},
+        {"n": optional(SIZE)},
+        call=lambda n: words().questions(n),
+    ),
+    Entry(
+        "masked_words.MaskedWords.read",
+        lambda: {"ids": torch.tensor([3, 0])},
+        {
+            "ids": IDS
+            + numbers(torch.tensor([[3]]), torch.tensor(3))
+            + [Wrong(torch.tensor([999]), IndexError), Wrong(torch.tensor([-1]), IndexError)]
+        },
+        call=lambda ids: words().read(ids),
+    ),
+    Entry(
+        "masked_words.MaskedWords.counting",
+        lambda: dict(zip(("ids", "targets"), words().questions(3), strict=True)),
+        {
+            "ids": IDS
+            + numbers(torch.tensor([3]), torch.zeros(2, 2).long())
+            + [Wrong(torch.full((3, 6), 999), IndexError), Wrong(torch.full((3, 6), -1), IndexError)],
+            "targets": IDS + numbers(torch.full((3, 6), -100), torch.zeros(2, 2).long(), torch.tensor(3)),
+        },
+        call=lambda ids, targets: words().counting(ids, targets),
+    ),
+    Entry(
+        "recording.Recording",
+        lambda: {
+            "model": tasks.solver(tasks.TASKS["brackets"]),
+            "task": tasks.TASKS["brackets"],
+            "sample": tasks.TASKS["brackets"].draw(2),
+        },
+        {
+            "model": MODULE + numbers(nn.ReLU()),
+            "task": types(None, 3, "brackets"),
+            "sample": types(None, 3, torch.zeros(2, 3), (1, 2, 3), pair()),
+            "every": SIZE,
+            "keep": SIZE,
+        },
+    ),
+    # ---- curves ----
+    Entry(
+        "curves.grow",
+        lambda: {"curve": "wave", "width": 1},
+        {"curve": CHOICE, "width": SIZE + numbers(33, 10**6), "activation": CHOICE},
+    ),
+    Entry(
+        "curves.train",
+        lambda: {"network": FeedForward(1, 2), "curve": "wave", "steps": 1},
+        {"network": MODULE + types(nn.ReLU()), "curve": CHOICE, "lr": POSITIVE, "steps": SIZE},
+    ),
+    Entry(
+        "curves.error",
+        lambda: {"network": fitted(), "curve": "wave"},
+        {"network": MODULE + types(nn.ReLU()), "curve": CHOICE},
+    ),
+    Entry("curves.silent", lambda: {"network": fitted()}, {"network": NO_FIT}),
+    Entry("curves.corners", lambda: {"network": fitted()}, {"network": MODULE + types(nn.ReLU())}),
+    Entry("curves.anatomy", lambda: {"network": fitted(), "curve": "wave"}, {"network": NO_FIT, "curve": CHOICE}),
+    Entry(
+        "curves.shares",
+        lambda: {"network": fitted(), "x": curves.places()},
+        {"network": NO_FIT, "x": FLOATS + types(torch.zeros(3, 1).half()) + numbers(torch.zeros(3), torch.zeros(3, 2))},
+    ),
+    Entry("curves.bends", lambda: {"network": fitted()}, {"network": NO_FIT}),
+    # ---- measure ----
+    Entry("measure.initialise", lambda: {"model": nn.Linear(2, 2), "init": "small"}, {"model": MODULE, "init": CHOICE}),
+    Entry(
+        "measure.token_similarity",
+        lambda: {"x": torch.ones(2, 3)},
+        {"x": FLOATS + numbers(torch.ones(3), torch.ones(1, 3), torch.ones(2, 0), torch.tensor(1.0))},
+    ),
+    Entry(
+        "measure.layer_similarity",
+        lambda: {"model": encoder(), "ids": torch.tensor([[1, 2]])},
+        {
+            "model": MODULE + types(nn.Linear(2, 2), Encoder(1, 8, 2, 8)),
+            "ids": IDS
+            + numbers(torch.tensor([1, 2]), torch.tensor([[1]]))
+            + [Wrong(torch.tensor([[1, 5]]), IndexError)],
+        },
+    ),
+    Entry(
+        "measure.chain_gradients",
+        lambda: {"n_layers": 1, "residual": True},
+        {"n_layers": SIZE, "residual": FLAG, "init": CHOICE, "device": optional(DEVICE)},
+    ),
+    Entry(
+        "measure.depth_profiles",
+        lambda: {"depths": [1], "norm_first": True, "d_model": 4, "n_heads": 2, "d_ff": 4, "batch": 1, "tokens": 2},
+        {
+            "depths": types(3, None, "12", {1, 2}, [1.5], ["a"], [None], [True], torch.tensor([1]))
+            + numbers([], [0], [2, -1]),
+            "norm_first": FLAG,
+            "init": CHOICE,
+            "loss": CHOICE,
+            "seeds": SIZE,
+            "d_model": SIZE,
+            "n_heads": SIZE + numbers(3),
+            "d_ff": SIZE,
+            "batch": SIZE,
+            "tokens": SIZE + numbers(1),
+            "device": optional(DEVICE),
+        },
+    ),
+    Entry(
+        "measure.depth_sweep",
+        lambda: {"depths": [1], "d_model": 4, "n_heads": 2, "d_ff": 4, "batch": 1, "tokens": 2},
+        {"depths": types(3, None, {1}) + numbers([], [0])},
+        {"options": "those of depth_profiles"},
+    ),
+    Entry(
+        "measure.layer_gradients",
+        lambda: {"profiles": {2: profile()}, "layer": -1},
+        {
+            "profiles": MAPPING + types({1: 3}, {1: None}) + numbers({}),
+            "layer": [*types(None, "0", 0.5, True), *(Wrong(n, IndexError) for n in (2, -3, 10**20))],
+        },
+    ),
+    Entry(
+        "measure.slope",
+        lambda: {"x": [1, 2, 4], "y": [1, 4, 16]},
+        {
+            "x": [*REAL, *numbers([1, 1, 1], [1, 2], [], [0, 1, 2], [1, 2, NAN], [1, 2, INF], 3, [[1, 2, 3]])],
+            "y": [*REAL, *numbers([1, 2], [-1, 2, 3], [NAN, 1, 1], [])],
+        },
+    ),
+    Entry(
+        "measure.layer_flops",
+        lambda: {"tokens": 1, "d_model": 2, "d_ff": 3},
+        dict.fromkeys(("tokens", "d_model", "d_ff"), SIZE),
+    ),
+    # ---- units ----
+    Entry(
+        "units.influence",
+        lambda: {"layer": FeedForward(4, 4), "x": torch.randn(3, 4), "new": torch.randn(3, 4)},
+        {
+            "layer": FUNCTION + types(lambda x: None, lambda x: 3) + numbers(lambda x: x[0], lambda x: x.sum()),
+            "x": FLOATS + numbers(torch.ones(3), torch.ones(2, 4), torch.ones(1, 3, 4)),
+            "new": FLOATS + numbers(torch.ones(3), torch.ones(2, 4), torch.ones(3, 5)),
+        },
+    ),
+    Entry(
+        "units.listen",
+        lambda: {"model": minilm(), "texts": ["A cat."]},
+        {
+            "model": types(None, 3, nn.ReLU(), encoder()),
+            "texts": TEXTS + numbers([]),
+            "layer": SIZE + numbers(7, 10**6),
+        },
+    ),
+    Entry("units.Heard.has", lambda: {"name": "ends in -s"}, {"name": CHOICE}, call=lambda name: heard().has(name)),
+    Entry(
+        "units.Heard.without_learning",
+        lambda: {"network": FeedForward(2, 3)},
+        {"network": MODULE + types(nn.Linear(2, 3)) + numbers(FeedForward(4, 3)), "seed": SEED},
+        call=lambda **kw: heard().without_learning(**kw),
+    ),
+    Entry(
+        "units.favourites",
+        lambda: {"sums": torch.randn(4, 2), "ids": torch.arange(4), "k": 2},
+        {
+            "sums": FLOATS + numbers(torch.ones(4), torch.ones(3, 2)),
+            "ids": IDS + numbers(torch.arange(3), torch.zeros(4, 1).long()),
+            "k": SIZE + numbers(5),
+        },
+    ),
+    Entry(
+        "units.tell",
+        lambda: {
+            "sums": heard().sums,
+            "has": torch.tensor([True, True, False, False, True, False]),
+            "half": heard().half,
+            "n": 2,
+        },
+        {
+            "sums": FLOATS + numbers(torch.ones(6), torch.ones(3, 2)),
+            "has": NO_BOOLS + numbers(torch.ones(6).bool(), torch.zeros(6).bool(), torch.ones(3).bool()),
+            "half": NO_BOOLS + numbers(torch.ones(6).bool(), torch.zeros(6).bool(), torch.ones(3).bool()),
+            "n": SIZE + numbers(4),
+        },
+    ),
+    # ---- trace, twins and pretrained weights ----
+    Entry("trace.trace", lambda: {"model": encoder()}, {"model": MODULE}),
+    Entry(
+        "torch_twin.from_torch",
+        lambda: {"module": nn.TransformerEncoderLayer(4, 2, 4)},
+        {"module": MODULE + types(nn.Linear(2, 2), nn.Transformer)},
+    ),
+    Entry(
+        "pretrained.load_pretrained",
+        lambda: {},
+        {
+            "source": [
+                *types(None, 3, b"minilm", ["minilm"], 1.5),
+                *(Wrong(path, FileNotFoundError) for path in ("no/such/folder", "a\0b", "MiniLM", "x" * 5000)),
+                Wrong(THIS, NotADirectoryError),
+            ],
+            "device": optional(DEVICE),
+            "dtype": optional(types(torch.int64, "float32", 3, float, torch.complex64, torch.bool)),
+        },
+        call=lambda **kw: load_pretrained(**kw),
+    ),
+    Entry(
+        "pretrained.SentenceEncoder",
+        lambda: {"tokenizer": minilm().tokenizer, "encoder": minilm().encoder},
+        {
+            "tokenizer": types(None, 3, "minilm", str.split),
+            "encoder": MODULE + types(nn.Linear(2, 2), Encoder(1, 8, 2, 8)),
+        },
+    ),
+    *(
+        Entry(
+            f"pretrained.SentenceEncoder.{name}",
+            lambda: {"text": "A cat."},
+            {"text": TEXT},
+            call=lambda text, name=name: getattr(minilm(), name)(text),
+        )
+        for name in ("tokens", "ids", "attention")
+    ),
+    Entry(
+        "pretrained.SentenceEncoder.encode",
+        lambda: {"texts": ["A cat."]},
+        {"texts": TEXTS, "batch_tokens": SIZE, "progress": FLAG},
+        call=lambda **kw: minilm().encode(**kw),
+    ),
+    # ---- plots ----
+    Entry(
+        "plots.as_array",
+        lambda: {"values": SOUND},
+        {"values": real(ndim=2)},
+        dict.fromkeys(("ndim", "name", "finite"), "only the library says it"),
+    ),
+    Entry(
+        "plots.as_labels",
+        lambda: {"labels": ["a", "b"], "size": 2, "axis": "labels"},
+        {"labels": labels(2)},
+        {"size": "only the library says it", "axis": "only the library says it"},
+    ),
+    Entry(
+        "plots.colour_limits",
+        lambda: {"values": np.ones((1, 1)), "limits": (0, 1), "cmap": "viridis"},
+        {"limits": LIMITS, "cmap": COLOURS},
+        {"values": "only the library says it"},
+    ),
+    Entry("plots.colour_map", lambda: {"cmap": "viridis"}, {"cmap": COLOURS}),
+    Entry(
+        "plots.readable", lambda: {"text": "a", "limit": 3}, {}, {"text": DRAWN, "limit": "only the library says it"}
+    ),
+    Entry(
+        "plots.plot_heatmap",
+        lambda: {"values": SOUND},
+        {
+            "values": real(ndim=2),
+            "x_ticks": labels(2),
+            "y_ticks": labels(2),
+            "limits": LIMITS,
+            "cmap": COLOURS,
+            "colorbar": FLAG,
+            "ax": AXES,
+        },
+        NAMES,
+    ),
+    Entry(
+        "plots.plot_lines",
+        lambda: {"lines": {"a": [1.0, 2.0]}},
+        {
+            "lines": MAPPING
+            + types({"a": "b"}, {"a": None})
+            + numbers({}, {"a": []}, {"a": 3.0}, {"a": [1], "b": [1, 2]}),
+            "x": one_of(real(ndim=1), but=(None,)) + numbers([1, 2, 3]),
+            "x_scale": CHOICE,
+            "y_scale": CHOICE,
+            "marker": numbers("zzz", 99, None, ["o"]),
+            "styles": optional(MAPPING)
+            + types({"a": 3}, {"a": "red"})
+            + numbers({"b": {}}, {"a": {"colour": "red"}}, {"a": {"color": "no such"}}, {"a": {"linestyle": 7}}),
+            "ax": AXES,
+        },
+        NAMES,
+    ),
+    Entry(
+        "plots.plot_bars",
+        lambda: {"values": {"a": 1, "b": 2.5}},
+        {
+            "values": MAPPING + types({"a": "1"}, {"a": None}, {"a": [1]}) + numbers({}, {"a": NAN}, {"a": INF}),
+            "number": types(None, 3, ["d"]) + numbers("zzz", ".f.f", "d"),
+            "ax": AXES,
+        },
+        {"title": DRAWN, "x_label": DRAWN},
+    ),
+    Entry(
+        "plots.plot_spread",
+        lambda: {"values": [1.0, 2.0], "marks": {"a": 1.0}},
+        {
+            "values": real(ndim=1) + numbers([NAN, 1.0], [INF, 1.0]),
+            "marks": MAPPING + types({"a": "1"}, {"a": None}) + numbers({"a": NAN}, {"a": INF}),
+            "ax": AXES,
+        },
+        NAMES,
+    ),
+    Entry(
+        "plots.plot_words",
+        lambda: {"vectors": SOUND, "words": ["a", "b"], "kinds": ["x", "y"]},
+        {
+            "vectors": real(ndim=2) + numbers(torch.ones(2, 3), [[NAN, 1], [1, 1]]),
+            "words": [*labels(2), *types(None)],
+            "kinds": [*labels(2), *types(None)],
+            "limit": optional(POSITIVE),
+            "ax": AXES,
+        },
+        {"title": DRAWN},
+    ),
+    Entry(
+        "plots.plot_mean",
+        lambda: {"values": SOUND, "weights": [0.5, 0.5], "words": ["a", "b"]},
+        {
+            "values": real(ndim=2) + numbers(torch.ones(2, 3), torch.ones(3, 2), [[NAN, 1], [1, 1]]),
+            "weights": real(ndim=1) + numbers([0.5], [-1, 2], [NAN, 1], [INF, 1]),
+            "words": [*labels(2), *types(None)],
+            "others": one_of(real(ndim=2), but=(None,)) + numbers(torch.ones(2, 3)),
+            "ax": AXES,
+        },
+        {"title": DRAWN},
+    ),
+    Entry(
+        "plots.plot_attention",
+        lambda: {"scores": SOUND, "weights": SOUND, "output": SOUND, "words": ["a", "b"]},
+        {
+            "scores": real(ndim=2) + numbers(torch.ones(2, 3), torch.ones(3, 3)),
+            "weights": real(ndim=2) + numbers(torch.ones(2, 3), torch.ones(3, 3)),
+            "output": real(ndim=2) + numbers(torch.ones(3, 2)),
+            "words": [*labels(2), *types(None)],
+            "titles": TITLES,
+        },
+    ),
+    Entry(
+        "plots.plot_looks",
+        lambda: {"weights": [0.5, 0.5], "words": ["a", "b"], "chosen": 0},
+        {
+            "weights": real(ndim=1) + numbers([NAN, 1], [INF, 1]),
+            "words": [*labels(2), *types(None)],
+            "chosen": [Wrong(value, IndexError) for value in (None, "0", 0.5, True, [0], 2, -1, 10**30)],
+            "limits": LIMITS,
+            "cmap": COLOURS,
+            "ax": AXES,
+        },
+        {"title": DRAWN},
+    ),
+    Entry(
+        "plots.looks_height",
+        lambda: {"words": ["a"], "width": 5.0},
+        {"words": types(None, 3) + numbers([]), "width": POSITIVE},
+    ),
+    Entry(
+        "plots.plot_reordering",
+        lambda: {"before": SOUND, "after": SOUND, "order": [1, 0], "words": ["a", "b"]},
+        {
+            "before": real(ndim=2) + numbers(torch.ones(3, 2)),
+            "after": real(ndim=2) + numbers(torch.ones(2, 3)),
+            "order": types(None, 3, ["a", "b"], [0.0, 1.0], [True, False]) + numbers([0, 0], [0], [1, 2], []),
+            "words": [*labels(2), *types(None)],
+            "cmap": COLOURS,
+        },
+        {"title": DRAWN},
+    ),
+    Entry(
+        "plots.plot_fit",
+        lambda: {"x": [0.0, 1.0], "target": [0.0, 1.0], "units": [[1.0], [2.0]], "constant": 0.5},
+        {
+            "x": real(ndim=1) + numbers([0.0], [0.0, NAN], [1.0, 1.0], [1.0, 0.0]),
+            "target": real(ndim=1) + numbers([0.0]),
+            "units": real(ndim=2) + numbers(torch.ones(3, 1), [[NAN], [1.0]]),
+            "constant": NUMBER,
+            "bends": real(ndim=1)[:-1],
+            "unit": [*types(None, "0", 0.5, True), Wrong(1, IndexError), Wrong(-1, IndexError)],
+            "titles": TITLES,
+            "figure": FIGURE,
+        },
+    ),
+    Entry(
+        "plots.plot_dots",
+        lambda: {"values": {"a": {"x": 1.0}}},
+        {
+            "values": MAPPING
+            + types({"a": 3}, {"a": {"x": "1"}}, {"a": {"x": None}})
+            + numbers({}, {"a": {}}, {"a": {"x": 1}, "b": {"y": 1}}, {"a": {"x": NAN}}),
+            "limits": LIMITS,
+            "ax": AXES,
+        },
+        {"title": DRAWN, "x_label": DRAWN},
+    ),
+    Entry(
+        "plots.plot_clocks",
+        lambda: {"before": [0.0, 1.0], "after": [1.0, 0.0]},
+        {name: real(ndim=1) + numbers([0.0], [0.0] * 4, [NAN, 1.0], [INF, 1.0]) for name in ("before", "after")}
+        | {"ax": AXES},
+        {"title": DRAWN},
+    ),
+    Entry(
+        "plots.plot_residual_stream",
+        lambda: {},
+        {"norm_first": FLAG, "lit": one_of(CHOICE, but=("",)), "ax": AXES},
+        {"title": DRAWN},
+    ),
+    Entry(
+        "plots.label_ticks",
+        lambda: {"axis": AXIS.xaxis, "places": [0, 1], "words": ["a", "b"]},
+        {
+            "axis": types(None, 3, "x", AXIS),
+            "places": [*real(ndim=1), *numbers([NAN, 1], [0])],
+            "words": [*labels(2), *types(None)],
+        },
+    ),
+    Entry(
+        "plots.light_part",
+        lambda: {"ax": plots.plot_residual_stream(ax=blank()), "lit": "attention"},
+        {"ax": [*AXES, *types(None)], "lit": CHOICE},
+    ),
+    Entry(
+        "plots.plot_block",
+        lambda: {"dim": 2, "shape": (1, 1, 2)},
+        {
+            "dim": types(None, "2", 1.5, [1.5], ["a"], True) + numbers(3, -4, (), (2, 2), (2, -1), 10**30),
+            "shape": SIZES_OF_BLOCK,
+            "ax": AXES,
+        },
+        {"title": DRAWN},
+    ),
+    Entry(
+        "plots.plot_blocks",
+        lambda: {"dims": {"a": 2}, "shape": (1, 1, 2)},
+        {"dims": MAPPING + types({"a": None}, {"a": "2"}) + numbers({}, {"a": 3}), "shape": SIZES_OF_BLOCK},
+    ),
+    Entry(
+        "plots.plot_panels",
+        lambda: {"panels": {"p": {"a": [1.0, 2.0]}}},
+        {
+            "panels": MAPPING
+            + types({"p": 3}, {"p": {"a": "b"}})
+            + numbers({}, {"p": {}}, {"p": {"a": [1]}, "q": {"b": [1]}}, {"p": {"a": []}}),
+            "share_y": FLAG,
+            "figsize": [*types(3, None, ["a", "b"]), *numbers((0, 1), (1,), (-1, 2), (NAN, 1), (INF, 1))],
+        },
+        {"y_label": DRAWN, "style": "that of plot_lines"},
+    ),
+    Entry(
+        "plots.plot_profiles",
+        lambda: {"profiles": {"a": profile()}},
+        {"profiles": MAPPING + types({"a": 3}, {"a": None}) + numbers({})},
+        {"title": DRAWN},
+    ),
+    Entry(
+        "plots.show",
+        lambda: {"picture": plots.plot_heatmap(SOUND, ax=blank()), "alt": "Four numbers."},
+        {"picture": types(None, 3, "figure", plt), "alt": TEXT + numbers("", " \n")},
+    ),
+    Entry(
+        "plots.compact",
+        lambda: {"image": Image.new("RGB", (2, 2))},
+        {"image": types(None, 3, b"png", np.zeros((2, 2)))},
+    ),
+    Entry("plots.Picture", lambda: {"png": b"png", "alt": "A picture."}, {"png": types(None, 3, "png"), "alt": TEXT}),
+]
+
+
+@pytest.mark.parametrize("entry", ENTRIES, ids=repr)
+def test_the_arguments_that_are_right_are_taken(entry):
+    """Without this, a wrong value could be refused for another's sake."""
+    entry.function(**entry.good())
+    plt.close("all")
+
+
+@pytest.mark.parametrize(("entry", "name", "wrong"), cases(ENTRIES))
+def test_a_wrong_value_is_refused_in_words_and_nothing_else_happens(entry, name, wrong, capsys):
+    """The exception names the parameter, what was expected and what came; inputs, figures and random numbers stay."""
+    check_refusal(entry, name, wrong)
+    assert capsys.readouterr() == ("", "")
+
+
+# ---- what is taken, and what becomes of it ----
+
+PLOTS = [entry for entry in ENTRIES if "title" in entry.anything]
+
+
+@pytest.mark.parametrize("entry", PLOTS, ids=repr)
+def test_any_title_is_drawn_as_one_plain_text(entry):
+    """Hostile texts, numbers, None and objects: cut, without formulas, on as few lines as a title has room for."""
+    figure = Figure(figsize=(2, 2))
+    good = entry.good() | ({"ax": figure.add_subplot()} if "ax" in entry.wrong else {})
+    for title in ("\n".join(HOSTILE.values())[:900], HOSTILE["formula that is wrong"], "$" * 999, 3, None, object):
+        picture = entry.function(**good, title=title)
+        axes = picture if not isinstance(picture, Figure) else None
+        text = axes.title if axes else picture._suptitle
+        shown = text.get_text().replace("\n", "")
+        assert len(shown) <= plots.TITLE and shown.isprintable() and not text.get_parse_math()
+        picture.get_figure(root=True).draw_without_rendering() if title == "$" * 999 else None
+    plt.close("all")
+
+
+DEFINED = {
+    "NaN and infinity are grey": (plots.plot_heatmap, {"values": [[NAN, INF], [-INF, 1.0]]}),
+    "a heatmap of nothing finite": (plots.plot_heatmap, {"values": [[NAN]], "cmap": "coolwarm"}),
+    "numbers at the end of float64": (plots.plot_heatmap, {"values": [[1.7e308, -1.7e308]]}),
+    "half precision": (plots.plot_heatmap, {"values": torch.ones(2, 2, dtype=torch.float16)}),
+    "booleans": (plots.plot_heatmap, {"values": torch.ones(2, 2).bool()}),
+    "a line with a gap": (plots.plot_lines, {"lines": {"a": [1.0, NAN, 2.0], "b": [INF, 1.0, 2.0]}}),
+    "zero on a logarithmic scale": (plots.plot_lines, {"lines": {"a": [0.0, 1.0]}, "y_scale": "log"}),
+    "a line of one point": (plots.plot_lines, {"lines": {"": [1.0]}, "x": [5]}),
+    "names that begin with an underscore": (plots.plot_lines, {"lines": {"_a": [1.0], "_": [2.0]}}),
+    "bars of zero": (plots.plot_bars, {"values": {"a": 0, "b": -0.0}}),
+    "bars of numpy and torch": (plots.plot_bars, {"values": {"a": np.float32(1), "b": torch.tensor(2.0)}}),
+    "one number": (plots.plot_spread, {"values": [1.0], "marks": {}}),
+    "vectors of zeros": (plots.plot_words, {"vectors": [[0.0, 0.0]], "words": ["a"], "kinds": ["b"]}),
+    "weights of zero": (plots.plot_mean, {"values": [[1.0, 2.0]], "weights": [0.0], "words": "a"}),
+    "limits of numpy": (plots.plot_heatmap, {"values": [[1.0]], "limits": np.array([0, 2])}),
+    "labels of any kind": (plots.plot_heatmap, {"values": [[1.0, 2.0]], "x_ticks": [None, object()]}),
+}
+
+
+@pytest.mark.parametrize(("draw", "arguments"), DEFINED.values(), ids=DEFINED)
+def test_odd_numbers_are_drawn_without_a_warning(draw, arguments):
+    """They have a picture: nothing is changed on the way, and nothing complains while it is rendered."""
+    before = snapshot(arguments)
+    ax = draw(**arguments)
+    ax.figure.canvas.draw()
+    assert snapshot(arguments) == before and (ax.images or ax.lines or ax.patches or ax.collections)
+    plt.close("all")
+
+
+def test_sentences_that_mean_harm_are_words_like_others():
+    """Texts of every kind make a vocabulary; halves of characters too, which have no place in UTF-8."""
+    task = masked_words.MaskedWords([f"{text[:60]} {n} end." for n in "abcdef" for text in HOSTILE.values()], least=1)
+    ids, targets = task.questions(5)
+    assert ids.shape == targets.shape and all(isinstance(word, str) for word in task.read(ids[0]))
+    assert minilm().encode(list(HOSTILE.values())).isfinite().all()
+
+
+@pytest.mark.parametrize("seed", [0, 1, 2**32 - 1, np.int64(3)])
+def test_seeds_at_both_ends_are_seeds(seed):
+    """NumPy's own integers too."""
+    with seeded.seeded(seed):
+        first = torch.rand(1)
+    with seeded.seeded(int(seed)):
+        assert torch.equal(torch.rand(1), first)
+
+
+def test_long_values_are_cut_in_messages():
+    """A million numbers, an integer of thousands of digits and an object without a text all have messages."""
+
+    class Mute:
+        def __repr__(self):
+            raise RuntimeError("no words")
+
+    for value in ([0] * 1_000_000, -(10**5000), Mute(), "x" * 1_000_000):
+        with pytest.raises((TypeError, ValueError), match=r"n_sentences: expected an integer.*, got ") as error:
+            tasks.kinds_corpus(value)
+        assert len(str(error.value)) < 250
