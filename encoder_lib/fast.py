@@ -64,13 +64,24 @@ def fast(model: Model) -> Model:
 
 def product(x: Tensor, weight: Tensor, bias: Tensor | None = None, activation: str = "none") -> Tensor:
     """activation(x · weightᵀ + bias), by oneDNN. Shapes: x (…, i), weight (o, i), bias (o,) -> (…, o)."""
+    call = _closed_product if torch.compiler.is_compiling() else _open_product
+    return call(x, weight, bias, activation)
+
+
+def _open_product(x: Tensor, weight: Tensor, bias: Tensor | None, activation: str) -> Tensor:
     return ONEDNN(x, weight, bias, activation, [], "none" if activation == "gelu" else "")
 
 
+# For torch's compiler it is a box that it need not open: its own recipe for oneDNN wants weights that never change.
+_closed_product = torch.library.custom_op("encoder_lib::product", _open_product, mutates_args=())
+_closed_product.register_fake(lambda x, weight, bias, activation: x.new_empty(*x.shape[:-1], weight.shape[0]))
+
+
 def suits(x: Tensor) -> bool:
-    """True when oneDNN's float32 product serves: numbers on the CPU, at least one, and no autocast."""
+    """True when oneDNN's float32 product serves: numbers on the CPU, at least one, no autocast, no graph to export."""
     plain = x.dtype == torch.float32 and x.device.type == "cpu" and x.numel() > 0
-    return ONEDNN is not None and plain and not torch.is_autocast_enabled("cpu")
+    elsewhere = torch.is_autocast_enabled("cpu") or torch.compiler.is_exporting()
+    return ONEDNN is not None and plain and not elsewhere
 
 
 class Product(torch.autograd.Function):

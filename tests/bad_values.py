@@ -39,6 +39,7 @@ def short(value) -> str:
     name = (
         value.__name__ if isinstance(value, type) or (callable(value) and hasattr(value, "__name__")) else repr(value)
     )
+    name = re.sub(r" at 0x[0-9a-f]+", "", name)  # the same name in every process
     return "".join(c if c.isprintable() and c != "\\" else "?" for c in name)[:40]
 
 

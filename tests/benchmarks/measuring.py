@@ -11,6 +11,7 @@ import torch
 
 from encoder_lib.fast import ONEDNN, product
 
+SIDE = 2048  # of the matrices whose product is the ceiling
 THREADS = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
 
 
@@ -34,13 +35,16 @@ def take_turns(works, *, budget=6.0, least=3, most=40):
     return times
 
 
+def matmul_works():
+    """Library -> a product of two large matrices; torch's own choice first."""
+    a, b = torch.randn(SIDE, SIDE), torch.randn(SIDE, SIDE)
+    works = {"MKL" if torch.backends.mkl.is_available() else "BLAS": lambda: a @ b}
+    return works if ONEDNN is None else works | {"oneDNN": lambda: product(a, b)}
+
+
 def matmul_peaks():
     """Library -> the most floating-point operations a second that it reaches in a product of large matrices."""
-    a, b = torch.randn(2048, 2048), torch.randn(2048, 2048)
-    works = {"MKL" if torch.backends.mkl.is_available() else "BLAS": lambda: a @ b}
-    if ONEDNN is not None:
-        works["oneDNN"] = lambda: product(a, b)
-    return {name: 2 * 2048**3 / min(runs) for name, runs in take_turns(works, budget=2, least=8).items()}
+    return {name: 2 * SIDE**3 / min(runs) for name, runs in take_turns(matmul_works(), budget=2, least=8).items()}
 
 
 def peak_memory(work):

@@ -13,13 +13,15 @@ from statistics import median
 import peers
 import pytest
 import torch
-from measuring import THREADS, matmul_peaks, peak_memory, processor, take_turns
+from measuring import SIDE, THREADS, matmul_peaks, matmul_works, peak_memory, processor, take_turns
 
 from encoder_lib import fast, lengths_mask, trace, unpadded
 from encoder_lib.measure import layer_flops
 
 BATCHES = [(1, 16, 0.0), (8, 64, 0.0), (32, 128, 0.25), (4, 512, 0.0)]
 OURS = ("explicit", "fused", "unpadded", "fast", "fast, unpadded")
+pytestmark = pytest.mark.filterwarnings("ignore")  # what the peers and the compiler warn of is theirs
+CEILING_FLOPS = 2 * SIDE**3
 HEAD = "| | ms | × best peer | of the peak | MB |\n|---|---:|---:|---:|---:|"
 
 
@@ -101,13 +103,20 @@ def backward(work, lengths):
 def show(title, works, peak, flops):
     """Print the table of one batch; -> how many times as fast our best is as the best peer."""
     memory = {name: peak_memory(work) for name, work in works.items()}
-    times = {name: median(runs) for name, runs in take_turns(works).items()}
+    runs = take_turns(works | ceiling())
+    peak = max(peak, CEILING_FLOPS / min(runs.pop("ceiling")))  # a machine that others use has its better moments
+    times = {name: median(taken) for name, taken in runs.items()}
     best_peer = min(took for name, took in times.items() if not name.startswith(OURS))
     print(f"\n{title}\n\n{HEAD}")
     for name, took in times.items():
         used = "" if memory[name] is None else f"{memory[name] / 1e6:.0f}"
         print(f"| {name} | {1e3 * took:.1f} | {best_peer / took:.2f} | {flops / took / peak:.0%} | {used} |")
     return best_peer / min(took for name, took in times.items() if name.startswith(OURS))
+
+
+def ceiling():
+    """The better library's matrix product, to take turns with the encoders."""
+    return {"ceiling": list(matmul_works().values())[-1]}
 
 
 def operations(lengths):
@@ -158,8 +167,7 @@ def test_compiled(encoders, peak, size, length):
         "BertModel, sdpa, compiled": lambda: theirs(x).last_hidden_state,
         "nn.TransformerEncoder, compiled": lambda: torch_own(x),
     }
-    with torch.inference_mode(), warnings.catch_warnings():
-        warnings.simplefilter("ignore")
+    with torch.inference_mode():
         same(works, lengths)
         del works["explicit"]
         ratio = show(f"#### ({size}, {length}), forward, compiled", works, peak, operations(lengths))
