@@ -3,6 +3,7 @@
 
 PYTHON ?= python3
 VENV := .venv
+CLASSROOM := .classroom
 RUN := $(VENV)/bin/python -m
 STAMP := $(VENV)/.set-up
 NOTEBOOKS := $(sort $(wildcard notebooks/*.ipynb))
@@ -11,7 +12,7 @@ PARALLEL := pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder -p no:ca
 NBVAL := --nbval --nbval-current-env --nbval-cell-timeout 120 --nbval-sanitize-with tests/nbval.cfg
 ROOT_FLAG := $(if $(filter 0,$(shell id -u)),--allow-root)
 
-.PHONY: help lab test test-long lint notebooks bench clean
+.PHONY: help lab test test-long lint notebooks bench classroom clean
 
 help:  ## list the commands
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
@@ -23,9 +24,10 @@ test: lint  ## set up and run the tests: library, notebooks, browser (minutes)
 	$(RUN) $(PARALLEL) $(NBVAL) tests/browser notebooks tests
 	@echo "make test: all that can run here passed; what was skipped is listed above."
 
-test-long: $(STAMP)  ## the slow tests, and the notebooks again on the plainest arithmetic
+test-long: $(STAMP)  ## the slow tests, and the notebooks again on a poorer and a busier machine
 	$(RUN) $(PARALLEL) -m long tests
-	ATEN_CPU_CAPABILITY=default OMP_NUM_THREADS=1 $(RUN) $(PARALLEL) $(NBVAL) notebooks
+	$(VENV)/bin/python tests/machines.py poorest $(RUN) $(PARALLEL) $(NBVAL) notebooks
+	$(VENV)/bin/python tests/machines.py busiest $(RUN) $(PARALLEL) -n 8 $(NBVAL) --nbval-cell-timeout 600 notebooks
 	@echo "make test-long: all passed."
 
 lint: $(STAMP)  ## check style and formatting
@@ -35,11 +37,14 @@ lint: $(STAMP)  ## check style and formatting
 notebooks: $(STAMP)  ## run every notebook and save it in place
 	$(VENV)/bin/python tests/run_notebooks.py $(NOTEBOOKS)
 
-bench: $(STAMP)  ## measure the explorers in a real browser, and encode beside its peers
+bench: $(STAMP)  ## measure the explorers in a real browser, and the encoder beside its peers
 	$(RUN) pytest tests/benchmarks -s
 
-clean:  ## remove the environment and caches
-	rm -rf $(VENV) build *.egg-info .pytest_cache .ruff_cache .hypothesis .benchmarks
+classroom: $(CLASSROOM)/.set-up  ## measure a class: students at once on a JupyterHub of its own (wants node and npm)
+	$(RUN) pytest tests/classroom -s
+
+clean:  ## remove the environments and caches
+	rm -rf $(VENV) $(CLASSROOM) build *.egg-info .pytest_cache .ruff_cache .hypothesis .benchmarks
 
 $(STAMP): requirements.txt pyproject.toml
 	@command -v $(PYTHON) >/dev/null || { echo "No '$(PYTHON)' here. Install Python 3.11 or newer, or name one: make PYTHON=/path/to/python3.11"; exit 1; }
@@ -49,3 +54,15 @@ $(STAMP): requirements.txt pyproject.toml
 	@$(RUN) pip install --quiet --disable-pip-version-check -r requirements.txt
 	@touch $@
 	@echo "Set-up finished."
+
+# The hub's packages stay out of .venv: they have an environment of their own, which sees those of .venv too.
+$(CLASSROOM)/.set-up: $(STAMP) tests/classroom/requirements.txt tests/classroom/package-lock.json
+	@command -v npm >/dev/null || { echo "No 'npm' here. The proxy of JupyterHub needs node and npm."; exit 1; }
+	@$(RUN) venv $(CLASSROOM)/venv
+	@$(VENV)/bin/python -c 'import sysconfig; print("import site; site.addsitedir(%r)" % sysconfig.get_path("purelib"))' \
+		> $$(echo $(CLASSROOM)/venv/lib/python*/site-packages)/course.pth
+	@grep -v '^-' requirements.txt > $(CLASSROOM)/constraints.txt
+	@$(CLASSROOM)/venv/bin/python -m pip install --quiet --disable-pip-version-check -c $(CLASSROOM)/constraints.txt -r tests/classroom/requirements.txt
+	@cp tests/classroom/package.json tests/classroom/package-lock.json $(CLASSROOM)
+	@npm ci --silent --ignore-scripts --prefix $(CLASSROOM)
+	@touch $@

@@ -394,7 +394,7 @@ def _write_words(ax: Axes, points: np.ndarray, words: Sequence[str], limit: floa
     for i in np.argsort(-points[:, 1], kind="stable"):
         word = _drawable(words[i], TICK)
         boxes = [_word_box(places[i], word, offset) for offset in LABEL_PLACES]
-        clashes = [sum(left < r and right > l and abs(y - m) < 9 for l, r, m in taken) for left, right, y in boxes]
+        clashes = [sum(left < b and right > a and abs(y - m) < 9 for a, b, m in taken) for left, right, y in boxes]
         best = clashes.index(min(clashes))
         taken.append(boxes[best])
         side, up = LABEL_PLACES[best]

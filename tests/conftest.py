@@ -42,6 +42,17 @@ def device(request):
     return torch.device(request.param)
 
 
+@pytest.fixture(autouse=True)
+def torch_is_left_as_it_was():
+    """Whatever a test sets for the whole of torch does not reach the next one."""
+    dtype, threads, gradients = torch.get_default_dtype(), torch.get_num_threads(), torch.is_grad_enabled()
+    yield
+    torch.set_default_dtype(dtype)
+    if torch.get_num_threads() != threads:
+        torch.set_num_threads(threads)
+    torch.set_grad_enabled(gradients)
+
+
 @pytest.fixture(params=[torch.float32, torch.float64], ids=["float32", "float64"])
 def default_dtype(request):
     """What a notebook gets depends on no default: each in turn."""

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import nbformat
 from nbclient import NotebookClient
-from nbclient.exceptions import CellExecutionError
+from nbclient.exceptions import CellExecutionError, CellTimeoutError
 
 KERNELSPEC = {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"}
 LANGUAGE = {"name": "python", "file_extension": ".py", "mimetype": "text/x-python", "pygments_lexer": "ipython3"}
@@ -13,7 +13,7 @@ WIDGET_VIEW = "application/vnd.jupyter.widget-view+json"
 KEPT = {"tags", "jupyter"}  # cell metadata that authors set
 
 
-def run(notebook, folder, timeout=120):
+def run(notebook, folder, timeout=600):
     """Execute every cell of `notebook` in `folder`, in a fresh kernel."""
     NotebookClient(
         notebook,
@@ -44,7 +44,7 @@ def main(names):
         notebook = nbformat.read(path, as_version=4)
         try:
             run(notebook, path.parent)
-        except CellExecutionError as error:
+        except (CellExecutionError, CellTimeoutError) as error:
             print("failed")
             return f"{path} was not saved.\n{error}"
         tidy(notebook)

@@ -21,6 +21,7 @@ MODEL = ("attention", "embedding", "encoder", "feed_forward", "norm", "positiona
 # modules whose bad input is tried in files of their own, beside or in place of the tables
 OWN = (
     "bert_config", "bert_weights", "checkpoint", "distributed", "expect", "fast", "fit", "fit_script", "hub", "packed",
+    "costs", "timing",
 )  # fmt: skip
 # what only the library calls, with what it made or has checked itself
 INSIDE = {

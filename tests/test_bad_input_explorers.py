@@ -319,6 +319,12 @@ ENTRIES = [
         lambda: {},
         {"method": OPTION} | dict.fromkeys(("mean", "spread", "outlier", "mates", "gain", "bias", "eps"), SLIDER),
     ),
+    Entry(
+        "explore.cost",
+        lambda: {},
+        {"number": OPTION, "balance": [*types("10", None, [10], True), *numbers(0, -1, NAN, INF)]}
+        | dict.fromkeys(("tokens", "batch", "width", "padding"), SLIDER),
+    ),
     Entry("explore.depth", lambda: {}, {"depth": SLIDER, "order": OPTION, "init": OPTION}),
     Entry("explore.fit_curve", lambda: {}, {"width": SLIDER, "unit": SLIDER, "activation": OPTION, "curve": OPTION}),
     Entry(

@@ -86,8 +86,28 @@ def test_hints_grow_stronger_and_start_over_after_success():
 
 def test_a_verdict_shows_the_smallest_input_with_expected_and_got():
     text = repr(checks.check_look_up(lambda table, ids: table[: len(ids)]))
-    assert "[[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]], [1]" in text
+    assert "with table [[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]], ids [1]\n" in text
     assert "expected [[3.0, 4.0]]" in text and "got      [[1.0, 2.0]]" in text
+
+
+class _HidesWhatItTakes:
+    """A callable whose signature cannot be asked for."""
+
+    @property
+    def __signature__(self):
+        raise RuntimeError("no")
+
+    def __call__(self, table, ids):
+        return table[: len(ids)]
+
+
+@pytest.mark.parametrize(
+    "attempt",
+    [lambda *both: both[0][:1], lambda table, *more: table[:1], _HidesWhatItTakes()],
+    ids=["stars", "a star", "hidden"],
+)
+def test_a_verdict_shows_the_bare_input_where_its_parts_have_no_names(attempt):
+    assert "with [[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]], [1]\n" in checks.check_look_up(attempt).problem
 
 
 def test_a_verdict_is_escaped_text_for_screen_readers():

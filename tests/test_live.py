@@ -49,6 +49,7 @@ EXPLORERS = {
     "clocks": explore.clocks,
     "normalise": explore.normalise,
     "depth": explore.depth,
+    "cost": explore.cost,
     "block_steps": lambda: explore.block_steps(_minilm(), SENTENCE),
     "attend": explore.attend,
     "attend without masks": lambda: explore.attend(masks=False),

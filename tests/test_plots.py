@@ -1,6 +1,7 @@
 """The static pictures: what the artists hold, which input is refused, and which alt text survives."""
 
 import io
+import itertools
 import warnings
 
 import matplotlib as mpl
@@ -253,6 +254,15 @@ def test_words_of_one_kind_share_colour_and_marker():
     ax.figure.canvas.draw()
 
 
+def test_words_whose_points_nearly_coincide_are_written_apart():
+    words = ["horse", "cat", "dog", "bird", "Ana", "Ben"]
+    ax = plots.plot_words([[1.0 + i / 50, 1.0] for i in range(6)], words, words, limit=4)
+    ax.figure.canvas.draw()
+    boxes = [mpl.text.Text.get_window_extent(text) for text in ax.texts]  # of the word without its line
+    assert [text.get_text() for text in sorted(ax.texts, key=lambda text: text.xy[0])] == words
+    assert not any(one.overlaps(other) for one, other in itertools.combinations(boxes, 2))
+
+
 @pytest.mark.parametrize(
     ("vectors", "words", "kinds"),
     [
@@ -386,6 +396,13 @@ def test_bars_hold_their_numbers_in_order_and_write_them_beside():
     assert [text.get_text() for text in ax.texts] == ["3", "1,500"]
     assert ax.yaxis_inverted() and ax.get_title() == "t"
     ax.figure.canvas.draw()
+
+
+def test_the_axis_of_large_bars_writes_its_numbers_out():
+    ax = plots.plot_bars({"a": 11_720_448, "b": 9_984})
+    ax.figure.canvas.draw()
+    written = [label.get_text() for label in ax.get_xticklabels()]
+    assert "12,000,000" in written and ax.xaxis.get_offset_text().get_text() == ""
 
 
 @pytest.mark.parametrize("values", [{}, {"a": float("nan")}, {"a": 1.0, "b": float("inf")}])

@@ -267,7 +267,7 @@ def test_same_bits_again_and_on_any_number_of_threads(minilm):
 
 def test_errors_of_a_thread_arrive(minilm, monkeypatch):
     """What goes wrong in one of several threads is raised here, and the number of threads is as before."""
-    monkeypatch.setattr(minilm, "_vectors", lambda ids: 1 / 0)
+    monkeypatch.setattr(minilm, "_vectors", lambda encoder, ids: 1 / 0)
     torch.set_num_threads(2)
     try:
         with pytest.raises(ZeroDivisionError):

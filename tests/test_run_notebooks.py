@@ -35,6 +35,16 @@ def test_stops_at_a_cell_error_and_keeps_the_file(tmp_path):
     assert path.read_bytes() == before
 
 
+def test_stops_at_a_cell_that_takes_too_long_and_keeps_the_file(tmp_path, monkeypatch):
+    """A cell without an end is reported like one that fails."""
+    path = tmp_path / "slow.ipynb"
+    nbformat.write(new_notebook(cells=[new_code_cell("while True:\n    pass")]), path)
+    before, run = path.read_bytes(), run_notebooks.run
+    monkeypatch.setattr(run_notebooks, "run", lambda notebook, folder: run(notebook, folder, timeout=1))
+    assert "timed out" in run_notebooks.main([path])
+    assert path.read_bytes() == before
+
+
 def test_a_widget_view_without_stand_in_is_kept():
     """Only a view that a picture or text can stand for is dropped."""
     view = new_output("display_data", {run_notebooks.WIDGET_VIEW: {"model_id": "a"}})

@@ -4,6 +4,7 @@ A check never raises, whatever the function returns or does, and never shows how
 """
 
 import html
+import inspect
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -129,7 +130,7 @@ def _problem(attempt: Callable, reference: Callable, case: Case) -> str:
     """What is wrong with the attempt on this case, in words; empty when nothing is."""
     if not callable(attempt):
         return f"expected a function, got {type(attempt).__name__}"
-    given = ", ".join(map(_show, case.arguments))
+    given = _given(attempt, case.arguments)
     mine = tuple(a.clone() if isinstance(a, Tensor) else a for a in case.arguments)
     try:
         got = run_within(PATIENCE, attempt, *mine)
@@ -149,6 +150,19 @@ def _problem(attempt: Callable, reference: Callable, case: Case) -> str:
         return _difference(case.label, given, reference(*case.arguments), got)
     except Exception as error:  # a tensor without numbers, for instance
         return f"{case.label}: with {given} the result cannot be compared: {_said(error)}"
+
+
+def _given(attempt: Callable, arguments: tuple) -> str:
+    """The arguments of a case in words; where there are several, each with the name that the attempt gives to it."""
+    shown = [_show(argument) for argument in arguments]
+    try:
+        parameters = list(inspect.signature(attempt).parameters.values())[: len(shown)]
+    except Exception:  # not every callable tells what it takes
+        parameters = []
+    plain = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+    if 1 < len(shown) == len(parameters) and all(p.kind in plain for p in parameters):
+        shown = [f"{p.name} {value}" for p, value in zip(parameters, shown, strict=True)]
+    return ", ".join(shown)
 
 
 def _said(error: BaseException) -> str:

@@ -57,7 +57,7 @@ def attend(sentence: str = "the dog bites the man", *, similarity: float = 0.0, 
         return View(
             Heatmap(
                 scores.masked_fill(~mask, torch.nan),
-                title="Scores: query · key",
+                title="Scores: query · key / √K" if scaled else "Scores: query · key",
                 missing="masked",
                 cmap="coolwarm",
                 limits=_limits(scores[mask]),

@@ -2,6 +2,8 @@
 
 from dataclasses import dataclass
 
+from encoder_lib import expect
+
 
 @dataclass(frozen=True)
 class Question:
@@ -11,6 +13,15 @@ class Question:
     choices: tuple[str, ...]
     answer: int
     because: str
+
+    def __post_init__(self) -> None:
+        expect.text("prompt", self.prompt)
+        expect.text("because", self.because)
+        expect.kind("choices", self.choices, tuple | list, "a few choices")
+        object.__setattr__(self, "choices", tuple(expect.texts("choices", self.choices)))
+        if len(self.choices) < 2:
+            raise ValueError(f"choices: expected at least two, got {len(self.choices)}")
+        expect.index("answer", self.answer, len(self.choices), "a choice")
 
 
 QUESTIONS = {
@@ -188,6 +199,28 @@ QUESTIONS = {
         answer=2,
         because="Padding is one more symbol, and the model learns to live with it in the places where it has seen it. "
         "In places where it has not, it has not.",
+    ),
+    "scores_memory": Question(
+        prompt="A sequence of 512 tokens, 384 numbers each, passes an attention with 12 heads. How much memory do its "
+        "scores take, one for each head, query and key, compared with the vectors themselves?",
+        choices=("a tenth of it", "as much", "16 times as much"),
+        answer=2,
+        because="There are 12 · 512 scores for each token, and 384 numbers. Each head is 32 wide and has 512 scores.",
+    ),
+    "padding_batch": Question(
+        prompt="We take 32 sentences from all over the library and pad them to the longest. How much of the batch is "
+        "padding?",
+        choices=("a tenth or less", "about a quarter", "more than two fifths"),
+        answer=2,
+        because="One long sentence is enough: all others are filled up to its length.",
+    ),
+    "two_processes": Question(
+        prompt="One process trains on batches of 64 sequences. Two others start from the same weights, work on 32 "
+        "sequences of each batch, and average their gradients. How far apart are the losses after 100 steps?",
+        choices=("they have nothing to do with each other", "they are alike, in the first digits", "by rounding alone"),
+        answer=2,
+        because="The mean over 64 sequences is the mean of the means over its halves. The same gradient moves the same "
+        "weights in both, step by step.",
     ),
     "clinic_cut": Question(
         prompt="Only one of the two functions cuts the vectors into heads as attention needs it. Which one?",

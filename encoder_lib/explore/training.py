@@ -49,4 +49,5 @@ def training_maps(recording: Recording, *, sequence: int = 1, layer: int = 1, he
         for name, value, most in (("layer", layer, n_layers), ("head", head, n_heads))
         if most > 1
     ]
-    return Explorer(show, *controls, title="A map forms while the model learns")
+    many = n_layers * n_heads > 1
+    return Explorer(show, *controls, title=f"{'Maps form' if many else 'A map forms'} while the model learns")

@@ -1,6 +1,18 @@
 """What learners answer, one module for each notebook: check -> (right answers, wrong ones), each by name."""
 
-from answers import attention, block, embedding, feed_forward, norm, positional, pretrained, stack, start_here, training
+from answers import (
+    attention,
+    block,
+    embedding,
+    fast,
+    feed_forward,
+    norm,
+    positional,
+    pretrained,
+    stack,
+    start_here,
+    training,
+)
 
 ANSWERS = {
     **start_here.ANSWERS,
@@ -13,4 +25,5 @@ ANSWERS = {
     **stack.ANSWERS,
     **training.ANSWERS,
     **pretrained.ANSWERS,
+    **fast.ANSWERS,
 }

@@ -561,7 +561,8 @@ CLINIC = {
         {"a parameter": RowsLearn, "always float32": RowsOfOneType, "dtype alone": RowsCast},
     ),
     "check_empty_text": (
-        "everything hidden: with [[0.0, 0.0]], [[False, False]]\nexpected [[0.0, 0.0]]\ngot      [[nan, nan]]",
+        "everything hidden: with scores [[0.0, 0.0]], mask [[False, False]]\n"
+        "expected [[0.0, 0.0]]\ngot      [[nan, nan]]",
         {"exponentials": weigh_by_exponentials, "nan_to_num": weigh_and_replace},
         {"lowest number": weigh_lowest, "−1e9": weigh_with(-1e9), "times the mask": weigh_by_product,
          "−1e9, then the mask": weigh_then_hide},

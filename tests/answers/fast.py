@@ -1,0 +1,136 @@
+"""What learners answer in 11_fast_encoder: right answers, and wrong ones by the mistake that each makes."""
+
+import torch
+
+from encoder_lib import checks
+
+
+def _owners(lengths):
+    return torch.arange(len(lengths)).repeat_interleave(lengths)
+
+
+def _same_by_blocks(lengths):
+    return torch.block_diag(*(torch.ones(n, n) for n in lengths.tolist() if n)).bool()
+
+
+def _same_by_loop(lengths):
+    mask = torch.zeros(int(lengths.sum()), int(lengths.sum()), dtype=torch.bool)
+    start = 0
+    for length in lengths.tolist():
+        mask[start : start + length, start : start + length] = True
+        start += length
+    return mask
+
+
+def _same_by_ends(lengths):
+    place = torch.arange(int(lengths.sum()))
+    owner = torch.searchsorted(lengths.cumsum(0), place, right=True)
+    return owner == owner[:, None]
+
+
+def _starts_not_moved(lengths):
+    mask = torch.zeros(int(lengths.sum()), int(lengths.sum()), dtype=torch.bool)
+    for length in lengths.tolist():
+        mask[:length, :length] = True
+    return mask
+
+
+def _padded(lengths):
+    length = int(lengths.max())
+    real = torch.arange(length) < lengths[:, None]
+    return (real[:, :, None] & real[:, None, :]).flatten(0, 1)
+
+
+def _blocks(lengths, size):
+    return [lengths[i : i + size] for i in range(0, len(lengths), size)]
+
+
+def _share_by_loop(lengths, size):
+    real = computed = 0
+    for start in range(0, len(lengths), size):
+        batch = lengths[start : start + size].tolist()
+        real += sum(batch)
+        computed += len(batch) * max(batch)
+    return (computed - real) / computed
+
+
+def _share_by_batches(lengths, size):
+    computed = sum(len(b) * int(b.max()) for b in _blocks(lengths, size))
+    padding = sum(int((b.max() - b).sum()) for b in _blocks(lengths, size))
+    return torch.tensor(padding / computed)
+
+
+ANSWERS = {
+    checks.check_same_sequence: (
+        {
+            "compare owners": lambda n: _owners(n)[:, None] == _owners(n)[None, :],
+            "block diagonal": _same_by_blocks,
+            "loop over blocks": _same_by_loop,
+            "ends": _same_by_ends,
+        },
+        {
+            "the opposite": lambda n: _owners(n)[:, None] != _owners(n),
+            "numbers in place of booleans": lambda n: (_owners(n)[:, None] == _owners(n)).long(),
+            "everybody sees everybody": lambda n: torch.ones(int(n.sum()), int(n.sum()), dtype=torch.bool),
+            "itself alone": lambda n: torch.eye(int(n.sum()), dtype=torch.bool),
+            "itself and before": lambda n: (_owners(n)[:, None] == _owners(n)).tril(),
+            "earlier sequences too": lambda n: _owners(n)[:, None] >= _owners(n),
+            "every block at the beginning": _starts_not_moved,
+            "lengths in place of owners": lambda n: n.repeat_interleave(n)[:, None] == n.repeat_interleave(n),
+            "one row for each sequence": lambda n: torch.arange(len(n))[:, None] == _owners(n),
+            "padded": _padded,
+            "owners alone": _owners,
+            "one too far": lambda n: (
+                torch.searchsorted(n.cumsum(0), torch.arange(int(n.sum())))[:, None]
+                == torch.searchsorted(n.cumsum(0), torch.arange(int(n.sum())))
+            ),
+            "its own block left out": lambda n: (_owners(n)[:, None] == _owners(n)).fill_diagonal_(False),
+        },
+    ),
+    checks.check_padding_share: (
+        {
+            "loop": _share_by_loop,
+            "padding counted": _share_by_batches,
+            "split": lambda n, s: 1 - n.sum() / sum(len(b) * b.max() for b in n.split(s)),
+        },
+        {
+            "share of the real ones": lambda n, s: 1 - _share_by_loop(n, s),
+            "one batch for all": lambda n, s: _share_by_loop(n, len(n)),
+            "padding for each real one": lambda n, s: 1 / (1 - _share_by_loop(n, s)) - 1,
+            "mean of the batches": lambda n, s: torch.tensor([_share_by_loop(b, s) for b in _blocks(n, s)]).mean(),
+            "sorted before": lambda n, s: _share_by_loop(n.sort().values, s),
+            "the last batch filled up": lambda n, s: 1 - n.sum() / sum(s * b.max() for b in n.split(s)),
+            "the last batch left out": lambda n, s: _share_by_loop(n[: len(n) // s * s], s),
+            "how many tokens": lambda n, s: sum((b.max() - b).sum() for b in n.split(s)),
+            "padded to the mean": lambda n, s: 1 - n.sum() / sum(len(b) * b.double().mean() for b in n.split(s)),
+            "the first one is the longest": lambda n, s: 1 - n.sum() / sum(len(b) * b[0] for b in n.split(s)),
+            "that many batches": lambda n, s: 1 - n.sum() / sum(len(b) * b.max() for b in n.chunk(s)),
+            "in per cent": lambda n, s: 100 * _share_by_loop(n, s),
+            "one for each batch": lambda n, s: torch.tensor([_share_by_loop(b, s) for b in _blocks(n, s)]),
+            "divided as integers": lambda n, s: 1 - int(n.sum()) // sum(len(b) * int(b.max()) for b in n.split(s)),
+        },
+    ),
+    checks.check_speed_up: (
+        {
+            "times": lambda t, s: t.sum() / (t / s).sum(),
+            "shares": lambda t, s: 1 / ((t / t.sum()) / s).sum(),
+            "loop": lambda t, s: sum(t.tolist()) / sum(a / b for a, b in zip(t.tolist(), s.tolist(), strict=True)),
+        },
+        {
+            "the new time": lambda t, s: (t / s).sum(),
+            "the other way round": lambda t, s: (t / s).sum() / t.sum(),
+            "mean of the factors": lambda t, s: s.mean(),
+            "mean by their times": lambda t, s: (t * s).sum() / t.sum(),
+            "product of the factors": lambda t, s: s.prod(),
+            "the largest factor": lambda t, s: s.max(),
+            "the largest part alone": lambda t, s: s[t.argmax()],
+            "harmonic mean": lambda t, s: len(s) / (1 / s).sum(),
+            "what is saved": lambda t, s: 1 - (t / s).sum() / t.sum(),
+            "seconds that are saved": lambda t, s: t.sum() - (t / s).sum(),
+            "times multiplied": lambda t, s: t.sum() / (t * s).sum(),
+            "each part by itself": lambda t, s: t / (t / s),
+            "one more": lambda t, s: t.sum() / (t / s).sum() - 1,
+            "what did not change left out": lambda t, s: t[s != 1].sum() / (t / s)[s != 1].sum(),
+        },
+    ),
+}  # fmt: skip

@@ -1,0 +1,126 @@
+"""The cost explorer draws what is counted, marks the chosen T, and says where attention catches up and what limits."""
+
+import itertools
+import re
+
+import matplotlib.pyplot as plt
+import pytest
+
+from encoder_lib import explore
+from encoder_lib.costs import PARTS, layer_costs
+from encoder_lib.explore.costs import BYTES, LIMITS, PLACES, draw_costs
+
+SETTINGS = list(itertools.product((16, 128, 4096), (1, 64), (64, 384, 1024), BYTES, (0, 25, 75)))
+
+
+@pytest.fixture(scope="module")
+def explorer():
+    return explore.cost()
+
+
+def sides(explorer):
+    """The two Axes, each with what it shows, and its lines: those of the parts, T, dots and rings."""
+    for ax, quantity in zip(explorer._figure.axes, ("flops", "moved"), strict=True):
+        curves, rest = ax.lines[: len(PARTS)], ax.lines[len(PARTS) :]
+        yield quantity, curves, rest[0], rest[1 : 1 + len(PARTS)], rest[1 + len(PARTS) :]
+
+
+def counted(batch, tokens, width, number):
+    return layer_costs(batch, tokens, width, d_ff=4 * width, n_heads=width // 32, number=BYTES[number])
+
+
+@pytest.mark.parametrize("setting", SETTINGS[::7], ids=str)
+def test_curves_dots_and_rings_stand_where_the_counts_are(explorer, setting):
+    tokens, batch, width, number, padding = setting
+    explorer.set(tokens=tokens, batch=batch, width=width, number=number, padding=padding)
+    real = -(-tokens * (100 - padding) // 100)
+    for quantity, curves, line, dots, rings in sides(explorer):
+        assert list(line.get_xdata()) == [tokens, tokens]
+        for part, curve, dot, ring in zip(PARTS, curves, dots, rings, strict=True):
+            expected = [getattr(counted(batch, t, width, number)[part], quantity) for t in PLACES]
+            assert list(curve.get_ydata()) == expected and list(curve.get_xdata()) == list(PLACES)
+            assert dot.get_color() == ring.get_color() == curve.get_color()
+            for mark, t in ((dot, tokens), (ring, real)):
+                assert list(mark.get_xdata()) == [tokens]
+                assert list(mark.get_ydata()) == [getattr(counted(batch, t, width, number)[part], quantity)]
+            assert ring.get_visible() == (padding > 0)
+
+
+def test_limits_stay_and_hold_every_count(explorer):
+    for ax, limits in zip(explorer._figure.axes, LIMITS, strict=True):
+        assert ax.get_ylim() == limits
+    for tokens, batch, width, number, _ in SETTINGS:
+        for cost in counted(batch, tokens, width, number).values():
+            for value, (low, high) in zip((cost.flops, cost.moved), LIMITS, strict=True):
+                assert low < value < high
+
+
+def test_the_words_name_the_crossing_and_the_counts(explorer):
+    explorer.set(tokens=128, batch=8, width=384, number="float32", padding=0)
+    costs = counted(8, 128, 384, "float32")
+    words = explorer.description
+    assert "8 sequences of 128 tokens, width 384, float32." in words
+    assert "attention costs as much as the feed-forward at T = 1,536." in words
+    for part, found in zip(PARTS, re.findall(r"([\d.]+) ([kMGT])FLOP[,;]", words), strict=False):
+        number, letter = found
+        assert float(number) == pytest.approx(
+            costs[part].flops / {"k": 1e3, "M": 1e6, "G": 1e9, "T": 1e12}[letter], rel=5e-3
+        )
+    assert f"has {costs['attention, explicit'].intensity:.1f} FLOPs for each" in words
+    explorer.set(batch=1, width=64)
+    assert explorer.description.startswith("1 sequence of 128 tokens") and "at T = 256." in explorer.description
+
+
+def test_the_words_name_what_padding_wastes(explorer):
+    explorer.set(tokens=1024, batch=2, width=64, number="float32", padding=50)
+    padded, without = (counted(2, t, 64, "float32") for t in (1024, 512))
+    left, whole = (sum(costs[part].flops for part in PARTS[:3]) for costs in (without, padded))
+    assert f"With 50 % padding, the unpadded layer does {left / whole:.0%} of the operations." in explorer.description
+    assert left / whole < 0.4  # attention falls to a quarter
+    explorer.padding = 0
+    assert "padding" not in explorer.description
+
+
+@pytest.mark.parametrize(
+    ("balance", "words"),
+    [(0.1, "arithmetic limits both."), (10.0, "memory limits the explicit one alone."), (1e4, "memory limits both.")],
+)
+def test_what_limits_depends_on_the_machine(balance, words):
+    explorer = explore.cost(tokens=512, balance=balance)
+    costs = counted(8, 512, 384, "float32")
+    slow = [costs[part].intensity < balance for part in PARTS[2:]]
+    assert slow == {0.1: [False, False], 10.0: [True, False], 1e4: [True, True]}[balance]
+    assert explorer.description.endswith(words) and f"as long as {balance:.1f} FLOPs" in explorer.description
+
+
+def test_coming_back_shows_the_same_picture(explorer):
+    start = {"tokens": 128, "batch": 8, "width": 384, "number": "float32", "padding": 0}
+    explorer.set(**start)
+    before = explorer._picture
+    explorer.set(tokens=4096, batch=64, width=1024, number="float64", padding=75)
+    explorer.set(**start)
+    assert explorer._picture == before
+
+
+@pytest.mark.parametrize("wrong", [0, -1.0, float("nan"), float("inf")])
+def test_a_machine_without_balance_is_refused_before_anything_is_drawn(wrong):
+    with pytest.raises(ValueError, match="balance: expected"):
+        explore.cost(balance=wrong)
+    assert plt.get_fignums() == []
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "words"),
+    [
+        ({"batch": 0}, ValueError, "batch: expected an integer of at least 1"),
+        ({"batch": 1.5}, TypeError, "batch: expected an integer"),
+        ({"width": 0}, ValueError, "width: expected an integer of at least 1"),
+        ({"width": 100}, ValueError, "width: expected a multiple of 32, got 100"),
+        ({"number": "int8"}, ValueError, "number: expected one of"),
+        ({"number": None}, ValueError, "number: expected one of"),
+    ],
+)
+def test_the_static_picture_refuses_what_it_cannot_draw(options, error, words):
+    with pytest.raises(error, match=words):
+        draw_costs(**options)
+    assert plt.get_fignums() == []

@@ -1,0 +1,94 @@
+"""What the course promises is what its tests run: versions of Python and of the packages, and every explorer."""
+
+import ast
+import importlib.metadata
+import re
+import sys
+import tomllib
+from pathlib import Path
+
+import nbformat
+import pytest
+from notebook_rules import code_cells
+from packaging.requirements import Requirement
+from packaging.specifiers import SpecifierSet
+from packaging.version import Version
+from test_live import EXPLORERS
+
+ROOT = Path(__file__).parent.parent
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+NOTEBOOKS = sorted(ROOT.glob("notebooks/*.ipynb"))
+NO_PICTURES = {"predict", "judge", "Question", "Prediction"}  # of encoder_lib.explore, and no explorers
+VARIANTS = {  # an explorer with a switch of its own stands in the tests under a name of its own
+    ("heads", "atlas", True): "atlas",
+    ("attend", "masks", False): "attend without masks",
+}
+
+
+def pythons_in_ci():
+    """The versions of Python that the workflow sets up."""
+    text = (ROOT / ".github/workflows/ci.yml").read_text()
+    lines = re.findall(r"python(?:-version)?: *(\[.*\]|\".*\")", text)
+    return sorted({version for line in lines for version in re.findall(r"\d+\.\d+", line)}, key=Version)
+
+
+def test_the_promised_versions_of_python_are_those_of_ci():
+    """The classifiers name what CI runs, the lowest is what pip and `make` ask for, and Binder takes one of them."""
+    begin = "Programming Language :: Python :: "
+    promised = [line.removeprefix(begin) for line in PROJECT["classifiers"] if line.startswith(begin)]
+    assert promised and promised == pythons_in_ci()
+    required = SpecifierSet(PROJECT["requires-python"])
+    lowest = Version(promised[0])
+    assert all(version in required for version in promised)
+    assert f"{lowest.major}.{lowest.minor - 1}" not in required
+    assert f">= ({lowest.major}, {lowest.minor})" in (ROOT / "Makefile").read_text()
+    assert (ROOT / "binder/runtime.txt").read_text().strip().removeprefix("python-") in promised
+    assert f"{sys.version_info.major}.{sys.version_info.minor}" in required
+
+
+@pytest.mark.parametrize("dependency", PROJECT["dependencies"])
+def test_a_range_holds_one_series_of_versions_and_it_is_installed(dependency):
+    """Not the series before the one that the tests run with, nor the one after."""
+    requirement = Requirement(dependency)
+    here = Version(importlib.metadata.version(requirement.name))
+    assert requirement.specifier.contains(Version(here.public))
+    assert not requirement.specifier.contains(f"{here.major}.{here.minor + 1}")
+    assert not requirement.specifier.contains(f"{here.major + 1}.0")
+    assert here.minor == 0 or not requirement.specifier.contains(f"{here.major}.{here.minor - 1}.99")
+    assert not requirement.specifier.contains(f"{here.major - 1}.99")
+
+
+def explorer_calls(path):
+    """Each call of an explorer in a notebook: its name, and the switches that it sets."""
+    for cell in code_cells(nbformat.read(path, as_version=4)):
+        for node in ast.walk(ast.parse(cell.source)):
+            called = node.func if isinstance(node, ast.Call) else None
+            if not isinstance(called, ast.Attribute) or getattr(called.value, "id", "") != "explore":
+                continue
+            if called.attr not in NO_PICTURES:
+                values = {word.arg: getattr(word.value, "value", None) for word in node.keywords}
+                yield called.attr, {name: value for name, value in values.items() if isinstance(value, bool)}
+
+
+def name_in_tests(name, switches):
+    """The name under which the tests have an explorer; None for a variant that they do not know."""
+    if not switches:
+        return name
+    ((switch, value),) = switches.items()
+    return VARIANTS.get((name, switch, value))
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.name)
+def test_every_explorer_of_a_notebook_is_driven_to_its_ends(path):
+    """It stands in EXPLORERS, whose controls are driven to both ends, alone and with each other one."""
+    missing = [call for call in explorer_calls(path) if name_in_tests(*call) not in EXPLORERS]
+    assert missing == []
+
+
+def test_no_explorer_is_overlooked():
+    """The calls that are found are as many as the eye finds, and each name under test is called somewhere."""
+    calls = [call for path in NOTEBOOKS for call in explorer_calls(path)]
+    text = "\n".join(cell.source for path in NOTEBOOKS for cell in code_cells(nbformat.read(path, as_version=4)))
+    written = [name for name in re.findall(r"\bexplore\.(\w+)\(", text) if name not in NO_PICTURES]
+    assert sorted(name for name, _ in calls) == sorted(written)
+    assert {name_in_tests(*call) for call in calls} == set(EXPLORERS)

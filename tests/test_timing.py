@@ -1,0 +1,371 @@
+"""Time and memory are measured as promised, and what a layer costs by count is what torch counts."""
+
+import math
+import re
+import shutil
+import time
+
+import pytest
+import torch
+import torch.nn.functional as F
+from torch.utils._python_dispatch import TorchDispatchMode
+from torch.utils._pytree import tree_leaves
+from torch.utils.flop_counter import FlopCounterMode
+
+from encoder_lib import EncoderLayer, attention, timing, trace
+from encoder_lib.costs import PARTS, Cost, layer_costs
+from encoder_lib.measure import layer_flops
+from encoder_lib.timing import ceilings, compiled, layer_parts, peak_bytes, race
+
+SIZES = [(1, 1, 32, 32, 1), (2, 7, 64, 96, 4), (3, 16, 96, 32, 3), (1, 48, 32, 160, 8)]  # B, T, D, F, H
+
+
+class Clock:
+    """A clock that stands still unless somebody works, and who worked."""
+
+    def __init__(self, monkeypatch):
+        self.now, self.log = 0.0, []
+        monkeypatch.setattr(timing.time, "process_time", lambda: self.now)
+        monkeypatch.setattr(timing.time, "perf_counter", lambda: self.now)
+
+    def worker(self, name, seconds):
+        """A function that takes so long each time; the last of several numbers for ever."""
+        left = list(seconds)
+
+        def work():
+            self.log.append(name)
+            self.now += left.pop(0) if len(left) > 1 else left[0]
+
+        return work
+
+
+@pytest.fixture
+def clock(monkeypatch):
+    return Clock(monkeypatch)
+
+
+def test_a_race_gives_the_median_of_its_rounds(clock):
+    slow_start = clock.worker("a", [9.0, 1.0, 3.0, 1.0, 2.0, 50.0, 4.0])
+    seconds = race({"a": slow_start, "b": clock.worker("b", [1.0])}, rounds=5, budget=1e9)
+    assert seconds == {"a": 3.0, "b": 1.0}  # of 3, 1, 2, 50, 4; the first two calls do not count
+
+
+def test_contestants_take_turns(clock):
+    race({name: clock.worker(name, [1.0]) for name in "abc"}, rounds=3, budget=1e9)
+    assert "".join(clock.log) == "abc" * 5
+
+
+def test_what_is_quick_is_called_more_often_in_each_round(clock):
+    seconds = race({"quick": clock.worker("quick", [0.001]), "slow": clock.worker("slow", [1.0])}, rounds=2)
+    assert clock.log.count("quick") == 2 + 2 * 5 and clock.log.count("slow") == 4
+    assert seconds["quick"] == pytest.approx(0.001)
+
+
+def test_a_race_ends_when_the_budget_is_spent_but_not_before_one_round(clock):
+    race({"a": clock.worker("a", [1.0]), "b": clock.worker("b", [1.0])}, rounds=100, budget=5)
+    assert clock.log.count("a") == 5
+    clock.log.clear()
+    assert race({"a": clock.worker("a", [60.0])}, rounds=100, budget=1) == {"a": 60.0}
+    assert clock.log.count("a") == 3
+
+
+@pytest.mark.parametrize("fails", [False, True])
+def test_threads_are_as_asked_inside_and_as_before_outside(fails):
+    seen, before = [], torch.get_num_threads()
+
+    def look():
+        seen.append(torch.get_num_threads())
+        if fails:
+            raise ZeroDivisionError
+
+    try:
+        race({"look": look}, rounds=1, threads=before + 1)
+    except ZeroDivisionError:
+        assert fails
+    assert set(seen) == {before + 1} and torch.get_num_threads() == before
+
+
+def test_on_one_thread_only_work_counts_and_with_two_the_clock_on_the_wall():
+    sleeping = {"sleep": lambda: time.sleep(0.05)}
+    assert race(sleeping, rounds=1)["sleep"] < 0.04 < race(sleeping, rounds=1, threads=2)["sleep"]
+
+
+def test_a_race_waits_for_the_gpu(monkeypatch):
+    waits = []
+    monkeypatch.setattr(torch.cuda, "is_initialized", lambda: True)
+    monkeypatch.setattr(torch.cuda, "synchronize", lambda: waits.append(1))
+    assert race({"sleep": lambda: time.sleep(0.01)}, rounds=2)["sleep"] >= 0.009
+    assert len(waits) == 8  # before and after each of two calls and two rounds
+
+
+def test_neither_time_nor_memory_is_spent_on_gradients():
+    seen, weight = [], torch.ones(3, requires_grad=True)
+    race({"product": lambda: seen.append((2 * weight).requires_grad)}, rounds=1)
+    peak_bytes(lambda: seen.append((2 * weight).requires_grad))
+    assert seen and not any(seen)
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "words"),
+    [
+        ({"functions": {}}, ValueError, "functions: expected at least one function"),
+        ({"functions": [min]}, TypeError, "functions: expected a dictionary"),
+        ({"functions": {"a": 3}}, TypeError, "functions: a: expected a function, got 3"),
+        ({"rounds": 0}, ValueError, "rounds: expected an integer of at least 1, got 0"),
+        ({"rounds": 2.0}, TypeError, "rounds: expected an integer"),
+        ({"budget": 0}, ValueError, "budget: expected a number above 0, got 0"),
+        ({"budget": math.inf}, ValueError, "budget: expected a finite number"),
+        ({"budget": "1"}, TypeError, "budget: expected a number"),
+        ({"threads": 0}, ValueError, "threads: expected an integer of at least 1"),
+        ({"threads": True}, TypeError, "threads: expected an integer"),
+    ],
+)
+def test_a_race_that_cannot_be_run_is_refused_before_it_starts(options, error, words):
+    ran = []
+    with pytest.raises(error, match=words):
+        race(**{"functions": {"a": lambda: ran.append(1)}} | options)
+    assert not ran
+
+
+# What the races of the notebook are run with.
+
+
+def test_ceilings_are_operations_over_seconds(monkeypatch):
+    raced = {}
+
+    def one_second_each(functions):
+        raced.update(functions)
+        return dict.fromkeys(functions, 1.0)
+
+    monkeypatch.setattr(timing, "race", one_second_each)
+    names = ["float64", "float32", "bfloat16"]
+    if timing.suits(torch.ones(1, dtype=torch.float32)):
+        names.insert(2, "float32, oneDNN")
+    found = ceilings(torch.device("cpu"), size=24)
+    assert found == dict.fromkeys(names, 2 * 24**3) and list(found) == names
+    exact = raced["float64"]()
+    for name, function in raced.items():
+        kind = getattr(torch, name.partition(",")[0])
+        assert function().dtype == kind and function().shape == (24, 24)
+        assert (function().double() - exact).abs().max() < 40 * 24 * torch.finfo(kind).eps
+
+
+def test_ceilings_draw_nothing_from_the_notebooks_random_numbers():
+    before = torch.get_rng_state()
+    assert all(0 < speed < math.inf for speed in ceilings(torch.device("cpu"), size=16).values())
+    assert torch.equal(torch.get_rng_state(), before)
+
+
+@pytest.mark.parametrize("activation", ["relu", "gelu"])
+def test_the_parts_of_a_layer_do_what_the_layer_does(activation):
+    layer, x = EncoderLayer(12, 3, 20, activation=activation), torch.randn(2, 5, 12)
+    with trace(layer) as t, torch.no_grad():
+        layer(x)
+    parts = {name: [y.detach() for y in part()] for name, part in layer_parts(layer, x).items()}
+    maps = parts["six linear maps"]
+    for name, y in zip(("q_proj", "k_proj", "v_proj"), maps[:3], strict=True):
+        torch.testing.assert_close(y, t[f"attention.{name}"])
+    assert [y.shape[-1] for y in maps] == [12, 12, 12, 12, 20, 12]
+    torch.testing.assert_close(maps[5], layer.feed_forward.linear2(layer.feed_forward.linear1(x)).detach())
+    hidden = layer.feed_forward.linear1(x)
+    (bent,) = parts["activation"]
+    torch.testing.assert_close(bent, (F.relu if activation == "relu" else F.gelu)(hidden).detach())
+    torch.testing.assert_close(parts["two norms"], [layer.norm1(x).detach(), layer.norm2(x).detach()])
+    torch.testing.assert_close(parts["two sums"], [2 * x, 2 * x])
+    (heads,) = parts["fused attention"]
+    assert heads.shape == t["attention.heads"].shape
+
+
+def test_the_maps_of_the_parts_do_all_operations_of_a_layers_maps():
+    layer, x = EncoderLayer(12, 3, 20), torch.randn(2, 5, 12)
+    with FlopCounterMode(display=False) as counter:
+        layer_parts(layer, x)["six linear maps"]()
+    linear, _ = layer_flops(5, 12, 20)
+    prepared = 2 * 2 * 5 * 12 * 20  # the hidden numbers, once, before anything is timed
+    assert counter.get_total_flops() == 2 * linear + prepared
+
+
+def test_where_nothing_compiles_the_module_stays_and_a_sentence_says_so(monkeypatch):
+    def no_compiler(module, **options):
+        def fails(*inputs):
+            raise RuntimeError("no g++")
+
+        return fails
+
+    monkeypatch.setattr(torch, "compile", no_compiler)
+    layer = torch.nn.Linear(2, 2)
+    quick, said = compiled(layer, torch.ones(1, 2))
+    assert quick is layer
+    assert said == "torch.compile does not work here (RuntimeError); it needs a C++ compiler."
+
+
+@pytest.mark.long
+@pytest.mark.skipif(not (shutil.which("g++") or shutil.which("clang++")), reason="torch.compile wants a C++ compiler")
+def test_a_compiled_layer_computes_what_the_layer_does():
+    layer, x = EncoderLayer(16, 2, 32, activation="gelu").requires_grad_(False), torch.randn(2, 5, 16)
+    quick, said = compiled(layer, x)
+    assert quick is not layer and re.fullmatch(r"Compiled in \d+ seconds\.", said)
+    torch.testing.assert_close(quick(x), layer(x))
+
+
+def test_what_cannot_be_timed_is_refused():
+    with pytest.raises(TypeError, match=r"device: expected a torch\.device"):
+        ceilings("cpu")
+    with pytest.raises(ValueError, match="size: expected an integer of at least 1"):
+        ceilings(torch.device("cpu"), size=0)
+    with pytest.raises(TypeError, match="layer: expected an EncoderLayer"):
+        layer_parts(torch.nn.Linear(2, 2), torch.ones(1, 2, 2))
+    with pytest.raises(ValueError, match="expected"):
+        layer_parts(EncoderLayer(8, 2, 8), torch.ones(1, 2, 9))
+    with pytest.raises(TypeError, match="module: expected a torch module"):
+        compiled(print)
+
+
+# Memory.
+
+
+def test_what_is_held_at_once_counts_and_what_was_dropped_does_not():
+    x = torch.zeros(1000, dtype=torch.float32)
+
+    def in_a_row():
+        for _ in range(10):
+            x + 1  # dropped at once
+
+    assert peak_bytes(in_a_row) == 4000
+    assert peak_bytes(lambda: [x + i for i in range(10)]) == 40_000
+    assert peak_bytes(lambda: x.double()) == 8000
+    assert peak_bytes(lambda: torch.ones(5, dtype=torch.bool)) == 5
+
+
+def test_views_and_changes_in_place_take_nothing():
+    x = torch.zeros(10, 100)
+    assert peak_bytes(lambda: [x.view(100, 10), x.t(), x[2:], x[0].expand(50, 100), x.add_(1)]) == 0
+    assert peak_bytes(lambda: (x + 1).t().add_(1)[3:]) == x.nbytes
+    assert peak_bytes(lambda: None) == 0
+
+
+def test_one_measurement_knows_nothing_of_the_last():
+    x = torch.zeros(100)
+    kept = []
+    assert [peak_bytes(lambda: kept.append(x + 1)) for _ in range(3)] == [x.nbytes] * 3
+
+
+def test_explicit_attention_holds_two_copies_of_the_scores_and_the_fused_none():
+    query, key, value = (torch.randn(2, 3, 256, 8) for _ in range(3))
+    scores = 2 * 3 * 256 * 256 * query.element_size()
+    assert scores * 2 <= peak_bytes(lambda: attention(query, key, value)) < scores * 2.01
+    assert peak_bytes(lambda: F.scaled_dot_product_attention(query, key, value)) < 3 * query.nbytes < scores / 5
+
+
+def test_torchs_own_profiler_sees_the_same_peak(capfd):
+    """It sees what an operation sets aside inside itself as well, and hence may see a little more."""
+    query, key, value = (torch.randn(1, 4, 128, 16) for _ in range(3))
+    for function in (attention, F.scaled_dot_product_attention):
+        with torch.profiler.profile(profile_memory=True) as seen, torch.no_grad():
+            function(query, key, value)
+        events = [e for e in seen.profiler.kineto_results.events() if e.name() == "[memory]"]
+        held = most = 0
+        for event in sorted(events, key=lambda e: e.start_ns()):
+            held += event.nbytes()
+            most = max(most, held)
+        ours = peak_bytes(lambda function=function: function(query, key, value))
+        assert ours <= most < ours + 2 * query.nbytes and (function is not attention or most < ours + 1000)
+
+
+def test_memory_of_what_is_no_function_is_refused():
+    with pytest.raises(TypeError, match="function: expected a function, got 3"):
+        peak_bytes(3)
+
+
+# Counts.
+
+
+class Moved(TorchDispatchMode):
+    """Bytes that the operations of attention and of linear maps read and write."""
+
+    COUNTED = ("mm", "bmm", "addmm", "mul", "_softmax")
+
+    def __init__(self):
+        super().__init__()
+        self.bytes = 0
+
+    def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+        out = func(*args, **(kwargs or {}))
+        if func.overloadpacket.__name__ in self.COUNTED:
+            self.bytes += sum(x.nbytes for x in tree_leaves((args, out)) if isinstance(x, torch.Tensor) and x.ndim)
+        return out
+
+
+def moved(function):
+    with torch.no_grad(), Moved() as count:
+        function()
+    return count.bytes
+
+
+@pytest.mark.parametrize("sizes", SIZES)
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+def test_bytes_by_count_are_those_that_operations_read_and_write(sizes, dtype):
+    batch, tokens, width, hidden, heads = sizes
+    layer = EncoderLayer(width, heads, hidden, bias=False).to(dtype)
+    costs = layer_costs(batch, tokens, width, d_ff=hidden, n_heads=heads, number=layer.norm1.weight.element_size())
+    x = torch.randn(batch, tokens, width, dtype=dtype)
+    a = layer.attention
+    assert moved(lambda: [p(x) for p in (a.q_proj, a.k_proj, a.v_proj, a.out_proj)]) == costs["projections"].moved
+    assert moved(lambda: layer.feed_forward(x)) == costs["feed-forward"].moved
+    query, key, value = torch.randn(3, batch, heads, tokens, width // heads, dtype=dtype)
+    assert moved(lambda: attention(query, key, value)) == costs["attention, explicit"].moved
+    output = F.scaled_dot_product_attention(query, key, value)
+    assert sum(t.nbytes for t in (query, key, value, output)) == costs["attention, fused"].moved
+
+
+@pytest.mark.parametrize("sizes", SIZES)
+def test_flops_by_count_are_those_that_torch_counts(sizes):
+    batch, tokens, width, hidden, heads = sizes
+    layer = EncoderLayer(width, heads, hidden)
+    costs = layer_costs(batch, tokens, width, d_ff=hidden, n_heads=heads)
+    x = torch.randn(batch, tokens, width)
+
+    def counted(function):
+        with FlopCounterMode(display=False) as counter:
+            function()
+        return counter.get_total_flops()
+
+    assert counted(lambda: layer.feed_forward(x)) == costs["feed-forward"].flops
+    query, key, value = torch.randn(3, batch, heads, tokens, width // heads)
+    assert counted(lambda: attention(query, key, value)) == costs["attention, explicit"].flops
+    assert costs["attention, fused"].flops == costs["attention, explicit"].flops
+    with trace(layer):
+        assert counted(lambda: layer(x)) == sum(costs[part].flops for part in PARTS[:3])
+
+
+@pytest.mark.parametrize("width", [64, 384, 1024])
+def test_attention_costs_as_much_as_the_feed_forward_when_t_is_f(width):
+    for tokens, sign in ((4 * width - 1, -1), (4 * width, 0), (4 * width + 1, 1)):
+        costs = layer_costs(3, tokens, width, d_ff=4 * width, n_heads=2)
+        difference = costs["attention, fused"].flops - costs["feed-forward"].flops
+        assert (difference > 0) - (difference < 0) == sign
+
+
+def test_the_slower_of_arithmetic_and_memory_sets_the_time():
+    cost = Cost(flops=100, moved=20)
+    assert cost.intensity == 5
+    assert cost.seconds(flops=10, bandwidth=10) == 10  # arithmetic
+    assert cost.seconds(flops=100, bandwidth=1) == 20  # memory
+    assert cost.seconds(flops=50, bandwidth=10) == 2  # both, where the machine's balance is 5
+
+
+@pytest.mark.parametrize("name", ["batch", "tokens", "d_model", "d_ff", "n_heads", "number"])
+@pytest.mark.parametrize(("value", "error"), [(0, ValueError), (-1, ValueError), (2.0, TypeError), ("2", TypeError)])
+def test_sizes_that_are_none_are_refused(name, value, error):
+    sizes = {"batch": 1, "tokens": 1, "d_model": 1, "d_ff": 1, "n_heads": 1, "number": 4} | {name: value}
+    with pytest.raises(error, match=f"{name}: expected an integer"):
+        layer_costs(sizes.pop("batch"), sizes.pop("tokens"), sizes.pop("d_model"), **sizes)
+
+
+def test_a_cost_or_a_machine_that_is_none_is_refused():
+    for wrong in ({"flops": 0, "moved": 1}, {"flops": 1, "moved": 0}):
+        with pytest.raises(ValueError, match="expected an integer of at least 1"):
+            Cost(**wrong)
+    for wrong in ({"flops": 0, "bandwidth": 1}, {"flops": 1, "bandwidth": math.nan}):
+        with pytest.raises(ValueError, match=r"(flops|bandwidth): expected"):
+            Cost(1, 1).seconds(**wrong)
