@@ -19,6 +19,7 @@ def training_maps(recording: Recording, *, sequence: int = 1, layer: int = 1, he
     if len(steps) < 2:
         raise ValueError(f"expected a recording of at least two looks, got {len(steps)}: train the model with it first")
     _, n_layers, n_heads, n_sequences, _, _ = maps.shape
+    many = n_layers * n_heads > 1
     correct = (100 * recording.accuracies).tolist()
 
     def show(step: int, sequence: int, layer: int = 1, head: int = 1) -> View:
@@ -27,7 +28,7 @@ def training_maps(recording: Recording, *, sequence: int = 1, layer: int = 1, he
         labels = recording.labels[sequence - 1]  # a symbol comes more than once, and a place does not
         asks = ~wanted.isnan().any(dim=1)  # (T,)
         there = (weights * wanted.nan_to_num()).sum(dim=(1, 2)) / asks.sum()  # (N,)
-        which = f"layer {layer}, head {head}" if n_layers * n_heads > 1 else "the head"
+        which = f"layer {layer}, head {head}" if many else "the head"
         style = {"x_label": "looked at", "y_label": "looks", "x_ticks": labels, "y_ticks": labels, "limits": (0, 1)}
         return View(
             Heatmap(weights, title=f"What {which} looks at", **style),
@@ -49,5 +50,4 @@ def training_maps(recording: Recording, *, sequence: int = 1, layer: int = 1, he
         for name, value, most in (("layer", layer, n_layers), ("head", head, n_heads))
         if most > 1
     ]
-    many = n_layers * n_heads > 1
     return Explorer(show, *controls, title=f"{'Maps form' if many else 'A map forms'} while the model learns")
