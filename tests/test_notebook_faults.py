@@ -245,6 +245,7 @@ def stop_in(section_with):
         return error, text
 
 
+@pytest.mark.long
 def test_a_stopped_training_leaves_a_working_notebook():
     """The cell says what happened; what it claims of the trained model fails, and nothing else does."""
     error, text = stop_in("words.draw(64)")

@@ -6,6 +6,8 @@ from labserver import lab
 from nbformat.v4 import new_code_cell, new_notebook
 from notebook_page import NotebookPage
 
+pytestmark = pytest.mark.long
+
 # anywidget's limit of two seconds has passed before anything could load.
 LATE = """
 const limit = AbortSignal.timeout.bind(AbortSignal);

@@ -13,6 +13,8 @@ from notebook_page import NotebookPage
 from encoder_lib import load_pretrained
 from encoder_lib.plots import TICK, readable
 
+pytestmark = pytest.mark.long
+
 # A page may use what its server gives. JupyterLab itself needs inline styles and, where it checks settings, eval;
 # anywidget hands a widget's front end over as a blob. What goes against this is noted, and not stopped.
 POLICY = (
@@ -175,7 +177,7 @@ SHOWN = """([title, words]) => {
     ("title", "words_of"),
     [
         ("Attention, word", words_of_attend),
-        pytest.param("Attention in your", words_of_heads, marks=pytest.mark.long),
+        pytest.param("Attention in your", words_of_heads),
     ],
 )
 def test_a_typed_text_is_shown_as_text(hostile, title, words_of):
