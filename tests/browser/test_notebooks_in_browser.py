@@ -13,11 +13,7 @@ from notebook_page import NotebookPage
 from specimens import AXE_FAULTS, EXPLORERS, FAULTS, LAYOUT_FAULTS, TAB_FAULTS, specimen_notebook
 
 ROOT = Path(__file__).parents[2]
-TAKE_LONG = ("08_training.ipynb", "11_fast_encoder.ipynb")  # they train and measure; left to `make test-long`
-NOTEBOOKS = [
-    pytest.param(path.name, marks=pytest.mark.long) if path.name in TAKE_LONG else path.name
-    for path in sorted(ROOT.glob("notebooks/*.ipynb"))
-]
+NOTEBOOKS = sorted(path.name for path in ROOT.glob("notebooks/*.ipynb"))
 
 
 @pytest.fixture(scope="module")
