@@ -10,6 +10,7 @@ from pathlib import Path
 import torch
 
 from encoder_lib.fast import ONEDNN, product
+from encoder_lib.measure import layer_flops
 
 SIDE = 2048  # of the matrices whose product is the ceiling
 THREADS = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
@@ -45,6 +46,11 @@ def matmul_works():
 def matmul_peaks():
     """Library -> the most floating-point operations a second that it reaches in a product of large matrices."""
     return {name: 2 * SIDE**3 / min(runs) for name, runs in take_turns(matmul_works(), budget=2, least=8).items()}
+
+
+def operations(lengths, layers, d_model, d_ff):
+    """Multiplications and additions of a forward pass over sequences of these lengths, without padding."""
+    return layers * sum(sum(layer_flops(int(length), d_model, d_ff)) for length in lengths)
 
 
 def peak_memory(work):

@@ -12,7 +12,7 @@ from statistics import median
 import pytest
 import torch
 import torch.nn.functional as F
-from measuring import THREADS, matmul_peaks, seconds
+from measuring import THREADS, matmul_peaks, operations, seconds
 
 from encoder_lib import hub, load_pretrained
 
@@ -29,14 +29,6 @@ def sentences(n=1000):
                 if re.match(r"[A-Z]\w* \w+ .{20,}[.!?]$", sentence):
                     found.setdefault(sentence)
     return list(found)[:n]
-
-
-def operations(encoder, lengths):
-    """Multiplications and additions of the matrix products for texts of these lengths, without padding."""
-    layers = encoder.encoder.layers
-    linear = sum(p.numel() for p in layers.parameters() if p.ndim == 2)  # each weight meets each token once
-    d_model = layers[0].attention.d_model
-    return sum(2 * length * linear + 4 * len(layers) * length**2 * d_model for length in lengths)
 
 
 def transformers_encode(model, tokenizer, texts):
@@ -90,7 +82,9 @@ def test_encode_is_faster_than_sentence_transformers(subjects):
                 times[name].append(seconds(lambda encode=encode: encode(texts)))
     finally:
         torch.set_num_threads(1)
-    work = operations(model.encoder, lengths)
+    layer = model.encoder.encoder.layers[0]
+    sizes = len(model.encoder.encoder.layers), layer.attention.d_model, layer.feed_forward.linear1.out_features
+    work = operations(lengths, *sizes)
     print(f"\n{len(texts)} sentences, {sum(lengths):,} tokens, median {median(lengths):.0f}, {THREADS} threads")
     print(f"best matrix product: {peak / 1e9:.0f} GFLOP/s")
     for name, runs in times.items():

@@ -177,7 +177,7 @@ SHOWN = """([title, words]) => {
     ("title", "words_of"),
     [
         ("Attention, word", words_of_attend),
-        pytest.param("Attention in your", words_of_heads),
+        ("Attention in your", words_of_heads),
     ],
 )
 def test_a_typed_text_is_shown_as_text(hostile, title, words_of):
