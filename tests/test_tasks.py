@@ -1,7 +1,6 @@
 """The generated data sets are what they say."""
 
 import re
-import time
 from collections import Counter
 
 import pytest
@@ -173,14 +172,13 @@ def test_tasks_refuse_sizes_that_mean_nothing(call, error, words):
     ("name", "settings", "steps"),
     [("reverse", {}, 100), ("pointer", {}, 100), ("brackets", {"n_layers": 2, "n_heads": 4}, 400)],
 )
-def test_each_task_is_learned_in_seconds_and_copies_are_looked_up(name, settings, steps, seed):
-    """At least 99 % of fresh answers within ten seconds of one core; a copy looks at its source, brackets need not."""
+def test_each_task_is_learned_in_few_steps_and_copies_are_looked_up(name, settings, steps, seed):
+    """At least 99 % of fresh answers after so few steps; a copy looks at its source, brackets need not."""
     task = TASKS[name]
     torch.manual_seed(seed)
-    model, held_out, start = solver(task, **settings), task.draw(1000), time.process_time()
+    model, held_out = solver(task, **settings), task.draw(1000)
     stop = {"stop_at": 0.995} if name == "brackets" else {}
     history = fit(model, lambda: task.draw(64), steps=steps, held_out=held_out, **stop)
-    assert time.process_time() - start < 10
     ids, targets, source = task.draw(1000)
     assert accuracy(model, ids, targets) >= 0.99, history
     with torch.no_grad(), trace(model) as t:

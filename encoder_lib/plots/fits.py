@@ -1,0 +1,77 @@
+"""A curve, its fit by a small network, and the hidden units that the fit is the sum of."""
+
+from collections.abc import Sequence
+
+import matplotlib.pyplot as plt
+import numpy as np
+from matplotlib.collections import LineCollection
+from matplotlib.figure import Figure
+
+from encoder_lib import expect
+from encoder_lib.plots.inputs import as_array, as_titles, numpy_array
+from encoder_lib.plots.style import COLOURS, GREY, whole_or_nothing, write_names
+
+
+@whole_or_nothing
+def plot_fit(
+    x,
+    target,
+    units,
+    constant: float,
+    *,
+    bends=(),
+    unit: int = 0,
+    titles: Sequence[str] = ("", ""),
+    figure: Figure | None = None,
+) -> Figure:
+    """Draw a curve with its fit and, beside them, the hidden units that the fit is the sum of, one of them bold.
+
+    x, target: (P,). units: (P, n), each hidden unit's number times its output weight. constant: the output bias.
+    bends: (n,), where each unit bends, marked on the fit where in view. unit: the one drawn bold, counted from 0.
+    figure: one that this function returned: its artists are updated, and no new one is drawn.
+    Raises ValueError for lengths that differ, places that do not increase or numbers that are not finite; IndexError
+    for a unit that is not there; TypeError for what are no numbers, no titles or no figure.
+    """
+    places, curve = (as_array(v, ndim=(1,), name=name) for name, v in (("x", x), ("target", target)))  # (P,) each
+    parts = as_array(units, name="units", finite=True)  # (P, n)
+    marks = as_array(bends, ndim=(1,), name="bends") if numpy_array("bends", bends).size else np.empty(0)  # (n,)
+    expect.number("constant", constant)
+    if not len(places) == len(curve) == len(parts):
+        shapes = f"x {places.shape}, target {curve.shape}, units {parts.shape}"
+        raise ValueError(f"expected one length for all, got {shapes}")
+    unit = expect.index("unit", unit, parts.shape[1], "one")
+    if not (len(places) > 1 and np.isfinite(places).all() and (np.diff(places) > 0).all()):
+        raise ValueError(f"x: expected two places or more that increase, got {expect.shown(places.tolist())}")
+    if figure is not None:
+        expect.kind("figure", figure, Figure, "a figure that plot_fit returned")
+    titles, fit = as_titles(titles, 2), parts.sum(axis=1) + constant  # (P,)
+    marks = marks[(places[0] < marks) & (marks < places[-1])]
+    reach = max(np.abs(parts).max(), np.abs(fit).max())
+    limit = next((size for size in (1.2, 2.4, 6, 12, 24, 60) if size >= reach), reach)  # few, so that pictures compare
+    left, right = (_fit_axes(titles) if figure is None else figure).axes
+    drawn = (places, curve), (places, fit), (marks, np.interp(marks, places, fit))
+    for line, values in zip(left.lines, drawn, strict=True):
+        line.set_data(*values)
+    others = np.delete(parts, unit, axis=1).T  # (n − 1, P)
+    right.collections[0].set_segments([np.column_stack([places, part]) for part in others])
+    right.lines[0].set_data(places, parts[:, unit])
+    right.lines[1].set_data(places, fit)
+    for ax, top in ((left, 1.2), (right, limit)):
+        ax.set(xlim=(places[0], places[-1]), ylim=(-top, top), xticks=np.linspace(places[0], places[-1], 3))
+        ax.set_yticks(np.linspace(-top, top, 3))
+    return left.figure
+
+
+def _fit_axes(titles: Sequence[str]) -> Figure:
+    """A figure with two Axes that hold the artists of `plot_fit`, without data."""
+    figure, (left, right) = plt.subplots(1, 2, figsize=(9, 3.8), layout="constrained")
+    left.plot([], [], color=GREY, linewidth=6, label="target")
+    left.plot([], [], color=COLOURS[0], linewidth=1.8, label="fit: all units and a constant")
+    left.plot([], [], color="black", linestyle="", marker="o", markersize=5, label="where a unit bends")
+    right.add_collection(LineCollection([], colors=GREY, linewidths=0.9, label="units"))
+    right.plot([], [], color=COLOURS[1], linewidth=3.5, label="the chosen unit")
+    right.plot([], [], color=COLOURS[0], linewidth=1.8)
+    figure.legend(handles=[*left.lines, right.collections[0], right.lines[0]], loc="outside lower center", ncols=5)
+    write_names(left, titles[0], "x", "y")
+    write_names(right, titles[1], "x", "output weight · hidden number")
+    return figure

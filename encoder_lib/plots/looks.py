@@ -1,0 +1,97 @@
+"""A sentence whose words are shaded by how much one of them looks at each."""
+
+from collections.abc import Sequence
+
+import matplotlib as mpl
+import matplotlib.pyplot as plt
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.patches import Rectangle
+
+from encoder_lib import expect
+from encoder_lib.plots.inputs import as_array, as_words, colour_map, two_ends
+from encoder_lib.plots.style import TICK, axes_or_new, drawable, plain, whole_or_nothing, write_names
+
+
+@whole_or_nothing
+def plot_looks(
+    weights,
+    words: Sequence[str],
+    *,
+    chosen: int,
+    title: str = "",
+    limits: tuple[float, float] = (0.0, 1.0),
+    cmap: str = "viridis",
+    ax: Axes | None = None,
+) -> Axes:
+    """Draw a sentence as boxes, each coloured by the weight with which the chosen word looks at it, in per cent.
+
+    weights: (T,), the chosen word's row. words: one string for each weight. limits: the weights at the colours' ends.
+    The boxes are the patches of the Axes, one for each word in order, and the chosen one has a thick frame.
+    Raises ValueError for words that do not match the weights, weights that are not finite, limits that do not increase
+    or an unknown colour map; IndexError for a word that is not there; TypeError for what are no numbers, no words or no
+    Axes.
+    """
+    row = as_array(weights, ndim=(1,), name="weights")  # (T,)
+    words, limits = as_words("words", words, len(row)), two_ends(limits)
+    if not np.isfinite(row).all():
+        raise ValueError("weights: expected finite numbers, got NaN or infinity; try a row of the softmax")
+    if isinstance(chosen, bool) or chosen not in range(len(words)):
+        raise IndexError(f"chosen: expected a word from 0 to {len(words) - 1}, got {expect.shown(chosen)}")
+    colour_map(cmap)
+    width = plt.rcParams["figure.figsize"][0]
+    ax = axes_or_new(ax, figsize=(width, looks_height(words, width)))
+    scale = mpl.colors.Normalize(*limits, clip=True)
+    places = _word_places(words, ax.figure.get_figwidth())
+    for i, ((line, start, width), word, weight) in enumerate(zip(places, words, row.tolist(), strict=True)):
+        colour = mpl.colormaps[cmap](scale(weight))
+        frame = {"edgecolor": "black" if i == chosen else "white", "linewidth": 2.5 if i == chosen else 0}
+        ax.add_patch(Rectangle((start + 0.3, line + 0.08), width - 0.6, 0.84, facecolor=colour, **frame))
+        middle, ink = start + width / 2, "black" if _light(colour) else "white"
+        ax.text(middle, line + 0.34, drawable(word, TICK), color=ink, fontsize=9, ha="center", va="center", **plain())
+        ax.text(middle, line + 0.7, _in_percent(weight), color=ink, fontsize=7, ha="center", va="center")
+    end = max(start + width for _, start, width in places)
+    margin = max(0, _line_room(ax.figure.get_figwidth()) - end) / 2  # a short sentence stands in the middle
+    ax.set(xlim=(-margin, end + margin), ylim=(places[-1][0] + 1, 0))
+    ax.axis("off")
+    return write_names(ax, title)
+
+
+def _in_percent(share: float) -> str:
+    """A share in whole per cent; one that would be rounded to nothing is said to be little."""
+    return "< 1 %" if 0 < share <= 0.005 else f"{100 * share:.0f} %"
+
+
+def looks_height(words: Sequence[str], width: float) -> float:
+    """How high a picture of `plot_looks` has to be, in inches, when it is `width` inches wide.
+
+    Raises TypeError or ValueError for no words, or a width that is not above 0.
+    """
+    expect.kind("words", words, Sequence, "a list of words")
+    if not words:
+        raise ValueError("words: expected at least one, got none")
+    expect.positive("width", width)
+    return 0.4 + 0.45 * (_word_places(words, width)[-1][0] + 1)
+
+
+def _line_room(width: float) -> float:
+    """How many characters of a boxed word fit on a line of `width` inches."""
+    return 11 * width
+
+
+def _word_places(words: Sequence[str], width: float) -> list[tuple[int, int, int]]:
+    """Line, start and width of each word, in characters, when a line is `width` inches wide."""
+    places, line, start = [], 0, 0
+    for word in words:
+        room = 2 + max(4, sum(2 if ord(character) > 0x2E7F else 1 for character in word))  # Chinese is twice as wide
+        if start and start + room > _line_room(width):
+            line, start = line + 1, 0
+        places.append((line, start, room))
+        start += room
+    return places
+
+
+def _light(colour: Sequence[float]) -> bool:
+    """Whether black stands out from a colour better than white does (relative luminance, WCAG 2.2)."""
+    linear = [v / 12.92 if v <= 0.04045 else ((v + 0.055) / 1.055) ** 2.4 for v in colour[:3]]
+    return float(np.dot(linear, (0.2126, 0.7152, 0.0722))) > 0.179

@@ -1,0 +1,67 @@
+"""A finished picture as the output of a cell, with alt text that survives wherever the notebook is read."""
+
+import base64
+import html
+import io
+from dataclasses import dataclass
+
+import matplotlib.pyplot as plt
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from PIL import Image
+
+from encoder_lib import expect
+from encoder_lib.plots.style import readable
+
+
+@dataclass(frozen=True)
+class Picture:
+    """A finished picture: its PNG file and the alt text that says in words what it shows."""
+
+    png: bytes
+    alt: str
+
+    def __post_init__(self) -> None:
+        expect.kind("png", self.png, bytes, "the bytes of a PNG file")
+        expect.text("alt", self.alt)
+
+    def __repr__(self) -> str:
+        return f"<picture: {self.alt}>"
+
+    def _repr_mimebundle_(self, include=None, exclude=None) -> dict[str, str]:
+        """Give a notebook the picture as PNG, as HTML with its alt text, and as text."""
+        data = base64.b64encode(self.png).decode()
+        alt = html.escape(self.alt, quote=True)
+        return {
+            "image/png": data,
+            "text/html": f'<img alt="{alt}" src="data:image/png;base64,{data}" style="max-width:100%">',
+            "text/plain": repr(self),
+        }
+
+
+def show(picture: Axes | Figure, *, alt: str) -> Picture:
+    """Render a figure, or the figure of an Axes, once, close it, and return it with its alt text as a cell's output.
+
+    Raises ValueError for an empty alt text, TypeError for anything that is neither an Axes nor a Figure.
+    """
+    kind = type(picture).__name__
+    if not isinstance(picture, Axes | Figure):
+        raise TypeError(f"picture: expected an Axes or a Figure, got {kind}: pass what plot_heatmap returned")
+    expect.text("alt", alt)
+    if not alt.strip():
+        raise ValueError(
+            "alt: expected an alt text, got an empty one: say what the picture shows to someone who cannot see it"
+        )
+    figure = picture if isinstance(picture, Figure) else picture.get_figure(root=True)
+    file = io.BytesIO()
+    figure.savefig(file, format="png", dpi=100, bbox_inches="tight", facecolor="white")
+    plt.close(figure)  # otherwise the notebook would draw it a second time
+    return Picture(compact(Image.open(file)), readable(alt, 2000))
+
+
+def compact(image: Image.Image) -> bytes:
+    """Return an image as a small PNG of at most 128 colours. Raises TypeError for what is no image."""
+    expect.kind("image", image, Image.Image, "an image of Pillow's")
+    file = io.BytesIO()
+    image.convert("RGB").quantize(128, dither=Image.Dither.NONE).save(file, "png", optimize=True)
+    return file.getvalue()
