@@ -1,4 +1,8 @@
-"""What readers do to a notebook: run a cell twice, go back, restart the kernel, stop a training. It goes on working."""
+"""What readers do to a notebook: run a cell twice, go back, restart the kernel, stop a training. It goes on working.
+
+`make test-long` runs these tests on the poorest machine (see machines.py), so that what is stored is also what that
+machine shows.
+"""
 
 import os
 import re
