@@ -75,7 +75,7 @@ def _print_tidily(x: Tensor, printer, cycle) -> None:
 
 
 class Source:
-    """Python source as a cell's output: coloured by JupyterLab's theme, and scrolled where it is wide."""
+    """Python source as a cell's output: coloured by JupyterLab's theme, and wrapped where it is wide."""
 
     def __init__(self, text: str):
         expect.text("text", text)
@@ -86,7 +86,7 @@ class Source:
 
     def _repr_html_(self) -> str:
         pieces = "".join(_coloured(kind, piece) for kind, piece in PythonLexer().get_tokens(self.text))
-        return f'<pre style="white-space:pre;overflow-x:auto;font-size:0.87em">{pieces}</pre>'
+        return f'<pre style="white-space:pre-wrap;overflow-wrap:anywhere;font-size:0.87em">{pieces}</pre>'
 
 
 def _coloured(kind, piece: str) -> str:

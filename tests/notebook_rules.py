@@ -28,6 +28,7 @@ LIMITS = {"10_debugging_clinic": Limits(cells=(25, 65), exercises=(15, 25), figu
 WIDGET_VIEW = "application/vnd.jupyter.widget-view+json"
 IMAGES = ("image/png", "image/jpeg", "image/svg+xml", "image/gif")
 MAX_BYTES = 500_000
+MAX_WIDTH = 108  # characters that a code cell shows in a window of 1280 pixels with the files beside it
 LIVE = re.compile(r"\bexplore\.\w+\(|\bpredict\(|\binteract(ive)?\(|perf_counter|%timeit|%%time|\btimeit\.")
 EXPLORER = re.compile(r"\bexplore\.(?!(predict|judge|Question|Prediction)\b)\w+\(")
 PRIVATE = {
@@ -158,6 +159,15 @@ def rhythm(notebook, path):
             yield f"{where(cell)} has {lines(cell)} lines, expected at most 15"
         if "exercise" not in tags(cell) and re.search(r"^\s*class \w", cell.source, re.MULTILINE):
             yield f"{where(cell)} defines a class outside an exercise"
+
+
+@rule
+def lines_that_fit(notebook, path):
+    """No line of code runs out of a usual window, where it would have to be scrolled to be read."""
+    for cell in code_cells(notebook):
+        for line in cell.source.splitlines():
+            if len(line) > MAX_WIDTH:
+                yield f"{where(cell)} has a line of {len(line)} characters, expected at most {MAX_WIDTH}"
 
 
 @rule

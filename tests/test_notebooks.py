@@ -153,6 +153,7 @@ VIOLATIONS = [
     ("rhythm", "long median", lambda n: [c.update(source=c.source + "\nx = 1" * 4) for c in n.cells[-11:]]),
     ("rhythm", "long cell", set_source("look", "x = 1\n" * 16)),
     ("rhythm", "class", set_source("look", "class Layer:\n    pass")),
+    ("lines_that_fit", "wide", set_source("look", "x = 1  # " + 100 * "x")),
     ("figures", "too few", lambda n: cell(n, "plot").update(outputs=[])),
     ("figures", "too many", lambda n: cell(n, "plot").update(outputs=[picture()] * 8)),
     ("pictures_have_alt_text", "no html", set_output({"image/png": "aaaa", "text/plain": "x"})),
