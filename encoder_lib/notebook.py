@@ -26,6 +26,7 @@ COLOURS = {
     Token.Name.Class: "mirror-editor-def-color, #0000cc",
     Token.Name.Function: "mirror-editor-def-color, #0000cc",
 }
+WRAPPED = "white-space:pre-wrap;word-break:normal;overflow-wrap:anywhere;font-size:0.87em"
 STYLE = {
     "figure.figsize": (7.0, 3.6),
     "figure.dpi": 100,
@@ -86,7 +87,7 @@ class Source:
 
     def _repr_html_(self) -> str:
         pieces = "".join(_coloured(kind, piece) for kind, piece in PythonLexer().get_tokens(self.text))
-        return f'<pre style="white-space:pre-wrap;overflow-wrap:anywhere;font-size:0.87em">{pieces}</pre>'
+        return f'<pre style="{WRAPPED}">{pieces}</pre>'
 
 
 def _coloured(kind, piece: str) -> str:

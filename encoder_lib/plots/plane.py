@@ -5,6 +5,7 @@ from itertools import cycle
 
 import numpy as np
 from matplotlib.axes import Axes
+from matplotlib.patheffects import withStroke
 
 from encoder_lib import expect
 from encoder_lib.plots.inputs import as_array, as_words
@@ -23,6 +24,7 @@ from encoder_lib.plots.style import (
 
 # Where a word may stand beside its point: near it first, then higher and lower, to the right and to the left.
 LABEL_PLACES = tuple((side, up) for up in (6, -6, 18, -18, 30, -30, 42, -42) for side in (8, -8))
+HALO = withStroke(linewidth=2.5, foreground="white")  # keeps a word readable where an arrow runs beneath it
 
 
 @whole_or_nothing
@@ -83,7 +85,7 @@ def _write_words(ax: Axes, points: np.ndarray, words: Sequence[str], limit: floa
         side, up = LABEL_PLACES[best]
         ax.annotate(
             word, points[i], xytext=(side, up), textcoords="offset points", fontsize=8, va="center",
-            ha="left" if side > 0 else "right", **plain(),
+            ha="left" if side > 0 else "right", path_effects=[HALO], **plain(),
             arrowprops={"arrowstyle": "-", "color": GREY, "linewidth": 0.6} if abs(up) > 12 else None,
         )  # fmt: skip
 
