@@ -117,3 +117,22 @@ def test_moments_of_equal_numbers():
 def test_an_unknown_method_is_refused(method):
     with pytest.raises(ValueError, match="expected one of"):
         explore.normalise(method)
+
+
+def test_the_four_things_to_try_show_what_the_notebook_says_of_them():
+    """The paragraph below the explorer in 03_layer_norm."""
+
+    def after(**controls):
+        return ticks(panels(explore.normalise(**controls))[1])
+
+    for method in norms.METHODS:
+        moved = after(method=method, mates=-5.0) - after(method=method, mates=5.0)
+        assert (moved.abs().max() > 0.1) == (method == "batch norm")
+    usual, large = after(outlier=0.0), after(outlier=5.0)
+    fifteen = torch.arange(16) != 8
+    assert large[8] > 2.5 and large[fifteen].std() < usual[fifteen].std() / 2
+    assert after(spread=1e-4).std(correction=0).round(decimals=2) == 0.03
+    assert after(spread=1e-4, eps=1e-12).std(correction=0).round(decimals=2) == 1
+    kept = [after(method="RMS norm", mean=mean) for mean in (1.0, 3.0, 5.0)]
+    means, stds = [y.mean().item() for y in kept], [y.std().item() for y in kept]
+    assert means == sorted(means) and stds == sorted(stds, reverse=True) and stds[2] < stds[0] / 2
