@@ -206,6 +206,7 @@ def test_stops_that_are_wrong_are_noticed(specimens, fault, words):
     assert found == ([] if words is None else [words])
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("fault", "words"), FAULTS.items(), ids=FAULTS)
 def test_the_checks_notice(specimens, fault, words):
     """A fault is reported in words, and the sound explorer passes."""
