@@ -13,29 +13,27 @@ A line that changes a shape ends with the new one: `# (B, H, T, K)`. `scores` ar
 `weights` those after it. Masks are boolean and True means "may attend".
 """
 
-from encoder_lib.attention import (
+from encoder_lib.fast import fast, unpadded
+from encoder_lib.model.attention import (
     MultiHeadAttention,
     attention,
     attention_scores,
     attention_weights,
-    causal_mask,
-    lengths_mask,
     masked_softmax,
-    padding_mask,
 )
-from encoder_lib.embedding import TokenEmbedding, TransformerEmbedding
-from encoder_lib.encoder import Encoder, EncoderLayer, TransformerEncoder
-from encoder_lib.fast import fast, unpadded
-from encoder_lib.feed_forward import FeedForward
-from encoder_lib.norm import LayerNorm, RMSNorm
-from encoder_lib.packed import Packed
-from encoder_lib.positional import (
+from encoder_lib.model.embedding import TokenEmbedding, TransformerEmbedding
+from encoder_lib.model.encoder import Encoder, EncoderLayer, TransformerEncoder
+from encoder_lib.model.feed_forward import FeedForward
+from encoder_lib.model.masks import causal_mask, lengths_mask, padding_mask
+from encoder_lib.model.norm import LayerNorm, RMSNorm
+from encoder_lib.model.positional import (
     LearnedPositionalEncoding,
     RotaryPositionalEncoding,
     SinusoidalPositionalEncoding,
     alibi_bias,
     sinusoidal_table,
 )
+from encoder_lib.packed import Packed
 from encoder_lib.pretrained import SentenceEncoder, load_pretrained
 from encoder_lib.torch_twin import from_torch
 from encoder_lib.trace import trace

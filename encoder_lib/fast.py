@@ -9,9 +9,9 @@ from torch import Tensor, nn
 from torch.autograd.function import once_differentiable
 
 from encoder_lib import expect
-from encoder_lib.encoder import Encoder, TransformerEncoder
-from encoder_lib.feed_forward import FeedForward
-from encoder_lib.norm import LayerNorm
+from encoder_lib.model.encoder import Encoder, TransformerEncoder
+from encoder_lib.model.feed_forward import FeedForward
+from encoder_lib.model.norm import LayerNorm
 from encoder_lib.packed import Packed
 
 Model = TypeVar("Model", bound=nn.Module)

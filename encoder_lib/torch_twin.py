@@ -4,8 +4,8 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
-from encoder_lib.encoder import Encoder, EncoderLayer
-from encoder_lib.norm import LayerNorm
+from encoder_lib.model.encoder import Encoder, EncoderLayer
+from encoder_lib.model.norm import LayerNorm
 
 
 def from_torch(module: nn.TransformerEncoder | nn.TransformerEncoderLayer) -> Encoder | EncoderLayer:

@@ -7,9 +7,9 @@ from functools import partial
 
 from torch import Tensor, nn
 
-from encoder_lib.attention import MultiHeadAttention
-from encoder_lib.norm import LayerNorm, RMSNorm
-from encoder_lib.positional import RotaryPositionalEncoding
+from encoder_lib.model.attention import MultiHeadAttention
+from encoder_lib.model.norm import LayerNorm, RMSNorm
+from encoder_lib.model.positional import RotaryPositionalEncoding
 
 
 class Trace(Mapping):

@@ -2,6 +2,7 @@
 
 import importlib
 import math
+import operator
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -199,10 +200,12 @@ class Entry:
 
 def public(name: str):
     """The object of that dotted name in the library."""
-    thing = importlib.import_module(f"encoder_lib.{name.split('.')[0]}")
-    for part in name.split(".")[1:]:
-        thing = getattr(thing, part)
-    return thing
+    module, _, inside = f"encoder_lib.{name}".rpartition(".")
+    try:
+        return operator.attrgetter(inside)(importlib.import_module(module))
+    except ModuleNotFoundError:  # a method: the last but one is a class
+        module, _, of = module.rpartition(".")
+        return operator.attrgetter(f"{of}.{inside}")(importlib.import_module(module))
 
 
 def cases(entries: list[Entry]) -> list:

@@ -9,9 +9,9 @@ from pathlib import Path
 import torch
 from safetensors.torch import save_file
 
-from encoder_lib.distributed import ALONE, own_device, together
-from encoder_lib.fit import fit
-from encoder_lib.tasks import TASKS, solver
+from encoder_lib.training.distributed import ALONE, own_device, together
+from encoder_lib.training.fit import fit
+from encoder_lib.training.tasks import TASKS, solver
 
 CASES = [(task, dtype, 7) for task in TASKS for dtype in (torch.float32, torch.float64)]
 CASES += [("padded", torch.float64, 2)]

@@ -9,9 +9,9 @@ import torch.nn.functional as F
 from torch import nn
 
 from encoder_lib import TransformerEncoder, trace
-from encoder_lib.ablate import PARTS, without
-from encoder_lib.fit import accuracy, fit
-from encoder_lib.tasks import NOT_ASKED, TASKS, solver
+from encoder_lib.lab.ablate import PARTS, without
+from encoder_lib.training.fit import accuracy, fit
+from encoder_lib.training.tasks import NOT_ASKED, TASKS, solver
 
 IDS = torch.tensor([[1, 2, 3, 4, 0], [4, 3, 0, 0, 0]])
 

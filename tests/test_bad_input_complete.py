@@ -12,34 +12,34 @@ import test_bad_input
 import test_bad_input_checks
 import test_bad_input_explorers
 import test_bad_input_tools
+from bad_values import public
 
 import encoder_lib
 from encoder_lib import explore, plots
 
 HERE, THIS = Path(__file__).parent, Path(__file__).name
-MODEL = ("attention", "embedding", "encoder", "feed_forward", "norm", "positional")  # see test_bad_input.py
 # modules whose bad input is tried in files of their own, beside or in place of the tables
 OWN = (
-    "bert_config", "bert_weights", "checkpoint", "distributed", "expect", "fast", "fit", "fit_script", "hub", "packed",
-    "costs", "timing",
+    "expect", "fast", "files", "packed", "lab.costs", "lab.timing", "pretrained.config", "pretrained.hub",
+    "pretrained.weights", "training.checkpoint", "training.cli", "training.distributed", "training.fit",
 )  # fmt: skip
 # what only the library calls, with what it made or has checked itself
 INSIDE = {
     "checks.": "what the checks are made of; a learner hands in one function, which test_bad_input_checks.py tries",
-    "explore.attentions.habit": "words on weights that the explorer computed",
-    "explore.blocks.": "parts of block_steps",
-    "explore.controls.Control": "each kind of control has its own entry",
-    "explore.controls.ControlTrait": "made by Explorer of a control",
-    "explore.front_end.script": "names of files of the library",
-    "explore.norms.": "parts of normalise",
-    "explore.predict.Judgement": "made by judge",
-    "explore.views.colour_table": "the name comes from a Heatmap",
-    "measure.Profile": "made by depth_profiles",
-    "tasks.Sample": "made by the tasks",
-    "tasks.Task": "made by the library",
-    "tasks.spell": "Task.read and MaskedWords.read hand on what they get",
+    "explore.pretrained.habit": "words on weights that the explorer computed",
+    "explore.block.": "parts of block_steps",
+    "explore.widget.controls.Control": "each kind of control has its own entry",
+    "explore.widget.controls.ControlTrait": "made by Explorer of a control",
+    "explore.widget.front_end.script": "names of files of the library",
+    "explore.norm.": "parts of normalise",
+    "explore.widget.prediction.Judgement": "made by judge",
+    "explore.widget.views.colour_table": "the name comes from a Heatmap",
+    "lab.measure.Profile": "made by depth_profiles",
+    "training.tasks.Sample": "made by the tasks",
+    "training.tasks.Task": "made by the library",
+    "training.tasks.spell": "Task.read and MaskedWords.read hand on what they get",
     "trace.Trace": "made by trace",
-    "units.Heard": "made by listen",
+    "lab.units.Heard": "made by listen",
 }
 NO_INPUT = ("wire", "lines", "validate", "check", "position", "forward", "extra_repr", "set_state", "set", "build")
 
@@ -73,11 +73,9 @@ def entries() -> dict[str, set[str]]:
     """Dotted name of the defining module -> the parameters that a table speaks of."""
     tables = {}
     for entry in (*test_bad_input_tools.ENTRIES, *test_bad_input_explorers.ENTRIES):
-        package, first, *method = entry.name.split(".")
-        thing = getattr(importlib.import_module(f"encoder_lib.{package}"), first)
-        if not inspect.ismodule(thing):  # a package may hand out what a module of it defines
-            package = thing.__module__.removeprefix("encoder_lib.")
-        tables[".".join([package, first, *method])] = set(entry.wrong) | set(entry.anything)
+        thing = public(entry.name)
+        module = thing.__module__.removeprefix("encoder_lib.")  # a package may hand out what a module of it defines
+        tables[f"{module}.{thing.__qualname__}"] = set(entry.wrong) | set(entry.anything)
     return tables
 
 
@@ -90,7 +88,8 @@ def inside(name: str) -> bool:
 
 
 SURFACE, TABLES = surface(), entries()
-TOOLS = [name for name in SURFACE if name.split(".")[0] not in (*MODEL, *OWN) and not inside(name)]
+ELSEWHERE = ("model.", *(f"{module}." for module in OWN))  # the model's: see test_bad_input.py
+TOOLS = [name for name in SURFACE if not name.startswith(ELSEWHERE) and not inside(name)]
 
 
 @pytest.mark.parametrize("name", TOOLS)
@@ -107,7 +106,7 @@ def test_every_parameter_of_every_public_function_stands_in_a_table(name):
 
 def test_every_entry_speaks_of_something_that_is_there():
     """Names in tables and lists of exceptions do not outlive what they name."""
-    assert not {name for name in TABLES if name not in SURFACE and name.split(".")[0] not in OWN}
+    assert not {name for name in TABLES if name not in SURFACE and not name.startswith(ELSEWHERE)}
     assert not [known for known in INSIDE if not any(name.startswith(known) for name in SURFACE)]
 
 
@@ -136,9 +135,7 @@ def called(source: str) -> set[str]:
 
 def test_every_class_and_function_of_the_model_is_called_with_bad_input():
     """The tables of test_bad_input.py hold calls, and every parameter but tensors is the key of one of them."""
-    model = {
-        n.partition(".")[2]: thing for n, thing in SURFACE.items() if n.split(".")[0] in MODEL and n.count(".") == 1
-    }
+    model = {n.split(".")[2]: thing for n, thing in SURFACE.items() if n.startswith("model.") and n.count(".") == 2}
     assert model.keys() <= called((HERE / "test_bad_input.py").read_text(encoding="utf-8"))
     tables = (test_bad_input.SIZES, test_bad_input.COUNTS, test_bad_input.OPTIONAL_COUNTS, test_bad_input.FLAGS)
     names = {name for table in (*tables, test_bad_input.OPTIONAL_FLAGS, test_bad_input.CHOICES) for name in table}
@@ -152,8 +149,8 @@ def test_every_class_and_function_of_the_model_is_called_with_bad_input():
 @pytest.mark.parametrize("module", [m for m in OWN if importlib.util.find_spec(f"encoder_lib.{m}")])
 def test_modules_without_a_table_are_tried_in_a_file_of_their_own(module):
     """A file of tests that speaks of the module, or of what it defines, and expects exceptions."""
-    names = [name.partition(".")[2].split(".")[0] for name in SURFACE if name.startswith(f"{module}.")]
+    names = [name.removeprefix(f"{module}.").split(".")[0] for name in SURFACE if name.startswith(f"{module}.")]
     files = {path.name: path.read_text(encoding="utf-8") for path in HERE.glob("test_*.py") if path.name != THIS}
-    spoken = re.compile(rf"\b(encoder_lib\.{module}|{module}\.(?:{'|'.join(names)})|{'|'.join(names)})\b")
+    spoken = re.compile(rf"\b(encoder_lib\.{module}|{'|'.join(names)})\b")
     found = [name for name, text in files.items() if spoken.search(text) and "pytest.raises(" in text]
     assert found, f"expected a file of tests with bad input to encoder_lib.{module}, got none; try one, or entries"

@@ -57,20 +57,14 @@ from encoder_lib import (
     LayerNorm,
     SentenceEncoder,
     TransformerEncoder,
-    batching,
-    checkpoint,
-    curves,
-    fit,
     load_pretrained,
-    masked_words,
-    measure,
     notebook,
     plots,
-    progress,
     seeded,
-    tasks,
-    units,
 )
+from encoder_lib.lab import curves, measure, units
+from encoder_lib.pretrained import batching
+from encoder_lib.training import checkpoint, fit, masked_words, progress, tasks
 
 NAN, INF = math.nan, math.inf
 
@@ -167,23 +161,23 @@ SOUND = [[0.5, 1.0], [1.0, 0.0]]
 ENTRIES = [
     # ---- ablate, batching, progress, seeded, notebook ----
     Entry(
-        "ablate.without",
+        "lab.ablate.without",
         lambda: {"part": "mask", "model": encoder()},
         {"part": CHOICE, "model": MODULE + numbers(nn.Linear(2, 2), encoder(padding_idx=None))},
     ),
     Entry(
-        "batching.pack",
+        "pretrained.batching.pack",
         lambda: {"lengths": [3, 1], "batch_tokens": 4},
         {"lengths": types(None, 3, "31", torch.tensor([3, 1])), "batch_tokens": SIZE},
     ),
     Entry(
-        "batching.side_by_side",
+        "pretrained.batching.side_by_side",
         lambda: {"jobs": 2, "device": torch.device("cpu")},
         {"jobs": COUNT, "device": types("cpu", None, 3)},
         call=entered(batching.side_by_side),
     ),
     Entry(
-        "progress.bar",
+        "training.progress.bar",
         lambda: {"total": 2, "name": "Bar", "shown": False},
         {"total": COUNT, "shown": FLAG, "name": TEXT, "unit": TEXT},
         call=entered(progress.bar),
@@ -201,35 +195,39 @@ ENTRIES = [
     ),
     Entry("notebook.show_source", lambda: {"thing": LayerNorm}, {"thing": types(None, 3, "LayerNorm", int, len, [])}),
     # ---- tasks ----
-    Entry("tasks.kinds_corpus", lambda: {"n_sentences": 3}, {"n_sentences": SIZE, "seed": SEED}),
+    Entry("training.tasks.kinds_corpus", lambda: {"n_sentences": 3}, {"n_sentences": SIZE, "seed": SEED}),
     Entry(
-        "tasks.neighbours",
+        "training.tasks.neighbours",
         lambda: {"sentences": torch.tensor([[1, 2, 3]])},
         {"sentences": IDS + numbers(torch.tensor([1, 2]), torch.tensor(1), torch.zeros(1, 1, 2).long())},
     ),
     Entry(
-        "tasks.reversal",
+        "training.tasks.reversal",
         lambda: {"batch": 2, "length": 3, "vocab_size": 4},
         dict.fromkeys(("batch", "length", "vocab_size"), SIZE),
     ),
     Entry(
-        "tasks.padded_reversal",
+        "training.tasks.padded_reversal",
         lambda: {"batch": 2, "length": 5, "vocab_size": 4},
         dict.fromkeys(("batch", "length", "vocab_size"), SIZE) | {"shortest": SIZE + numbers(6)},
     ),
     Entry(
-        "tasks.pointers",
+        "training.tasks.pointers",
         lambda: {"batch": 2, "n_words": 3, "vocab_size": 4},
         dict.fromkeys(("batch", "n_words", "vocab_size"), SIZE),
     ),
-    Entry("tasks.brackets", lambda: {"batch": 2, "length": 4}, {"batch": SIZE, "length": SIZE + numbers(1, 3, 17)}),
     Entry(
-        "tasks.right_map",
+        "training.tasks.brackets",
+        lambda: {"batch": 2, "length": 4},
+        {"batch": SIZE, "length": SIZE + numbers(1, 3, 17)},
+    ),
+    Entry(
+        "training.tasks.right_map",
         lambda: {"source": torch.tensor([1, 0])},
         {"source": IDS + numbers(torch.tensor(1), torch.tensor([0, 2]))},
     ),
     Entry(
-        "tasks.weight_on",
+        "training.tasks.weight_on",
         lambda: {"source": torch.tensor([[1, 0]]), "weights": torch.full((1, 2, 2, 2), 0.5)},
         {
             "source": IDS + numbers(torch.tensor([[-100, -100]]), torch.tensor([1, 0]), torch.tensor([[1, 2]])),
@@ -237,7 +235,7 @@ ENTRIES = [
         },
     ),
     Entry(
-        "tasks.Task.read",
+        "training.tasks.Task.read",
         lambda: {"task": tasks.TASKS["reverse"], "ids": torch.tensor([0, 9])},
         {
             "ids": IDS
@@ -247,7 +245,7 @@ ENTRIES = [
         call=lambda task, ids: task.read(ids),
     ),
     Entry(
-        "tasks.solver",
+        "training.tasks.solver",
         lambda: {"task": tasks.TASKS["padded"], "n_layers": 1},
         {"task": types(None, 3, "padded", nn.Linear), "n_layers": SIZE, "n_heads": SIZE + numbers(3), "d_model": SIZE},
         {"settings": "those of TransformerEncoder, which has a table of its own"},
@@ -255,7 +253,7 @@ ENTRIES = [
     ),
     # ---- fit and checkpoint ----
     Entry(
-        "fit.fit",
+        "training.fit.fit",
         lambda: {"model": classifier(), "draw": pair, "steps": 1},
         {
             "model": MODULE + types(nn.ReLU()),
@@ -273,7 +271,7 @@ ENTRIES = [
         draws=True,
     ),
     Entry(
-        "fit.accuracy",
+        "training.fit.accuracy",
         lambda: {"model": classifier(), **dict(zip(("inputs", "targets"), pair(), strict=True))},
         {
             "model": MODULE + types(nn.ReLU()),
@@ -283,7 +281,7 @@ ENTRIES = [
     ),
     # ---- masked words and recordings ----
     Entry(
-        "masked_words.MaskedWords",
+        "training.masked_words.MaskedWords",
         lambda: {"sentences": [f"the {n} cat sat {m}." for n in "abcdef" for m in "uvwxyz"], "least": 1},
         {
             "sentences": TEXTS + numbers([], ["one"], ["<b>"]),
@@ -292,19 +290,19 @@ ENTRIES = [
         },
     ),
     Entry(
-        "masked_words.MaskedWords.draw",
+        "training.masked_words.MaskedWords.draw",
         lambda: {"batch": 2},
         {"batch": SIZE, "share": PROBABILITY},
         call=lambda **kw: words().draw(**kw),
     ),
     Entry(
-        "masked_words.MaskedWords.questions",
+        "training.masked_words.MaskedWords.questions",
         lambda: {"n": 2},
         {"n": optional(SIZE)},
         call=lambda n: words().questions(n),
     ),
     Entry(
-        "masked_words.MaskedWords.read",
+        "training.masked_words.MaskedWords.read",
         lambda: {"ids": torch.tensor([3, 0])},
         {
             "ids": IDS
@@ -314,7 +312,7 @@ ENTRIES = [
         call=lambda ids: words().read(ids),
     ),
     Entry(
-        "masked_words.MaskedWords.counting",
+        "training.masked_words.MaskedWords.counting",
         lambda: dict(zip(("ids", "targets"), words().questions(3), strict=True)),
         {
             "ids": IDS
@@ -325,7 +323,7 @@ ENTRIES = [
         call=lambda ids, targets: words().counting(ids, targets),
     ),
     Entry(
-        "recording.Recording",
+        "training.recording.Recording",
         lambda: {
             "model": tasks.solver(tasks.TASKS["brackets"]),
             "task": tasks.TASKS["brackets"],
@@ -341,38 +339,40 @@ ENTRIES = [
     ),
     # ---- curves ----
     Entry(
-        "curves.grow",
+        "lab.curves.grow",
         lambda: {"curve": "wave", "width": 1},
         {"curve": CHOICE, "width": SIZE + numbers(33, 10**6), "activation": CHOICE},
     ),
     Entry(
-        "curves.train",
+        "lab.curves.train",
         lambda: {"network": FeedForward(1, 2), "curve": "wave", "steps": 1},
         {"network": MODULE + types(nn.ReLU()), "curve": CHOICE, "lr": POSITIVE, "steps": SIZE},
     ),
     Entry(
-        "curves.error",
+        "lab.curves.error",
         lambda: {"network": fitted(), "curve": "wave"},
         {"network": MODULE + types(nn.ReLU()), "curve": CHOICE},
     ),
-    Entry("curves.silent", lambda: {"network": fitted()}, {"network": NO_FIT}),
-    Entry("curves.corners", lambda: {"network": fitted()}, {"network": MODULE + types(nn.ReLU())}),
-    Entry("curves.anatomy", lambda: {"network": fitted(), "curve": "wave"}, {"network": NO_FIT, "curve": CHOICE}),
+    Entry("lab.curves.silent", lambda: {"network": fitted()}, {"network": NO_FIT}),
+    Entry("lab.curves.corners", lambda: {"network": fitted()}, {"network": MODULE + types(nn.ReLU())}),
+    Entry("lab.curves.anatomy", lambda: {"network": fitted(), "curve": "wave"}, {"network": NO_FIT, "curve": CHOICE}),
     Entry(
-        "curves.shares",
+        "lab.curves.shares",
         lambda: {"network": fitted(), "x": curves.places()},
         {"network": NO_FIT, "x": FLOATS + types(torch.zeros(3, 1).half()) + numbers(torch.zeros(3), torch.zeros(3, 2))},
     ),
-    Entry("curves.bends", lambda: {"network": fitted()}, {"network": NO_FIT}),
+    Entry("lab.curves.bends", lambda: {"network": fitted()}, {"network": NO_FIT}),
     # ---- measure ----
-    Entry("measure.initialise", lambda: {"model": nn.Linear(2, 2), "init": "small"}, {"model": MODULE, "init": CHOICE}),
     Entry(
-        "measure.token_similarity",
+        "lab.measure.initialise", lambda: {"model": nn.Linear(2, 2), "init": "small"}, {"model": MODULE, "init": CHOICE}
+    ),
+    Entry(
+        "lab.measure.token_similarity",
         lambda: {"x": torch.ones(2, 3)},
         {"x": FLOATS + numbers(torch.ones(3), torch.ones(1, 3), torch.ones(2, 0), torch.tensor(1.0))},
     ),
     Entry(
-        "measure.layer_similarity",
+        "lab.measure.layer_similarity",
         lambda: {"model": encoder(), "ids": torch.tensor([[1, 2]])},
         {
             "model": MODULE + types(nn.Linear(2, 2), Encoder(1, 8, 2, 8)),
@@ -382,12 +382,12 @@ ENTRIES = [
         },
     ),
     Entry(
-        "measure.chain_gradients",
+        "lab.measure.chain_gradients",
         lambda: {"n_layers": 1, "residual": True},
         {"n_layers": SIZE, "residual": FLAG, "init": CHOICE, "device": optional(DEVICE)},
     ),
     Entry(
-        "measure.depth_profiles",
+        "lab.measure.depth_profiles",
         lambda: {"depths": [1], "norm_first": True, "d_model": 4, "n_heads": 2, "d_ff": 4, "batch": 1, "tokens": 2},
         {
             "depths": types(3, None, "12", {1, 2}, [1.5], ["a"], [None], [True], torch.tensor([1]))
@@ -405,13 +405,13 @@ ENTRIES = [
         },
     ),
     Entry(
-        "measure.depth_sweep",
+        "lab.measure.depth_sweep",
         lambda: {"depths": [1], "d_model": 4, "n_heads": 2, "d_ff": 4, "batch": 1, "tokens": 2},
         {"depths": types(3, None, {1}) + numbers([], [0])},
         {"options": "those of depth_profiles"},
     ),
     Entry(
-        "measure.layer_gradients",
+        "lab.measure.layer_gradients",
         lambda: {"profiles": {2: profile()}, "layer": -1},
         {
             "profiles": MAPPING + types({1: 3}, {1: None}) + numbers({}),
@@ -419,7 +419,7 @@ ENTRIES = [
         },
     ),
     Entry(
-        "measure.slope",
+        "lab.measure.slope",
         lambda: {"x": [1, 2, 4], "y": [1, 4, 16]},
         {
             "x": [*REAL, *numbers([1, 1, 1], [1, 2], [], [0, 1, 2], [1, 2, NAN], [1, 2, INF], 3, [[1, 2, 3]])],
@@ -427,18 +427,18 @@ ENTRIES = [
         },
     ),
     Entry(
-        "measure.layer_flops",
+        "lab.measure.layer_flops",
         lambda: {"tokens": 1, "d_model": 2, "d_ff": 3},
         dict.fromkeys(("tokens", "d_model", "d_ff"), SIZE),
     ),
     Entry(
-        "explore.costs.draw_costs",
+        "explore.fast.draw_costs",
         lambda: {},
         {"batch": SIZE, "width": [*SIZE, *numbers(100)], "number": CHOICE},
     ),
     # ---- units ----
     Entry(
-        "units.influence",
+        "lab.units.influence",
         lambda: {"layer": FeedForward(4, 4), "x": torch.randn(3, 4), "new": torch.randn(3, 4)},
         {
             "layer": FUNCTION + types(lambda x: None, lambda x: 3) + numbers(lambda x: x[0], lambda x: x.sum()),
@@ -447,7 +447,7 @@ ENTRIES = [
         },
     ),
     Entry(
-        "units.listen",
+        "lab.units.listen",
         lambda: {"model": minilm(), "texts": ["A cat."]},
         {
             "model": types(None, 3, nn.ReLU(), encoder()),
@@ -455,15 +455,15 @@ ENTRIES = [
             "layer": SIZE + numbers(7, 10**6),
         },
     ),
-    Entry("units.Heard.has", lambda: {"name": "ends in -s"}, {"name": CHOICE}, call=lambda name: heard().has(name)),
+    Entry("lab.units.Heard.has", lambda: {"name": "ends in -s"}, {"name": CHOICE}, call=lambda name: heard().has(name)),
     Entry(
-        "units.Heard.without_learning",
+        "lab.units.Heard.without_learning",
         lambda: {"network": FeedForward(2, 3)},
         {"network": MODULE + types(nn.Linear(2, 3)) + numbers(FeedForward(4, 3)), "seed": SEED},
         call=lambda **kw: heard().without_learning(**kw),
     ),
     Entry(
-        "units.favourites",
+        "lab.units.favourites",
         lambda: {"sums": torch.randn(4, 2), "ids": torch.arange(4), "k": 2},
         {
             "sums": FLOATS + numbers(torch.ones(4), torch.ones(3, 2)),
@@ -472,7 +472,7 @@ ENTRIES = [
         },
     ),
     Entry(
-        "units.tell",
+        "lab.units.tell",
         lambda: {
             "sums": heard().sums,
             "has": torch.tensor([True, True, False, False, True, False]),
@@ -494,7 +494,7 @@ ENTRIES = [
         {"module": MODULE + types(nn.Linear(2, 2), nn.Transformer)},
     ),
     Entry(
-        "pretrained.load_pretrained",
+        "pretrained.sentence_encoder.load_pretrained",
         lambda: {},
         {
             "source": [
@@ -508,7 +508,7 @@ ENTRIES = [
         call=lambda **kw: load_pretrained(**kw),
     ),
     Entry(
-        "pretrained.SentenceEncoder",
+        "pretrained.sentence_encoder.SentenceEncoder",
         lambda: {"tokenizer": minilm().tokenizer, "encoder": minilm().encoder},
         {
             "tokenizer": types(None, 3, "minilm", str.split),
@@ -517,7 +517,7 @@ ENTRIES = [
     ),
     *(
         Entry(
-            f"pretrained.SentenceEncoder.{name}",
+            f"pretrained.sentence_encoder.SentenceEncoder.{name}",
             lambda: {"text": "A cat."},
             {"text": TEXT},
             call=lambda text, name=name: getattr(minilm(), name)(text),
@@ -525,7 +525,7 @@ ENTRIES = [
         for name in ("tokens", "ids", "attention")
     ),
     Entry(
-        "pretrained.SentenceEncoder.encode",
+        "pretrained.sentence_encoder.SentenceEncoder.encode",
         lambda: {"texts": ["A cat."]},
         {"texts": TEXTS, "batch_tokens": SIZE, "progress": FLAG},
         call=lambda **kw: minilm().encode(**kw),

@@ -8,14 +8,15 @@ import torch
 from safetensors.torch import load_file, save_file
 from torch import nn
 
-from encoder_lib import TransformerEncoder, checkpoint
-from encoder_lib.checkpoint import (
+from encoder_lib import TransformerEncoder
+from encoder_lib.files import atomic_write
+from encoder_lib.training import checkpoint
+from encoder_lib.training.checkpoint import (
     load_checkpoint,
     load_training,
     read_notes,
     save_checkpoint,
     save_training,
-    whole_file,
 )
 
 
@@ -354,9 +355,9 @@ def test_an_optimiser_that_remembers_no_tensors_is_refused(tmp_path):
 @pytest.mark.parametrize("error", [OSError("disk full"), KeyboardInterrupt()])
 def test_a_whole_file_is_written_whole_or_not_at_all(tmp_path, error):
     path = tmp_path / "f"
-    with whole_file(path) as part:
+    with atomic_write(path) as part:
         part.write_text("old")
-    with pytest.raises(type(error)), whole_file(path) as part:
+    with pytest.raises(type(error)), atomic_write(path) as part:
         part.write_text("half of")
         raise error
     assert path.read_text() == "old" and list(tmp_path.iterdir()) == [path]

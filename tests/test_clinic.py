@@ -8,7 +8,8 @@ import pytest
 import torch
 from answers.clinic import CLINIC
 
-from encoder_lib.checks import clinic, verdict, ward
+from encoder_lib.checks import clinic, verdict
+from encoder_lib.checks.clinic import fault_injection as ward
 from encoder_lib.checks.clinic import record
 from encoder_lib.checks.verdict import Probe, diagnose
 

@@ -19,7 +19,7 @@ from matplotlib.colors import to_rgb, to_rgba
 
 from encoder_lib import explore, notebook, plots
 from encoder_lib.checks.verdict import Verdict
-from encoder_lib.measure import Profile
+from encoder_lib.lab.measure import Profile
 
 ROOT = Path(__file__).parent.parent
 VISIONS = {
@@ -337,7 +337,7 @@ THEMES = {"light": theme("light"), "dark": theme("dark"), "none": {}}
 
 def own_variables():
     """What explorers and questions define for themselves."""
-    css = (ROOT / "encoder_lib/explore/explorer.css").read_text()
+    css = (ROOT / "encoder_lib/explore/widget/front_end/explorer.css").read_text()
     return dict(re.findall(r"(--[\w-]+):\s*([^;]+);", css.split("}")[0]))
 
 

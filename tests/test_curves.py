@@ -7,19 +7,7 @@ import torch
 from torch import nn
 
 from encoder_lib import FeedForward
-from encoder_lib.curves import (
-    CURVES,
-    WIDEST,
-    anatomy,
-    bends,
-    corners,
-    error,
-    grow,
-    places,
-    shares,
-    silent,
-    train,
-)
+from encoder_lib.lab.curves import CURVES, WIDEST, anatomy, bends, corners, error, grow, places, shares, silent, train
 
 PAIRS = [(curve, activation) for curve in CURVES for activation in ("relu", "gelu")]
 

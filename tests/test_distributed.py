@@ -11,10 +11,10 @@ from safetensors.torch import load_file
 from shared_training import CASES, outcome
 from torch import nn
 
-from encoder_lib import distributed
-from encoder_lib.distributed import ALONE, Workers, local_count, own_device, rank, together
-from encoder_lib.fit import fit
-from encoder_lib.tasks import NOT_ASKED, TASKS, solver
+from encoder_lib.training import distributed
+from encoder_lib.training.distributed import ALONE, Workers, local_count, own_device, rank, together
+from encoder_lib.training.fit import fit
+from encoder_lib.training.tasks import NOT_ASKED, TASKS, solver
 
 
 class Apart(Workers):

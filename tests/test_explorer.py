@@ -12,7 +12,7 @@ import torch
 from PIL import Image
 
 from encoder_lib.explore import Checkbox, Explorer, Heatmap, Number, Range, Select, Text, View
-from encoder_lib.explore.views import colour_table
+from encoder_lib.explore.widget.views import colour_table
 
 HOSTILE = ["$x^$", "<b>", "<img src=x onerror=alert(1)>", "😀", "你好", "\ud800", "", "a\nb\x00", "w" * 1_000_000]
 LENGTH = Range("length", 4, min=1, max=8)

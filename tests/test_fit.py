@@ -7,9 +7,9 @@ import torch
 from torch import nn
 
 from encoder_lib import TokenEmbedding
-from encoder_lib import progress as progress_bar
-from encoder_lib.fit import CHUNK, History, accuracy, fit
-from encoder_lib.tasks import NOT_ASKED
+from encoder_lib.training import progress as progress_bar
+from encoder_lib.training.fit import CHUNK, History, accuracy, fit
+from encoder_lib.training.tasks import NOT_ASKED
 
 IDS = torch.arange(5)
 NEXT = IDS, IDS.roll(1)

@@ -13,11 +13,12 @@ import pytest
 import torch
 from safetensors.torch import load_file
 
-from encoder_lib import distributed, fit_script
-from encoder_lib.checkpoint import load_checkpoint, read_notes
-from encoder_lib.fit import accuracy
-from encoder_lib.fit_script import main
-from encoder_lib.tasks import TASKS, solver
+from encoder_lib.training import cli as fit_script
+from encoder_lib.training import distributed
+from encoder_lib.training.checkpoint import load_checkpoint, read_notes
+from encoder_lib.training.cli import main
+from encoder_lib.training.fit import accuracy
+from encoder_lib.training.tasks import TASKS, solver
 
 SMALL = ["--width", "16", "--batch-size", "7", "--threads", "1", "--lr", "0.01"]
 BY_STEP, BY_LOOK = ("losses", "gradient_norms", "tokens", "seconds"), ("looks", "accuracies", "held_out_losses")
@@ -41,7 +42,7 @@ def refused(capsys, *arguments):
         main(list(arguments))
     assert end.value.code == 2
     out, err = capsys.readouterr()
-    assert not out and "Traceback" not in err and err.startswith("usage: python -m encoder_lib.fit")
+    assert not out and "Traceback" not in err and err.startswith("usage: python -m encoder_lib.training")
     return err
 
 
@@ -183,7 +184,7 @@ def test_a_run_that_was_stopped_before_its_first_look_can_end_there(tmp_path, mo
 )
 def test_bad_options_are_refused_with_a_way_out(arguments, words, capsys):
     err = refused(capsys, *arguments)
-    assert words in err and err.endswith("Try python -m encoder_lib.fit --help.\n")
+    assert words in err and err.endswith("Try python -m encoder_lib.training --help.\n")
 
 
 def test_without_a_gpu_cuda_is_refused(capsys, monkeypatch):
@@ -218,7 +219,7 @@ def test_help_tells_every_option_and_shows_how_to_share(capsys):
     with pytest.raises(SystemExit) as end:
         main(["--help"])
     out = capsys.readouterr().out
-    assert end.value.code == 0 and "torchrun --standalone --nproc-per-node 2 -m encoder_lib.fit" in out
+    assert end.value.code == 0 and "torchrun --standalone --nproc-per-node 2 -m encoder_lib.training" in out
     for option in ("--steps", "--batch-size", "--checkpoint", "--resume", "--history", "--threads", "--device"):
         assert f"\n  {option} " in out
 
@@ -246,7 +247,7 @@ def test_only_the_first_process_prints_and_writes(tmp_path, monkeypatch, capsys)
 def test_a_loss_that_is_no_number_ends_the_run_with_one_line(capsys):
     assert main(["reverse", "--steps", "5", "--lr", "1e30", "--threads", "1"]) == 1
     err = capsys.readouterr().err
-    assert err == "python -m encoder_lib.fit: error: loss: expected a finite number, got nan; try a smaller lr\n"
+    assert err == "python -m encoder_lib.training: error: loss: expected a finite number, got nan; try a smaller lr\n"
 
 
 @pytest.mark.parametrize(
@@ -280,7 +281,7 @@ def test_any_other_error_goes_through(monkeypatch):
 
 def test_the_module_is_the_script():
     end = subprocess.run(
-        [sys.executable, "-m", "encoder_lib.fit", "revers"], capture_output=True, text=True, timeout=60
+        [sys.executable, "-m", "encoder_lib.training", "revers"], capture_output=True, text=True, timeout=60
     )
     assert end.returncode == 2 and "got 'revers'; try reverse" in end.stderr
     assert "Traceback" not in end.stderr and "Warning" not in end.stderr and not end.stdout
@@ -292,7 +293,7 @@ class Shared:
     def __init__(self, folder, *options, launcher=()):
         self.checkpoint, self.history = folder / "two.safetensors", folder / "two.json"
         command = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2"]
-        command += [*launcher, "-m", "encoder_lib.fit", "padded", *SMALL, "--checkpoint", self.checkpoint]
+        command += [*launcher, "-m", "encoder_lib.training", "padded", *SMALL, "--checkpoint", self.checkpoint]
         command += ["--history", self.history, *map(str, options)]
         self.process = subprocess.Popen(
             command,
@@ -357,7 +358,7 @@ def test_a_killed_process_ends_the_run_and_the_last_checkpoint_goes_on(tmp_path,
         _, err = shared.end()
         assert time.monotonic() - begin < 20, "it takes seconds"
     assert shared.process.returncode == 1 and "Signal 9 (SIGKILL) received" in err
-    assert f"python -m encoder_lib.fit: error: process {1 - killed} lost another one, so the run ends (" in err
+    assert f"python -m encoder_lib.training: error: process {1 - killed} lost another one, so the run ends (" in err
     assert f"{shared.checkpoint} is whole: go on with --resume" in err
     done = len(load_file(shared.checkpoint)["training.log.losses"])
     assert done % 3 == 0 and read_notes(shared.checkpoint)["task"] == "padded"

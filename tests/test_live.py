@@ -11,9 +11,9 @@ import torch
 
 from encoder_lib import explore, load_pretrained, sinusoidal_table
 from encoder_lib.explore import Checkbox, Range, Select
-from encoder_lib.fit import fit
-from encoder_lib.recording import Recording
-from encoder_lib.tasks import TASKS, solver
+from encoder_lib.training.fit import fit
+from encoder_lib.training.recording import Recording
+from encoder_lib.training.tasks import TASKS, solver
 
 
 def _similarity():

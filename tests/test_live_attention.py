@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from encoder_lib import explore
-from encoder_lib.explore.looking import DIVISORS, SILENT
+from encoder_lib.explore.attention import DIVISORS, SILENT
 
 SENTENCE = "the dog bites the man"
 

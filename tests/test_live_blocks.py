@@ -7,7 +7,7 @@ import torch
 import torch.nn.functional as F
 
 from encoder_lib import EncoderLayer, LayerNorm, explore, load_pretrained
-from encoder_lib.explore.blocks import ORDERS, STEPS, block_tensors, rewired, side_by_side, tiles
+from encoder_lib.explore.block import ORDERS, STEPS, block_tensors, rewired, side_by_side, tiles
 from encoder_lib.plots import BLOCK_PARTS
 
 SENTENCE = "The cat sat on the mat because it was tired."

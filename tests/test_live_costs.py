@@ -7,8 +7,8 @@ import matplotlib.pyplot as plt
 import pytest
 
 from encoder_lib import explore
-from encoder_lib.costs import PARTS, layer_costs
-from encoder_lib.explore.costs import BYTES, LIMITS, PLACES, draw_costs
+from encoder_lib.explore.fast import BYTES, LIMITS, PLACES, draw_costs
+from encoder_lib.lab.costs import PARTS, layer_costs
 
 SETTINGS = list(itertools.product((16, 128, 4096), (1, 64), (64, 384, 1024), BYTES, (0, 25, 75)))
 

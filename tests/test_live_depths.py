@@ -7,8 +7,8 @@ import pytest
 import torch
 
 from encoder_lib import explore
-from encoder_lib.explore.depths import QUANTITIES
-from encoder_lib.measure import INITS, ORDERS, depth_profiles
+from encoder_lib.explore.stack import QUANTITIES
+from encoder_lib.lab.measure import INITS, ORDERS, depth_profiles
 
 DEPTHS = (2, 18, 32)
 

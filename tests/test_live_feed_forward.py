@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from encoder_lib import explore
-from encoder_lib.curves import CURVES, bends, corners, grow, places
+from encoder_lib.lab.curves import CURVES, bends, corners, grow, places
 
 
 @pytest.mark.parametrize(

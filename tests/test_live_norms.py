@@ -8,7 +8,7 @@ import torch
 from torch import nn
 
 from encoder_lib import explore
-from encoder_lib.explore import norms
+from encoder_lib.explore import norm as norms
 
 F64 = torch.float64
 

@@ -5,9 +5,9 @@ import torch
 from torch import nn
 
 from encoder_lib import explore, trace
-from encoder_lib.fit import fit
-from encoder_lib.recording import Recording
-from encoder_lib.tasks import TASKS, Sample, right_map, solver
+from encoder_lib.training.fit import fit
+from encoder_lib.training.recording import Recording
+from encoder_lib.training.tasks import TASKS, Sample, right_map, solver
 
 
 def trained(name, *, steps=6, every=2, **settings):

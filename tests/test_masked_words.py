@@ -7,9 +7,9 @@ import torch
 from torch import nn
 
 from encoder_lib import TransformerEncoder
-from encoder_lib.fit import accuracy, fit
-from encoder_lib.masked_words import HIDDEN, PADDING, RARE, SPECIAL, MaskedWords
-from encoder_lib.tasks import NOT_ASKED, library_text
+from encoder_lib.training.fit import accuracy, fit
+from encoder_lib.training.masked_words import HIDDEN, PADDING, RARE, SPECIAL, MaskedWords
+from encoder_lib.training.tasks import NOT_ASKED, library_text
 
 WORDS = ("red", "blue", "green", "old", "new", "small")
 TEXT = [f"The {a} dog sees a {b} cat number {n}." for a in WORDS for b in WORDS for n in ("one", "two", "odd")]

@@ -9,7 +9,7 @@ from torch import nn
 from torch.utils.flop_counter import FlopCounterMode
 
 from encoder_lib import Encoder, EncoderLayer, FeedForward, TransformerEncoder, trace
-from encoder_lib.measure import (
+from encoder_lib.lab.measure import (
     INITS,
     LOSSES,
     chain_gradients,

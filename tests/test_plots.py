@@ -14,7 +14,7 @@ from matplotlib.patches import ConnectionPatch
 from PIL import Image
 
 from encoder_lib import plots
-from encoder_lib.measure import Profile
+from encoder_lib.lab.measure import Profile
 from encoder_lib.plots import NOT_FINITE, TICK, Picture, plot_heatmap, show
 
 HOSTILE = ["$x^$", "<b>", "<img src=x onerror=alert(1)>", "😀", "你好", "\ud800", "", "a\nb\x00", "w" * 1_000_000]

@@ -4,7 +4,8 @@ import json
 
 import pytest
 
-from encoder_lib.explore.predict import QUESTIONS, Prediction, Question, judge, predict
+from encoder_lib.explore.questions import QUESTIONS, predict
+from encoder_lib.explore.widget.prediction import Prediction, Question, judge
 
 QUESTION = Question("Is <b> bold?", ("yes & no", "<i>never</i>"), 1, "Text is text.")
 

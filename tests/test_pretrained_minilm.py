@@ -19,8 +19,9 @@ from hypothesis import strategies as st
 from safetensors.torch import load_file, save_file
 from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors
 
-from encoder_lib import hub, lengths_mask, load_pretrained, trace
-from encoder_lib.batching import pack
+from encoder_lib import lengths_mask, load_pretrained, trace
+from encoder_lib.pretrained import hub
+from encoder_lib.pretrained.batching import pack
 
 F64 = torch.float64
 MINILM = hub.minilm()

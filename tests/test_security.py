@@ -26,15 +26,16 @@ from notebook_rules import PRIVATE, Tags, texts_of
 from safetensors.torch import save
 from test_live import EXPLORERS
 
-from encoder_lib import checks, hub, load_pretrained, plots
-from encoder_lib.bert_weights import open_safetensors
-from encoder_lib.checkpoint import load_checkpoint
+from encoder_lib import checks, load_pretrained, plots
 from encoder_lib.checks import clinic
-from encoder_lib.explore.controls import Text
-from encoder_lib.explore.predict import Prediction
 from encoder_lib.explore.questions import Question
+from encoder_lib.explore.widget.controls import Text
+from encoder_lib.explore.widget.prediction import Prediction
+from encoder_lib.files import open_safetensors
 from encoder_lib.notebook import Source, complaint
 from encoder_lib.plots import UNSEEN, readable
+from encoder_lib.pretrained import hub
+from encoder_lib.training.checkpoint import load_checkpoint
 
 ROOT = Path(__file__).parents[1]
 NOTEBOOKS = sorted(ROOT.glob("notebooks/*.ipynb"))
@@ -469,7 +470,7 @@ def typed_into(explorer):
 
 
 TYPED = ("heads", "attend", *(pytest.param(n, marks=pytest.mark.long) for n in ("atlas", "block_steps")))
-MODULES = {"attentions", "blocks", "looking"}  # where these are made; each has one above
+MODULES = {"attention", "block", "pretrained"}  # where these are made; each has one above
 
 
 def test_every_explorer_that_takes_a_text_is_tried_here():

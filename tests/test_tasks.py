@@ -7,8 +7,8 @@ import pytest
 import torch
 
 from encoder_lib import trace
-from encoder_lib.fit import accuracy, fit
-from encoder_lib.tasks import (
+from encoder_lib.training.fit import accuracy, fit
+from encoder_lib.training.tasks import (
     KINDS,
     NOT_ASKED,
     SENTENCES,

@@ -12,10 +12,11 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
 from torch.utils.flop_counter import FlopCounterMode
 
-from encoder_lib import EncoderLayer, attention, timing, trace
-from encoder_lib.costs import PARTS, Cost, layer_costs
-from encoder_lib.measure import layer_flops
-from encoder_lib.timing import ceilings, compiled, layer_parts, peak_bytes, race
+from encoder_lib import EncoderLayer, attention, trace
+from encoder_lib.lab import timing
+from encoder_lib.lab.costs import PARTS, Cost, layer_costs
+from encoder_lib.lab.measure import layer_flops
+from encoder_lib.lab.timing import ceilings, compiled, layer_parts, peak_bytes, race
 
 SIZES = [(1, 1, 32, 32, 1), (2, 7, 64, 96, 4), (3, 16, 96, 32, 3), (1, 48, 32, 160, 8)]  # B, T, D, F, H
 

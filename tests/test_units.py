@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from encoder_lib import FeedForward, MultiHeadAttention, load_pretrained, trace
-from encoder_lib.units import favourites, influence, listen, tell
+from encoder_lib.lab.units import favourites, influence, listen, tell
 
 TEXTS = ["The cat sat on the mat.", "Unbelievable!", "A dog barked at nothing."]
 

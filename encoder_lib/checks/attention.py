@@ -5,8 +5,9 @@ from collections.abc import Callable
 import torch
 from torch import Tensor
 
-from encoder_lib.attention import attention, causal_mask, padding_mask
 from encoder_lib.checks.verdict import Case, Verdict, examine, numbers
+from encoder_lib.model.attention import attention
+from encoder_lib.model.masks import causal_mask, padding_mask
 
 
 def check_scaled_attention(attempt: Callable) -> Verdict:

@@ -6,7 +6,7 @@ import torch
 from torch import Tensor
 
 from encoder_lib.checks.verdict import Case, Verdict, examine, numbers
-from encoder_lib.positional import RotaryPositionalEncoding, sinusoidal_table
+from encoder_lib.model.positional import RotaryPositionalEncoding, sinusoidal_table
 
 
 def check_sinusoidal_table(attempt: Callable) -> Verdict:

@@ -6,7 +6,7 @@ import torch
 from torch import Tensor
 
 from encoder_lib.checks.verdict import Case, Verdict, examine, numbers
-from encoder_lib.measure import layer_flops, token_similarity
+from encoder_lib.lab.measure import layer_flops, token_similarity
 
 
 def check_residual_gradient(attempt: Callable) -> Verdict:

@@ -1,28 +1,7 @@
-"""The prediction questions of all notebooks, by name."""
-
-from dataclasses import dataclass
+"""The prediction questions of all notebooks, by name, and `predict`, which asks one."""
 
 from encoder_lib import expect
-
-
-@dataclass(frozen=True)
-class Question:
-    """A question with one right choice. `answer` is its index; `because` gives the reason in a sentence or two."""
-
-    prompt: str
-    choices: tuple[str, ...]
-    answer: int
-    because: str
-
-    def __post_init__(self) -> None:
-        expect.text("prompt", self.prompt)
-        expect.text("because", self.because)
-        expect.kind("choices", self.choices, tuple | list, "a few choices")
-        object.__setattr__(self, "choices", tuple(expect.texts("choices", self.choices)))
-        if len(self.choices) < 2:
-            raise ValueError(f"choices: expected at least two, got {len(self.choices)}")
-        expect.index("answer", self.answer, len(self.choices), "a choice")
-
+from encoder_lib.explore.widget.prediction import Prediction, Question
 
 QUESTIONS = {
     "alike": Question(
@@ -236,3 +215,10 @@ QUESTIONS = {
         "about 5.",
     ),
 }
+
+
+def predict(name: str) -> Prediction:
+    """Ask the question `name` of `QUESTIONS`. Raises KeyError for a name that is not there."""
+    if not isinstance(name, str) or name not in QUESTIONS:
+        raise KeyError(f"name: expected one of {sorted(QUESTIONS)}, got {expect.shown(name)}")
+    return Prediction(QUESTIONS[name])

@@ -1,10 +1,10 @@
 """The live picture of 08_training: an attention map while it forms."""
 
 from encoder_lib import expect
-from encoder_lib.explore.controls import Range
-from encoder_lib.explore.explorer import Explorer
-from encoder_lib.explore.views import Heatmap, View
-from encoder_lib.recording import Recording
+from encoder_lib.explore.widget.controls import Range
+from encoder_lib.explore.widget.explorer import Explorer
+from encoder_lib.explore.widget.views import Heatmap, View
+from encoder_lib.training.recording import Recording
 
 
 def training_maps(recording: Recording, *, sequence: int = 1, layer: int = 1, head: int = 1) -> Explorer:

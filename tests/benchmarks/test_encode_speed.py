@@ -14,7 +14,8 @@ import torch
 import torch.nn.functional as F
 from measuring import THREADS, matmul_peaks, operations, seconds
 
-from encoder_lib import hub, load_pretrained
+from encoder_lib import load_pretrained
+from encoder_lib.pretrained import hub
 
 REPEATS = 3
 BATCH = 32

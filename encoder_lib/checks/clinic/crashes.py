@@ -4,8 +4,7 @@ from collections.abc import Callable
 
 import torch
 
-from encoder_lib.attention import masked_softmax
-from encoder_lib.checks import ward
+from encoder_lib.checks.clinic import fault_injection as ward
 from encoder_lib.checks.clinic.record import case
 from encoder_lib.checks.clinic.tools import (
     count,
@@ -18,7 +17,8 @@ from encoder_lib.checks.clinic.tools import (
     weigh_cases,
 )
 from encoder_lib.checks.verdict import Probe, Verdict, diagnose, difference, examine, numbers
-from encoder_lib.positional import sinusoidal_table
+from encoder_lib.model.attention import masked_softmax
+from encoder_lib.model.positional import sinusoidal_table
 
 
 @case("a local variable", ward.put_feed_forward)

@@ -6,8 +6,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from encoder_lib.attention import attention, masked_softmax
-from encoder_lib.checks import ward
+from encoder_lib.checks.clinic import fault_injection as ward
 from encoder_lib.checks.clinic.record import case
 from encoder_lib.checks.clinic.tools import (
     all_true,
@@ -21,6 +20,7 @@ from encoder_lib.checks.clinic.tools import (
     weigh_cases,
 )
 from encoder_lib.checks.verdict import Probe, Verdict, diagnose, difference, examine, numbers
+from encoder_lib.model.attention import attention, masked_softmax
 
 
 @case("a row that sees nothing", ward.put_weigh)

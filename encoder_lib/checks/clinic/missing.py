@@ -5,8 +5,7 @@ from collections.abc import Callable
 import torch
 from torch import Tensor
 
-from encoder_lib.attention import attention
-from encoder_lib.checks import ward
+from encoder_lib.checks.clinic import fault_injection as ward
 from encoder_lib.checks.clinic.record import case
 from encoder_lib.checks.clinic.tools import (
     all_true,
@@ -19,8 +18,9 @@ from encoder_lib.checks.clinic.tools import (
     run,
 )
 from encoder_lib.checks.verdict import Case, Probe, Verdict, diagnose, difference, examine, numbers
-from encoder_lib.embedding import TransformerEmbedding
-from encoder_lib.encoder import EncoderLayer
+from encoder_lib.model.attention import attention
+from encoder_lib.model.embedding import TransformerEmbedding
+from encoder_lib.model.encoder import EncoderLayer
 
 
 @case("a registered template", ward.put_stack)

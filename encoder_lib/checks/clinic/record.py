@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from functools import wraps
 
-from encoder_lib.checks import ward
+from encoder_lib.checks.clinic import fault_injection as ward
 from encoder_lib.checks.verdict import Verdict
 from encoder_lib.seeded import seeded
 

@@ -6,7 +6,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from encoder_lib.checks import ward
+from encoder_lib.checks.clinic import fault_injection as ward
 from encoder_lib.checks.clinic.record import case
 from encoder_lib.checks.clinic.tools import (
     all_true,
@@ -15,7 +15,7 @@ from encoder_lib.checks.clinic.tools import (
     double,
 )
 from encoder_lib.checks.verdict import Case, Verdict, examine, numbers
-from encoder_lib.positional import sinusoidal_table
+from encoder_lib.model.positional import sinusoidal_table
 
 
 @case("a frequency a column", ward.put_table)

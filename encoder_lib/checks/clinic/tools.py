@@ -6,8 +6,8 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from encoder_lib.attention import attention
 from encoder_lib.checks.verdict import Case, Verdict, examine, numbers
+from encoder_lib.model.attention import attention
 
 
 def double(rows) -> Tensor:

@@ -1,0 +1,1 @@
+"""What explorers and predictions are made of: controls, views, the two widgets, and their front end."""

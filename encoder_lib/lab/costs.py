@@ -1,0 +1,62 @@
+"""What one layer of an encoder costs, counted: arithmetic, and bytes that go through memory."""
+
+from dataclasses import dataclass
+
+from encoder_lib import expect
+from encoder_lib.lab.measure import layer_flops
+
+PARTS = ("projections", "feed-forward", "attention, explicit", "attention, fused")
+
+
+@dataclass(frozen=True)
+class Cost:
+    """flops: multiplications and additions of the matrix products. moved: bytes that their operations read and write.
+
+    Raises: TypeError or ValueError for what are no integers ≥ 1.
+    """
+
+    flops: int
+    moved: int
+
+    def __post_init__(self) -> None:
+        expect.sizes(flops=self.flops, moved=self.moved)
+
+    @property
+    def intensity(self) -> float:
+        """How many operations there are for each byte. Source: Williams, Waterman and Patterson 2009, "Roofline"."""
+        return self.flops / self.moved
+
+    def seconds(self, flops: float, bandwidth: float) -> float:
+        """The least time on a machine that does so many operations, and moves so many bytes, in a second.
+
+        Raises: TypeError or ValueError for what are no numbers above 0.
+        """
+        expect.positive("flops", flops)
+        expect.positive("bandwidth", bandwidth)
+        return max(self.flops / flops, self.moved / bandwidth)
+
+
+def layer_costs(batch: int, tokens: int, d_model: int, *, d_ff: int, n_heads: int, number: int = 4) -> dict[str, Cost]:
+    """The cost of each part of a layer for a batch of sequences, `number` bytes a number; attention in both ways.
+
+        projections   4 maps: each reads and writes B·T·D numbers, and reads D²
+        feed-forward  2 maps: together they read and write 2·B·T·(D + F) numbers, and read 2·D·F
+        attention     queries, keys, values and the result, 4·B·T·D; explicit, six times the B·H·T² scores as well:
+                      the product writes them, the scale and the softmax read and write, the weighted mean reads
+
+    The count is that of operations which read everything from memory and write everything back: what a cache keeps is
+    left out, and so are biases, norms, activation and sums.
+
+    Raises: TypeError or ValueError for sizes that are not integers ≥ 1.
+    """
+    expect.sizes(batch=batch, d_ff=d_ff, n_heads=n_heads, number=number)
+    linear, meeting = layer_flops(tokens, d_model, d_ff)
+    rows, scores = batch * tokens, batch * n_heads * tokens**2
+    projections = 2 * rows * 4 * d_model**2
+    costs = (
+        Cost(projections, number * 4 * (2 * rows * d_model + d_model**2)),
+        Cost(batch * linear - projections, number * 2 * (rows * (d_model + d_ff) + d_model * d_ff)),
+        Cost(batch * meeting, number * (4 * rows * d_model + 6 * scores)),
+        Cost(batch * meeting, number * 4 * rows * d_model),
+    )
+    return dict(zip(PARTS, costs, strict=True))

@@ -1,0 +1,261 @@
+"""What depth does to a stack, measured: gradients, sizes and likeness of its vectors, and FLOPs."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, fields
+from itertools import product
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from encoder_lib import expect
+from encoder_lib.model.encoder import Encoder, TransformerEncoder
+from encoder_lib.model.feed_forward import FeedForward
+from encoder_lib.seeded import seeded
+from encoder_lib.trace import trace
+
+ORDERS = {"post-norm": False, "pre-norm": True}  # name -> norm_first
+INITS: dict[str, Callable[[Tensor], Tensor] | None] = {
+    "default": None,  # as nn.Linear draws it: uniform between −1/√(fan in) and +1/√(fan in), biases too
+    "xavier": nn.init.xavier_uniform_,  # uniform, variance 2 / (fan in + fan out); Glorot and Bengio 2010
+    "small": lambda weight: nn.init.normal_(weight, std=0.02),  # normal, much as BERT and GPT-2 begin
+}
+LOSSES = ("regression", "classification")
+CLASSES = 10
+
+
+def initialise(model: nn.Module, init: str) -> nn.Module:
+    """Draw the weights of every `nn.Linear` of the model anew, in place, and return the model.
+
+    `init` is "default" (nn.Linear's own), "xavier" or "small" (a standard deviation of 0.02); the last two set the
+    biases to zero.
+
+    Raises: TypeError for a model that is no torch module; ValueError for another `init`.
+    """
+    expect.module("model", model)
+    expect.choice("init", init, INITS)
+    for module in model.modules():
+        if isinstance(module, nn.Linear):
+            if INITS[init] is None:
+                module.reset_parameters()
+                continue
+            INITS[init](module.weight)
+            if module.bias is not None:
+                nn.init.zeros_(module.bias)
+    return model
+
+
+def token_similarity(x: Tensor) -> Tensor:
+    """How alike the tokens of a sequence are: the mean cosine over all pairs of two different tokens.
+
+        similarity = mean over i ≠ j of  x_i · x_j / (|x_i| · |x_j|)
+
+    Shapes: x (…, T, D) -> (…).
+    Raises: TypeError for integer input; ValueError for fewer than two tokens.
+    """
+    expect.vectors(x)
+    length = x.shape[-2]
+    if length < 2:
+        raise ValueError(f"x: expected at least two tokens to compare, got {length}")
+    unit = F.normalize(x, dim=-1)  # (…, T, D)
+    cosine = unit @ unit.transpose(-2, -1)  # (…, T, T)
+    others = cosine.sum((-2, -1)) - cosine.diagonal(dim1=-2, dim2=-1).sum(-1)  # (…)
+    return others / (length * (length - 1))
+
+
+@torch.no_grad()
+def layer_similarity(model: TransformerEncoder, ids: Tensor) -> Tensor:
+    """The token similarity of what enters the first layer, and of what each of the L layers puts out.
+
+    Shapes: ids (B, T) -> (L + 1,), on the CPU, a mean over the batch.
+    Raises: TypeError for another model, and as TransformerEncoder and token_similarity.
+    """
+    expect.kind("model", model, TransformerEncoder, "a TransformerEncoder")
+    expect.token_ids(ids, name="ids", batched=True)
+    if ids.shape[1] < 2:
+        raise ValueError(f"ids: expected at least two tokens to compare, got shape {tuple(ids.shape)}")
+    with trace(model) as t:
+        model(ids)
+    stream = [t["embedding"], *(t[f"encoder.layers.{i}"] for i in range(len(model.encoder.layers)))]
+    return torch.stack([token_similarity(x.cpu().double()).mean() for x in stream])  # not every device has float64
+
+
+def chain_gradients(n_layers: int, *, residual: bool, init: str = "default", device=None) -> Tensor:
+    """How large a gradient is before each of a row of random feed-forward networks, and after the last.
+
+        x = f(x),  or with the residual path  x = x + f(x);   the loss is a random weighted sum of the last x
+
+    There are no norms and no attention; D = 32, F = 128, and the random numbers are those of seed 0.
+
+    Shapes: -> (L + 1,), on the CPU.
+    Raises: TypeError or ValueError for an `n_layers` that is not an integer ≥ 1, an unknown `init`, a device that is
+    not there.
+    """
+    expect.sizes(n_layers=n_layers)
+    device = None if device is None else expect.device(device)
+    expect.flags(residual=residual)
+    expect.choice("init", init, INITS)
+    with seeded(0):
+        networks = [initialise(FeedForward(32, 128), init).to(device) for _ in range(n_layers)]
+        start, direction = (torch.randn(4, 16, 32).to(device) for _ in range(2))  # (B, T, D)
+    stream = [start.requires_grad_()]
+    for network in networks:
+        x = stream[-1]
+        stream.append(x + network(x) if residual else network(x))  # (B, T, D)
+    loss = (stream[-1] * direction).sum()
+    return torch.stack([g.norm() for g in torch.autograd.grad(loss, stream)]).cpu()
+
+
+@dataclass(frozen=True)
+class Profile:
+    """One stack, layer by layer, before any training.
+
+    gradient: (L,), the norm of the loss's gradient for the second matrix of each layer's feed-forward.
+    size: (L + 1,), the root mean square of what enters the first layer and of what each layer puts out.
+    similarity: (L + 1,), the token similarity of the same tensors.
+    """
+
+    gradient: Tensor
+    size: Tensor
+    similarity: Tensor
+
+
+def depth_profiles(
+    depths: Sequence[int],
+    *,
+    norm_first: bool,
+    init: str = "default",
+    loss: str = "regression",
+    seeds: int = 1,
+    d_model: int = 32,
+    n_heads: int = 4,
+    d_ff: int = 128,
+    batch: int = 4,
+    tokens: int = 16,
+    device=None,
+) -> dict[int, Profile]:
+    """Profiles of a random stack that is cut off after each of `depths` layers, its final norm put on top of each cut.
+
+    Input, weights and targets are drawn anew for each seed; gradients are averaged by their logarithms, the rest
+    plainly. The loss is a mean over all tokens of the batch: "regression" is the squared distance to random vectors,
+    "classification" the cross-entropy of a random linear head with 10 classes and random answers. Torch's own random
+    numbers stay where they are.
+
+    Returns: depth -> Profile, on the CPU.
+    Raises: as Encoder; TypeError for depths that are no list, tuple or range; TypeError or ValueError for depths or
+    seeds that are not integers ≥ 1, fewer than two tokens, no depths, an unknown `init` or `loss`, a device that is not
+    there.
+    """
+    if not isinstance(depths, Sequence) or isinstance(depths, str):
+        raise TypeError(f"depths: expected a list of whole numbers, got {type(depths).__name__}; try [2, 4, 8]")
+    if len(depths) == 0:
+        raise ValueError("depths: expected at least one, got none; try [2, 4, 8]")
+    for depth in depths:
+        expect.integer("depths: depth", depth, least=1)
+    expect.sizes(seeds=seeds, batch=batch, tokens=tokens)
+    if tokens < 2:
+        raise ValueError(f"tokens: expected at least two tokens to compare, got {tokens}")
+    device = None if device is None else expect.device(device)
+    expect.choice("init", init, INITS)
+    expect.choice("loss", loss, LOSSES)
+    drawn = []
+    for seed in range(seeds):
+        with seeded(seed):
+            encoder = initialise(Encoder(max(depths), d_model, n_heads, d_ff, norm_first=norm_first), init).to(device)
+            x = torch.randn(batch, tokens, d_model).to(device)  # (B, T, D)
+            drawn.append(_profiles(encoder, x, depths, _drawn_loss(loss, x)))
+    return {depth: _mean([profiles[depth] for profiles in drawn]) for depth in depths}
+
+
+def _drawn_loss(loss: str, x: Tensor) -> Callable[[Tensor], Tensor]:
+    """A loss of outputs (B, T, D), with random targets."""
+    if loss == "regression":
+        target = torch.randn(x.shape).to(x.device)  # (B, T, D)
+        return lambda y: (y - target).square().mean()
+    head = torch.randn(CLASSES, x.shape[-1]).to(x.device) / x.shape[-1] ** 0.5  # (classes, D)
+    answers = torch.randint(CLASSES, x.shape[:-1]).to(x.device)  # (B, T)
+    return lambda y: F.cross_entropy((y @ head.T).flatten(0, 1), answers.flatten())
+
+
+def _profiles(encoder: Encoder, x: Tensor, depths: Sequence[int], loss: Callable) -> dict[int, Profile]:
+    """One forward pass through all layers, and one backward pass from each cut."""
+    stream = [x]  # L + 1 of (B, T, D)
+    for layer in encoder.layers:
+        stream.append(layer(stream[-1]))
+    weights = [layer.feed_forward.linear2.weight for layer in encoder.layers]
+    values = torch.stack(stream).detach()  # (L + 1, B, T, D)
+    size, similarity = values.square().mean((1, 2, 3)).sqrt().cpu(), token_similarity(values).mean(1).cpu()
+    profiles = {}
+    for depth in depths:
+        error = loss(encoder.norm(stream[depth]))
+        gradient = torch.autograd.grad(error, weights[:depth], retain_graph=True)
+        norms = torch.stack([g.norm() for g in gradient]).cpu()  # (depth,)
+        profiles[depth] = Profile(norms, size[: depth + 1], similarity[: depth + 1])
+    return profiles
+
+
+def _mean(profiles: Sequence[Profile]) -> Profile:
+    gathered = {field.name: torch.stack([getattr(p, field.name) for p in profiles]) for field in fields(Profile)}
+    gradient = gathered.pop("gradient").log().mean(0).exp()
+    return Profile(gradient, **{name: values.mean(0) for name, values in gathered.items()})
+
+
+def depth_sweep(depths: Sequence[int], **options) -> dict[tuple[str, str, str], dict[int, Profile]]:
+    """The profiles for every loss, order and initialisation: (loss, order, init) -> depth -> Profile.
+
+    The options, and the errors, are those of `depth_profiles`.
+    """
+    return {
+        (loss, order, init): depth_profiles(depths, norm_first=ORDERS[order], init=init, loss=loss, **options)
+        for loss, order, init in product(LOSSES, ORDERS, INITS)
+    }
+
+
+def layer_gradients(profiles: dict[int, Profile], layer: int) -> Tensor:
+    """The gradient of one layer, 0 the first and −1 the last, at every depth.
+
+    Shapes: -> (depths,).
+    Raises: TypeError for what are no profiles, or a layer that is no integer; ValueError for none; IndexError for a
+    layer that one of the stacks lacks.
+    """
+    expect.mapping("profiles", profiles, "profile", "depth_profiles([2, 4], norm_first=True)")
+    for profile in profiles.values():
+        expect.kind("profiles", profile, Profile, "a Profile for each depth")
+        expect.index("layer", layer, len(profile.gradient), "a layer", from_end=True)
+    return torch.stack([profile.gradient[layer] for profile in profiles.values()])
+
+
+def slope(x, y) -> float:
+    """The exponent p of the power law y ≈ c · x^p: the slope of the straight line through (log x, log y).
+
+    Shapes: x and y (N,), positive numbers, N ≥ 2.
+    Raises: TypeError for what are no real numbers; ValueError for shapes that differ, fewer than two different x, or
+    numbers that are not above 0 and finite.
+    """
+    x, y = (expect.real_numbers(name, values) for name, values in (("x", x), ("y", y)))
+    if x.ndim != 1 or x.shape != y.shape or len(x.unique()) < 2:
+        shapes = f"{tuple(x.shape)} and {tuple(y.shape)}"
+        raise ValueError(f"expected at least two different x, and a y for each, got shapes {shapes}; try [2, 4, 8]")
+    for name, values in (("x", x), ("y", y)):
+        wrong = values[~((values > 0) & values.isfinite())]
+        if len(wrong):
+            raise ValueError(
+                f"{name}: expected finite numbers above 0, got {wrong[0].item()}, which has no place on a line of "
+                "logarithms; try leaving it out"
+            )
+    u, v = x.log() - x.log().mean(), y.log()
+    return ((u * v).sum() / u.square().sum()).item()
+
+
+def layer_flops(tokens: int, d_model: int, d_ff: int) -> tuple[int, int]:
+    """What the matrix products of one layer cost for one sequence: its linear maps, and tokens meeting tokens.
+
+        linear maps   2T · (4D² + 2DF)        attention   2T² · 2D
+
+    A product of (m, k) and (k, n) counts as 2·m·k·n: one multiplication and one addition each. Softmax, norms,
+    activation and sums are left out, as `torch.utils.flop_counter` leaves them out.
+
+    Raises: TypeError or ValueError for sizes that are not integers ≥ 1.
+    """
+    expect.sizes(tokens=tokens, d_model=d_model, d_ff=d_ff)
+    return 2 * tokens * (4 * d_model**2 + 2 * d_model * d_ff), 4 * tokens**2 * d_model

@@ -1,0 +1,184 @@
+"""What a computation takes, measured: its time, against others in turn, and the memory that it holds."""
+
+import time
+import warnings
+import weakref
+from collections.abc import Callable, Mapping
+from functools import partial
+from statistics import median
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+from torch.utils._python_dispatch import TorchDispatchMode
+from torch.utils._pytree import tree_leaves
+from torch.utils.weak import WeakIdKeyDictionary
+
+from encoder_lib import expect
+from encoder_lib.fast import product, suits
+from encoder_lib.model.encoder import EncoderLayer
+from encoder_lib.model.feed_forward import ACTIVATIONS
+
+ROUND = 0.005  # seconds that a function is given in a round, at least
+
+
+@torch.no_grad()
+def race(
+    functions: Mapping[str, Callable[[], object]], *, rounds: int = 7, budget: float = 2.0, threads: int = 1
+) -> dict[str, float]:
+    """The seconds that one call of each function takes: the median of some rounds, in which they take turns.
+
+    Each is called once before the first round, and in a round as often as a few milliseconds need. The rounds end
+    early when all functions together have had more than `budget` seconds for each of them, but not before the first.
+
+    On one thread of a CPU it is the time that the processor spent in this process, so that other programs hardly
+    count; with more threads, or a GPU in use, the time on the clock, until the GPU has finished.
+
+    Raises: TypeError or ValueError for no functions or what are none, rounds or threads that are not integers ≥ 1, a
+    budget ≤ 0.
+    """
+    expect.mapping("functions", functions, "function", "{'name': function}")
+    for name, function in functions.items():
+        expect.function(f"functions: {name}", function)
+    expect.sizes(rounds=rounds, threads=threads)
+    expect.positive("budget", budget)
+    before = torch.get_num_threads()
+    torch.set_num_threads(threads)
+    try:
+        clock = _clock(threads)
+        first = {name: _seconds(function, 1, clock) for name, function in functions.items()}  # to warm up
+        again = {name: _seconds(function, 1, clock) for name, function in functions.items()}
+        calls = {name: max(1, round(ROUND / max(again[name], 1e-9))) for name in functions}
+        seen, spent = {name: [] for name in functions}, sum(first.values()) + sum(again.values())
+        while len(seen[name]) < rounds and (spent < budget * len(functions) or not seen[name]):
+            for name, function in functions.items():
+                seen[name].append(_seconds(function, calls[name], clock))
+                spent += seen[name][-1] * calls[name]
+        return {name: median(times) for name, times in seen.items()}
+    finally:
+        torch.set_num_threads(before)
+
+
+def _clock(threads: int) -> Callable[[], float]:
+    """What tells the seconds."""
+    if torch.cuda.is_initialized():
+        return _when_the_gpu_is_done
+    return time.process_time if threads == 1 else time.perf_counter
+
+
+def _when_the_gpu_is_done() -> float:
+    torch.cuda.synchronize()
+    return time.perf_counter()
+
+
+def _seconds(function: Callable[[], object], calls: int, clock: Callable[[], float]) -> float:
+    """The mean time of some calls in a row."""
+    start = clock()
+    for _ in range(calls):
+        function()
+    return (clock() - start) / calls
+
+
+def ceilings(device: torch.device, *, size: int = 1024) -> dict[str, float]:
+    """How many operations a second (FLOP/s) the product of two square matrices gets, for each kind of number.
+
+    On a CPU, "float32" is the library that torch takes for products by default, and "float32, oneDNN" the other one,
+    where this torch has it; for GPUs there is float16 as well.
+
+    Raises: TypeError for what is no device; TypeError or ValueError for a size that is not an integer ≥ 1.
+    """
+    expect.kind("device", device, torch.device, "a torch.device", "; try torch.device('cpu')")
+    expect.sizes(size=size)
+    generator = torch.Generator().manual_seed(0)
+    square = torch.randn(size, size, generator=generator, dtype=torch.float64).to(device)
+    products = {}
+    for kind in (torch.float64, torch.float32, torch.bfloat16, *[torch.float16] * (device.type == "cuda")):
+        name, x = str(kind).removeprefix("torch."), square.to(kind)
+        products[name] = partial(F.linear, x, x)
+        if suits(x):
+            products[f"{name}, oneDNN"] = partial(product, x, x)
+    return {name: 2 * size**3 / seconds for name, seconds in race(products).items()}
+
+
+def layer_parts(layer: EncoderLayer, x: Tensor) -> dict[str, Callable[[], list[Tensor]]]:
+    """What a layer does with x, taken apart: functions that each do one kind of it, on tensors of the right shapes.
+
+    Shapes: x (B, T, D).
+    Raises: TypeError for another layer; as EncoderLayer for another x.
+    """
+    expect.kind("layer", layer, EncoderLayer, "an EncoderLayer")
+    expect.vectors(x, layer.norm1.d_model, like=layer.norm1.weight, batched=True)
+    a, network = layer.attention, layer.feed_forward
+    with torch.no_grad():
+        heads = x.unflatten(-1, (a.n_heads, a.d_head)).transpose(1, 2)  # (B, H, T, K)
+        hidden = network.linear1(x)  # (B, T, F)
+    bend = ACTIVATIONS[network.activation]
+    return {
+        "six linear maps": lambda: (
+            [m(x) for m in (a.q_proj, a.k_proj, a.v_proj, a.out_proj, network.linear1)] + [network.linear2(hidden)]
+        ),
+        "fused attention": lambda: [F.scaled_dot_product_attention(heads, heads, heads)],
+        "activation": lambda: [bend(hidden)],
+        "two norms": lambda: [layer.norm1(x), layer.norm2(x)],
+        "two sums": lambda: [x + x, x + x],
+    }
+
+
+def compiled(module: nn.Module, *inputs: Tensor) -> tuple[nn.Module, str]:
+    """The module as torch.compile rewrites it, in one graph, and a sentence on how long that took.
+
+    Where it does not work, for want of a C++ compiler for instance, the module as it is, and a sentence that says so.
+
+    Raises: TypeError for what is no module.
+    """
+    expect.module("module", module)
+    quick, start = torch.compile(module, fullgraph=True), time.perf_counter()
+    try:
+        with warnings.catch_warnings(), torch._inductor.config.patch(compile_threads=1), torch.no_grad():
+            warnings.simplefilter("ignore")  # torch's own deprecations
+            quick(*inputs)
+    except Exception as error:
+        return module, f"torch.compile does not work here ({type(error).__name__}); it needs a C++ compiler."
+    return quick, f"Compiled in {time.perf_counter() - start:.0f} seconds."
+
+
+@torch.no_grad()
+def peak_bytes(function: Callable[[], object]) -> int:
+    """How many bytes of new tensors are held at once while a function runs, at the most, its result included.
+
+    What a single operation of torch sets aside inside itself, and gives back before it ends, is not seen.
+
+    Raises: TypeError for what is no function.
+    """
+    expect.function("function", function)
+    with _Held() as held:
+        function()
+    return held.most
+
+
+class _Held(TorchDispatchMode):
+    """Counts the bytes of all tensors that come out of operations, from when they are made until they are dropped."""
+
+    def __init__(self):
+        super().__init__()
+        self.now = self.most = 0
+        self.known = WeakIdKeyDictionary()  # storages: a view of one takes nothing
+
+    def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+        for x in tree_leaves((args, kwargs or {})):
+            if isinstance(x, Tensor):
+                self.known.setdefault(x.untyped_storage())  # it was there before
+        out = func(*args, **(kwargs or {}))
+        for x in tree_leaves(out):
+            if isinstance(x, Tensor) and x.untyped_storage() not in self.known:
+                self._keep(x.untyped_storage())
+        return out
+
+    def _keep(self, storage: torch.UntypedStorage) -> None:
+        self.known[storage] = None
+        self.now += storage.nbytes()
+        self.most = max(self.most, self.now)
+        weakref.finalize(storage, self._drop, storage.nbytes())
+
+    def _drop(self, size: int) -> None:
+        self.now -= size

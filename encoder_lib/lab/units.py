@@ -1,0 +1,194 @@
+"""What a layer passes on, and what its hidden units answer to."""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from itertools import chain
+
+import torch
+from torch import Tensor
+
+from encoder_lib import expect
+from encoder_lib.model.feed_forward import FeedForward
+from encoder_lib.pretrained import SentenceEncoder
+from encoder_lib.trace import trace
+
+TYPES = frozenset(
+    {
+        "boolean",
+        "bytes",
+        "dict",
+        "dictionary",
+        "float",
+        "int",
+        "integer",
+        "list",
+        "object",
+        "sequence",
+        "string",
+        "tuple",
+    }
+)
+PROPERTIES: dict[str, Callable[[str, str], bool]] = {  # name -> whether a word that follows another has it
+    "ends in -ed": lambda word, before: word.endswith("ed") and len(word) > 3,
+    "ends in -ing": lambda word, before: word.endswith("ing") and len(word) > 4,
+    "ends in -s": lambda word, before: word.endswith("s") and len(word) > 3,
+    "follows “to”": lambda word, before: before == "to",
+    "follows “the”": lambda word, before: before == "the",
+    "opens the text": lambda word, before: before == "[CLS]",
+    "continues a word": lambda word, before: word.startswith("##"),
+    "names a type": lambda word, before: word in TYPES,
+}
+
+
+def influence(layer: Callable[[Tensor], Tensor], x: Tensor, new: Tensor) -> Tensor:
+    """How far a layer's output moves at every place when one token is replaced by another.
+
+        influence[i, j] = max |layer(x with x[i] := new[i])[j] − layer(x)[j]|           the maximum over D
+
+    Both outputs are computed in batches of one size, so that what does not depend on token i comes out as exactly 0.
+
+    Shapes: layer (B, T, D) -> (B, T, D); x, new (T, D) -> (T, T).
+    Raises: TypeError for what is no function or no vectors; ValueError for x and new of different shapes, more or fewer
+    axes than two, or a layer that gives something else than it got.
+    """
+    expect.function("layer", layer)
+    for name, vectors in (("x", x), ("new", new)):
+        expect.tensor(name, vectors)
+        if not vectors.is_floating_point():
+            raise TypeError(f"{name}: expected floating-point vectors, got {vectors.dtype}; try .float()")
+    if x.ndim != 2 or x.shape != new.shape:
+        shapes = f"{tuple(x.shape)} and {tuple(new.shape)}"
+        raise ValueError(f"expected x and new of one shape (T, D), got {shapes}; try x[0] for the first of a batch")
+    length = len(x)
+    own = torch.eye(length, dtype=torch.bool, device=x.device)[..., None]  # (T, T, 1)
+    replaced = torch.where(own, new, x)  # (T, T, D): in row i, token i is new
+    with torch.no_grad():
+        moved, still = layer(replaced), layer(x.repeat(length, 1, 1))  # (T, T, D) each
+        expect.tensor("layer: its output", moved)
+        if moved.shape[:2] != replaced.shape[:2] or moved.ndim != 3:
+            shapes = f"{tuple(moved.shape)} for {tuple(replaced.shape)}"
+            raise ValueError(f"layer: expected one that gives vectors (B, T, D) for vectors (B, T, D), got {shapes}")
+        return (moved - still).abs().amax(dim=-1)  # (T, T)
+
+
+@dataclass(frozen=True)
+class Heard:
+    """All words of some texts, and what the hidden units of one feed-forward network make of them.
+
+    words, before: each word piece, and the one before it. ids (N,): their numbers in the vocabulary.
+    given (N, D): what the network reads. sums (N, F): what each unit adds up, before its bend.
+    half (N,): True for the words of every second text, to look for a pattern in; the others are there to test it.
+    """
+
+    words: list[str]
+    before: list[str]
+    ids: Tensor
+    given: Tensor
+    sums: Tensor
+    half: Tensor
+
+    def has(self, name: str) -> Tensor:
+        """Which words have a property of `PROPERTIES`. Shapes: -> (N,), boolean. Raises ValueError for another name."""
+        expect.choice("property", name, PROPERTIES)
+        return torch.tensor([PROPERTIES[name](*pair) for pair in zip(self.words, self.before, strict=True)])
+
+    @torch.no_grad()
+    def without_learning(self, network: FeedForward, *, seed: int = 0) -> Tensor:
+        """The sums (N, F) of a network whose units have the same weights, each unit's in a random order.
+
+        Raises: TypeError for another network, or a seed that is no integer; ValueError for one of another width.
+        """
+        expect.kind("network", network, FeedForward, "a FeedForward")
+        seed, width = expect.seed(seed), self.given.shape[-1]
+        if network.linear1.in_features != width:
+            got = f"FeedForward({network.linear1.in_features}, …)"
+            raise ValueError(f"network: expected one that reads vectors of width {width}, got {got}")
+        weight = network.linear1.weight.detach().cpu()  # (F, D)
+        order = torch.rand(weight.shape, generator=torch.Generator().manual_seed(seed), dtype=torch.float32).argsort(1)
+        bias = network.linear1.bias
+        return torch.nn.functional.linear(self.given, weight.gather(1, order), None if bias is None else bias.cpu())
+
+
+@torch.no_grad()
+def listen(model: SentenceEncoder, texts: Iterable[str], *, layer: int = 1) -> Heard:
+    """Let a model read texts, and keep what the feed-forward network of a layer, counted from 1, reads and adds up.
+
+    Layers above are not computed. Words are word pieces; the two special tokens of each text are left out.
+
+    Raises: TypeError for another model; TypeError or ValueError for a layer that is not there; TypeError for a single
+    text, or what is no text; ValueError for none.
+    """
+    expect.kind("model", model, SentenceEncoder, "a SentenceEncoder", "; try load_pretrained()")
+    texts = expect.texts("texts", texts)
+    stack = model.encoder.encoder.layers
+    expect.sizes(layer=layer)
+    if layer > len(stack):
+        raise ValueError(f"layer: expected 1 to {len(stack)}, got {expect.shown(layer)}")
+    found = []
+    for number, text in enumerate(texts):
+        ids = model.ids(text)  # (1, T)
+        x = model.encoder.embedding(ids)  # (1, T, D)
+        for below in stack[: layer - 1]:
+            x = below(x)
+        with trace(stack[layer - 1].feed_forward) as t:
+            stack[layer - 1](x)
+        words = model.tokens(text)
+        half = torch.full((len(words) - 2,), number % 2 == 0)
+        rows = [tensor[0, 1:-1].cpu() for tensor in (ids, t["input"], t["linear1"])]
+        found.append((words[1:-1], words[:-2], *rows, half))
+    if not found:
+        raise ValueError("texts: expected at least one, got none; try ['The cat sat on the mat.']")
+    words, before, *tensors = zip(*found, strict=True)
+    return Heard(list(chain(*words)), list(chain(*before)), *map(torch.cat, tensors))
+
+
+def favourites(sums: Tensor, ids: Tensor, *, k: int = 15) -> Tensor:
+    """How uniform each unit's favourite words are: of the k words that excite it most, the share of the commonest.
+
+    Shapes: sums (N, F), ids (N,) -> (F,), from 1/k to 1.
+    Raises: TypeError for other tensors; ValueError for other shapes, or a k that is not from 1 to N.
+    """
+    expect.matrix("sums", sums)
+    expect.token_ids(ids, name="ids")
+    if ids.shape != sums.shape[:1]:
+        raise ValueError(f"ids: expected as many as sums has rows, {len(sums)}, got shape {tuple(ids.shape)}")
+    _at_most("k", k, len(sums), "words")
+    top = ids[sums.topk(k, dim=0).indices]  # (k, F)
+    return (top[:, None] == top).sum(dim=0).amax(dim=0) / k
+
+
+def _at_most(name: str, number: int, most: int, what: str) -> None:
+    expect.integer(name, number, least=1)
+    if number > most:
+        raise ValueError(f"{name}: expected at most {most}, as there are {what}, got {number}")
+
+
+def tell(sums: Tensor, has: Tensor, half: Tensor, *, n: int = 20) -> tuple[Tensor, Tensor]:
+    """The n units that tell words with a property from words without it best, and how well, on words not used so far.
+
+        score = how often, for a word with the property and one without it, the unit adds up more for the first
+
+    0.5 is guessing and 1 never wrong. The units are chosen where `half` is True, by the distance of the two means in
+    standard deviations, the best first; they are scored where it is False.
+
+    Shapes: sums (N, F), has (N,), half (N,), both boolean -> units (n,), scores (n,).
+    Raises: TypeError for other tensors; ValueError for other shapes, an n that is not from 1 to F, or when one half has
+    no word with the property, or none without it.
+    """
+    expect.matrix("sums", sums)
+    expect.booleans("has", has, len(sums))
+    expect.booleans("half", half, len(sums))
+    _at_most("n", n, sums.shape[1], "units")
+    if half.all() or not half.any():
+        raise ValueError(f"half: expected words in both halves, got {half.sum().item()} of {len(half)} in one")
+    for part in (half, ~half):
+        if has[part].all() or not has[part].any():
+            share = f"{has[part].sum().item()} of {len(has[part])} words with it in one"
+            raise ValueError(
+                f"has: expected words with the property and without it in both halves, got {share}; try more texts"
+            )
+    with_it, without = sums[half & has], sums[half & ~has]  # (…, F) each
+    units = ((with_it.mean(dim=0) - without.mean(dim=0)) / sums[half].std(dim=0)).topk(n).indices  # (n,)
+    with_it, without = sums[~half & has][:, units], sums[~half & ~has][:, units]  # (…, n) each
+    scores = [(with_it[:, i, None] > without[:, i]).double().mean() for i in range(n)]
+    return units, torch.stack(scores)

@@ -1,0 +1,126 @@
+"""What a folder of the BERT family says of its model: sizes, tokenizer, pooling; bounded before anything is made."""
+
+import json
+import sys
+from pathlib import Path
+
+from tokenizers import Tokenizer, normalizers
+
+from encoder_lib import expect
+from encoder_lib.files import existing_file
+from encoder_lib.model.feed_forward import ACTIVATIONS
+
+# our keyword -> their key, and more than any such model has
+SIZES = {
+    "vocab_size": ("vocab_size", 2_000_000),
+    "n_layers": ("num_hidden_layers", 200),
+    "d_model": ("hidden_size", 20_000),
+    "n_heads": ("num_attention_heads", 1_000),
+    "d_ff": ("intermediate_size", 100_000),
+    "max_len": ("max_position_embeddings", 200_000),
+}
+# what this encoder cannot be told to do otherwise; older configs do not say it
+FIXED = {"model_type": "bert", "position_embedding_type": "absolute", "is_decoder": False, "add_cross_attention": False}
+
+
+def folder(source: str | Path) -> Path:
+    """`source` as the path of a folder that is there."""
+    path, shown = Path(source), expect.shown(str(source)).strip("'")
+    try:
+        if path.is_dir():
+            return path
+        there = path.exists()
+    except OSError:  # a name that is too long for any file
+        there = False
+    if there:
+        raise NotADirectoryError(f"{shown}: expected a folder, got a file; try the folder that it lies in")
+    raise FileNotFoundError(
+        f"{shown}: expected 'minilm' or a folder with config.json, tokenizer.json and model.safetensors, got a path "
+        "where there is nothing"
+    )
+
+
+def settings(folder: Path) -> dict:
+    """The arguments of TransformerEncoder, from `config.json`. What it cannot be told to do is refused."""
+    path = folder / "config.json"
+    config = _json(path)
+    for key, only in FIXED.items():
+        if config.get(key) not in (None, only):
+            raise ValueError(f"{path}: {key}: expected {only!r}, as in BERT's encoder, got {config[key]!r}")
+    sizes = {ours: _size(path, config, theirs, most=most) for ours, (theirs, most) in SIZES.items()}
+    if sizes["d_model"] % sizes["n_heads"]:
+        raise ValueError(f"{path}: expected a hidden_size divisible by num_attention_heads, got {sizes}")
+    activation, eps = config.get("hidden_act", "gelu"), config.get("layer_norm_eps", 1e-12)
+    expect.choice(f"{path}: hidden_act", activation, ACTIVATIONS)
+    expect.positive(f"{path}: layer_norm_eps", eps)
+    padding_idx = config.get("pad_token_id", 0)
+    if padding_idx is not None:
+        padding_idx = _size(path, {"pad_token_id": padding_idx}, "pad_token_id", least=0, most=sizes["vocab_size"] - 1)
+    bert = {"positional": "learned", "embedding_norm": True, "norm_first": False, "activation": activation, "eps": eps}
+    return sizes | bert | {"padding_idx": padding_idx}
+
+
+def check_pooling(folder: Path) -> None:
+    """That a text's vector is the mean of its tokens' vectors, as it also is for a folder that says nothing."""
+    modules = _json(folder / "modules.json", optional=True, kind=list)
+    kinds = {str(module.get("type")).rpartition(".")[2] for module in modules if isinstance(module, dict)}
+    if more := kinds - {"Transformer", "Pooling", "Normalize"}:
+        raise ValueError(
+            f"{folder / 'modules.json'}: expected Transformer, Pooling and Normalize, got {sorted(more)} too"
+        )
+    for path in folder.glob("*_Pooling/config.json"):
+        config = _json(path)
+        ways = [key for key, on in config.items() if key.startswith("pooling_mode_") and on]
+        way = config.get("pooling_mode", ways)
+        if way not in ("mean", ["mean"], ["pooling_mode_mean_tokens"]):
+            raise ValueError(f"{path}: expected the mean of the tokens, got {way!r}")
+
+
+def tokenizer(folder: Path, *, vocab_size: int, max_len: int) -> Tokenizer:
+    """The tokenizer, without padding, that cuts each text at the length the model was published with."""
+    path = existing_file(folder / "tokenizer.json")
+    try:
+        tokenizer = Tokenizer.from_file(str(path))
+    except Exception as error:  # it raises nothing more specific
+        raise ValueError(f"{path}: expected a file of the tokenizers library, got another: {error}") from error
+    if (largest := max(tokenizer.get_vocab().values(), default=0)) >= vocab_size:
+        raise ValueError(f"{path}: expected ids below the vocab_size of config.json, {vocab_size}, got {largest}")
+    published = _json(folder / "sentence_bert_config.json", optional=True)
+    if published.get("do_lower_case"):
+        then = [] if tokenizer.normalizer is None else [tokenizer.normalizer]
+        tokenizer.normalizer = normalizers.Sequence([normalizers.Lowercase(), *then])
+    tokenizer.enable_truncation(min(max_len, _max_tokens(folder)))
+    tokenizer.no_padding()
+    return tokenizer
+
+
+def _max_tokens(folder: Path) -> int:
+    """The most tokens of a text, which sentence-transformers takes from the first file that tells."""
+    for name, key in (("sentence_bert_config.json", "max_seq_length"), ("tokenizer_config.json", "model_max_length")):
+        config = _json(folder / name, optional=True)
+        if config.get(key) is not None:
+            return expect.integer(f"{folder / name}: {key}", config[key], least=3)  # [CLS], a word, [SEP]
+    return sys.maxsize
+
+
+def _json(path: Path, *, optional: bool = False, kind: type = dict):
+    """What a JSON file says, when it is a `kind`; an `optional` file that is not there says nothing."""
+    if optional and not path.exists():
+        return kind()
+    existing_file(path)
+    try:
+        said = json.loads(path.read_text(encoding="utf-8"))
+    except (ValueError, RecursionError) as error:
+        raise ValueError(f"{path}: expected JSON, got text that is none: {error}") from error
+    if not isinstance(said, kind):
+        raise ValueError(f"{path}: expected a JSON {kind.__name__}, got {type(said).__name__}")
+    return said
+
+
+def _size(path: Path, config: dict, key: str, *, least: int = 1, most: int) -> int:
+    if key not in config:
+        raise KeyError(f"{path}: expected the key {key!r}, got {sorted(config)}")
+    size = expect.integer(f"{path}: {key}", config[key], least=least)
+    if size > most:
+        raise ValueError(f"{path}: {key}: expected at most {most:,}, got {size:,}")
+    return size
