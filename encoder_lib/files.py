@@ -30,7 +30,7 @@ def atomic_write(path: str | Path) -> Iterator[Path]:
     try:
         yield part
         _to_disk(part)
-        part.redestination(path)
+        part.replace(path)
     finally:
         part.unlink(missing_ok=True)
     if os.name == "posix":  # elsewhere a folder cannot be opened

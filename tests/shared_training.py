@@ -9,7 +9,7 @@ from pathlib import Path
 import torch
 from safetensors.torch import save_file
 
-from encoder_lib.training.distributed import ALONE, own_device, together
+from encoder_lib.training.distributed import SINGLE_PROCESS, local_device, process_group
 from encoder_lib.training.fit import fit
 from encoder_lib.training.tasks import TASKS, solver
 
@@ -18,7 +18,7 @@ CASES += [("padded", torch.float64, 2)]
 STEPS = 10
 
 
-def outcome(task, dtype, batch, workers=ALONE, device="cpu"):
+def outcome(task, dtype, batch, workers=SINGLE_PROCESS, device="cpu"):
     """The gradients of the first step, and the losses and weights after STEPS, each in one vector.
 
     The keys' bias is left out of the weights: softmax takes it away again, so its gradient is nothing but rounding,
@@ -33,7 +33,7 @@ def outcome(task, dtype, batch, workers=ALONE, device="cpu"):
         if not first and all(p.grad is not None for p in model.parameters()):
             first.append(torch.cat([p.grad.flatten() for p in model.parameters()]))
 
-    losses = fit(model, lambda: task.draw(batch), steps=STEPS, seed=5, watch=keep, workers=workers)
+    losses = fit(model, lambda: task.draw(batch), steps=STEPS, seed=5, callback=keep, workers=workers)
     moved = model.named_parameters()
     return {
         "gradients": first[0].cpu(),
@@ -44,8 +44,8 @@ def outcome(task, dtype, batch, workers=ALONE, device="cpu"):
 
 if __name__ == "__main__":
     torch.set_num_threads(1)
-    device = own_device("cpu")
-    with together(device) as workers:
+    device = local_device("cpu")
+    with process_group(device) as workers:
         kept = {}
         for case in CASES:
             kept |= {f"{'/'.join(map(str, case))}/{name}": x for name, x in outcome(*case, workers, device).items()}

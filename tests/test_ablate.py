@@ -9,9 +9,9 @@ import torch.nn.functional as F
 from torch import nn
 
 from encoder_lib import TransformerEncoder, trace
-from encoder_lib.lab.ablate import PARTS, without
+from encoder_lib.lab.ablate import PARTS, ablate
 from encoder_lib.training.fit import accuracy, fit
-from encoder_lib.training.tasks import NOT_ASKED, TASKS, solver
+from encoder_lib.training.tasks import IGNORE_INDEX, TASKS, solver
 
 IDS = torch.tensor([[1, 2, 3, 4, 0], [4, 3, 0, 0, 0]])
 
@@ -24,7 +24,7 @@ def encoder(**settings):
 def both(part, **settings):
     """A model, and a copy of it without a part."""
     whole = encoder(**settings)
-    return whole, without(part, copy.deepcopy(whole))
+    return whole, ablate(part, copy.deepcopy(whole))
 
 
 @pytest.mark.parametrize("part", PARTS)
@@ -102,7 +102,7 @@ def test_one_head_turns_all_pairs_of_a_rotary_model(norm_first):
 @pytest.mark.parametrize("watched", [False, True])
 def test_heads_and_scale_may_go_in_either_order(watched):
     model = encoder()
-    a, b = (without(q, without(p, copy.deepcopy(model))) for p, q in (("heads", "scale"), ("scale", "heads")))
+    a, b = (ablate(q, ablate(p, copy.deepcopy(model))) for p, q in (("heads", "scale"), ("scale", "heads")))
     with contextlib.ExitStack() as stack:
         names = [stack.enter_context(trace(m)) for m in (a, b)] if watched else []
         assert torch.equal(a(IDS), b(IDS))
@@ -116,13 +116,13 @@ def test_what_was_taken_out_cannot_be_taken_out_again(part):
     _, less = both(part)
     before = less(IDS)
     with pytest.raises(ValueError, match=f"with {part} to take out, got none"):
-        without(part, less)
+        ablate(part, less)
     assert torch.equal(less(IDS), before)
 
 
 def test_it_works_inside_a_larger_model():
     model = nn.Sequential(encoder(), nn.Linear(8, 5).double())
-    assert without("mask", model) is model and model[0].padding_idx is None
+    assert ablate("mask", model) is model and model[0].padding_idx is None
 
 
 @pytest.mark.parametrize(
@@ -137,7 +137,7 @@ def test_it_works_inside_a_larger_model():
 )
 def test_what_is_not_there_cannot_be_taken_out(part, model, words):
     with pytest.raises(ValueError, match=words):
-        without(part, model)
+        ablate(part, model)
 
 
 @pytest.mark.long
@@ -149,9 +149,9 @@ def test_what_each_part_is_worth_on_padded_reversal(seed):
         torch.manual_seed(seed)
         held_out, model = task.draw(500), solver(task, n_layers=2, n_heads=4)
         if part != "nothing":
-            without(part, model)
-        history = fit(model, lambda: task.draw(64), steps=200, held_out=held_out, stop_at=0.95)
-        wider = F.pad(held_out.ids, (0, 12), value=10), F.pad(held_out.targets, (0, 12), value=NOT_ASKED)
+            ablate(part, model)
+        history = fit(model, lambda: task.draw(64), steps=200, held_out=held_out, stop_at_accuracy=0.95)
+        wider = F.pad(held_out.ids, (0, 12), value=10), F.pad(held_out.targets, (0, 12), value=IGNORE_INDEX)
         runs[part] = history, accuracy(model, *wider)
     reached = {part for part, (history, _) in runs.items() if history.accuracies[-1] >= 0.95}
     assert reached == {"nothing", "mask", "norm", "heads", "scale"}, runs

@@ -15,7 +15,7 @@ from torch import nn
 
 from encoder_lib import checks
 from encoder_lib.checks import clinic, verdict
-from encoder_lib.checks.clinic import record
+from encoder_lib.checks.clinic import registry
 from encoder_lib.checks.verdict import Verdict
 
 CHECKS = {
@@ -27,7 +27,7 @@ each_check = pytest.mark.parametrize("check", CHECKS.values(), ids=CHECKS)
 @pytest.fixture(autouse=True)
 def memory(monkeypatch):
     """What checks remember of earlier tries is what it was, before and after each test."""
-    for module, name in ((verdict, "_tries"), (record, "_seen"), (record, "_faulty")):
+    for module, name in ((verdict, "_tries"), (registry, "_seen"), (registry, "_faulty")):
         monkeypatch.setattr(module, name, type(getattr(module, name))())
 
 

@@ -39,7 +39,7 @@ INSIDE = {
     "training.tasks.Task": "made by the library",
     "training.tasks.spell": "Task.read and MaskedWords.read hand on what they get",
     "trace.Trace": "made by trace",
-    "lab.units.Heard": "made by listen",
+    "lab.units.UnitActivations": "made by listen",
 }
 NO_INPUT = ("wire", "lines", "validate", "check", "position", "forward", "extra_repr", "set_state", "set", "build")
 

@@ -122,16 +122,18 @@ def words() -> masked_words.MaskedWords:
     return masked_words.MaskedWords([f"the {n} cat sat {m}." for n in "abcdef" for m in "uvwxyz"], least=1, longest=6)
 
 
-def heard() -> units.Heard:
+def heard() -> units.UnitActivations:
     """Six words that somebody heard, and what three units make of them."""
     half = torch.tensor([True, False] * 3)
     listed = ["cats", "dog", "mats", "sat", "rats", "the"]
-    return units.Heard(listed, ["[CLS]", *listed[:-1]], torch.arange(6), torch.eye(6)[:, :2], torch.eye(6)[:, :3], half)
+    return units.UnitActivations(
+        listed, ["[CLS]", *listed[:-1]], torch.arange(6), torch.eye(6)[:, :2], torch.eye(6)[:, :3], half
+    )
 
 
 def fitted() -> FeedForward:
     """A network 1 -> 2 -> 1."""
-    return curves.grow("wave", 2)[-1]
+    return curves.orthogonal_least_squares("wave", 2)[-1]
 
 
 def profile() -> measure.Profile:
@@ -161,20 +163,20 @@ SOUND = [[0.5, 1.0], [1.0, 0.0]]
 ENTRIES = [
     # ---- ablate, batching, progress, seeded, notebook ----
     Entry(
-        "lab.ablate.without",
+        "lab.ablate.ablate",
         lambda: {"part": "mask", "model": encoder()},
         {"part": CHOICE, "model": MODULE + numbers(nn.Linear(2, 2), encoder(padding_idx=None))},
     ),
     Entry(
-        "pretrained.batching.pack",
+        "pretrained.batching.bucket_by_length",
         lambda: {"lengths": [3, 1], "batch_tokens": 4},
         {"lengths": types(None, 3, "31", torch.tensor([3, 1])), "batch_tokens": SIZE},
     ),
     Entry(
-        "pretrained.batching.side_by_side",
+        "pretrained.batching.parallel_map",
         lambda: {"jobs": 2, "device": torch.device("cpu")},
         {"jobs": COUNT, "device": types("cpu", None, 3)},
-        call=entered(batching.side_by_side),
+        call=entered(batching.parallel_map),
     ),
     Entry(
         "training.progress.bar",
@@ -261,8 +263,8 @@ ENTRIES = [
             "steps": SIZE,
             "lr": POSITIVE,
             "held_out": optional(types(None, 3, "ab", [1, 2], (torch.zeros(2),), torch.zeros(2, 3))),
-            "every": SIZE,
-            "stop_at": optional(PROBABILITY),
+            "eval_every": SIZE,
+            "stop_at_accuracy": optional(PROBABILITY),
             "patience": optional(SIZE),
             "seed": optional(SEED),
             "progress": FLAG,
@@ -339,7 +341,7 @@ ENTRIES = [
     ),
     # ---- curves ----
     Entry(
-        "lab.curves.grow",
+        "lab.curves.orthogonal_least_squares",
         lambda: {"curve": "wave", "width": 1},
         {"curve": CHOICE, "width": SIZE + numbers(33, 10**6), "activation": CHOICE},
     ),
@@ -349,19 +351,19 @@ ENTRIES = [
         {"network": MODULE + types(nn.ReLU()), "curve": CHOICE, "lr": POSITIVE, "steps": SIZE},
     ),
     Entry(
-        "lab.curves.error",
+        "lab.curves.rmse",
         lambda: {"network": fitted(), "curve": "wave"},
         {"network": MODULE + types(nn.ReLU()), "curve": CHOICE},
     ),
-    Entry("lab.curves.silent", lambda: {"network": fitted()}, {"network": NO_FIT}),
-    Entry("lab.curves.corners", lambda: {"network": fitted()}, {"network": MODULE + types(nn.ReLU())}),
-    Entry("lab.curves.anatomy", lambda: {"network": fitted(), "curve": "wave"}, {"network": NO_FIT, "curve": CHOICE}),
+    Entry("lab.curves.dead_units", lambda: {"network": fitted()}, {"network": NO_FIT}),
+    Entry("lab.curves.kinks", lambda: {"network": fitted()}, {"network": MODULE + types(nn.ReLU())}),
+    Entry("lab.curves.decompose", lambda: {"network": fitted(), "curve": "wave"}, {"network": NO_FIT, "curve": CHOICE}),
     Entry(
-        "lab.curves.shares",
-        lambda: {"network": fitted(), "x": curves.places()},
+        "lab.curves.unit_contributions",
+        lambda: {"network": fitted(), "x": curves.grid()},
         {"network": NO_FIT, "x": FLOATS + types(torch.zeros(3, 1).half()) + numbers(torch.zeros(3), torch.zeros(3, 2))},
     ),
-    Entry("lab.curves.bends", lambda: {"network": fitted()}, {"network": NO_FIT}),
+    Entry("lab.curves.breakpoints", lambda: {"network": fitted()}, {"network": NO_FIT}),
     # ---- measure ----
     Entry(
         "lab.measure.initialise", lambda: {"model": nn.Linear(2, 2), "init": "small"}, {"model": MODULE, "init": CHOICE}
@@ -419,7 +421,7 @@ ENTRIES = [
         },
     ),
     Entry(
-        "lab.measure.slope",
+        "lab.measure.power_law_exponent",
         lambda: {"x": [1, 2, 4], "y": [1, 4, 16]},
         {
             "x": [*REAL, *numbers([1, 1, 1], [1, 2], [], [0, 1, 2], [1, 2, NAN], [1, 2, INF], 3, [[1, 2, 3]])],
@@ -447,7 +449,7 @@ ENTRIES = [
         },
     ),
     Entry(
-        "lab.units.listen",
+        "lab.units.collect_activations",
         lambda: {"model": minilm(), "texts": ["A cat."]},
         {
             "model": types(None, 3, nn.ReLU(), encoder()),
@@ -455,34 +457,39 @@ ENTRIES = [
             "layer": SIZE + numbers(7, 10**6),
         },
     ),
-    Entry("lab.units.Heard.has", lambda: {"name": "ends in -s"}, {"name": CHOICE}, call=lambda name: heard().has(name)),
     Entry(
-        "lab.units.Heard.without_learning",
-        lambda: {"network": FeedForward(2, 3)},
-        {"network": MODULE + types(nn.Linear(2, 3)) + numbers(FeedForward(4, 3)), "seed": SEED},
-        call=lambda **kw: heard().without_learning(**kw),
+        "lab.units.UnitActivations.has_property",
+        lambda: {"name": "ends in -s"},
+        {"name": CHOICE},
+        call=lambda name: heard().has_property(name),
     ),
     Entry(
-        "lab.units.favourites",
-        lambda: {"sums": torch.randn(4, 2), "ids": torch.arange(4), "k": 2},
+        "lab.units.UnitActivations.with_permuted_weights",
+        lambda: {"network": FeedForward(2, 3)},
+        {"network": MODULE + types(nn.Linear(2, 3)) + numbers(FeedForward(4, 3)), "seed": SEED},
+        call=lambda **kw: heard().with_permuted_weights(**kw),
+    ),
+    Entry(
+        "lab.units.top_token_share",
+        lambda: {"preactivations": torch.randn(4, 2), "ids": torch.arange(4), "k": 2},
         {
-            "sums": FLOATS + numbers(torch.ones(4), torch.ones(3, 2)),
+            "preactivations": FLOATS + numbers(torch.ones(4), torch.ones(3, 2)),
             "ids": IDS + numbers(torch.arange(3), torch.zeros(4, 1).long()),
             "k": SIZE + numbers(5),
         },
     ),
     Entry(
-        "lab.units.tell",
+        "lab.units.most_selective_units",
         lambda: {
-            "sums": heard().sums,
-            "has": torch.tensor([True, True, False, False, True, False]),
-            "half": heard().half,
+            "preactivations": heard().preactivations,
+            "labels": torch.tensor([True, True, False, False, True, False]),
+            "train": heard().train,
             "n": 2,
         },
         {
-            "sums": FLOATS + numbers(torch.ones(6), torch.ones(3, 2)),
-            "has": NO_BOOLS + numbers(torch.ones(6).bool(), torch.zeros(6).bool(), torch.ones(3).bool()),
-            "half": NO_BOOLS + numbers(torch.ones(6).bool(), torch.zeros(6).bool(), torch.ones(3).bool()),
+            "preactivations": FLOATS + numbers(torch.ones(6), torch.ones(3, 2)),
+            "labels": NO_BOOLS + numbers(torch.ones(6).bool(), torch.zeros(6).bool(), torch.ones(3).bool()),
+            "train": NO_BOOLS + numbers(torch.ones(6).bool(), torch.zeros(6).bool(), torch.ones(3).bool()),
             "n": SIZE + numbers(4),
         },
     ),

@@ -8,7 +8,7 @@ import torch
 from safetensors.torch import load_file, save_file
 from torch import nn
 
-from encoder_lib import TransformerEncoder
+from encoder_lib import TransformerEncoder, files
 from encoder_lib.files import atomic_write
 from encoder_lib.training import checkpoint
 from encoder_lib.training.checkpoint import (
@@ -82,7 +82,7 @@ def test_a_failure_leaves_the_old_file_and_nothing_else(tmp_path, monkeypatch, m
     if moment == "replace":
         monkeypatch.setattr(type(path), "replace", fails)
     else:
-        monkeypatch.setattr(checkpoint, moment, fails)
+        monkeypatch.setattr(checkpoint if moment == "save_file" else files, moment, fails)
     with pytest.raises(type(error)):
         save_checkpoint(model(), path)
     monkeypatch.undo()

@@ -9,8 +9,7 @@ import torch
 from answers.clinic import CLINIC
 
 from encoder_lib.checks import clinic, verdict
-from encoder_lib.checks.clinic import fault_injection as ward
-from encoder_lib.checks.clinic import record
+from encoder_lib.checks.clinic import fault_injection, registry
 from encoder_lib.checks.verdict import Probe, diagnose
 
 NOTEBOOK = nbformat.read(Path(__file__).parent.parent / "notebooks/10_debugging_clinic.ipynb", as_version=4)
@@ -48,8 +47,8 @@ def solution(name):
 @pytest.fixture(autouse=True)
 def fresh(monkeypatch):
     """No test sees what another looked at."""
-    monkeypatch.setattr(record, "_seen", {})
-    monkeypatch.setattr(record, "_faulty", {})
+    monkeypatch.setattr(registry, "_seen", {})
+    monkeypatch.setattr(registry, "_faulty", {})
     verdict._tries.clear()
 
 
@@ -137,7 +136,7 @@ def test_nothing_makes_a_check_or_the_rounds_raise(name, thing):
     result = getattr(clinic, name)(thing)
     assert not result.correct and result.problem
     if thing in (_fails, _leaves, _NoForward, int):
-        caught, mended = clinic.rounds()
+        caught, mended = clinic.fault_matrix()
         assert any(caught[getattr(clinic, name).fault]) and not mended
 
 
@@ -148,7 +147,7 @@ def test_a_check_leaves_the_random_numbers_alone(name):
     for thing in (broken(name), solution(name)):
         torch.manual_seed(3)
         getattr(clinic, name)(thing)
-        clinic.rounds()
+        clinic.fault_matrix()
         assert torch.equal(torch.rand(3), expected)
 
 
@@ -180,14 +179,17 @@ def test_diagnose_reports_errors_and_loops_in_words(monkeypatch):
 
 BOTH_DTYPES = [pytest.param(torch.float32, marks=pytest.mark.long), torch.float64]
 SOUND = [
-    pytest.param(ward.Patient(ward.nothing, n_heads, norm_first), id=f"{n_heads} heads, norm_first={norm_first}")
+    pytest.param(
+        fault_injection.FaultyModel(fault_injection.no_fault, n_heads, norm_first),
+        id=f"{n_heads} heads, norm_first={norm_first}",
+    )
     for n_heads in (1, 2)
     for norm_first in (False, True)
 ]
 
 
 @pytest.mark.parametrize("patient", SOUND)
-@pytest.mark.parametrize("test", list(ward.TESTS.values()), ids=list(ward.TESTS))
+@pytest.mark.parametrize("test", list(fault_injection.TESTS.values()), ids=list(fault_injection.TESTS))
 def test_a_sound_encoder_passes_every_test(test, patient, default_dtype):
     test(patient)
 
@@ -197,34 +199,36 @@ def test_a_sound_encoder_passes_every_test(test, patient, default_dtype):
 def test_the_five_tests_catch_the_fault_and_leave_the_solution_alone(name, default_dtype):
     check = getattr(clinic, name)
     check(broken(name))
-    caught, mended = clinic.rounds()
+    caught, mended = clinic.fault_matrix()
     assert any(caught[check.fault]) and not mended
     check(solution(name))
-    assert clinic.rounds() == (caught, {check.fault: [False] * 5})
+    assert clinic.fault_matrix() == (caught, {check.fault: [False] * 5})
 
 
 def test_the_solution_in_a_whole_encoder_is_torchs_encoder():
     """Where the test of parity passes, it was not because nothing was compared."""
     for name in NAMES:
         patient = clinic.FAULTS[getattr(clinic, name).fault](solution(name))
-        ward.parity(patient)
+        fault_injection.parity(patient)
 
         def spoil(model, patient=patient):
-            patient.operate(model)
+            patient.inject(model)
             model.register_forward_hook(lambda module, ids, y: y + 1e-9)
 
         with pytest.raises(AssertionError):
-            ward.parity(ward.Patient(spoil, patient.n_heads, patient.norm_first))
+            fault_injection.parity(fault_injection.FaultyModel(spoil, patient.n_heads, patient.norm_first))
 
 
 @pytest.mark.parametrize("name", [n for n in NAMES if n not in ("check_self_attention", "check_feed_forward")])
 def test_a_part_fits_an_encoder_of_any_size(name):
     patient = clinic.FAULTS[getattr(clinic, name).fault](solution(name))
-    losses, share = ward.train(patient, n_heads=1, steps=2)
+    losses, share = fault_injection.train(patient, n_heads=1, steps=2)
     assert len(losses) == 2 and 0 <= share <= 1
 
 
-@pytest.mark.parametrize("put", [ward.put_attend, ward.put_attend_real, ward.put_torch_attend])
+@pytest.mark.parametrize(
+    "put", [fault_injection.inject_attend, fault_injection.inject_attend_real, fault_injection.inject_torch_attend]
+)
 def test_a_part_without_a_mask_gets_one_where_the_vectors_are(put):
     met = []
 
@@ -233,20 +237,20 @@ def test_a_part_without_a_mask_gets_one_where_the_vectors_are(put):
         return arguments[-2]
 
     model = put(attend).build().to("meta")
-    model.encoder(torch.zeros(1, 3, ward.D, device="meta"))
-    assert met == ["meta"] * ward.LAYERS
+    model.encoder(torch.zeros(1, 3, fault_injection.D, device="meta"))
+    assert met == ["meta"] * fault_injection.LAYERS
 
 
 def test_a_case_mended_before_the_kernel_started_has_nothing_to_show():
     for name in NAMES:
         getattr(clinic, name)(solution(name))
-    caught, mended = clinic.rounds()
+    caught, mended = clinic.fault_matrix()
     assert caught == mended == {fault: [False] * 5 for fault in clinic.FAULTS}
-    assert clinic.patient("no 1/√K") is not None
+    assert clinic.faulty_model("no 1/√K") is not None
 
 
 def test_rounds_want_something_to_look_at():
     with pytest.raises(LookupError, match="run the cells"):
-        clinic.rounds()
+        clinic.fault_matrix()
     with pytest.raises(LookupError, match="whose cell has run"):
-        clinic.patient("no 1/√K")
+        clinic.faulty_model("no 1/√K")

@@ -8,8 +8,8 @@ from torch import nn
 
 from encoder_lib import TokenEmbedding
 from encoder_lib.training import progress as progress_bar
-from encoder_lib.training.fit import CHUNK, History, accuracy, fit
-from encoder_lib.training.tasks import NOT_ASKED
+from encoder_lib.training.fit import EVAL_BATCH, History, accuracy, fit
+from encoder_lib.training.tasks import IGNORE_INDEX
 
 IDS = torch.arange(5)
 NEXT = IDS, IDS.roll(1)
@@ -46,7 +46,7 @@ def scripted(*shares):
 
 def test_fit_learns_watches_every_step_and_leaves_eval_mode():
     model, seen = small(), []
-    losses = fit(model, lambda: NEXT, steps=200, lr=0.05, watch=lambda: seen.append(model.training))
+    losses = fit(model, lambda: NEXT, steps=200, lr=0.05, callback=lambda: seen.append(model.training))
     assert len(losses) == 200 and losses[-1] < 0.1 < losses[0]
     assert seen == [True] * 201 and not model.training
     assert accuracy(model, *NEXT) == 1.0
@@ -62,26 +62,26 @@ def test_the_model_keeps_its_dtype_and_device(dtype, device):
 
 
 def test_a_history_is_the_list_of_losses_and_says_what_came_out():
-    history = fit(small(0.0), lambda: NEXT, steps=25, lr=0.05, held_out=NEXT, every=10)
-    assert isinstance(history, list) and len(history) == history.planned == 25
-    assert history.looks == [10, 20, 25] and len(history.accuracies) == len(history.held_out_losses) == 3
+    history = fit(small(0.0), lambda: NEXT, steps=25, lr=0.05, held_out=NEXT, eval_every=10)
+    assert isinstance(history, list) and len(history) == history.planned_steps == 25
+    assert history.eval_steps == [10, 20, 25] and len(history.accuracies) == len(history.held_out_losses) == 3
     assert history.held_out_losses[0] > history.held_out_losses[-1]
-    assert history.ended == "all steps done" and not history.interrupted
+    assert history.stop_reason == "all steps done" and not history.interrupted
     assert repr(history) == f"25 of 25 steps, held-out accuracy {history.accuracies[-1]:.1%}: all steps done"
 
 
 def test_the_first_look_at_a_share():
     history = History(30)
-    history.looks, history.accuracies = [10, 20, 30], [0.5, 0.96, 0.9]
-    assert [history.first(share) for share in (0.1, 0.95, 0.96, 0.97)] == [10, 20, 20, None]
+    history.eval_steps, history.accuracies = [10, 20, 30], [0.5, 0.96, 0.9]
+    assert [history.first_step_reaching(share) for share in (0.1, 0.95, 0.96, 0.97)] == [10, 20, 20, None]
     assert repr(History(3)) == "0 of 3 steps: it goes on"
 
 
 def test_the_training_ends_when_the_accuracy_is_reached():
-    history = fit(small(0.0), lambda: NEXT, steps=1000, lr=0.05, held_out=NEXT, stop_at=1.0)
+    history = fit(small(0.0), lambda: NEXT, steps=1000, lr=0.05, held_out=NEXT, stop_at_accuracy=1.0)
     assert len(history) < 1000 and len(history) % 10 == 0
     assert history.accuracies[-1] == 1.0 and max(history.accuracies[:-1], default=0) < 1.0
-    assert history.ended == "held-out accuracy reached 100.0%"
+    assert history.stop_reason == "held-out accuracy reached 100.0%"
 
 
 def test_patience_ends_the_training_and_brings_the_best_weights_back():
@@ -92,9 +92,11 @@ def test_patience_ends_the_training_and_brings_the_best_weights_back():
         watch()
         kept.append(weights(model))
 
-    history = fit(model, lambda: held_out, steps=20, held_out=held_out, every=1, patience=3, watch=watch_and_keep)
+    history = fit(
+        model, lambda: held_out, steps=20, held_out=held_out, eval_every=1, patience=3, callback=watch_and_keep
+    )
     assert history.accuracies == pytest.approx([0.2, 0.7, 0.5, 0.7, 0.6])
-    assert history.ended == "no better in 3 looks"
+    assert history.stop_reason == "no better in 3 evaluations"
     assert torch.equal(weights(model), kept[2]), "the weights of the second look"
 
 
@@ -125,14 +127,14 @@ def test_a_training_in_two_parts_is_the_training_in_one():
 
     torch.manual_seed(1)
     whole = small()
-    expected = fit(whole, drawn, steps=12, lr=0.05, held_out=NEXT, every=5)
+    expected = fit(whole, drawn, steps=12, lr=0.05, held_out=NEXT, eval_every=5)
     torch.manual_seed(1)
     model = small()
     optimiser = torch.optim.Adam(model.parameters(), lr=0.05)
-    first = fit(model, drawn, steps=6, optimiser=optimiser, held_out=NEXT, every=5)
-    assert first.looks == [5, 6] and first.ended == "all steps done"
-    del first.looks[1:], first.accuracies[1:], first.held_out_losses[1:]
-    second = fit(model, drawn, steps=12, optimiser=optimiser, history=first, held_out=NEXT, every=5)
+    first = fit(model, drawn, steps=6, optimiser=optimiser, held_out=NEXT, eval_every=5)
+    assert first.eval_steps == [5, 6] and first.stop_reason == "all steps done"
+    del first.eval_steps[1:], first.accuracies[1:], first.held_out_losses[1:]
+    second = fit(model, drawn, steps=12, optimiser=optimiser, history=first, held_out=NEXT, eval_every=5)
     assert second is first and second == expected and torch.equal(weights(model), weights(whole))
     assert repr(second) == repr(expected) and second.held_out_losses == expected.held_out_losses
 
@@ -142,13 +144,13 @@ def test_with_all_steps_done_nothing_moves(capsys):
     history.extend([0.3, 0.2, 0.1])
     before = weights(model)
     assert fit(model, lambda: NEXT, steps=2, history=history, progress=True) == [0.3, 0.2, 0.1]
-    assert torch.equal(before, weights(model)) and history.ended == "all steps done"
+    assert torch.equal(before, weights(model)) and history.stop_reason == "all steps done"
     assert "Training: 100%" in capsys.readouterr().err
 
 
 def test_tokens_that_are_not_asked_do_not_count():
     model = small(0.0)
-    targets = torch.tensor([4, 0, NOT_ASKED, NOT_ASKED, NOT_ASKED])
+    targets = torch.tensor([4, 0, IGNORE_INDEX, IGNORE_INDEX, IGNORE_INDEX])
     history = fit(model, lambda: (IDS, targets), steps=1)
     model = small(0.0)
     torch.manual_seed(0)
@@ -156,18 +158,18 @@ def test_tokens_that_are_not_asked_do_not_count():
     assert fit(model, lambda: (IDS, targets), steps=1)[0] == pytest.approx(expected.item()) and len(history) == 1
     fit(model, lambda: NEXT, steps=100, lr=0.05)
     assert accuracy(model, IDS, targets) == 1.0
-    assert accuracy(model, IDS, torch.tensor([4, 1, NOT_ASKED, NOT_ASKED, NOT_ASKED])) == 0.5
+    assert accuracy(model, IDS, torch.tensor([4, 1, IGNORE_INDEX, IGNORE_INDEX, IGNORE_INDEX])) == 0.5
 
 
 def test_accuracy_goes_through_the_data_in_parts():
     model = small(0.9)
     fit(model, lambda: NEXT, steps=300, lr=0.05)
-    ids = torch.randint(5, (2 * CHUNK + 3,))
+    ids = torch.randint(5, (2 * EVAL_BATCH + 3,))
     targets = (ids - 1) % 5
-    targets[:CHUNK] = NOT_ASKED  # the first part asks nothing
+    targets[:EVAL_BATCH] = IGNORE_INDEX  # the first part asks nothing
     targets[-1] = ids[-1]  # wrong
     model.train()
-    assert accuracy(model, ids, targets) == pytest.approx(1 - 1 / (CHUNK + 3))
+    assert accuracy(model, ids, targets) == pytest.approx(1 - 1 / (EVAL_BATCH + 3))
     assert model.training, "the mode is as it was, and no dropout fell on the answers"
 
 
@@ -180,8 +182,8 @@ def test_an_interrupted_training_leaves_a_usable_model_and_the_history(moment, c
             raise KeyboardInterrupt
 
     before = weights(model)
-    history = fit(model, lambda: NEXT, steps=10, watch=interrupt, held_out=NEXT, every=1)
-    assert history.interrupted and len(history) == moment and len(history.looks) == max(moment - 1, 0)
+    history = fit(model, lambda: NEXT, steps=10, callback=interrupt, held_out=NEXT, eval_every=1)
+    assert history.interrupted and len(history) == moment and len(history.eval_steps) == max(moment - 1, 0)
     assert not model.training and model(IDS).isfinite().all()
     assert torch.equal(before, weights(model)) == (moment == 0)
     assert f"stopped by hand after {moment} of 10 steps" in capsys.readouterr().out
@@ -205,26 +207,26 @@ def test_any_other_error_goes_through_and_leaves_eval_mode():
     [
         ({"steps": 0}, ValueError, "steps"),
         ({"steps": 1.5}, TypeError, "steps"),
-        ({"watch": 3}, TypeError, "watch: expected a function, got 3"),
-        ({"watch": []}, TypeError, "watch: expected a function"),
+        ({"callback": 3}, TypeError, "callback: expected a function, got 3"),
+        ({"callback": []}, TypeError, "callback: expected a function"),
         ({"lr": 0}, ValueError, "lr"),
         ({"lr": math.nan}, ValueError, "lr"),
-        ({"every": 0}, ValueError, "every"),
-        ({"every": True}, TypeError, "every"),
-        ({"held_out": NEXT, "stop_at": 1.5}, ValueError, "stop_at"),
-        ({"held_out": NEXT, "stop_at": "all"}, TypeError, "stop_at"),
+        ({"eval_every": 0}, ValueError, "eval_every"),
+        ({"eval_every": True}, TypeError, "eval_every"),
+        ({"held_out": NEXT, "stop_at_accuracy": 1.5}, ValueError, "stop_at_accuracy"),
+        ({"held_out": NEXT, "stop_at_accuracy": "all"}, TypeError, "stop_at_accuracy"),
         ({"held_out": NEXT, "patience": 0}, ValueError, "patience"),
-        ({"stop_at": 0.9}, ValueError, r"held_out: expected .* got None; try"),
+        ({"stop_at_accuracy": 0.9}, ValueError, r"held_out: expected .* got None; try"),
         ({"patience": 3}, ValueError, "held_out"),
         ({"held_out": IDS}, TypeError, "held_out: expected two tensors"),
         ({"held_out": (IDS, "abc")}, TypeError, "held_out: expected two tensors"),
-        ({"held_out": (IDS, torch.full((5,), NOT_ASKED))}, ValueError, "targets: expected at least one"),
+        ({"held_out": (IDS, torch.full((5,), IGNORE_INDEX))}, ValueError, "targets: expected at least one"),
         ({"seed": -1}, ValueError, "seed"),
         ({"seed": 0.5}, TypeError, "seed"),
         ({"draw": NEXT}, TypeError, r"draw: expected a function, got tuple; try lambda"),
         ({"draw": lambda: IDS}, TypeError, "draw: expected two tensors"),
         ({"draw": lambda: (IDS,)}, TypeError, "draw: expected two tensors"),
-        ({"draw": lambda: (IDS, torch.full((5,), NOT_ASKED))}, ValueError, "targets: expected at least one"),
+        ({"draw": lambda: (IDS, torch.full((5,), IGNORE_INDEX))}, ValueError, "targets: expected at least one"),
         ({"draw": lambda: (IDS, IDS[:3])}, ValueError, r"targets \(3,\), got \(5, 5\)"),
         ({"draw": lambda: (IDS[None], IDS)}, ValueError, "expected scores"),
         ({"draw": lambda: (IDS, IDS + 1)}, ValueError, "targets: expected classes from 0 to 4, .* got 5; try"),
@@ -233,7 +235,7 @@ def test_any_other_error_goes_through_and_leaves_eval_mode():
         ({"model": None}, TypeError, "model"),
         ({"optimiser": "Adam"}, TypeError, r"optimiser: expected a torch optimiser, got 'Adam' \(str\); try torch"),
         ({"history": [0.5]}, TypeError, r"history: expected a History, got .*\(list\); try the one that fit returned"),
-        ({"workers": 2}, TypeError, r"workers: expected Workers, got 2 \(int\); try ALONE"),
+        ({"workers": 2}, TypeError, r"workers: expected Workers, got 2 \(int\); try SINGLE_PROCESS"),
     ],
 )
 def test_fit_refuses_what_means_nothing(wrong, error, words):
@@ -293,8 +295,8 @@ def test_accuracy_takes_tensors():
     [
         (lambda: History(-1), ValueError, "planned"),
         (lambda: History(2.5), TypeError, "planned"),
-        (lambda: History(3).first("all"), TypeError, "share"),
-        (lambda: History(3).first(1.5), ValueError, "share"),
+        (lambda: History(3).first_step_reaching("all"), TypeError, "share"),
+        (lambda: History(3).first_step_reaching(1.5), ValueError, "share"),
     ],
 )
 def test_a_history_says_what_it_takes(call, error, words):

@@ -21,7 +21,7 @@ from encoder_lib.training.fit import accuracy
 from encoder_lib.training.tasks import TASKS, solver
 
 SMALL = ["--width", "16", "--batch-size", "7", "--threads", "1", "--lr", "0.01"]
-BY_STEP, BY_LOOK = ("losses", "gradient_norms", "tokens", "seconds"), ("looks", "accuracies", "held_out_losses")
+BY_STEP, BY_LOOK = ("losses", "gradient_norms", "tokens", "seconds"), ("eval_steps", "accuracies", "held_out_losses")
 
 
 def run(folder, *options, task="padded"):
@@ -62,8 +62,8 @@ def test_a_run_reports_and_keeps_what_happened(tmp_path, capsys):
     right = f"{history['accuracies'][-1]:.1%} of the answers in 1000 sequences kept apart are right."
     assert lines[5] == f"{right} Saved: {tmp_path / 'run.safetensors'}, {tmp_path / 'run.json'}."
     assert [len(history[name]) for name in (*BY_STEP, *BY_LOOK)] == [5, 5, 5, 5, 3, 3, 3]
-    assert history["looks"] == [2, 4, 5] and history["tokens"] == [7 * 16] * 5 and min(history["seconds"]) > 0
-    assert (history["ended"], history["processes"], history["device"]) == ("all steps done", 1, "cpu")
+    assert history["eval_steps"] == [2, 4, 5] and history["tokens"] == [7 * 16] * 5 and min(history["seconds"]) > 0
+    assert (history["stop_reason"], history["processes"], history["device"]) == ("all steps done", 1, "cpu")
     assert {path.name for path in tmp_path.iterdir()} == {"run.safetensors", "run.json"}
 
 
@@ -138,7 +138,7 @@ def test_ctrl_c_saves_after_the_step_and_says_so(tmp_path, monkeypatch, capsys):
 
     monkeypatch.setattr(torch.optim.Adam, "step", interrupted)
     status, history = run(parts, "--steps", 6, "--every", 6)
-    assert status == 130 and len(history["losses"]) == 3 and history["ended"] == "stopped by hand"
+    assert status == 130 and len(history["losses"]) == 3 and history["stop_reason"] == "stopped by hand"
     assert "Stopped by hand after 3 of 6 steps. Saved: " in (out := capsys.readouterr().out)
     assert out.endswith("; the same command with --resume goes on.\n") and signal.getsignal(signal.SIGINT) == handler
     monkeypatch.undo()
@@ -146,17 +146,17 @@ def test_ctrl_c_saves_after_the_step_and_says_so(tmp_path, monkeypatch, capsys):
 
 
 def test_ctrl_c_in_the_last_step_comes_too_late(tmp_path, monkeypatch):
-    look = fit_script.look
-    monkeypatch.setattr(fit_script, "look", lambda *a: (signal.raise_signal(signal.SIGINT), look(*a)))
+    evaluate = fit_script.evaluate
+    monkeypatch.setattr(fit_script, "evaluate", lambda *a: (signal.raise_signal(signal.SIGINT), evaluate(*a)))
     status, history = run(tmp_path, "--steps", 2)
-    assert status == 0 and history["ended"] == "all steps done"
+    assert status == 0 and history["stop_reason"] == "all steps done"
 
 
 def test_a_run_that_was_stopped_before_its_first_look_can_end_there(tmp_path, monkeypatch):
     monkeypatch.setattr(fit_script._Run, "_asked_to_stop", lambda run: len(run.history) == 2)
-    assert run(tmp_path, "--steps", 9)[1]["looks"] == []
+    assert run(tmp_path, "--steps", 9)[1]["eval_steps"] == []
     status, history = run(tmp_path, "--steps", 2, "--resume")
-    assert status == 0 and history["looks"] == [2]
+    assert status == 0 and history["eval_steps"] == [2]
 
 
 @pytest.mark.parametrize(
@@ -227,17 +227,17 @@ def test_help_tells_every_option_and_shows_how_to_share(capsys):
 class Second(distributed.Workers):
     """The second of two processes, without the first."""
 
-    def total(self, x):
+    def all_reduce(self, x):
         """What it brings itself."""
         return x.detach().clone()
 
-    def wrap(self, model):
+    def data_parallel(self, model):
         """The model as it is."""
         return model
 
 
 def test_only_the_first_process_prints_and_writes(tmp_path, monkeypatch, capsys):
-    monkeypatch.setattr(distributed, "together", lambda device: nullcontext(Second(1, 2)))
+    monkeypatch.setattr(distributed, "process_group", lambda device: nullcontext(Second(1, 2)))
     monkeypatch.setenv("RANK", "1")
     files = ["--checkpoint", str(tmp_path / "run.safetensors"), "--history", str(tmp_path / "run.json")]
     assert main(["padded", *SMALL, *files, "--steps", "2"]) == 0
@@ -264,7 +264,7 @@ def test_a_machine_that_is_too_small_ends_the_run_with_one_line(error, words, mo
     def too_small(*arguments):
         raise error
 
-    monkeypatch.setattr(fit_script, "look", too_small)
+    monkeypatch.setattr(fit_script, "evaluate", too_small)
     assert main(["reverse", *SMALL, "--steps", "1"]) == 1
     err = capsys.readouterr().err
     assert words in err and len(err.splitlines()) == 1 and "Buy" not in err
@@ -274,7 +274,7 @@ def test_any_other_error_goes_through(monkeypatch):
     def broken(*arguments):
         raise RuntimeError("a fault of the script")
 
-    monkeypatch.setattr(fit_script, "look", broken)
+    monkeypatch.setattr(fit_script, "evaluate", broken)
     with pytest.raises(RuntimeError, match="a fault of the script"):
         main(["reverse", *SMALL, "--steps", "1"])
 
@@ -342,7 +342,7 @@ def test_two_processes_are_the_run_that_one_is_and_either_takes_up_what_the_othe
     (tmp_path / "run.safetensors").write_bytes(shared.checkpoint.read_bytes())
     _, history = run(tmp_path, *options, "--resume")
     assert json.loads(shared.history.read_text())["processes"] == 2 and history["begun"] == 16
-    assert history["tokens"] == expected["tokens"] and history["looks"] == expected["looks"]
+    assert history["tokens"] == expected["tokens"] and history["eval_steps"] == expected["eval_steps"]
     for name in ("losses", "gradient_norms", "held_out_losses"):
         assert history[name] == pytest.approx(expected[name], abs=1e-4), name
     assert history["losses"][0] == pytest.approx(expected["losses"][0], abs=1e-6)
@@ -377,7 +377,7 @@ def test_ctrl_c_saves_once_for_both_processes(tmp_path, whom):
     assert shared.process.returncode != 0 and out.count("Stopped by hand after ") == 1
     history = json.loads(shared.history.read_text())
     done = len(load_file(shared.checkpoint)["training.log.losses"])
-    assert history["ended"] == "stopped by hand" and len(history["losses"]) == done
+    assert history["stop_reason"] == "stopped by hand" and len(history["losses"]) == done
     assert f"Stopped by hand after {done} of 100000 steps. Saved: " in out
 
 

@@ -35,7 +35,7 @@ def _recording():
     task = TASKS["brackets"]
     model = solver(task, n_layers=2, n_heads=4)
     recording = Recording(model, task, task.draw(20), every=5)
-    fit(model, lambda: task.draw(16), steps=20, watch=recording)
+    fit(model, lambda: task.draw(16), steps=20, callback=recording)
     return recording
 
 

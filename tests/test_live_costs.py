@@ -20,7 +20,7 @@ def explorer():
 
 def sides(explorer):
     """The two Axes, each with what it shows, and its lines: those of the parts, T, dots and rings."""
-    for ax, quantity in zip(explorer._figure.axes, ("flops", "moved"), strict=True):
+    for ax, quantity in zip(explorer._figure.axes, ("flops", "bytes_moved"), strict=True):
         curves, rest = ax.lines[: len(PARTS)], ax.lines[len(PARTS) :]
         yield quantity, curves, rest[0], rest[1 : 1 + len(PARTS)], rest[1 + len(PARTS) :]
 
@@ -51,7 +51,7 @@ def test_limits_stay_and_hold_every_count(explorer):
         assert ax.get_ylim() == limits
     for tokens, batch, width, number, _ in SETTINGS:
         for cost in counted(batch, tokens, width, number).values():
-            for value, (low, high) in zip((cost.flops, cost.moved), LIMITS, strict=True):
+            for value, (low, high) in zip((cost.flops, cost.bytes_moved), LIMITS, strict=True):
                 assert low < value < high
 
 
@@ -66,7 +66,7 @@ def test_the_words_name_the_crossing_and_the_counts(explorer):
         assert float(number) == pytest.approx(
             costs[part].flops / {"k": 1e3, "M": 1e6, "G": 1e9, "T": 1e12}[letter], rel=5e-3
         )
-    assert f"has {costs['attention, explicit'].intensity:.1f} FLOPs for each" in words
+    assert f"has {costs['attention, explicit'].arithmetic_intensity:.1f} FLOPs for each" in words
     explorer.set(batch=1, width=64)
     assert explorer.description.startswith("1 sequence of 128 tokens") and "at T = 256." in explorer.description
 
@@ -88,7 +88,7 @@ def test_the_words_name_what_padding_wastes(explorer):
 def test_what_limits_depends_on_the_machine(balance, words):
     explorer = explore.cost(tokens=512, balance=balance)
     costs = counted(8, 512, 384, "float32")
-    slow = [costs[part].intensity < balance for part in PARTS[2:]]
+    slow = [costs[part].arithmetic_intensity < balance for part in PARTS[2:]]
     assert slow == {0.1: [False, False], 10.0: [True, False], 1e4: [True, True]}[balance]
     assert explorer.description.endswith(words) and f"as long as {balance:.1f} FLOPs" in explorer.description
 

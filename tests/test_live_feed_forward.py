@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from encoder_lib import explore
-from encoder_lib.lab.curves import CURVES, bends, corners, grow, places
+from encoder_lib.lab.curves import CURVES, breakpoints, grid, kinks, orthogonal_least_squares
 
 
 @pytest.mark.parametrize(
@@ -19,11 +19,11 @@ def test_the_picture_holds_the_network(width, unit, activation, curve):
     explorer = explore.fit_curve(width=1, unit=1, activation="ReLU", curve="wave")
     explorer.set(width=width, unit=unit, activation=activation, curve=curve)
     left, right = explorer._figure.axes
-    network = grow(curve, width, activation=activation.lower())[-1]
-    x = places()
+    network = orthogonal_least_squares(curve, width, activation=activation.lower())[-1]
+    x = grid()
     np.testing.assert_array_equal(left.lines[0].get_ydata(), CURVES[curve](x)[:, 0])
     np.testing.assert_allclose(left.lines[1].get_ydata(), network(x)[:, 0], atol=1e-10)
-    assert set(left.lines[2].get_xdata()) == {b for b in bends(network).tolist() if -1 < b < 1}
+    assert set(left.lines[2].get_xdata()) == {b for b in breakpoints(network).tolist() if -1 < b < 1}
     hidden = {"ReLU": torch.relu, "GELU": torch.nn.functional.gelu}[activation](network.linear1(x))
     parts = (hidden * network.linear2.weight).numpy()
     np.testing.assert_allclose(right.lines[0].get_ydata(), parts[:, unit - 1], atol=1e-10)
@@ -34,12 +34,12 @@ def test_the_picture_holds_the_network(width, unit, activation, curve):
 
 def test_the_description_tells_the_error_the_corners_and_the_unit():
     explorer = explore.fit_curve(width=7, unit=3, curve="zigzag")
-    network = grow("zigzag", 7)[-1]
-    missed = (network(places()) - CURVES["zigzag"](places())).abs()
+    network = orthogonal_least_squares("zigzag", 7)[-1]
+    missed = (network(grid()) - CURVES["zigzag"](grid())).abs()
     root = missed.square().mean().sqrt()
     assert f"by {root:.3f} (root mean square) and by {missed.max():.2f} at most" in explorer.description
     assert "It has 7 corners; unit 3 bends at" in explorer.description
-    assert f"x = {bends(network)[2]:.2f}" in explorer.description
+    assert f"x = {breakpoints(network)[2]:.2f}" in explorer.description
     explorer.activation = "GELU"
     assert "It has no corners" in explorer.description
     explorer.set(width=1, activation="ReLU")
@@ -58,4 +58,4 @@ def test_a_unit_beyond_the_last_is_said_to_be_missing():
 def test_units_that_add_no_corner_are_not_counted_as_one():
     """From 14 units on the zigzag is met exactly: six corners are all it has."""
     explorer = explore.fit_curve(width=14, curve="zigzag")
-    assert "It has 6 corners" in explorer.description and len(corners(grow("zigzag", 14)[-1])) == 6
+    assert "It has 6 corners" in explorer.description and len(kinks(orthogonal_least_squares("zigzag", 14)[-1])) == 6

@@ -16,7 +16,7 @@ def trained(name, *, steps=6, every=2, **settings):
     task = TASKS[name]
     model, sample = solver(task, **settings), task.draw(30)
     recording = Recording(model, task, sample, every=every, keep=4)
-    fit(model, lambda: task.draw(8), steps=steps, watch=recording)
+    fit(model, lambda: task.draw(8), steps=steps, callback=recording)
     return model, sample, recording
 
 
@@ -112,7 +112,7 @@ def test_a_training_that_was_stopped_can_be_looked_at():
             raise KeyboardInterrupt
         return task.draw(4)
 
-    fit(model, draw, steps=9, watch=recording)
+    fit(model, draw, steps=9, callback=recording)
     assert recording.steps == [0, 1, 2, 3]
     assert explore.training_maps(recording)._view.count == 4
 

@@ -9,7 +9,7 @@ from torch import nn
 from encoder_lib import TransformerEncoder
 from encoder_lib.training.fit import accuracy, fit
 from encoder_lib.training.masked_words import HIDDEN, PADDING, RARE, SPECIAL, MaskedWords
-from encoder_lib.training.tasks import NOT_ASKED, library_text
+from encoder_lib.training.tasks import IGNORE_INDEX, library_text
 
 WORDS = ("red", "blue", "green", "old", "new", "small")
 TEXT = [f"The {a} dog sees a {b} cat number {n}." for a in WORDS for b in WORDS for n in ("one", "two", "odd")]
@@ -58,19 +58,19 @@ def test_drawing_hides_some_words_and_asks_for_them(words):
     torch.manual_seed(0)
     ids, targets = words.draw(500, share=0.3)
     hidden = ids == HIDDEN
-    assert torch.equal(hidden, targets != NOT_ASKED) and targets[hidden].min() > RARE
+    assert torch.equal(hidden, targets != IGNORE_INDEX) and targets[hidden].min() > RARE
     rows = torch.where(hidden, targets, ids)
     known = {tuple(row) for row in words.training.tolist()}
     assert {tuple(row) for row in rows.tolist()} <= known, "behind each gap is the word of a training sentence"
     assert 0.25 < hidden.sum() / (rows > RARE).sum() < 0.35
-    assert (words.draw(5, share=0.0)[1] == NOT_ASKED).all()
+    assert (words.draw(5, share=0.0)[1] == IGNORE_INDEX).all()
     ids, _ = words.draw(5, share=1.0)
     assert set(ids.flatten().tolist()) <= {HIDDEN, RARE, PADDING}
 
 
 def test_questions_hide_each_known_word_of_the_held_out_sentences_once(words):
     ids, targets = words.questions()
-    assert ((ids == HIDDEN).sum(1) == 1).all() and torch.equal(ids == HIDDEN, targets != NOT_ASKED)
+    assert ((ids == HIDDEN).sum(1) == 1).all() and torch.equal(ids == HIDDEN, targets != IGNORE_INDEX)
     assert len(ids) == (words.held_out > RARE).sum() == len(torch.unique(torch.cat([ids, targets], 1), dim=0))
     some, _ = words.questions(7)
     assert len(some) == 7 and torch.equal(some[[0, -1]], ids[[0, -1]])
@@ -137,7 +137,7 @@ def test_a_model_beats_the_guess_from_one_neighbour(seed, part):
     torch.manual_seed(seed)
     settings = {"positional": "rotary", "padding_idx": 0, "scale": True, "norm_first": True}
     model = nn.Sequential(TransformerEncoder(n, 2, 64, 4, 128, **settings), nn.Linear(64, n)).float()
-    history = fit(model, lambda: words.draw(64), steps=700, held_out=questions, every=350)
+    history = fit(model, lambda: words.draw(64), steps=700, held_out=questions, eval_every=350)
     shares, share = words.counting(*questions), accuracy(model, *questions)
     assert share > shares["most frequent word"] + 0.1, history
     assert share > max(shares["word before"], shares["word after"]) + 0.02, history
@@ -147,4 +147,4 @@ def test_a_model_beats_the_guess_from_one_neighbour(seed, part):
 def test_counting_needs_a_question(words):
     ids, targets = words.questions(3)
     with pytest.raises(ValueError, match=r"targets: expected at least one that asks for a word, .*; try"):
-        words.counting(ids, torch.full_like(targets, NOT_ASKED))
+        words.counting(ids, torch.full_like(targets, IGNORE_INDEX))

@@ -19,7 +19,7 @@ from encoder_lib.lab.measure import (
     layer_flops,
     layer_gradients,
     layer_similarity,
-    slope,
+    power_law_exponent,
     token_similarity,
 )
 
@@ -198,8 +198,8 @@ def test_layer_similarity_follows_the_tokens_through_the_layers():
 @pytest.mark.parametrize("power", [-0.5, 0.0, 2.0])
 def test_slope_finds_the_exponent_of_a_power_law(power):
     x = torch.tensor([2, 4, 8, 16, 32])
-    assert slope(x, 3 * x.double() ** power) == pytest.approx(power, abs=1e-12)
-    assert slope(x.tolist(), (3 * x.double() ** power).tolist()) == pytest.approx(power, abs=1e-12)
+    assert power_law_exponent(x, 3 * x.double() ** power) == pytest.approx(power, abs=1e-12)
+    assert power_law_exponent(x.tolist(), (3 * x.double() ** power).tolist()) == pytest.approx(power, abs=1e-12)
 
 
 @pytest.mark.parametrize(
@@ -216,7 +216,7 @@ def test_slope_finds_the_exponent_of_a_power_law(power):
 )
 def test_slope_refuses(x, y, words):
     with pytest.raises(ValueError, match=f"expected .*{words}.*; try"):
-        slope(x, y)
+        power_law_exponent(x, y)
 
 
 @pytest.mark.parametrize(("tokens", "d_model", "d_ff"), [(1, 8, 8), (7, 8, 20), (30, 12, 5)])

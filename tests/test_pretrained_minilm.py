@@ -21,7 +21,7 @@ from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processor
 
 from encoder_lib import lengths_mask, load_pretrained, trace
 from encoder_lib.pretrained import hub
-from encoder_lib.pretrained.batching import pack
+from encoder_lib.pretrained.batching import bucket_by_length
 
 F64 = torch.float64
 MINILM = hub.minilm()
@@ -356,7 +356,7 @@ def test_progress(minilm, capsys):
 @given(st.lists(st.integers(0, 256), max_size=80), st.integers(1, 2000))
 def test_packing(lengths, batch_tokens):
     """Every text once, longest first, within the limit, with at most a quarter of padding."""
-    batches = pack(lengths, batch_tokens)
+    batches = bucket_by_length(lengths, batch_tokens)
     packed = [i for batch in batches for i in batch]
     assert sorted(packed) == list(range(len(lengths)))
     assert [lengths[i] for i in packed] == sorted(lengths, reverse=True)

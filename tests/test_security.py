@@ -220,7 +220,9 @@ FORBIDDEN = re.compile(
 )
 STARTS_A_PROGRAM = {"11_fast_encoder.ipynb": ["subprocess", "subprocess.run"]}  # the training in two processes
 ONLY_THERE = {
-    r"(urllib\.request|http|http\.client|socket|ssl|requests|httpx|aiohttp|ftplib|huggingface_hub)(\..*)?": "hub.py",
+    r"(urllib\.request|http|http\.client|socket|ssl|requests|httpx|aiohttp|ftplib|huggingface_hub)(\..*)?": (
+        "pretrained/hub.py"
+    ),
     r"ctypes(\..*)?": "checks/limit.py",
 }
 

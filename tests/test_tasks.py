@@ -9,8 +9,8 @@ import torch
 from encoder_lib import trace
 from encoder_lib.training.fit import accuracy, fit
 from encoder_lib.training.tasks import (
+    IGNORE_INDEX,
     KINDS,
-    NOT_ASKED,
     SENTENCES,
     TASKS,
     brackets,
@@ -70,8 +70,8 @@ def test_padded_reversal_reads_backwards_up_to_the_padding(length, shortest):
     assert ids.shape == targets.shape == source.shape == (300, length)
     assert lengths.min() == shortest and lengths.max() == length and ids.max() == (9 if shortest == length else 10)
     for row, answer, place, n in zip(ids.tolist(), targets.tolist(), source.tolist(), lengths.tolist(), strict=True):
-        assert answer == row[:n][::-1] + [NOT_ASKED] * (length - n)
-        assert place == [*range(n - 1, -1, -1)] + [NOT_ASKED] * (length - n)
+        assert answer == row[:n][::-1] + [IGNORE_INDEX] * (length - n)
+        assert place == [*range(n - 1, -1, -1)] + [IGNORE_INDEX] * (length - n)
 
 
 def test_pointers_ask_for_the_word_at_the_place_that_they_name():
@@ -79,8 +79,8 @@ def test_pointers_ask_for_the_word_at_the_place_that_they_name():
     assert ids.shape == (200, 10) and set(ids[:, :5].flatten().tolist()) == set(range(7))
     assert set(ids[:, 5:].flatten().tolist()) == set(range(7, 12))
     for row, answer, place in zip(ids.tolist(), targets.tolist(), source.tolist(), strict=True):
-        assert answer == [NOT_ASKED] * 5 + [row[token - 7] for token in row[5:]]
-        assert place == [NOT_ASKED] * 5 + [token - 7 for token in row[5:]]
+        assert answer == [IGNORE_INDEX] * 5 + [row[token - 7] for token in row[5:]]
+        assert place == [IGNORE_INDEX] * 5 + [token - 7 for token in row[5:]]
 
 
 def partners(text):
@@ -110,7 +110,7 @@ def test_every_balanced_sequence_is_equally_likely():
 
 
 def test_the_right_map_looks_at_the_source():
-    source = torch.tensor([[2, NOT_ASKED, 0]])
+    source = torch.tensor([[2, IGNORE_INDEX, 0]])
     looks = right_map(source)
     assert looks.shape == (1, 3, 3) and looks.dtype == torch.get_default_dtype()
     assert looks[0, 0].tolist() == [0, 0, 1] and looks[0, 2].tolist() == [1, 0, 0] and looks[0, 1].isnan().all()
@@ -118,7 +118,7 @@ def test_the_right_map_looks_at_the_source():
 
 def test_the_weight_on_the_source_is_averaged_over_all_that_ask():
     weights = torch.rand(2, 3, 4, 4).softmax(-1)
-    source = torch.tensor([[3, NOT_ASKED, 0, NOT_ASKED], [NOT_ASKED, 2, NOT_ASKED, NOT_ASKED]])
+    source = torch.tensor([[3, IGNORE_INDEX, 0, IGNORE_INDEX], [IGNORE_INDEX, 2, IGNORE_INDEX, IGNORE_INDEX]])
     for head in range(3):
         expected = (weights[0, head, 0, 3] + weights[0, head, 2, 0] + weights[1, head, 1, 2]) / 3
         assert weight_on(source, weights)[head].item() == pytest.approx(expected.item())
@@ -133,8 +133,8 @@ def test_a_task_fits_its_symbols_its_answers_and_its_model(name):
     ids, targets, source = task.draw(50)
     assert ids.shape == targets.shape == source.shape == (50, task.length)
     assert ids.min() >= 0 and ids.max() < len(task.symbols) == len(set(task.symbols))
-    asked = targets != NOT_ASKED
-    assert torch.equal(asked, source != NOT_ASKED) and targets[asked].min() >= 0 and targets.max() < task.answers
+    asked = targets != IGNORE_INDEX
+    assert torch.equal(asked, source != IGNORE_INDEX) and targets[asked].min() >= 0 and targets.max() < task.answers
     if task.padding_idx is not None:
         assert torch.equal(asked, ids != task.padding_idx) and not asked.all()
     assert [task.symbols.index(symbol) for symbol in task.read(ids[0])] == ids[0].tolist()
@@ -177,7 +177,7 @@ def test_each_task_is_learned_in_few_steps_and_copies_are_looked_up(name, settin
     task = TASKS[name]
     torch.manual_seed(seed)
     model, held_out = solver(task, **settings), task.draw(1000)
-    stop = {"stop_at": 0.995} if name == "brackets" else {}
+    stop = {"stop_at_accuracy": 0.995} if name == "brackets" else {}
     history = fit(model, lambda: task.draw(64), steps=steps, held_out=held_out, **stop)
     ids, targets, source = task.draw(1000)
     assert accuracy(model, ids, targets) >= 0.99, history
@@ -220,4 +220,4 @@ def test_library_text_is_plain_sentences_each_once():
 
 def test_what_asks_nothing_has_no_weight():
     with pytest.raises(ValueError, match=r"source: expected at least one token that asks, got none; try"):
-        weight_on(torch.full((2, 3), NOT_ASKED), torch.ones(2, 1, 3, 3))
+        weight_on(torch.full((2, 3), IGNORE_INDEX), torch.ones(2, 1, 3, 3))

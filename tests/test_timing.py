@@ -16,7 +16,7 @@ from encoder_lib import EncoderLayer, attention, trace
 from encoder_lib.lab import timing
 from encoder_lib.lab.costs import PARTS, Cost, layer_costs
 from encoder_lib.lab.measure import layer_flops
-from encoder_lib.lab.timing import ceilings, compiled, layer_parts, peak_bytes, race
+from encoder_lib.lab.timing import benchmark, compiled, layer_parts, peak_bytes, peak_flops
 
 SIZES = [(1, 1, 32, 32, 1), (2, 7, 64, 96, 4), (3, 16, 96, 32, 3), (1, 48, 32, 160, 8)]  # B, T, D, F, H
 
@@ -47,26 +47,26 @@ def clock(monkeypatch):
 
 def test_a_race_gives_the_median_of_its_rounds(clock):
     slow_start = clock.worker("a", [9.0, 1.0, 3.0, 1.0, 2.0, 50.0, 4.0])
-    seconds = race({"a": slow_start, "b": clock.worker("b", [1.0])}, rounds=5, budget=1e9)
+    seconds = benchmark({"a": slow_start, "b": clock.worker("b", [1.0])}, rounds=5, budget=1e9)
     assert seconds == {"a": 3.0, "b": 1.0}  # of 3, 1, 2, 50, 4; the first two calls do not count
 
 
 def test_contestants_take_turns(clock):
-    race({name: clock.worker(name, [1.0]) for name in "abc"}, rounds=3, budget=1e9)
+    benchmark({name: clock.worker(name, [1.0]) for name in "abc"}, rounds=3, budget=1e9)
     assert "".join(clock.log) == "abc" * 5
 
 
 def test_what_is_quick_is_called_more_often_in_each_round(clock):
-    seconds = race({"quick": clock.worker("quick", [0.001]), "slow": clock.worker("slow", [1.0])}, rounds=2)
+    seconds = benchmark({"quick": clock.worker("quick", [0.001]), "slow": clock.worker("slow", [1.0])}, rounds=2)
     assert clock.log.count("quick") == 2 + 2 * 5 and clock.log.count("slow") == 4
     assert seconds["quick"] == pytest.approx(0.001)
 
 
 def test_a_race_ends_when_the_budget_is_spent_but_not_before_one_round(clock):
-    race({"a": clock.worker("a", [1.0]), "b": clock.worker("b", [1.0])}, rounds=100, budget=5)
+    benchmark({"a": clock.worker("a", [1.0]), "b": clock.worker("b", [1.0])}, rounds=100, budget=5)
     assert clock.log.count("a") == 5
     clock.log.clear()
-    assert race({"a": clock.worker("a", [60.0])}, rounds=100, budget=1) == {"a": 60.0}
+    assert benchmark({"a": clock.worker("a", [60.0])}, rounds=100, budget=1) == {"a": 60.0}
     assert clock.log.count("a") == 3
 
 
@@ -80,7 +80,7 @@ def test_threads_are_as_asked_inside_and_as_before_outside(fails):
             raise ZeroDivisionError
 
     try:
-        race({"look": look}, rounds=1, threads=before + 1)
+        benchmark({"look": look}, rounds=1, threads=before + 1)
     except ZeroDivisionError:
         assert fails
     assert set(seen) == {before + 1} and torch.get_num_threads() == before
@@ -88,20 +88,20 @@ def test_threads_are_as_asked_inside_and_as_before_outside(fails):
 
 def test_on_one_thread_only_work_counts_and_with_two_the_clock_on_the_wall():
     sleeping = {"sleep": lambda: time.sleep(0.05)}
-    assert race(sleeping, rounds=1)["sleep"] < 0.04 < race(sleeping, rounds=1, threads=2)["sleep"]
+    assert benchmark(sleeping, rounds=1)["sleep"] < 0.04 < benchmark(sleeping, rounds=1, threads=2)["sleep"]
 
 
 def test_a_race_waits_for_the_gpu(monkeypatch):
     waits = []
     monkeypatch.setattr(torch.cuda, "is_initialized", lambda: True)
     monkeypatch.setattr(torch.cuda, "synchronize", lambda: waits.append(1))
-    assert race({"sleep": lambda: time.sleep(0.01)}, rounds=2)["sleep"] >= 0.009
+    assert benchmark({"sleep": lambda: time.sleep(0.01)}, rounds=2)["sleep"] >= 0.009
     assert len(waits) == 8  # before and after each of two calls and two rounds
 
 
 def test_neither_time_nor_memory_is_spent_on_gradients():
     seen, weight = [], torch.ones(3, requires_grad=True)
-    race({"product": lambda: seen.append((2 * weight).requires_grad)}, rounds=1)
+    benchmark({"product": lambda: seen.append((2 * weight).requires_grad)}, rounds=1)
     peak_bytes(lambda: seen.append((2 * weight).requires_grad))
     assert seen and not any(seen)
 
@@ -124,7 +124,7 @@ def test_neither_time_nor_memory_is_spent_on_gradients():
 def test_a_race_that_cannot_be_run_is_refused_before_it_starts(options, error, words):
     ran = []
     with pytest.raises(error, match=words):
-        race(**{"functions": {"a": lambda: ran.append(1)}} | options)
+        benchmark(**{"functions": {"a": lambda: ran.append(1)}} | options)
     assert not ran
 
 
@@ -138,11 +138,11 @@ def test_ceilings_are_operations_over_seconds(monkeypatch):
         raced.update(functions)
         return dict.fromkeys(functions, 1.0)
 
-    monkeypatch.setattr(timing, "race", one_second_each)
+    monkeypatch.setattr(timing, "benchmark", one_second_each)
     names = ["float64", "float32", "bfloat16"]
     if timing.suits(torch.ones(1, dtype=torch.float32)):
         names.insert(2, "float32, oneDNN")
-    found = ceilings(torch.device("cpu"), size=24)
+    found = peak_flops(torch.device("cpu"), size=24)
     assert found == dict.fromkeys(names, 2 * 24**3) and list(found) == names
     exact = raced["float64"]()
     for name, function in raced.items():
@@ -153,7 +153,7 @@ def test_ceilings_are_operations_over_seconds(monkeypatch):
 
 def test_ceilings_draw_nothing_from_the_notebooks_random_numbers():
     before = torch.get_rng_state()
-    assert all(0 < speed < math.inf for speed in ceilings(torch.device("cpu"), size=16).values())
+    assert all(0 < speed < math.inf for speed in peak_flops(torch.device("cpu"), size=16).values())
     assert torch.equal(torch.get_rng_state(), before)
 
 
@@ -211,9 +211,9 @@ def test_a_compiled_layer_computes_what_the_layer_does():
 
 def test_what_cannot_be_timed_is_refused():
     with pytest.raises(TypeError, match=r"device: expected a torch\.device"):
-        ceilings("cpu")
+        peak_flops("cpu")
     with pytest.raises(ValueError, match="size: expected an integer of at least 1"):
-        ceilings(torch.device("cpu"), size=0)
+        peak_flops(torch.device("cpu"), size=0)
     with pytest.raises(TypeError, match="layer: expected an EncoderLayer"):
         layer_parts(torch.nn.Linear(2, 2), torch.ones(1, 2, 2))
     with pytest.raises(ValueError, match="expected"):
@@ -311,12 +311,12 @@ def test_bytes_by_count_are_those_that_operations_read_and_write(sizes, dtype):
     costs = layer_costs(batch, tokens, width, d_ff=hidden, n_heads=heads, number=layer.norm1.weight.element_size())
     x = torch.randn(batch, tokens, width, dtype=dtype)
     a = layer.attention
-    assert moved(lambda: [p(x) for p in (a.q_proj, a.k_proj, a.v_proj, a.out_proj)]) == costs["projections"].moved
-    assert moved(lambda: layer.feed_forward(x)) == costs["feed-forward"].moved
+    assert moved(lambda: [p(x) for p in (a.q_proj, a.k_proj, a.v_proj, a.out_proj)]) == costs["projections"].bytes_moved
+    assert moved(lambda: layer.feed_forward(x)) == costs["feed-forward"].bytes_moved
     query, key, value = torch.randn(3, batch, heads, tokens, width // heads, dtype=dtype)
-    assert moved(lambda: attention(query, key, value)) == costs["attention, explicit"].moved
+    assert moved(lambda: attention(query, key, value)) == costs["attention, explicit"].bytes_moved
     output = F.scaled_dot_product_attention(query, key, value)
-    assert sum(t.nbytes for t in (query, key, value, output)) == costs["attention, fused"].moved
+    assert sum(t.nbytes for t in (query, key, value, output)) == costs["attention, fused"].bytes_moved
 
 
 @pytest.mark.parametrize("sizes", SIZES)
@@ -348,11 +348,11 @@ def test_attention_costs_as_much_as_the_feed_forward_when_t_is_f(width):
 
 
 def test_the_slower_of_arithmetic_and_memory_sets_the_time():
-    cost = Cost(flops=100, moved=20)
-    assert cost.intensity == 5
-    assert cost.seconds(flops=10, bandwidth=10) == 10  # arithmetic
-    assert cost.seconds(flops=100, bandwidth=1) == 20  # memory
-    assert cost.seconds(flops=50, bandwidth=10) == 2  # both, where the machine's balance is 5
+    cost = Cost(flops=100, bytes_moved=20)
+    assert cost.arithmetic_intensity == 5
+    assert cost.roofline_seconds(flops=10, bandwidth=10) == 10  # arithmetic
+    assert cost.roofline_seconds(flops=100, bandwidth=1) == 20  # memory
+    assert cost.roofline_seconds(flops=50, bandwidth=10) == 2  # both, where the machine's balance is 5
 
 
 @pytest.mark.parametrize("name", ["batch", "tokens", "d_model", "d_ff", "n_heads", "number"])
@@ -364,9 +364,9 @@ def test_sizes_that_are_none_are_refused(name, value, error):
 
 
 def test_a_cost_or_a_machine_that_is_none_is_refused():
-    for wrong in ({"flops": 0, "moved": 1}, {"flops": 1, "moved": 0}):
+    for wrong in ({"flops": 0, "bytes_moved": 1}, {"flops": 1, "bytes_moved": 0}):
         with pytest.raises(ValueError, match="expected an integer of at least 1"):
             Cost(**wrong)
     for wrong in ({"flops": 0, "bandwidth": 1}, {"flops": 1, "bandwidth": math.nan}):
         with pytest.raises(ValueError, match=r"(flops|bandwidth): expected"):
-            Cost(1, 1).seconds(**wrong)
+            Cost(1, 1).roofline_seconds(**wrong)

@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from encoder_lib import FeedForward, MultiHeadAttention, load_pretrained, trace
-from encoder_lib.lab.units import favourites, influence, listen, tell
+from encoder_lib.lab.units import collect_activations, influence, most_selective_units, top_token_share
 
 TEXTS = ["The cat sat on the mat.", "Unbelievable!", "A dog barked at nothing."]
 
@@ -41,7 +41,7 @@ def test_influence_needs_two_matrices_of_one_shape(shapes):
 
 @pytest.mark.parametrize("layer", [1, 3])
 def test_listening_keeps_what_a_whole_pass_computes(layer):
-    heard = listen(minilm(), TEXTS, layer=layer)
+    heard = collect_activations(minilm(), TEXTS, layer=layer)
     encoder, row = minilm().encoder.encoder, 0
     for n, text in enumerate(TEXTS):
         with torch.no_grad(), trace(encoder) as t:
@@ -49,13 +49,13 @@ def test_listening_keeps_what_a_whole_pass_computes(layer):
         tokens = minilm().tokens(text)
         rows = slice(row, row + len(tokens) - 2)
         given, sums = (t[f"layers.{layer - 1}.{name}"][0, 1:-1] for name in ("norm1", "feed_forward.linear1"))
-        torch.testing.assert_close(heard.given[rows], given)
-        torch.testing.assert_close(heard.sums[rows], sums)
-        assert heard.words[rows] == tokens[1:-1] and heard.before[rows] == tokens[:-2]
+        torch.testing.assert_close(heard.inputs[rows], given)
+        torch.testing.assert_close(heard.preactivations[rows], sums)
+        assert heard.words[rows] == tokens[1:-1] and heard.previous[rows] == tokens[:-2]
         assert heard.ids[rows].tolist() == minilm().ids(text)[0, 1:-1].tolist()
-        assert (heard.half[rows] == (n % 2 == 0)).all()
+        assert (heard.train[rows] == (n % 2 == 0)).all()
         row = rows.stop
-    assert row == len(heard.words) == len(heard.sums) and not heard.sums.requires_grad
+    assert row == len(heard.words) == len(heard.preactivations) and not heard.preactivations.requires_grad
 
 
 @pytest.mark.parametrize(
@@ -64,7 +64,7 @@ def test_listening_keeps_what_a_whole_pass_computes(layer):
 )
 def test_listening_names_what_it_cannot_take(texts, layer, problem):
     with pytest.raises(problem, match=r"layer|texts"):
-        listen(minilm(), texts, layer=layer)
+        collect_activations(minilm(), texts, layer=layer)
 
 
 @pytest.mark.parametrize(
@@ -73,30 +73,30 @@ def test_listening_names_what_it_cannot_take(texts, layer, problem):
      ("ends in -s", []), ("names a type", []), ("follows “to”", [])],
 )  # fmt: skip
 def test_a_property_says_which_words_have_it(name, expected):
-    heard = listen(minilm(), TEXTS)
-    assert [word for word, has in zip(heard.words, heard.has(name).tolist(), strict=True) if has] == expected
-    assert all(word.startswith("##") for i, word in enumerate(heard.words) if heard.has("continues a word")[i])
+    heard = collect_activations(minilm(), TEXTS)
+    assert [word for word, has in zip(heard.words, heard.has_property(name).tolist(), strict=True) if has] == expected
+    assert all(word.startswith("##") for i, word in enumerate(heard.words) if heard.has_property("continues a word")[i])
     with pytest.raises(ValueError, match="property"):
-        heard.has("is long")
+        heard.has_property("is long")
 
 
 def test_without_learning_each_unit_keeps_its_weights_in_another_order():
-    heard, network = listen(minilm(), TEXTS), minilm().encoder.encoder.layers[0].feed_forward
-    shuffled = heard.without_learning(network, seed=1)
-    assert shuffled.shape == heard.sums.shape and not torch.allclose(shuffled, heard.sums, atol=0.1)
-    assert torch.equal(shuffled, heard.without_learning(network, seed=1))
-    assert not torch.equal(shuffled, heard.without_learning(network, seed=2))
+    heard, network = collect_activations(minilm(), TEXTS), minilm().encoder.encoder.layers[0].feed_forward
+    shuffled = heard.with_permuted_weights(network, seed=1)
+    assert shuffled.shape == heard.preactivations.shape and not torch.allclose(shuffled, heard.preactivations, atol=0.1)
+    assert torch.equal(shuffled, heard.with_permuted_weights(network, seed=1))
+    assert not torch.equal(shuffled, heard.with_permuted_weights(network, seed=2))
     weights = torch.linalg.lstsq(torch.eye(8), torch.eye(8)).solution  # a network whose weights can be read off
     small = FeedForward(8, 4)
     read = type(heard)([], [], torch.arange(8), weights, weights, torch.ones(8, dtype=torch.bool))
-    rows = (read.without_learning(small) - small.linear1.bias).detach().T
+    rows = (read.with_permuted_weights(small) - small.linear1.bias).detach().T
     torch.testing.assert_close(rows.sort(1).values, small.linear1.weight.detach().sort(1).values, atol=1e-6, rtol=0)
 
 
 def test_favourites_are_counted_among_the_largest():
     sums = torch.tensor([[5.0, 0.0], [4.0, 9.0], [3.0, 8.0], [0.0, 7.0]])
     ids = torch.tensor([1, 1, 2, 3])
-    torch.testing.assert_close(favourites(sums, ids, k=3), torch.tensor([2 / 3, 1 / 3]))
+    torch.testing.assert_close(top_token_share(sums, ids, k=3), torch.tensor([2 / 3, 1 / 3]))
 
 
 def test_a_unit_that_tells_is_found_and_scored_on_the_other_half():
@@ -105,7 +105,7 @@ def test_a_unit_that_tells_is_found_and_scored_on_the_other_half():
     sums = torch.randn(400, 30)
     sums[:, 7] += 5 * has
     sums[:, 9] += 50 * (has & half)  # tells in the first half alone
-    units, scores = tell(sums, has, half, n=3)
+    units, scores = most_selective_units(sums, has, half, n=3)
     assert set(units[:2].tolist()) == {7, 9} and scores.shape == (3,)
     by_unit = dict(zip(units.tolist(), scores.tolist(), strict=True))
     assert by_unit[7] > 0.99 and 0.3 < by_unit[9] < 0.7
@@ -117,7 +117,7 @@ def test_a_unit_that_tells_is_found_and_scored_on_the_other_half():
 @pytest.mark.parametrize("has", [torch.zeros(8).bool(), torch.ones(8).bool(), torch.arange(8) < 4])
 def test_a_property_has_to_occur_in_both_halves(has):
     with pytest.raises(ValueError, match="both halves"):
-        tell(torch.randn(8, 3), has, torch.arange(8) < 4, n=1)
+        most_selective_units(torch.randn(8, 3), has, torch.arange(8) < 4, n=1)
 
 
 @pytest.mark.parametrize(
@@ -125,7 +125,7 @@ def test_a_property_has_to_occur_in_both_halves(has):
 )
 def test_several_texts_are_listened_to(texts, error, words):
     with pytest.raises(error, match=f"texts: expected .* {words}"):
-        listen(load_pretrained("minilm"), texts)
+        collect_activations(load_pretrained("minilm"), texts)
 
 
 def test_one_sequence_is_influenced_at_a_time():

@@ -46,7 +46,7 @@ def _costs(batch: int, tokens: int, width: int, number: str) -> dict[str, Cost]:
 def _lines(batch: int, width: int, number: str) -> tuple[dict[str, list[int]], dict[str, list[int]]]:
     """FLOPs and bytes of each part, at every place."""
     every = [_costs(batch, tokens, width, number) for tokens in PLACES]
-    quantities = ("flops", "moved")
+    quantities = ("flops", "bytes_moved")
     flops, moved = ({part: [getattr(c[part], q) for c in every] for part in PARTS} for q in quantities)
     return flops, moved
 
@@ -84,7 +84,7 @@ def cost(
     def show(tokens: int, batch: int, width: int, number: str, padding: int) -> str:
         real = max(1, ceil(tokens * (100 - padding) / 100))
         padded, without = _costs(batch, tokens, width, number), _costs(batch, real, width, number)
-        sides = zip(figure.axes, _lines(batch, width, number), ("flops", "moved"), marks, strict=True)
+        sides = zip(figure.axes, _lines(batch, width, number), ("flops", "bytes_moved"), marks, strict=True)
         for ax, lines, quantity, (line, dots, rings) in sides:
             line.set_xdata([tokens, tokens])
             for i, part in enumerate(PARTS):
@@ -106,15 +106,16 @@ def _words(tokens: int, batch: int, width: int, number: str, costs: dict[str, Co
         f"{_short(explicit.flops)}FLOP; attention costs as much as the feed-forward at T = {4 * width:,}"
     )
     moved = (
-        f"Explicit attention moves {_short(explicit.moved)}B and has {explicit.intensity:.1f} FLOPs for each, "
-        f"fused {_short(fused.moved)}B and {fused.intensity:.1f}"
+        f"Explicit attention moves {_short(explicit.bytes_moved)}B and has "
+        f"{explicit.arithmetic_intensity:.1f} FLOPs for each, "
+        f"fused {_short(fused.bytes_moved)}B and {fused.arithmetic_intensity:.1f}"
     )
     limits = f"where a byte takes as long as {balance:.1f} FLOPs, {_limits(explicit, fused, balance)}"
     return f"{sequences}. {operations}. {moved}: {limits}."
 
 
 def _limits(explicit: Cost, fused: Cost, balance: float) -> str:
-    slow = [cost.intensity < balance for cost in (explicit, fused)]
+    slow = [cost.arithmetic_intensity < balance for cost in (explicit, fused)]
     if slow == [True, False]:
         return "memory limits the explicit one alone"
     return "memory limits both" if all(slow) else "arithmetic limits both"

@@ -6,7 +6,16 @@ from matplotlib.figure import Figure
 
 from encoder_lib.explore.widget.controls import Range, Select
 from encoder_lib.explore.widget.explorer import Explorer
-from encoder_lib.lab.curves import CURVES, JUMP, WIDEST, anatomy, bends, grow, places, shares
+from encoder_lib.lab.curves import (
+    CURVES,
+    MAX_UNITS,
+    MIN_SLOPE_CHANGE,
+    breakpoints,
+    decompose,
+    grid,
+    orthogonal_least_squares,
+    unit_contributions,
+)
 from encoder_lib.model.feed_forward import FeedForward
 from encoder_lib.plots import plot_fit
 
@@ -20,23 +29,27 @@ def fit_curve(width: int = 4, unit: int = 1, activation: str = "ReLU", curve: st
     A `unit` beyond the last one shows the last one, and the description says so.
     """
     controls = (
-        Range("width", width, min=1, max=WIDEST, label="hidden units n"),
-        Range("unit", unit, min=1, max=WIDEST, label="show unit"),
+        Range("width", width, min=1, max=MAX_UNITS, label="hidden units n"),
+        Range("unit", unit, min=1, max=MAX_UNITS, label="show unit"),
         Select("activation", activation, options=tuple(NAMES)),
         Select("curve", curve, options=tuple(CURVES)),
     )
-    grown = {(name, label): grow(name, WIDEST, activation=a) for name in CURVES for label, a in NAMES.items()}
+    grown = {
+        (name, label): orthogonal_least_squares(name, MAX_UNITS, activation=a)
+        for name in CURVES
+        for label, a in NAMES.items()
+    }
 
     def draw(width: int, unit: int, activation: str, curve: str, figure: Figure | None = None) -> Figure:
         network = grown[curve, activation][width - 1]
-        return plot_fit(**anatomy(network, curve), unit=min(unit, width) - 1, titles=TITLES, figure=figure)
+        return plot_fit(**decompose(network, curve), unit=min(unit, width) - 1, titles=TITLES, figure=figure)
 
     figure = draw(width, unit, activation, curve)
 
     def show(width: int, unit: int, activation: str, curve: str) -> str:
         draw(width, unit, activation, curve, figure)
         network = grown[curve, activation][width - 1]
-        missed = (network(places()) - CURVES[curve](places())).abs()  # (P, 1)
+        missed = (network(grid()) - CURVES[curve](grid())).abs()  # (P, 1)
         root = missed.square().mean().sqrt()
         fit = f"the fit misses the {curve} by {root:.3f} (root mean square) and by {missed.max():.2f} at most"
         return f"{width} {activation} unit{'s'[: width > 1]}: {fit}. {_words(network, unit)}"
@@ -46,12 +59,12 @@ def fit_curve(width: int = 4, unit: int = 1, activation: str = "ReLU", curve: st
 
 def _words(network: FeedForward, unit: int) -> str:
     """How many corners the fit has, and what the chosen unit does."""
-    where, part = bends(network), shares(network, places())  # (F,), (P, F)
+    where, part = breakpoints(network), unit_contributions(network, grid())  # (F,), (P, F)
     sharpness = network.linear2.weight[0] * network.linear1.weight[:, 0].abs()  # (F,)
     jumps = Counter()  # place -> by how much the slope changes there; two units may bend at one place
     for place, jump in zip(where.tolist(), sharpness.tolist(), strict=True):
         jumps[round(place, 3)] += jump
-    count = sum(abs(jump) > JUMP and abs(place) < 1 for place, jump in jumps.items())
+    count = sum(abs(jump) > MIN_SLOPE_CHANGE and abs(place) < 1 for place, jump in jumps.items())
     corners = f"It has {count} corner{'s'[: count != 1]}" if network.activation == "relu" else "It has no corners"
     shown = min(unit, len(where))
     who = f"unit {unit}" if shown == unit else f"there is no unit {unit}; the last one, unit {shown},"

@@ -12,7 +12,7 @@ from encoder_lib.model.positional import RotaryPositionalEncoding
 PARTS = ("positions", "mask", "residual", "norm", "heads", "scale")
 
 
-def without(part: str, model: nn.Module) -> nn.Module:
+def ablate(part: str, model: nn.Module) -> nn.Module:
     """Take a part out of every TransformerEncoder in `model`, before it is trained, and return the model.
 
         "positions"   nothing tells where a token stands (only what is added to the embedding can be taken out)
@@ -30,7 +30,7 @@ def without(part: str, model: nn.Module) -> nn.Module:
     expect.choice("part", part, PARTS)
     expect.module("model", model)
     encoders = [m for m in model.modules() if isinstance(m, TransformerEncoder)]
-    if not any([_TAKE[part](encoder) for encoder in encoders]):  # all of them, hence a list
+    if not any([_ABLATIONS[part](encoder) for encoder in encoders]):  # all of them, hence a list
         raise ValueError(f"model: expected a TransformerEncoder with {part} to take out, got none")
     return model
 
@@ -46,7 +46,7 @@ def _mask(encoder: TransformerEncoder) -> bool:
     return there
 
 
-class _Branch(EncoderLayer):
+class _NoResidualLayer(EncoderLayer):
     """A layer that passes on its branches alone."""
 
     def forward(self, x: Tensor, mask: Tensor | None = None) -> Tensor:
@@ -56,9 +56,9 @@ class _Branch(EncoderLayer):
 
 
 def _residual(encoder: TransformerEncoder) -> bool:
-    layers = [layer for layer in encoder.encoder.layers if not isinstance(layer, _Branch)]
+    layers = [layer for layer in encoder.encoder.layers if not isinstance(layer, _NoResidualLayer)]
     for layer in layers:
-        layer.__class__ = _Branch  # the same weights, another forward
+        layer.__class__ = _NoResidualLayer  # the same weights, another forward
     return bool(layers)
 
 
@@ -82,7 +82,7 @@ def _heads(encoder: TransformerEncoder) -> bool:
     return True
 
 
-class _Unscaled(MultiHeadAttention):
+class _UnscaledAttention(MultiHeadAttention):
     """Attention with queries √K times as long, which undoes the division by √K, whatever K is by now."""
 
     def _fused(self, q: Tensor, *others: Tensor | None) -> Tensor:
@@ -93,13 +93,15 @@ class _Unscaled(MultiHeadAttention):
 
 
 def _scale(encoder: TransformerEncoder) -> bool:
-    scaled = [layer.attention for layer in encoder.encoder.layers if not isinstance(layer.attention, _Unscaled)]
+    scaled = [
+        layer.attention for layer in encoder.encoder.layers if not isinstance(layer.attention, _UnscaledAttention)
+    ]
     for attention in scaled:
-        attention.__class__ = _Unscaled  # the same weights
+        attention.__class__ = _UnscaledAttention  # the same weights
     return bool(scaled)
 
 
-_TAKE = {
+_ABLATIONS = {
     "positions": _positions,
     "mask": _mask,
     "residual": _residual,

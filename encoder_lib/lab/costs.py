@@ -10,30 +10,32 @@ PARTS = ("projections", "feed-forward", "attention, explicit", "attention, fused
 
 @dataclass(frozen=True)
 class Cost:
-    """flops: multiplications and additions of the matrix products. moved: bytes that their operations read and write.
+    """What a part costs: floating-point operations, and the bytes that go through memory for them.
+
+    flops: multiplications and additions of the matrix products. bytes_moved: what their operations read and write.
 
     Raises: TypeError or ValueError for what are no integers ≥ 1.
     """
 
     flops: int
-    moved: int
+    bytes_moved: int
 
     def __post_init__(self) -> None:
-        expect.sizes(flops=self.flops, moved=self.moved)
+        expect.sizes(flops=self.flops, bytes_moved=self.bytes_moved)
 
     @property
-    def intensity(self) -> float:
+    def arithmetic_intensity(self) -> float:
         """How many operations there are for each byte. Source: Williams, Waterman and Patterson 2009, "Roofline"."""
-        return self.flops / self.moved
+        return self.flops / self.bytes_moved
 
-    def seconds(self, flops: float, bandwidth: float) -> float:
+    def roofline_seconds(self, flops: float, bandwidth: float) -> float:
         """The least time on a machine that does so many operations, and moves so many bytes, in a second.
 
         Raises: TypeError or ValueError for what are no numbers above 0.
         """
         expect.positive("flops", flops)
         expect.positive("bandwidth", bandwidth)
-        return max(self.flops / flops, self.moved / bandwidth)
+        return max(self.flops / flops, self.bytes_moved / bandwidth)
 
 
 def layer_costs(batch: int, tokens: int, d_model: int, *, d_ff: int, n_heads: int, number: int = 4) -> dict[str, Cost]:

@@ -11,14 +11,14 @@ from torch import Tensor, nn
 from encoder_lib import expect
 from encoder_lib.model.feed_forward import ACTIVATIONS, FeedForward
 
-PLACES = 161  # where a curve is looked at, from −1 to 1
-BENDS, WIDEST = 81, 32  # where a unit may bend, and how many units there may be
+N_POINTS = 161  # where a curve is looked at, from −1 to 1
+N_BREAKPOINTS, MAX_UNITS = 81, 32  # where a unit may bend, and how many units there may be
 STEEPNESS = {"relu": (1.0,), "gelu": (2.0, 5.0, 12.0, 30.0)}  # a ReLU has a corner whatever its weight is
-NEW = {"relu": 3e-3, "gelu": 1e-2}  # the share of a unit that the chosen ones must not be able to imitate
+MIN_NOVELTY = {"relu": 3e-3, "gelu": 1e-2}  # the share of a unit that the chosen ones must not be able to imitate
 RIDGE = 1e-4
-JUMP = 1e-2  # the least change of a slope that counts as a corner
-CORNERS = ((-1.0, -0.6), (-0.75, 0.5), (-0.45, -0.3), (-0.2, 0.7), (0.1, 0.2), (0.45, -0.8), (0.7, 0.4), (1.0, 0.1))
-JUMPS = ((-0.5, 0.9), (0.1, -0.5), (0.6, 0.9))
+MIN_SLOPE_CHANGE = 1e-2  # the least change of a slope that counts as a corner
+KNOTS = ((-1.0, -0.6), (-0.75, 0.5), (-0.45, -0.3), (-0.2, 0.7), (0.1, 0.2), (0.45, -0.8), (0.7, 0.4), (1.0, 0.1))
+STEP_HEIGHTS = ((-0.5, 0.9), (0.1, -0.5), (0.6, 0.9))
 
 
 def _wave(x: Tensor) -> Tensor:
@@ -26,15 +26,15 @@ def _wave(x: Tensor) -> Tensor:
 
 
 def _zigzag(x: Tensor) -> Tensor:
-    y = torch.full_like(x, CORNERS[0][1])
-    for (a, low), (b, high) in itertools.pairwise(CORNERS):
+    y = torch.full_like(x, KNOTS[0][1])
+    for (a, low), (b, high) in itertools.pairwise(KNOTS):
         y = y + (high - low) * ((x - a) / (b - a)).clamp(0, 1)
     return y
 
 
 def _steps(x: Tensor) -> Tensor:
     y = torch.full_like(x, -0.6)
-    for place, jump in JUMPS:
+    for place, jump in STEP_HEIGHTS:
         y = y + jump * (x >= place)
     return y
 
@@ -42,12 +42,12 @@ def _steps(x: Tensor) -> Tensor:
 CURVES: dict[str, Callable[[Tensor], Tensor]] = {"wave": _wave, "zigzag": _zigzag, "steps": _steps}
 
 
-def places() -> Tensor:
+def grid() -> Tensor:
     """The places where a curve is looked at. Shapes: -> (P, 1), float64 from −1 to 1."""
-    return torch.linspace(-1, 1, PLACES, dtype=torch.float64)[:, None]
+    return torch.linspace(-1, 1, N_POINTS, dtype=torch.float64)[:, None]
 
 
-def grow(curve: str, width: int, *, activation: str = "relu") -> list[FeedForward]:
+def orthogonal_least_squares(curve: str, width: int, *, activation: str = "relu") -> list[FeedForward]:
     """Networks 1 -> n -> 1 for n = 1 … `width`, each with one unit more than the one before it.
 
         unit = activation(±s · (x − place))        place, sign and s: those that lower the error most
@@ -63,14 +63,14 @@ def grow(curve: str, width: int, *, activation: str = "relu") -> list[FeedForwar
     expect.choice("curve", curve, CURVES)
     expect.choice("activation", activation, ACTIVATIONS)
     expect.sizes(width=width)
-    if width > WIDEST:
+    if width > MAX_UNITS:
         raise ValueError(
-            f"width: expected at most {WIDEST} units, got {width}: there are only {BENDS} places to bend at"
+            f"width: expected at most {MAX_UNITS} units, got {width}: there are only {N_BREAKPOINTS} places to bend at"
         )
-    x, y = places(), CURVES[curve](places())  # (P, 1) each
+    x, y = grid(), CURVES[curve](grid())  # (P, 1) each
     weight, bias = _candidates(STEEPNESS[activation])  # (C,) each
     hidden = ACTIVATIONS[activation](x * weight + bias)  # (P, C)
-    chosen = _choose(hidden, y[:, 0], width, outward=bias <= 0, new=NEW[activation])
+    chosen = _choose(hidden, y[:, 0], width, outward=bias <= 0, new=MIN_NOVELTY[activation])
     with torch.random.fork_rng(devices=[]):  # a new network draws numbers, which are not used here
         return [_network(weight, bias, hidden, y, chosen[:n], activation) for n in range(1, width + 1)]
 
@@ -95,7 +95,7 @@ def train(network: nn.Module, curve: str, *, lr: float = 0.02, steps: int = 500)
     expect.sizes(steps=steps)
     expect.positive("lr", lr)
     like = _weight(network)
-    x, y = places().to(like), CURVES[curve](places()).to(like)  # (P, 1) each
+    x, y = grid().to(like), CURVES[curve](grid()).to(like)  # (P, 1) each
     optimiser = torch.optim.Adam(network.parameters(), lr=lr)
     for _ in range(steps):
         loss = F.mse_loss(network(x), y)
@@ -106,27 +106,27 @@ def train(network: nn.Module, curve: str, *, lr: float = 0.02, steps: int = 500)
 
 
 @torch.no_grad()
-def error(network: nn.Module, curve: str) -> float:
+def rmse(network: nn.Module, curve: str) -> float:
     """The root mean square of what a network misses of a curve.
 
     Raises: ValueError for a curve of another name; TypeError for a module without weights.
     """
     expect.choice("curve", curve, CURVES)
     like = _weight(network)
-    return (network(places().to(like)) - CURVES[curve](places()).to(like)).square().mean().sqrt().item()
+    return (network(grid().to(like)) - CURVES[curve](grid()).to(like)).square().mean().sqrt().item()
 
 
 @torch.no_grad()
-def silent(network: FeedForward) -> Tensor:
+def dead_units(network: FeedForward) -> Tensor:
     """Which hidden units of a network 1 -> F -> 1 are below zero at every place. Shapes: -> (F,), boolean.
 
     Raises: TypeError or ValueError for another network.
     """
     _expect_fit(network)
-    return (network.linear1(places().to(network.linear1.weight)) <= 0).all(dim=0)
+    return (network.linear1(grid().to(network.linear1.weight)) <= 0).all(dim=0)
 
 
-def corners(network: nn.Module) -> Tensor:
+def kinks(network: nn.Module) -> Tensor:
     """Where the slope of a ReLU network with one input and one output jumps between −1 and 1, whatever its weights say.
 
     The slope is compared at 20,001 places, so that two corners closer than 0.0001 count as one. Shapes: -> (corners,).
@@ -135,28 +135,28 @@ def corners(network: nn.Module) -> Tensor:
     x = torch.linspace(-1, 1, 20_001, dtype=torch.float64)
     x = x.to(_weight(network)).requires_grad_()
     (slope,) = torch.autograd.grad(network(x[:, None]).sum(), x)
-    return x.detach()[1:][slope.diff().abs() > JUMP]
+    return x.detach()[1:][slope.diff().abs() > MIN_SLOPE_CHANGE]
 
 
-def anatomy(network: FeedForward, curve: str) -> dict:
+def decompose(network: FeedForward, curve: str) -> dict:
     """What `plots.plot_fit` draws of a network 1 -> F -> 1 that fits a curve: the curve, the units, where they bend.
 
     Raises: ValueError for a curve of another name; TypeError or ValueError for another network.
     """
     expect.choice("curve", curve, CURVES)
     _expect_fit(network)
-    x = places().to(network.linear1.weight)  # (P, 1)
-    units, constant = shares(network, x), network.linear2.bias.item()
+    x = grid().to(network.linear1.weight)  # (P, 1)
+    units, constant = unit_contributions(network, x), network.linear2.bias.item()
     return {
         "x": x[:, 0],
         "target": CURVES[curve](x)[:, 0],
         "units": units,
         "constant": constant,
-        "bends": bends(network),
+        "bends": breakpoints(network),
     }
 
 
-def shares(network: FeedForward, x: Tensor) -> Tensor:
+def unit_contributions(network: FeedForward, x: Tensor) -> Tensor:
     """What each hidden unit of a network 1 -> F -> 1 adds to the output: its number times its output weight.
 
     Their sum and the output bias together are what the network puts out. Shapes: x (P, 1) -> (P, F).
@@ -168,7 +168,7 @@ def shares(network: FeedForward, x: Tensor) -> Tensor:
     return (hidden * network.linear2.weight[0]).detach()
 
 
-def bends(network: FeedForward) -> Tensor:
+def breakpoints(network: FeedForward) -> Tensor:
     """Where each hidden unit of a network 1 -> F -> 1 bends: the place at which what it adds up is zero.
 
     Shapes: -> (F,), in the order of the units. Raises: TypeError or ValueError for another network.
@@ -188,9 +188,9 @@ def _weight(network: nn.Module) -> Tensor:
 
 def _candidates(steepness: tuple[float, ...]) -> tuple[Tensor, Tensor]:
     """First weights and biases of all units that may be chosen, opening to the right and to the left. -> (C,) each."""
-    place = torch.linspace(-1, 1, BENDS, dtype=torch.float64)
+    place = torch.linspace(-1, 1, N_BREAKPOINTS, dtype=torch.float64)
     slope = torch.tensor([sign * s for s in steepness for sign in (1, -1)], dtype=torch.float64)
-    return slope.repeat_interleave(BENDS), (-slope[:, None] * place).flatten()
+    return slope.repeat_interleave(N_BREAKPOINTS), (-slope[:, None] * place).flatten()
 
 
 def _choose(hidden: Tensor, y: Tensor, width: int, *, outward: Tensor, new: float) -> list[int]:

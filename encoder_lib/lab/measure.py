@@ -225,7 +225,7 @@ def layer_gradients(profiles: dict[int, Profile], layer: int) -> Tensor:
     return torch.stack([profile.gradient[layer] for profile in profiles.values()])
 
 
-def slope(x, y) -> float:
+def power_law_exponent(x, y) -> float:
     """The exponent p of the power law y ≈ c · x^p: the slope of the straight line through (log x, log y).
 
     Shapes: x and y (N,), positive numbers, N ≥ 2.

@@ -19,11 +19,11 @@ from encoder_lib.fast import product, suits
 from encoder_lib.model.encoder import EncoderLayer
 from encoder_lib.model.feed_forward import ACTIVATIONS
 
-ROUND = 0.005  # seconds that a function is given in a round, at least
+MIN_SECONDS = 0.005  # seconds that a function is given in a round, at least
 
 
 @torch.no_grad()
-def race(
+def benchmark(
     functions: Mapping[str, Callable[[], object]], *, rounds: int = 7, budget: float = 2.0, threads: int = 1
 ) -> dict[str, float]:
     """The seconds that one call of each function takes: the median of some rounds, in which they take turns.
@@ -48,7 +48,7 @@ def race(
         clock = _clock(threads)
         first = {name: _seconds(function, 1, clock) for name, function in functions.items()}  # to warm up
         again = {name: _seconds(function, 1, clock) for name, function in functions.items()}
-        calls = {name: max(1, round(ROUND / max(again[name], 1e-9))) for name in functions}
+        calls = {name: max(1, round(MIN_SECONDS / max(again[name], 1e-9))) for name in functions}
         seen, spent = {name: [] for name in functions}, sum(first.values()) + sum(again.values())
         while len(seen[name]) < rounds and (spent < budget * len(functions) or not seen[name]):
             for name, function in functions.items():
@@ -79,7 +79,7 @@ def _seconds(function: Callable[[], object], calls: int, clock: Callable[[], flo
     return (clock() - start) / calls
 
 
-def ceilings(device: torch.device, *, size: int = 1024) -> dict[str, float]:
+def peak_flops(device: torch.device, *, size: int = 1024) -> dict[str, float]:
     """How many operations a second (FLOP/s) the product of two square matrices gets, for each kind of number.
 
     On a CPU, "float32" is the library that torch takes for products by default, and "float32, oneDNN" the other one,
@@ -97,7 +97,7 @@ def ceilings(device: torch.device, *, size: int = 1024) -> dict[str, float]:
         products[name] = partial(F.linear, x, x)
         if suits(x):
             products[f"{name}, oneDNN"] = partial(product, x, x)
-    return {name: 2 * size**3 / seconds for name, seconds in race(products).items()}
+    return {name: 2 * size**3 / seconds for name, seconds in benchmark(products).items()}
 
 
 def layer_parts(layer: EncoderLayer, x: Tensor) -> dict[str, Callable[[], list[Tensor]]]:

@@ -72,45 +72,45 @@ def influence(layer: Callable[[Tensor], Tensor], x: Tensor, new: Tensor) -> Tens
 
 
 @dataclass(frozen=True)
-class Heard:
+class UnitActivations:
     """All words of some texts, and what the hidden units of one feed-forward network make of them.
 
-    words, before: each word piece, and the one before it. ids (N,): their numbers in the vocabulary.
-    given (N, D): what the network reads. sums (N, F): what each unit adds up, before its bend.
-    half (N,): True for the words of every second text, to look for a pattern in; the others are there to test it.
+    words, previous: each word piece, and the one before it. ids (N,): their numbers in the vocabulary.
+    inputs (N, D): what the network reads. preactivations (N, F): what each unit adds up, before its bend.
+    train (N,): True for the words of every second text, to look for a pattern in; the others are there to test it.
     """
 
     words: list[str]
-    before: list[str]
+    previous: list[str]
     ids: Tensor
-    given: Tensor
-    sums: Tensor
-    half: Tensor
+    inputs: Tensor
+    preactivations: Tensor
+    train: Tensor
 
-    def has(self, name: str) -> Tensor:
+    def has_property(self, name: str) -> Tensor:
         """Which words have a property of `PROPERTIES`. Shapes: -> (N,), boolean. Raises ValueError for another name."""
         expect.choice("property", name, PROPERTIES)
-        return torch.tensor([PROPERTIES[name](*pair) for pair in zip(self.words, self.before, strict=True)])
+        return torch.tensor([PROPERTIES[name](*pair) for pair in zip(self.words, self.previous, strict=True)])
 
     @torch.no_grad()
-    def without_learning(self, network: FeedForward, *, seed: int = 0) -> Tensor:
-        """The sums (N, F) of a network whose units have the same weights, each unit's in a random order.
+    def with_permuted_weights(self, network: FeedForward, *, seed: int = 0) -> Tensor:
+        """The preactivations (N, F) of a network whose units have the same weights, each unit's in a random order.
 
         Raises: TypeError for another network, or a seed that is no integer; ValueError for one of another width.
         """
         expect.kind("network", network, FeedForward, "a FeedForward")
-        seed, width = expect.seed(seed), self.given.shape[-1]
+        seed, width = expect.seed(seed), self.inputs.shape[-1]
         if network.linear1.in_features != width:
             got = f"FeedForward({network.linear1.in_features}, …)"
             raise ValueError(f"network: expected one that reads vectors of width {width}, got {got}")
         weight = network.linear1.weight.detach().cpu()  # (F, D)
         order = torch.rand(weight.shape, generator=torch.Generator().manual_seed(seed), dtype=torch.float32).argsort(1)
         bias = network.linear1.bias
-        return torch.nn.functional.linear(self.given, weight.gather(1, order), None if bias is None else bias.cpu())
+        return torch.nn.functional.linear(self.inputs, weight.gather(1, order), None if bias is None else bias.cpu())
 
 
 @torch.no_grad()
-def listen(model: SentenceEncoder, texts: Iterable[str], *, layer: int = 1) -> Heard:
+def collect_activations(model: SentenceEncoder, texts: Iterable[str], *, layer: int = 1) -> UnitActivations:
     """Let a model read texts, and keep what the feed-forward network of a layer, counted from 1, reads and adds up.
 
     Layers above are not computed. Words are word pieces; the two special tokens of each text are left out.
@@ -133,27 +133,28 @@ def listen(model: SentenceEncoder, texts: Iterable[str], *, layer: int = 1) -> H
         with trace(stack[layer - 1].feed_forward) as t:
             stack[layer - 1](x)
         words = model.tokens(text)
-        half = torch.full((len(words) - 2,), number % 2 == 0)
+        train = torch.full((len(words) - 2,), number % 2 == 0)
         rows = [tensor[0, 1:-1].cpu() for tensor in (ids, t["input"], t["linear1"])]
-        found.append((words[1:-1], words[:-2], *rows, half))
+        found.append((words[1:-1], words[:-2], *rows, train))
     if not found:
         raise ValueError("texts: expected at least one, got none; try ['The cat sat on the mat.']")
-    words, before, *tensors = zip(*found, strict=True)
-    return Heard(list(chain(*words)), list(chain(*before)), *map(torch.cat, tensors))
+    words, previous, *tensors = zip(*found, strict=True)
+    return UnitActivations(list(chain(*words)), list(chain(*previous)), *map(torch.cat, tensors))
 
 
-def favourites(sums: Tensor, ids: Tensor, *, k: int = 15) -> Tensor:
+def top_token_share(preactivations: Tensor, ids: Tensor, *, k: int = 15) -> Tensor:
     """How uniform each unit's favourite words are: of the k words that excite it most, the share of the commonest.
 
-    Shapes: sums (N, F), ids (N,) -> (F,), from 1/k to 1.
+    Shapes: preactivations (N, F), ids (N,) -> (F,), from 1/k to 1.
     Raises: TypeError for other tensors; ValueError for other shapes, or a k that is not from 1 to N.
     """
-    expect.matrix("sums", sums)
+    expect.matrix("preactivations", preactivations)
     expect.token_ids(ids, name="ids")
-    if ids.shape != sums.shape[:1]:
-        raise ValueError(f"ids: expected as many as sums has rows, {len(sums)}, got shape {tuple(ids.shape)}")
-    _at_most("k", k, len(sums), "words")
-    top = ids[sums.topk(k, dim=0).indices]  # (k, F)
+    if ids.shape != preactivations.shape[:1]:
+        rows = len(preactivations)
+        raise ValueError(f"ids: expected as many as preactivations has rows, {rows}, got shape {tuple(ids.shape)}")
+    _at_most("k", k, len(preactivations), "words")
+    top = ids[preactivations.topk(k, dim=0).indices]  # (k, F)
     return (top[:, None] == top).sum(dim=0).amax(dim=0) / k
 
 
@@ -163,32 +164,37 @@ def _at_most(name: str, number: int, most: int, what: str) -> None:
         raise ValueError(f"{name}: expected at most {most}, as there are {what}, got {number}")
 
 
-def tell(sums: Tensor, has: Tensor, half: Tensor, *, n: int = 20) -> tuple[Tensor, Tensor]:
+def most_selective_units(
+    preactivations: Tensor, labels: Tensor, train: Tensor, *, n: int = 20
+) -> tuple[Tensor, Tensor]:
     """The n units that tell words with a property from words without it best, and how well, on words not used so far.
 
-        score = how often, for a word with the property and one without it, the unit adds up more for the first
+        score = ROC AUC: how often the unit adds up more for a word with the property than for one without it
 
-    0.5 is guessing and 1 never wrong. The units are chosen where `half` is True, by the distance of the two means in
+    0.5 is guessing and 1 never wrong. The units are chosen where `train` is True, by the distance of the two means in
     standard deviations, the best first; they are scored where it is False.
 
-    Shapes: sums (N, F), has (N,), half (N,), both boolean -> units (n,), scores (n,).
+    Shapes: preactivations (N, F), labels (N,), train (N,), both boolean -> units (n,), scores (n,).
     Raises: TypeError for other tensors; ValueError for other shapes, an n that is not from 1 to F, or when one half has
     no word with the property, or none without it.
     """
-    expect.matrix("sums", sums)
-    expect.booleans("has", has, len(sums))
-    expect.booleans("half", half, len(sums))
-    _at_most("n", n, sums.shape[1], "units")
-    if half.all() or not half.any():
-        raise ValueError(f"half: expected words in both halves, got {half.sum().item()} of {len(half)} in one")
-    for part in (half, ~half):
-        if has[part].all() or not has[part].any():
-            share = f"{has[part].sum().item()} of {len(has[part])} words with it in one"
+    expect.matrix("preactivations", preactivations)
+    expect.booleans("labels", labels, len(preactivations))
+    expect.booleans("train", train, len(preactivations))
+    _at_most("n", n, preactivations.shape[1], "units")
+    if train.all() or not train.any():
+        raise ValueError(f"train: expected words in both halves, got {train.sum().item()} of {len(train)} in one")
+    for part in (train, ~train):
+        if labels[part].all() or not labels[part].any():
+            share = f"{labels[part].sum().item()} of {len(labels[part])} words with it in one"
             raise ValueError(
-                f"has: expected words with the property and without it in both halves, got {share}; try more texts"
+                f"labels: expected words with the property and without it in both halves, got {share}; try more texts"
             )
-    with_it, without = sums[half & has], sums[half & ~has]  # (…, F) each
-    units = ((with_it.mean(dim=0) - without.mean(dim=0)) / sums[half].std(dim=0)).topk(n).indices  # (n,)
-    with_it, without = sums[~half & has][:, units], sums[~half & ~has][:, units]  # (…, n) each
+    with_it, without = preactivations[train & labels], preactivations[train & ~labels]  # (…, F) each
+    units = ((with_it.mean(dim=0) - without.mean(dim=0)) / preactivations[train].std(dim=0)).topk(n).indices  # (n,)
+    with_it, without = (
+        preactivations[~train & labels][:, units],
+        preactivations[~train & ~labels][:, units],
+    )  # (…, n) each
     scores = [(with_it[:, i, None] > without[:, i]).double().mean() for i in range(n)]
     return units, torch.stack(scores)

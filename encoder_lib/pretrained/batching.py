@@ -9,7 +9,7 @@ import torch
 from encoder_lib import expect
 
 
-def pack(lengths: list[int], batch_tokens: int) -> list[list[int]]:
+def bucket_by_length(lengths: list[int], batch_tokens: int) -> list[list[int]]:
     """The numbers of the texts, longest first, in batches of at most `batch_tokens` tokens with the padding.
 
     A batch has at least one text, and none shorter than three quarters of its longest.
@@ -29,7 +29,7 @@ def pack(lengths: list[int], batch_tokens: int) -> list[list[int]]:
 
 
 @contextmanager
-def side_by_side(jobs: int, device: torch.device) -> Iterator[Callable]:
+def parallel_map(jobs: int, device: torch.device) -> Iterator[Callable]:
     """A `map` whose jobs run on all of torch's threads, one thread a job while there are more jobs than threads.
 
     Raises: TypeError or ValueError for `jobs` that are not an integer ≥ 0; TypeError for what is no torch.device.

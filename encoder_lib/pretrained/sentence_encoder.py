@@ -17,7 +17,7 @@ from encoder_lib.fast import fast
 from encoder_lib.model.encoder import TransformerEncoder
 from encoder_lib.model.masks import lengths_mask
 from encoder_lib.pretrained import config, hub, weights
-from encoder_lib.pretrained.batching import pack, side_by_side
+from encoder_lib.pretrained.batching import bucket_by_length, parallel_map
 from encoder_lib.trace import trace
 
 BATCH_TOKENS = 1024  # measured: with fewer the matrices are too small, with more there is padding
@@ -117,12 +117,12 @@ class SentenceEncoder:
         expect.flags(progress=progress)
         texts = expect.texts("texts", texts)
         ids = [text.ids for text in self.tokenizer.encode_batch_fast([_readable(text) for text in texts])]
-        batches = pack([len(row) for row in ids], batch_tokens)
+        batches = bucket_by_length([len(row) for row in ids], batch_tokens)
         table = self.encoder.embedding.token.weight
         vectors = table.new_empty(len(ids), table.shape[1])  # (N, D)
         bar = tqdm(total=len(ids), desc="Encoding", unit="text", disable=not progress)
         encoder = fast(self.encoder) if len(batches) > 1 else self.encoder  # one batch is not worth a twin
-        with bar, side_by_side(len(batches), self.device) as each:
+        with bar, parallel_map(len(batches), self.device) as each:
             jobs = [[ids[i] for i in batch] for batch in batches]
             for batch, rows in zip(batches, each(partial(self._vectors, encoder), jobs), strict=True):
                 vectors[batch] = rows

@@ -20,8 +20,8 @@ from encoder_lib.files import atomic_write, destination
 from encoder_lib.seeded import seeded
 from encoder_lib.training import distributed
 from encoder_lib.training.checkpoint import load_training, read_notes, save_training
-from encoder_lib.training.distributed import ALONE, Workers
-from encoder_lib.training.fit import History, fit, look
+from encoder_lib.training.distributed import SINGLE_PROCESS, Workers
+from encoder_lib.training.fit import History, evaluate, fit
 from encoder_lib.training.tasks import TASKS, solver
 
 PROGRAM = "python -m encoder_lib.training"
@@ -55,8 +55,8 @@ class _Run:
 
     def __init__(self, options: argparse.Namespace, stop: threading.Event):
         """Draw and read everything, so that what can be wrong with the options is found before the processes meet."""
-        self.options, self.stop, self.workers = options, stop, ALONE
-        self.device, self.task = distributed.own_device(options.device), TASKS[options.task]
+        self.options, self.stop, self.workers = options, stop, SINGLE_PROCESS
+        self.device, self.task = distributed.local_device(options.device), TASKS[options.task]
         sizes = {"n_layers": options.layers, "n_heads": options.heads, "d_model": options.width}
         self.model = solver(self.task, **sizes).to(self.device)
         self.optimiser = torch.optim.Adam(self.model.parameters(), lr=options.lr)
@@ -80,18 +80,18 @@ class _Run:
                 steps=self.options.steps,
                 optimiser=self.optimiser,
                 history=self.history,
-                watch=self._after_step,
+                callback=self._after_step,
                 workers=workers,
             )
         except _Stopped:
-            self.history.ended = "stopped by hand"
+            self.history.stop_reason = "stopped by hand"
             self._save()
             done = f"{len(self.history)} of {self.options.steps} steps"
             print(f"Stopped by hand after {done}. {self._what_is_kept()}", flush=True)
-            self.workers.total(torch.zeros((), device=self.device))  # nobody goes before the first process has saved
+            self.workers.all_reduce(torch.zeros((), device=self.device))  # nobody goes before the first has saved
             return 128 + signal.SIGINT
-        if self.history.looks[-1:] != [len(self.history)]:  # a run that went on with nothing left to do
-            look(self.model, self.held_out, self.history)
+        if self.history.eval_steps[-1:] != [len(self.history)]:  # a run that went on with nothing left to do
+            evaluate(self.model, self.held_out, self.history)
         self._write_history()
         self._sum_up()
         return 0
@@ -110,7 +110,7 @@ class _Run:
             self.seconds.append(perf_counter() - self.clock)
             self.gradient_norms.append(nn.utils.get_total_norm([p.grad for p in self.model.parameters()]).item())
             if step % options.every == 0 or step == options.steps:
-                look(self.model, self.held_out, self.history)
+                evaluate(self.model, self.held_out, self.history)
                 self._save()
                 share = self.history.accuracies[-1]
                 print(f"step {step:>6}: loss {self.history[-1]:.4f}, held-out accuracy {share:.1%}", flush=True)
@@ -121,13 +121,13 @@ class _Run:
     def _asked_to_stop(self) -> bool:
         """Whether any of the processes was asked to: then all stop here."""
         asked = torch.tensor(float(self.stop.is_set()), device=self.device)
-        return self.workers.total(asked).item() > 0
+        return self.workers.all_reduce(asked).item() > 0
 
     def _log(self) -> dict[str, list[float]]:
-        """All that was measured: a number for each step, or for each look at the held-out data."""
+        """All that was measured: a number for each step, or for each evaluation on the held-out data."""
         by_step = {name: getattr(self, name) for name in ("tokens", "seconds", "gradient_norms")}
-        by_look = {name: getattr(self.history, name) for name in ("looks", "accuracies", "held_out_losses")}
-        return {"losses": list(self.history)} | by_step | by_look
+        by_evaluation = {name: getattr(self.history, name) for name in ("eval_steps", "accuracies", "held_out_losses")}
+        return {"losses": list(self.history)} | by_step | by_evaluation
 
     def _save(self) -> None:
         """Write the checkpoint and the history, if they are wanted: the first process does it for all."""
@@ -139,9 +139,9 @@ class _Run:
     def _write_history(self) -> None:
         if self.options.history and self.workers.rank == 0:
             about = {name: getattr(self.options, name) for name in (*DECIDES, "steps", "threads")}
-            about |= {"processes": self.workers.count, "device": self.device.type, "begun": self.begun}
+            about |= {"processes": self.workers.world_size, "device": self.device.type, "begun": self.begun}
             with atomic_write(self.options.history) as part:
-                part.write_text(json.dumps(about | {"ended": self.history.ended} | self._log()) + "\n")
+                part.write_text(json.dumps(about | {"stop_reason": self.history.stop_reason} | self._log()) + "\n")
 
     def _resume(self, path: Path) -> None:
         """Take up the training in a checkpoint, which must have been given the same options."""
@@ -157,13 +157,13 @@ class _Run:
         if missing := self._log().keys() - log.keys():
             raise ValueError(f"{path}: expected a checkpoint of this script, got one without {sorted(missing)}")
         self.history.extend(log["losses"])
-        self.history.looks = [int(step) for step in log["looks"]]
+        self.history.eval_steps = [int(step) for step in log["eval_steps"]]
         self.history.accuracies, self.history.held_out_losses = log["accuracies"], log["held_out_losses"]
         self.tokens = [int(number) for number in log["tokens"]]
         self.seconds, self.gradient_norms = log["seconds"], log["gradient_norms"]
 
     def _introduce(self) -> None:
-        options, count = self.options, self.workers.count
+        options, count = self.options, self.workers.world_size
         least, more = divmod(options.batch_size, count)
         each = f"{least} or {least + 1}" if more else f"{least}"
         whose = "in one process" if count == 1 else f"{each} in each of {count} processes"
@@ -187,7 +187,7 @@ class _Run:
 
     def _what_is_kept(self) -> str:
         kept = [str(path) for path in (self.options.checkpoint, self.options.history) if path]
-        hint = "" if self.history.ended == "all steps done" else "; the same command with --resume goes on"
+        hint = "" if self.history.stop_reason == "all steps done" else "; the same command with --resume goes on"
         return f"Saved: {', '.join(kept)}{hint * bool(self.options.checkpoint)}." if kept else "Nothing was saved."
 
 
@@ -199,7 +199,7 @@ def main(arguments: list[str] | None = None) -> int:
         try:
             with seeded(options.seed):
                 run = _prepared(options, stop, parser)
-                with distributed.together(run.device) as workers:
+                with distributed.process_group(run.device) as workers:
                     return run.train(workers)
         except (FloatingPointError, ValueError, OSError) as error:
             if distributed.rank():
@@ -208,7 +208,7 @@ def main(arguments: list[str] | None = None) -> int:
         except RuntimeError as error:
             if "allocate" in str(error):
                 return _fail(f"expected enough memory, got {_gist(error)}; try a smaller --batch-size or --width")
-            if distributed.count() == 1:
+            if distributed.world_size() == 1:
                 raise
             kept = options.checkpoint and options.checkpoint.exists()
             hint = f"; {options.checkpoint} is whole: go on with --resume" if kept else ""
@@ -307,11 +307,11 @@ def _complete(options: argparse.Namespace) -> None:
     """Fill in what depends on other options, and refuse what does not go together."""
     layers, heads = LARGER.get(options.task, (1, 1))
     options.layers, options.heads = options.layers or layers, options.heads or heads
-    options.threads = options.threads or max(1, _cores() // distributed.local_count())
-    if options.batch_size < distributed.count():
+    options.threads = options.threads or max(1, _cores() // distributed.local_world_size())
+    if options.batch_size < distributed.world_size():
         raise ValueError(
-            f"argument --batch-size: expected at least one sequence for each of {distributed.count()} processes, "
-            f"got {options.batch_size}; try --batch-size {distributed.count()}, or fewer processes"
+            f"argument --batch-size: expected at least one sequence for each of {distributed.world_size()} processes, "
+            f"got {options.batch_size}; try --batch-size {distributed.world_size()}, or fewer processes"
         )
     if options.resume and not options.checkpoint:
         raise ValueError("argument --resume: expected a --checkpoint to go on from; try --checkpoint run.safetensors")

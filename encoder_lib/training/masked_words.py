@@ -10,7 +10,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from encoder_lib import expect
-from encoder_lib.training.tasks import NOT_ASKED, spell
+from encoder_lib.training.tasks import IGNORE_INDEX, spell
 
 PADDING, HIDDEN, RARE = range(3)  # the ids that stand for no word
 SPECIAL = ("[PAD]", "[MASK]", "[RARE]")
@@ -55,7 +55,7 @@ class MaskedWords:
     def draw(self, batch: int, *, share: float = 0.4) -> tuple[Tensor, Tensor]:
         """Training sentences, drawn at random, in which each word is hidden with probability `share`.
 
-        Shapes: -> ids and targets (B, T); targets are NOT_ASKED where no word is hidden.
+        Shapes: -> ids and targets (B, T); targets are IGNORE_INDEX where no word is hidden.
         Raises: TypeError or ValueError for a `batch` that is not an integer ≥ 1, or a `share` outside 0 … 1.
         """
         expect.sizes(batch=batch)
@@ -82,7 +82,7 @@ class MaskedWords:
 
     def _hide(self, rows: Tensor, hide: Tensor) -> tuple[Tensor, Tensor]:
         hide = hide & (rows > RARE)
-        return rows.masked_fill(hide, HIDDEN), rows.masked_fill(~hide, NOT_ASKED)
+        return rows.masked_fill(hide, HIDDEN), rows.masked_fill(~hide, IGNORE_INDEX)
 
     def counting(self, ids: Tensor, targets: Tensor) -> dict[str, float]:
         """The share of questions that counting in the training sentences gets right, by what the counting goes by.
@@ -100,9 +100,9 @@ class MaskedWords:
         if ids.shape != targets.shape:
             shapes = f"{tuple(ids.shape)} and {tuple(targets.shape)}"
             raise ValueError(f"expected ids and targets of one shape (N, T), got {shapes}; try questions()")
-        if (targets == NOT_ASKED).all():
+        if (targets == IGNORE_INDEX).all():
             raise ValueError(
-                f"targets: expected at least one that asks for a word, got {NOT_ASKED} everywhere; try questions()"
+                f"targets: expected at least one that asks for a word, got {IGNORE_INDEX} everywhere; try questions()"
             )
         n = len(self.vocabulary)
         edge = torch.full((len(self.training), 1), PADDING)
@@ -112,7 +112,7 @@ class MaskedWords:
         words[: RARE + 1] = 0  # what is never asked for is never guessed
         words /= words.sum()
         after, before = ((count + words) * (words > 0) for count in (pairs, pairs.T))  # one count more, spread out
-        asked = (targets != NOT_ASKED).nonzero(as_tuple=True)
+        asked = (targets != IGNORE_INDEX).nonzero(as_tuple=True)
         padded = F.pad(ids, (1, 1), value=PADDING)  # (N, T + 2)
         left, right = after[padded[asked]], before[padded[asked[0], asked[1] + 2]]  # (M, n) each
         guesses = {

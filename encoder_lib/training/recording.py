@@ -1,4 +1,4 @@
-"""Keep what a model looks at while it learns."""
+"""Keep what a model attends to while it learns."""
 
 import torch
 from torch import Tensor, nn
@@ -10,7 +10,7 @@ from encoder_lib.training.tasks import Sample, Task, right_map, weight_on
 
 
 class Recording:
-    """The attention maps of a model in training, and how right its answers were: give it to `fit` as `watch`.
+    """The attention maps of a model in training, and how right its answers were: give it to `fit` as `callback`.
 
     One recording is for one training: a second one would go on counting where the first ended. It looks before the
     first step and after each `every` steps, at all sequences of `sample`; of the first `keep` of

@@ -17,7 +17,7 @@ from torch import Tensor, nn
 from encoder_lib import expect
 from encoder_lib.model.encoder import TransformerEncoder
 
-NOT_ASKED = -100  # the target of a token that no question is asked of; the loss leaves it out
+IGNORE_INDEX = -100  # the target of a token that no question is asked of; the loss leaves it out
 
 KINDS = {
     "animals": ("cat", "dog", "horse", "bird"),
@@ -89,7 +89,7 @@ def reversal(batch: int, length: int, vocab_size: int) -> tuple[Tensor, Tensor]:
 def padded_reversal(batch: int, length: int, vocab_size: int, *, shortest: int = 4) -> Sample:
     """Sequences of `shortest` to `length` tokens to read backwards, padded to `length` with the id `vocab_size`.
 
-    Shapes: -> ids, targets and source (B, T), the last two NOT_ASKED where there is padding.
+    Shapes: -> ids, targets and source (B, T), the last two IGNORE_INDEX where there is padding.
     Raises: TypeError or ValueError for sizes that are not integers ≥ 1; ValueError for a `shortest` above `length`.
     """
     expect.sizes(batch=batch, length=length, vocab_size=vocab_size, shortest=shortest)
@@ -98,7 +98,7 @@ def padded_reversal(batch: int, length: int, vocab_size: int, *, shortest: int =
     lengths = torch.randint(shortest, length + 1, (batch, 1))
     source = lengths - 1 - torch.arange(length)  # (B, T): negative beyond the end
     ids = torch.randint(vocab_size, (batch, length)).masked_fill(source < 0, vocab_size)
-    source = source.masked_fill(source < 0, NOT_ASKED)
+    source = source.masked_fill(source < 0, IGNORE_INDEX)
     return Sample(ids, _copied(ids, source), source)
 
 
@@ -107,14 +107,14 @@ def pointers(batch: int, n_words: int, vocab_size: int) -> Sample:
 
     Ids below `vocab_size` are words; id vocab_size + p points at place p.
 
-    Shapes: -> ids, targets and source (B, 2 · n_words), the last two NOT_ASKED at the words.
+    Shapes: -> ids, targets and source (B, 2 · n_words), the last two IGNORE_INDEX at the words.
     Raises: TypeError or ValueError for sizes that are not integers ≥ 1.
     """
     expect.sizes(batch=batch, n_words=n_words, vocab_size=vocab_size)
     words = torch.randint(vocab_size, (batch, n_words))
     places = torch.randint(n_words, (batch, n_words))
     ids = torch.cat([words, vocab_size + places], dim=1)  # (B, 2 · n_words)
-    source = torch.cat([torch.full_like(places, NOT_ASKED), places], dim=1)
+    source = torch.cat([torch.full_like(places, IGNORE_INDEX), places], dim=1)
     return Sample(ids, _copied(ids, source), source)
 
 
@@ -146,8 +146,8 @@ def brackets(batch: int, length: int) -> Sample:
 
 
 def _copied(ids: Tensor, source: Tensor) -> Tensor:
-    """The tokens at the places that `source` names, NOT_ASKED where it names none. Shapes: (B, T) each."""
-    return ids.gather(1, source.clamp(min=0)).masked_fill(source < 0, NOT_ASKED)
+    """The tokens at the places that `source` names, IGNORE_INDEX where it names none. Shapes: (B, T) each."""
+    return ids.gather(1, source.clamp(min=0)).masked_fill(source < 0, IGNORE_INDEX)
 
 
 def right_map(source: Tensor) -> Tensor:
@@ -185,7 +185,7 @@ def _expect_places(source: Tensor) -> None:
     expect.token_ids(source, name="source")
     if source.numel() and source.max() >= source.shape[-1]:
         most = source.shape[-1] - 1
-        raise ValueError(f"source: expected places from 0 to {most}, or {NOT_ASKED}, got {source.max().item()}")
+        raise ValueError(f"source: expected places from 0 to {most}, or {IGNORE_INDEX}, got {source.max().item()}")
 
 
 def spell(ids: Tensor, symbols: Sequence[str]) -> list[str]:

@@ -1,6 +1,6 @@
 """Checks of 10_debugging_clinic: each takes a function or class that looks right, and shows where it is not.
 
-`rounds()` puts the faulty pieces into whole encoders and lets the five tests of `ward` look at them.
+`fault_matrix()` puts the faulty pieces into whole encoders and lets the five tests of `fault_injection` look at them.
 """
 
 # The modules are imported in the order of the cases, which is that of `FAULTS`.
@@ -27,7 +27,7 @@ from encoder_lib.checks.clinic.missing import (
     check_reread,
     check_stack,
 )
-from encoder_lib.checks.clinic.record import FAULTS, patient, rounds
+from encoder_lib.checks.clinic.registry import FAULTS, fault_matrix, faulty_model
 from encoder_lib.checks.clinic.subtle import (
     check_biased_variance,
     check_table,
@@ -56,6 +56,6 @@ __all__ = [
     "check_table",
     "check_torch_mask",
     "check_wide",
-    "patient",
-    "rounds",
+    "fault_matrix",
+    "faulty_model",
 ]

@@ -4,8 +4,8 @@ from collections.abc import Callable
 
 import torch
 
-from encoder_lib.checks.clinic import fault_injection as ward
-from encoder_lib.checks.clinic.record import case
+from encoder_lib.checks.clinic import fault_injection
+from encoder_lib.checks.clinic.registry import case
 from encoder_lib.checks.clinic.tools import (
     count,
     double,
@@ -21,7 +21,7 @@ from encoder_lib.model.attention import masked_softmax
 from encoder_lib.model.positional import sinusoidal_table
 
 
-@case("a local variable", ward.put_feed_forward)
+@case("a local variable", fault_injection.inject_feed_forward)
 def check_feed_forward(thing: type) -> Verdict:
     """FeedForward(d_model, d_ff): Linear, ReLU, Linear."""
 
@@ -48,7 +48,7 @@ def check_feed_forward(thing: type) -> Verdict:
     return diagnose("Case 1, FeedForward", thing, probes, hints)
 
 
-@case("keys cut by the queries", ward.put_split)
+@case("keys cut by the queries", fault_injection.inject_split)
 def check_split(thing: Callable) -> Verdict:
     """split(query, key, value, n_heads): each (B, T, D) cut into heads (B, H, T, K), whatever its own T is."""
 
@@ -81,7 +81,7 @@ def check_split(thing: Callable) -> Verdict:
     return diagnose("Case 2, split", thing, probes, hints)
 
 
-@case("−1e9 in half precision", ward.put_weigh)
+@case("−1e9 in half precision", fault_injection.inject_weigh)
 def check_half_precision(thing: Callable) -> Verdict:
     """weigh(scores, mask): softmax over the keys that the mask allows, in any floating-point dtype."""
 
@@ -111,7 +111,7 @@ def check_half_precision(thing: Callable) -> Verdict:
     return diagnose("Case 3, weigh", thing, probes, hints)
 
 
-@case("ids for vectors", ward.put_embedding)
+@case("ids for vectors", fault_injection.inject_embedding)
 def check_embedding(thing: type) -> Verdict:
     """Embedding(vocab_size, d_model): token vector plus the sinusoidal row of its position."""
 
@@ -147,7 +147,7 @@ def check_embedding(thing: type) -> Verdict:
     return diagnose("Case 4, Embedding", thing, probes, hints)
 
 
-@case("the table stays behind", ward.put_positions)
+@case("the table stays behind", fault_injection.inject_positions)
 def check_positions(thing: type) -> Verdict:
     """Positions(d_model): adds the sinusoidal table, in the dtype and on the device that the module was moved to."""
 

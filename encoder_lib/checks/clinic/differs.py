@@ -6,8 +6,8 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from encoder_lib.checks.clinic import fault_injection as ward
-from encoder_lib.checks.clinic.record import case
+from encoder_lib.checks.clinic import fault_injection
+from encoder_lib.checks.clinic.registry import case
 from encoder_lib.checks.clinic.tools import (
     all_true,
     count,
@@ -23,7 +23,7 @@ from encoder_lib.checks.verdict import Probe, Verdict, diagnose, difference, exa
 from encoder_lib.model.attention import attention, masked_softmax
 
 
-@case("a row that sees nothing", ward.put_weigh)
+@case("a row that sees nothing", fault_injection.inject_weigh)
 def check_empty_text(thing: Callable) -> Verdict:
     """weigh(scores, mask): softmax over the keys that the mask allows; zeros where it allows none."""
 
@@ -49,7 +49,7 @@ def check_empty_text(thing: Callable) -> Verdict:
     return diagnose("Case 6, weigh", thing, probes, hints)
 
 
-@case("a mask turned round", ward.put_torch_attend)
+@case("a mask turned round", fault_injection.inject_torch_attend)
 def check_torch_mask(thing: Callable) -> Verdict:
     """attend(attention, x, real): torch's nn.MultiheadAttention on x (B, T, D), real (B, T) True where a word is."""
 
@@ -81,7 +81,7 @@ def check_torch_mask(thing: Callable) -> Verdict:
     return diagnose("Case 7, attend", thing, probes, hints)
 
 
-@case("ε too small for float16", ward.put_norm)
+@case("ε too small for float16", fault_injection.inject_norm)
 def check_quiet_rows(thing: Callable) -> Verdict:
     """layer_norm(x): as torch's with its eps of 1e-5, without gain and bias, also in half precision."""
 
@@ -108,7 +108,7 @@ def check_quiet_rows(thing: Callable) -> Verdict:
     return diagnose("Case 8, layer_norm", thing, probes, hints)
 
 
-@case("layers made in forward", ward.put_self_attention)
+@case("layers made in forward", fault_injection.inject_self_attention)
 def check_self_attention(thing: type) -> Verdict:
     """SelfAttention(d_model): x, mask -> attention with linear maps of its own for query, key and value."""
 
@@ -144,7 +144,7 @@ def check_self_attention(thing: type) -> Verdict:
     return diagnose("Case 9, SelfAttention", thing, probes, hints)
 
 
-@case("dropout that never stops", lambda thing: ward.put_feed_forward(thing, 0.5))
+@case("dropout that never stops", lambda thing: fault_injection.inject_feed_forward(thing, 0.5))
 def check_evaluation(thing: type) -> Verdict:
     """FeedForward(d_model, d_ff, dropout): dropout on the hidden numbers, in training mode alone."""
 

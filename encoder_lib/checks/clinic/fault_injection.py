@@ -29,10 +29,10 @@ LENGTHS = ((1, 1), (2, 2), (3, 5))  # (B, T)
 
 
 @dataclass(frozen=True)
-class Patient:
-    """How to build the encoder: `operate` exchanges one part of a sound model of any size, in place."""
+class FaultyModel:
+    """How to build the encoder: `inject` exchanges one part of a sound model of any size, in place."""
 
-    operate: Callable[[TransformerEncoder], None]
+    inject: Callable[[TransformerEncoder], None]
     n_heads: int = 1
     norm_first: bool = False
 
@@ -40,7 +40,7 @@ class Patient:
         with seeded(seed):
             options = {"norm_first": self.norm_first, "final_norm": False, "padding_idx": 0, "dropout": 0.1}
             model = TransformerEncoder(VOCAB, LAYERS, D, self.n_heads, D_FF, **options)
-            self.operate(model)
+            self.inject(model)
         return model
 
 
@@ -59,7 +59,7 @@ def draw_vectors(*shape: int) -> Tensor:
 
 
 @torch.no_grad()
-def sizes_and_types(patient: Patient) -> None:
+def sizes_and_types(patient: FaultyModel) -> None:
     """Every shape and dtype in, the same shape and dtype out, and never NaN: odd sizes, quiet rows, empty sentences."""
     for dtype in DTYPES:
         model = patient.build().to(dtype).eval()
@@ -87,7 +87,7 @@ def _float64():
 
 @_float64()
 @torch.no_grad()
-def parity(patient: Patient) -> None:
+def parity(patient: FaultyModel) -> None:
     """The same weights in torch's own encoder give the same numbers, in float64."""
     layer = nn.TransformerEncoderLayer(
         D, patient.n_heads, D_FF, dropout=0.0, batch_first=True, norm_first=patient.norm_first, dtype=torch.float64
@@ -109,7 +109,7 @@ def parity(patient: Patient) -> None:
 
 
 @torch.no_grad()
-def invariances(patient: Patient) -> None:
+def invariances(patient: FaultyModel) -> None:
     """More padding, other sentences in the batch, another order of the tokens: nothing that should stay moves."""
     model = patient.build().double().eval()
     ids = draw_ids(3, 5)
@@ -121,7 +121,7 @@ def invariances(patient: Patient) -> None:
     assert (model.encoder(x[:, order]) - model.encoder(x)[:, order]).abs().max() < 1e-10
 
 
-def parameters(patient: Patient) -> None:
+def parameters(patient: FaultyModel) -> None:
     """All that learns is registered, gets a gradient and survives a checkpoint; the padding row is zero."""
     model, copy = patient.build().double().eval(), patient.build(seed=1).double().eval()
     ids = draw_ids(3, 5)
@@ -134,7 +134,7 @@ def parameters(patient: Patient) -> None:
 
 
 @torch.no_grad()
-def repeats(patient: Patient) -> None:
+def repeats(patient: FaultyModel) -> None:
     """In eval mode the same input gives the same output, and so does a second model from the same seed."""
     model, twin = patient.build().eval(), patient.build().eval()
     ids = draw_ids(3, 5)
@@ -150,7 +150,7 @@ TESTS = {
 }
 
 
-def catches(test: Callable[[Patient], None], patient: Patient) -> bool:
+def detects(test: Callable[[FaultyModel], None], patient: FaultyModel) -> bool:
     """Whether a test says that something is wrong with the patient."""
     with seeded(0):
         try:
@@ -161,7 +161,7 @@ def catches(test: Callable[[Patient], None], patient: Patient) -> bool:
 
 
 def train(
-    patient: Patient, *, n_heads: int = 1, positional: str = "sinusoidal", steps: int
+    patient: FaultyModel, *, n_heads: int = 1, positional: str = "sinusoidal", steps: int
 ) -> tuple[list[float], float]:
     """Train an encoder of one layer that has the patient's part to read 8 symbols backwards, from a fixed seed.
 
@@ -170,7 +170,7 @@ def train(
     with seeded(0):
         scale = positional == "sinusoidal"  # rows of 32 numbers must not drown the sinusoids
         encoder = TransformerEncoder(10, 1, 32, n_heads, 64, positional=positional, max_len=8, scale=scale)
-        patient.operate(encoder)
+        patient.inject(encoder)
         torch.manual_seed(0)  # whatever the operation drew, head and batches are the same
         model = nn.Sequential(encoder, nn.Linear(32, 10)).float()
         losses = fit(model, lambda: reversal(64, 8, 10), steps=steps)
@@ -180,7 +180,7 @@ def train(
 # The operations: each takes what a case of the clinic asks for, and puts it where it belongs.
 
 
-def nothing(model: TransformerEncoder) -> None:
+def no_fault(model: TransformerEncoder) -> None:
     """A sound encoder stays as it is."""
 
 
@@ -203,44 +203,44 @@ class Attention(MultiHeadAttention):
         return self.out_proj(self.core(self.q_proj(query), self.k_proj(key), self.v_proj(value), mask))  # (B, q, D)
 
 
-def put_attention(core: Callable[..., Tensor]) -> Callable[[TransformerEncoder], None]:
-    def operate(model: TransformerEncoder) -> None:
+def inject_attention(core: Callable[..., Tensor]) -> Callable[[TransformerEncoder], None]:
+    def inject(model: TransformerEncoder) -> None:
         for layer in model.encoder.layers:
             sound, layer.attention = layer.attention, Attention(layer.attention.d_model, core)
             layer.attention.load_state_dict(sound.state_dict())
 
-    return operate
+    return inject
 
 
-def put_attend(thing: Callable) -> Patient:
+def inject_attend(thing: Callable) -> FaultyModel:
     """attend(query, key, value, mask)."""
-    return Patient(put_attention(thing))
+    return FaultyModel(inject_attention(thing))
 
 
-def put_attend_real(thing: Callable) -> Patient:
+def inject_attend_real(thing: Callable) -> FaultyModel:
     """attend(query, key, value, real), real (B, T)."""
-    return Patient(put_attention(lambda q, k, v, mask: thing(q, k, v, mask[:, 0])))
+    return FaultyModel(inject_attention(lambda q, k, v, mask: thing(q, k, v, mask[:, 0])))
 
 
-def put_weigh(thing: Callable) -> Patient:
+def inject_weigh(thing: Callable) -> FaultyModel:
     """weigh(scores, mask)."""
-    return Patient(put_attention(lambda q, k, v, mask: thing(q @ k.mT / q.shape[-1] ** 0.5, mask) @ v))
+    return FaultyModel(inject_attention(lambda q, k, v, mask: thing(q @ k.mT / q.shape[-1] ** 0.5, mask) @ v))
 
 
-def put_split(thing: Callable) -> Patient:
+def inject_split(thing: Callable) -> FaultyModel:
     """split(query, key, value, n_heads)."""
 
-    def operate(model: TransformerEncoder) -> None:
+    def inject(model: TransformerEncoder) -> None:
         def core(q: Tensor, k: Tensor, v: Tensor, mask: Tensor) -> Tensor:
             heads, _ = attention(*thing(q, k, v, model.n_heads), mask[:, None])  # (B, H, q, K)
             return heads.transpose(1, 2).flatten(-2)  # (B, q, D)
 
-        put_attention(core)(model)
+        inject_attention(core)(model)
 
-    return Patient(operate, n_heads=2)
+    return FaultyModel(inject, n_heads=2)
 
 
-def put_torch_attend(thing: Callable) -> Patient:
+def inject_torch_attend(thing: Callable) -> FaultyModel:
     """attend(attention, x, real), with torch's own attention."""
 
     class TorchAttention(MultiHeadAttention):
@@ -258,14 +258,14 @@ def put_torch_attend(thing: Callable) -> Patient:
             real = real | ~real.any(dim=1, keepdim=True)  # an empty sentence gives NaN in torch's own layer
             return thing(lambda *args, **options: functional_call(theirs, weights, args, options), query, real)
 
-    def operate(model: TransformerEncoder) -> None:
+    def inject(model: TransformerEncoder) -> None:
         for layer in model.encoder.layers:
             layer.attention = TorchAttention(layer.attention.d_model, 1)
 
-    return Patient(operate)
+    return FaultyModel(inject)
 
 
-def put_self_attention(thing: type) -> Patient:
+def inject_self_attention(thing: type) -> FaultyModel:
     """SelfAttention(d_model): x, mask -> x, without the last linear map."""
 
     class Whole(nn.Module):
@@ -276,112 +276,112 @@ def put_self_attention(thing: type) -> Patient:
         def forward(self, query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None = None) -> Tensor:
             return self.out_proj(self.inner(query, None if mask is None else mask[:, 0]))  # (B, T, D)
 
-    def operate(model: TransformerEncoder) -> None:
+    def inject(model: TransformerEncoder) -> None:
         for layer in model.encoder.layers:
             layer.attention = Whole(layer.attention.d_model)
 
-    return Patient(operate)
+    return FaultyModel(inject)
 
 
-def put_norm(thing: Callable) -> Patient:
+def inject_norm(thing: Callable) -> FaultyModel:
     """layer_norm(x), without gain and bias."""
 
     class Norm(LayerNorm):
         def forward(self, x: Tensor) -> Tensor:
             return thing(x) * self.weight + self.bias
 
-    def operate(model: TransformerEncoder) -> None:
+    def inject(model: TransformerEncoder) -> None:
         for layer in model.encoder.layers:
             layer.norm1, layer.norm2 = Norm(layer.norm1.d_model), Norm(layer.norm1.d_model)
 
-    return Patient(operate, norm_first=True)
+    return FaultyModel(inject, norm_first=True)
 
 
-def put_feed_forward(thing: type, *options: float) -> Patient:
+def inject_feed_forward(thing: type, *options: float) -> FaultyModel:
     """FeedForward(d_model, d_ff, *options)."""
 
-    def operate(model: TransformerEncoder) -> None:
+    def inject(model: TransformerEncoder) -> None:
         _, *sizes = _sizes(model)
         for layer in model.encoder.layers:
             layer.feed_forward = thing(*sizes, *options)
 
-    return Patient(operate)
+    return FaultyModel(inject)
 
 
-def put_block(thing: Callable) -> Patient:
+def inject_block(thing: Callable) -> FaultyModel:
     """block(x, attend, network, norm1, norm2)."""
 
     class Layer(EncoderLayer):
         def forward(self, x: Tensor, mask: Tensor | None = None) -> Tensor:
             return thing(x, lambda x: self._attend(x, mask), self._feed_forward, self.norm1, self.norm2)
 
-    def operate(model: TransformerEncoder) -> None:
+    def inject(model: TransformerEncoder) -> None:
         for layer in model.encoder.layers:
             layer.__class__ = Layer  # the same weights, another forward
 
-    return Patient(operate)
+    return FaultyModel(inject)
 
 
-def put_stack(thing: type) -> Patient:
+def inject_stack(thing: type) -> FaultyModel:
     """Stack(n_layers, d_model, n_heads, d_ff)."""
 
-    def operate(model: TransformerEncoder) -> None:
+    def inject(model: TransformerEncoder) -> None:
         n_layers, d_model, d_ff = _sizes(model)
         model.encoder = thing(n_layers, d_model, model.n_heads, d_ff)
 
-    return Patient(operate)
+    return FaultyModel(inject)
 
 
-def put_encode(thing: Callable) -> Patient:
+def inject_encode(thing: Callable) -> FaultyModel:
     """encode(ids, embedding, layers)."""
 
     class Encoding(TransformerEncoder):
         def forward(self, ids: Tensor, mask: Tensor | None = None) -> Tensor:
             return thing(ids, self.embedding, self.encoder.layers)
 
-    def operate(model: TransformerEncoder) -> None:
+    def inject(model: TransformerEncoder) -> None:
         model.__class__ = Encoding
 
-    return Patient(operate)
+    return FaultyModel(inject)
 
 
-def put_embedding(thing: type) -> Patient:
+def inject_embedding(thing: type) -> FaultyModel:
     """Embedding(vocab_size, d_model): ids -> vectors with their positions."""
 
-    def operate(model: TransformerEncoder) -> None:
+    def inject(model: TransformerEncoder) -> None:
         table = model.embedding.token
         model.embedding = thing(table.vocab_size, table.d_model)
 
-    return Patient(operate)
+    return FaultyModel(inject)
 
 
-def put_words(thing: type) -> Patient:
+def inject_words(thing: type) -> FaultyModel:
     """Words(vocab_size, d_model, padding_idx): ids -> vectors."""
 
-    def operate(model: TransformerEncoder) -> None:
+    def inject(model: TransformerEncoder) -> None:
         table = model.embedding.token
         model.embedding.token = thing(table.vocab_size, table.d_model, table.padding_idx)
 
-    return Patient(operate)
+    return FaultyModel(inject)
 
 
-def put_positions(thing: type) -> Patient:
+def inject_positions(thing: type) -> FaultyModel:
     """Positions(d_model): vectors -> vectors with their positions."""
 
-    def operate(model: TransformerEncoder) -> None:
+    def inject(model: TransformerEncoder) -> None:
         model.embedding.position = thing(model.embedding.token.d_model)
 
-    return Patient(operate)
+    return FaultyModel(inject)
 
 
-def put_table(thing: Callable) -> Patient:
+def inject_table(thing: Callable) -> FaultyModel:
     """table(length, d_model)."""
 
     class Rows(nn.Module):
         def forward(self, x: Tensor) -> Tensor:
             return x + thing(*x.shape[-2:]).to(x)  # (B, T, D)
 
-    def operate(model: TransformerEncoder) -> None:
+    def inject(model: TransformerEncoder) -> None:
         model.embedding.position = Rows()
 
-    return Patient(operate)
+    return FaultyModel(inject)

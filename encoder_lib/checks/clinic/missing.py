@@ -5,8 +5,8 @@ from collections.abc import Callable
 import torch
 from torch import Tensor
 
-from encoder_lib.checks.clinic import fault_injection as ward
-from encoder_lib.checks.clinic.record import case
+from encoder_lib.checks.clinic import fault_injection
+from encoder_lib.checks.clinic.registry import case
 from encoder_lib.checks.clinic.tools import (
     all_true,
     attend_cases,
@@ -23,7 +23,7 @@ from encoder_lib.model.embedding import TransformerEmbedding
 from encoder_lib.model.encoder import EncoderLayer
 
 
-@case("a registered template", ward.put_stack)
+@case("a registered template", fault_injection.inject_stack)
 def check_stack(thing: type) -> Verdict:
     """Stack(n_layers, d_model, n_heads, d_ff): encoder layers in a row, each with weights of its own."""
 
@@ -63,7 +63,7 @@ def check_stack(thing: type) -> Verdict:
     return diagnose("Case 11, Stack", thing, probes, hints)
 
 
-@case("a padding row not zero", ward.put_words)
+@case("a padding row not zero", fault_injection.inject_words)
 def check_padding_row(thing: type) -> Verdict:
     """Words(vocab_size, d_model, padding_idx): Xavier-uniform rows, and a padding row of zeros that stays so."""
 
@@ -108,7 +108,7 @@ def check_padding_row(thing: type) -> Verdict:
     return diagnose("Case 12, Words", thing, probes, hints)
 
 
-@case("a causal mask left in", ward.put_attend)
+@case("a causal mask left in", fault_injection.inject_attend)
 def check_context(thing: Callable) -> Verdict:
     """attend(query, key, value, mask): attention as an encoder has it."""
     zero, pair = torch.zeros(1, 2, 1, dtype=torch.float64), double([[[0], [1]]])
@@ -125,7 +125,7 @@ def check_context(thing: Callable) -> Verdict:
     return attend_like("Case 13, attend", thing, cases, hints)
 
 
-@case("a (B, T) mask as (T, T)", ward.put_attend_real)
+@case("a (B, T) mask as (T, T)", fault_injection.inject_attend_real)
 def check_batch_mask(thing: Callable) -> Verdict:
     """attend(query, key, value, real): attention to the real tokens of each sentence, real (B, T)."""
 
@@ -152,7 +152,7 @@ def check_batch_mask(thing: Callable) -> Verdict:
     return examine("Case 14, attend", thing, reference, cases, hints)
 
 
-@case("padding not masked", ward.put_encode)
+@case("padding not masked", fault_injection.inject_encode)
 def check_padding(thing: Callable) -> Verdict:
     """encode(ids, embedding, layers): vectors of a padded batch; id 0 is padding."""
     embedding = TransformerEmbedding(6, 4, padding_idx=0).double()
@@ -192,7 +192,7 @@ def check_padding(thing: Callable) -> Verdict:
     return diagnose("Case 15, encode", thing, probes, hints)
 
 
-@case("softmax over queries", ward.put_attend)
+@case("softmax over queries", fault_injection.inject_attend)
 def check_mixture(thing: Callable) -> Verdict:
     """attend(query, key, value, mask): each output is a weighted mean of the values."""
     zero, pair = torch.zeros(1, 2, 1, dtype=torch.float64), double([[[1], [1]]])
@@ -209,7 +209,7 @@ def check_mixture(thing: Callable) -> Verdict:
     return attend_like("Case 16, attend", thing, cases, hints)
 
 
-@case("network reads another x", ward.put_block)
+@case("network reads another x", fault_injection.inject_block)
 def check_reread(thing: Callable) -> Verdict:
     """block(x, attend, network, norm1, norm2): norm1(x + attend(x)), then norm2(x + network(x))."""
 

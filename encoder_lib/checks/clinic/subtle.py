@@ -6,8 +6,8 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from encoder_lib.checks.clinic import fault_injection as ward
-from encoder_lib.checks.clinic.record import case
+from encoder_lib.checks.clinic import fault_injection
+from encoder_lib.checks.clinic.registry import case
 from encoder_lib.checks.clinic.tools import (
     all_true,
     attend_cases,
@@ -18,7 +18,7 @@ from encoder_lib.checks.verdict import Case, Verdict, examine, numbers
 from encoder_lib.model.positional import sinusoidal_table
 
 
-@case("a frequency a column", ward.put_table)
+@case("a frequency a column", fault_injection.inject_table)
 def check_table(thing: Callable) -> Verdict:
     """table(length, d_model): sinusoidal positions (T, D)."""
     cases = [
@@ -40,7 +40,7 @@ def check_table(thing: Callable) -> Verdict:
     return examine("Case 18, table", thing, reference, cases, hints)
 
 
-@case("no 1/√K", ward.put_attend)
+@case("no 1/√K", fault_injection.inject_attend)
 def check_wide(thing: Callable) -> Verdict:
     """attend(query, key, value, mask): scaled dot-product attention at any width."""
     key, value = double([[[1, 1, 1, 1], [0, 0, 0, 0]]]), double([[[0], [1]]])
@@ -58,7 +58,7 @@ def check_wide(thing: Callable) -> Verdict:
     return attend_like("Case 19, attend", thing, cases, hints)
 
 
-@case("unbiased std, ε outside", ward.put_norm)
+@case("unbiased std, ε outside", fault_injection.inject_norm)
 def check_biased_variance(thing: Callable) -> Verdict:
     """layer_norm(x): as torch's with its eps of 1e-5, without gain and bias."""
 

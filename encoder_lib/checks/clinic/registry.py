@@ -3,16 +3,18 @@
 from collections.abc import Callable
 from functools import wraps
 
-from encoder_lib.checks.clinic import fault_injection as ward
+from encoder_lib.checks.clinic import fault_injection
 from encoder_lib.checks.verdict import Verdict
 from encoder_lib.seeded import seeded
 
-FAULTS: dict[str, Callable[[Callable], ward.Patient]] = {}  # the fault of each case, and how it gets into an encoder
+FAULTS: dict[
+    str, Callable[[Callable], fault_injection.FaultyModel]
+] = {}  # the fault of each case, and how it gets into an encoder
 _seen: dict[str, tuple[Callable, bool]] = {}  # what each check saw last, and whether it was right
 _faulty: dict[str, Callable] = {}  # what each check first found wrong
 
 
-def case(fault: str, operation: Callable[[Callable], ward.Patient]):
+def case(fault: str, operation: Callable[[Callable], fault_injection.FaultyModel]):
     """Register a check under the name of its fault; it then remembers what it saw."""
 
     def register(check: Callable[[Callable], Verdict]) -> Callable[[Callable], Verdict]:
@@ -33,7 +35,7 @@ def case(fault: str, operation: Callable[[Callable], ward.Patient]):
     return register
 
 
-def rounds() -> tuple[dict[str, list[bool]], dict[str, list[bool]]]:
+def fault_matrix() -> tuple[dict[str, list[bool]], dict[str, list[bool]]]:
     """For each fault, which of the five tests catch it; and for each that is mended by now, which still object.
 
     The first looks at what the check of each case first found wrong, the second at what it saw last and accepted. A
@@ -47,10 +49,10 @@ def rounds() -> tuple[dict[str, list[bool]], dict[str, list[bool]]]:
 
 
 def _caught(fault: str, thing: Callable) -> list[bool]:
-    return [ward.catches(test, FAULTS[fault](thing)) for test in ward.TESTS.values()]
+    return [fault_injection.detects(test, FAULTS[fault](thing)) for test in fault_injection.TESTS.values()]
 
 
-def patient(fault: str) -> ward.Patient:
+def faulty_model(fault: str) -> fault_injection.FaultyModel:
     """An encoder with a faulty piece in it: what the check of this fault first found wrong, or else what it saw."""
     if fault not in _seen:
         raise LookupError(f"expected a fault whose cell has run, got {fault!r}; there are {list(_seen)}")
