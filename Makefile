@@ -10,8 +10,8 @@ NOTEBOOKS := $(sort $(wildcard notebooks/*.ipynb))
 WORKERS ?= 2
 PARALLEL := pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder -p no:cacheprovider
 TAKE_LONG := $(filter notebooks/08_% notebooks/09_% notebooks/11_%,$(NOTEBOOKS))
-NBVAL := --nbval --nbval-current-env --nbval-cell-timeout 120 --nbval-sanitize-with tests/nbval.cfg
-FAULTS := tests/test_notebook_faults.py
+NBVAL := --nbval --nbval-current-env --nbval-cell-timeout 120 --nbval-sanitize-with tests/notebooks/nbval.cfg
+FAULTS := tests/notebooks/test_faults.py
 ROOT_FLAG := $(if $(filter 0,$(shell id -u)),--allow-root)
 
 .PHONY: help lab test test-long lint notebooks bench classroom clean
@@ -29,8 +29,8 @@ test: lint  ## set up and run the tests: library, notebooks, browser (minutes)
 
 test-long: $(STAMP)  ## the slow tests, and the notebooks again on a poorer and a busier machine
 	$(RUN) $(PARALLEL) -m long tests --ignore $(FAULTS)
-	$(VENV)/bin/python tests/machines.py poorest $(RUN) $(PARALLEL) -m long $(FAULTS)
-	$(VENV)/bin/python tests/machines.py busiest $(RUN) $(PARALLEL) -n 8 $(NBVAL) --nbval-cell-timeout 600 notebooks
+	$(VENV)/bin/python tests/tools/machines.py poorest $(RUN) $(PARALLEL) -m long $(FAULTS)
+	$(VENV)/bin/python tests/tools/machines.py busiest $(RUN) $(PARALLEL) -n 8 $(NBVAL) --nbval-cell-timeout 600 notebooks
 	@echo "make test-long: all passed."
 
 lint: $(STAMP)  ## check style and formatting
@@ -38,7 +38,7 @@ lint: $(STAMP)  ## check style and formatting
 	$(RUN) ruff format --check
 
 notebooks: $(STAMP)  ## run every notebook and save it in place
-	$(VENV)/bin/python tests/run_notebooks.py $(NOTEBOOKS)
+	$(VENV)/bin/python tests/tools/run_notebooks.py $(NOTEBOOKS)
 
 bench: $(STAMP)  ## measure the explorers in a real browser, and the encoder beside its peers
 	$(RUN) pytest tests/benchmarks -s

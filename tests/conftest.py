@@ -102,8 +102,8 @@ def compiles():
 
 
 def pytest_terminal_summary(terminalreporter, config):
-    """After `pytest tests/test_checks.py`, print which answers each check accepts and which mistakes it rejects."""
-    if not any("test_checks" in str(argument) for argument in config.args):
+    """After `pytest tests/checks`, print which answers each check accepts and which mistakes it rejects."""
+    if not any("tests/checks" in str(argument) for argument in config.args):
         return
     table = {}
     for outcome in ("passed", "failed"):

@@ -4,7 +4,7 @@ import time
 from statistics import median, quantiles
 
 import pytest
-from test_live import EXPLORERS, ends
+from explorers import EXPLORERS, ends
 
 REPEATS = 12
 

@@ -10,10 +10,8 @@ import pytest
 from accessibility import axe_faults, fold_faults, key_faults, notebook_faults, reflow_faults, tab_faults
 from labserver import lab
 from notebook_page import NotebookPage
+from places import NOTEBOOKS, ROOT
 from specimens import AXE_FAULTS, EXPLORERS, FAULTS, LAYOUT_FAULTS, TAB_FAULTS, specimen_notebook
-
-ROOT = Path(__file__).parents[2]
-NOTEBOOKS = sorted(path.name for path in ROOT.glob("notebooks/*.ipynb"))
 
 
 @pytest.fixture(scope="module")
@@ -26,7 +24,7 @@ def server(tmp_path_factory):
         yield address
 
 
-@pytest.fixture(scope="module", params=NOTEBOOKS)
+@pytest.fixture(scope="module", params=[path.name for path in NOTEBOOKS])
 def notebook(request, browser, server):
     """A notebook that was opened, looked at and run from top to bottom."""
     page = NotebookPage(browser, server, request.param)

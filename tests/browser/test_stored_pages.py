@@ -2,16 +2,13 @@
 
 import re
 from hashlib import sha256
-from pathlib import Path
 
 import nbformat
 import pytest
 from accessibility import AXE, axe_faults
 from nbconvert import HTMLExporter
 from notebook_rules import Tags, code_cells, data_of
-
-FOLDER = Path(__file__).parents[2] / "notebooks"
-NOTEBOOKS = sorted(FOLDER.glob("*.ipynb"))
+from places import NOTEBOOKS, ROOT
 
 
 def alt_texts(notebook):
@@ -65,9 +62,9 @@ def test_a_page_with_faults_is_noticed(browser):
 
 def test_axe_is_the_file_that_its_readme_names():
     """Its version and its digest; it comes with its licence, and no package of the library holds it."""
-    folder = Path(__file__).parent / "vendor/axe-core"
+    folder = ROOT / "tests/browser/vendor/axe-core"
     readme = (folder / "README.md").read_text()
     version, digest = re.search(r"axe-core ([\d.]+)", readme).group(1), re.search(r"[0-9a-f]{64}", readme).group()
     assert AXE.startswith(f"/*! axe v{version}\n") and sha256(AXE.encode()).hexdigest() == digest
     assert "Mozilla Public License" in (folder / "LICENSE").read_text()
-    assert not list((FOLDER.parent / "encoder_lib").rglob("axe*"))
+    assert not list((ROOT / "encoder_lib").rglob("axe*"))

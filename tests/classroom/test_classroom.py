@@ -19,10 +19,11 @@ import psutil
 import pytest
 from labserver import SETTINGS, free_port
 from notebook_page import FINISHED, STATE, NotebookPage
+from places import ROOT
 
 from encoder_lib import explore
 
-HERE, ROOT = Path(__file__).parent, Path(__file__).parents[2]
+HERE = Path(__file__).parent
 CLASSROOM = ROOT / ".classroom"
 HUB_PYTHON, PROXY = CLASSROOM / "venv/bin/python", CLASSROOM / "node_modules/.bin/configurable-http-proxy"
 NOTEBOOK = "02_positional_encoding.ipynb"

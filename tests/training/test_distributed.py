@@ -3,10 +3,10 @@
 import os
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 import torch
+from places import ROOT
 from safetensors.torch import load_file
 from shared_training import CASES, outcome
 from torch import nn
@@ -150,7 +150,7 @@ def test_only_one_of_several_waits_to_be_ended(monkeypatch):
 
 @pytest.mark.long
 def test_two_processes_train_as_one_does(tmp_path):
-    script = Path(__file__).with_name("shared_training.py")
+    script = ROOT / "tests/helpers/shared_training.py"
     command = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2", script, tmp_path]
     subprocess.run(command, check=True, timeout=120, env=os.environ | {"OMP_NUM_THREADS": "1"})
     first, second = (load_file(tmp_path / f"{i}.safetensors") for i in range(2))

@@ -3,81 +3,13 @@
 import itertools
 import math
 import re
-from functools import lru_cache
 
 import matplotlib.pyplot as plt
 import pytest
 import torch
+from explorers import EXPLORERS, SENTENCE, ends, heads, minilm, picture, similarity
 
-from encoder_lib import explore, load_pretrained, sinusoidal_table
-from encoder_lib.explore import Checkbox, Range, Select
-from encoder_lib.training.fit import fit
-from encoder_lib.training.recording import Recording
-from encoder_lib.training.tasks import TASKS, solver
-
-
-def _similarity():
-    tables = torch.randn(5, 6, 3, generator=torch.Generator().manual_seed(0))
-    return explore.similarity(tables, list("abcdef"), ["x", "x", "x", "y", "y", "y"])
-
-
-@lru_cache
-def _minilm():
-    return load_pretrained("minilm")
-
-
-def _heads(**options):
-    return explore.heads(_minilm(), SENTENCE, **options)
-
-
-@lru_cache
-def _recording():
-    task = TASKS["brackets"]
-    model = solver(task, n_layers=2, n_heads=4)
-    recording = Recording(model, task, task.draw(20), every=5)
-    fit(model, lambda: task.draw(16), steps=20, callback=recording)
-    return recording
-
-
-SENTENCE = "The cat sat on the mat because it was tired."
-EXPLORERS = {
-    "heads": _heads,
-    "atlas": lambda: _heads(atlas=True),
-    "look_up": explore.look_up,
-    "similarity": _similarity,
-    "positional": explore.positional,
-    "clocks": explore.clocks,
-    "normalise": explore.normalise,
-    "depth": explore.depth,
-    "cost": explore.cost,
-    "block_steps": lambda: explore.block_steps(_minilm(), SENTENCE),
-    "attend": explore.attend,
-    "attend without masks": lambda: explore.attend(masks=False),
-    "head_slices": explore.head_slices,
-    "fit_curve": explore.fit_curve,
-    "training_maps": lambda: explore.training_maps(_recording()),
-}
-
-
-def picture(explorer):
-    """All that the reader sees: the current frame of every panel, or the PNG."""
-    if explorer._view is None:
-        return explorer._picture
-    return b"".join(panel.frame(explorer._frame).tobytes() for panel in explorer._view.panels)
-
-
-def ends(explorer):
-    """The two ends of every control."""
-    return {name: ends_of(control) for name, control in explorer._by_name.items()}
-
-
-def ends_of(control):
-    """The two ends of one control; a text is empty, or as long as the control takes it."""
-    if isinstance(control, Range):
-        return control.min, control.max
-    if isinstance(control, Select):
-        return control.options[0], control.options[-1]
-    return (False, True) if isinstance(control, Checkbox) else ("", "a b " * (control.max_length // 4))
+from encoder_lib import explore, sinusoidal_table
 
 
 @pytest.mark.parametrize("name", EXPLORERS)
@@ -131,7 +63,7 @@ def test_making_an_explorer_draws_no_random_numbers(name):
         (lambda: explore.normalise(mean=100), "mean"),
         (lambda: explore.depth(order="x"), "order"),
         (lambda: explore.depth(99), "depth"),
-        (lambda: explore.block_steps(_minilm(), SENTENCE, step=99), "step"),
+        (lambda: explore.block_steps(minilm(), SENTENCE, step=99), "step"),
         (lambda: explore.fit_curve(width=0), "width"),
         (lambda: explore.fit_curve(width=33), "width"),
         (lambda: explore.fit_curve(unit=0), "unit"),
@@ -154,7 +86,7 @@ def test_look_up_shows_the_rows_that_the_ids_name():
 
 
 def test_similarity_steps_through_cosines_in_the_front_end():
-    explorer = _similarity()
+    explorer = similarity()
     (panel,) = explorer._view.panels
     assert panel.frames == 5 and explorer._frames == "step"
     assert (abs(panel.frame(3).diagonal() - 1) < 1e-6).all()
@@ -209,9 +141,9 @@ def test_rows_that_are_not_read_are_called_so():
 
 
 def test_heads_show_the_attention_of_the_model():
-    explorer = _heads(layer=6, head=12)
+    explorer = heads(layer=6, head=12)
     (panel,) = explorer._view.panels
-    weights, tokens = _minilm().attention(SENTENCE), _minilm().tokens(SENTENCE)
+    weights, tokens = minilm().attention(SENTENCE), minilm().tokens(SENTENCE)
     assert panel.x_ticks == panel.y_ticks == tokens and panel.frames == 12
     assert torch.equal(torch.tensor(panel.frame(11)), weights[5, 11])
     assert "Layer 6, head 12: most of all it looks at “cat”" in explorer.description
@@ -221,8 +153,8 @@ def test_heads_show_the_attention_of_the_model():
 
 
 def test_the_atlas_holds_every_head_and_names_it():
-    atlas = _heads(atlas=True)._view.panels[0]
-    weights = _minilm().attention(SENTENCE)
+    atlas = heads(atlas=True)._view.panels[0]
+    weights = minilm().attention(SENTENCE)
     size = weights.shape[-1] + 1
     assert atlas.values.shape == (6 * size - 1, 12 * size - 1)
     for layer, head in itertools.product(range(6), range(12)):
@@ -236,7 +168,7 @@ HOSTILE = ["", " ", "🙂" * 40, "你好世界" * 30, "<b>$x^$</b>", "\ud800", "
 
 @pytest.mark.parametrize("sentence", HOSTILE, ids=range(len(HOSTILE)))
 def test_any_text_can_be_typed(sentence):
-    explorer = _heads(atlas=True)
+    explorer = heads(atlas=True)
     explorer.sentence = sentence
     assert not explorer.error and len(explorer.sentence) <= 100
     assert max(panel.rows for panel in explorer._view.panels) <= 512

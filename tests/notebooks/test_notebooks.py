@@ -7,9 +7,7 @@ import nbformat
 import notebook_rules
 import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
-
-ROOT = Path(__file__).parent.parent
-NOTEBOOKS = sorted(ROOT.glob("notebooks/*.ipynb"))
+from places import NOTEBOOKS, ROOT
 
 
 def test_there_are_notebooks():

@@ -1,18 +1,18 @@
 """The clinic: its broken code fails for the reason taught, its solutions pass, and five tests catch every fault."""
 
 import re
-from pathlib import Path
 
 import nbformat
 import pytest
 import torch
 from answers.clinic import CLINIC
+from places import ROOT
 
 from encoder_lib.checks import clinic, verdict
 from encoder_lib.checks.clinic import fault_injection, registry
 from encoder_lib.checks.verdict import Probe, diagnose
 
-NOTEBOOK = nbformat.read(Path(__file__).parent.parent / "notebooks/10_debugging_clinic.ipynb", as_version=4)
+NOTEBOOK = nbformat.read(ROOT / "notebooks/10_debugging_clinic.ipynb", as_version=4)
 CASES = [
     (symptom.source, cell)
     for symptom, cell in zip(NOTEBOOK.cells, NOTEBOOK.cells[1:], strict=False)

@@ -15,8 +15,8 @@ import pytest
 from machines import GIB
 from nbclient import NotebookClient
 from nbformat.v4 import new_code_cell, new_notebook
+from places import ROOT
 
-ROOT = Path(__file__).parent.parent
 PROBE = """
 import json, os, socket, sys, tempfile
 import torch
@@ -71,7 +71,7 @@ def probe(door, *launcher):
 @pytest.mark.long
 def test_each_restriction_of_the_poorest_machine_bites(way, door):
     """What it lacks is refused there and there alone; what it has is enough for a notebook."""
-    found = probe(door, sys.executable, str(ROOT / "tests/machines.py"), "poorest")
+    found = probe(door, sys.executable, str(ROOT / "tests/tools/machines.py"), "poorest")
     assert "ConnectionRefused" in found["the tests"]
     assert "Network is unreachable" in found["the world"]
     assert "Read-only file system" in found["write here"]

@@ -3,13 +3,11 @@
 import ast
 import re
 from itertools import pairwise
-from pathlib import Path
 
 import nbformat
 import notebook_rules
 import pytest
-
-NOTEBOOKS = sorted(Path(__file__).parent.parent.glob("notebooks/*.ipynb"))
+from places import NOTEBOOKS
 
 
 def exercises():

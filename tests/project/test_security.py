@@ -10,21 +10,21 @@ import subprocess
 import sys
 from functools import partial
 from html.parser import HTMLParser
-from pathlib import Path
 
 import matplotlib.pyplot as plt
 import nbformat
 import numpy as np
 import pytest
 import torch
+from explorers import EXPLORERS
 from hostile_texts import HOSTILE
 from IPython.core.formatters import DisplayFormatter
 from matplotlib.figure import Figure
 from matplotlib.mathtext import MathTextParser
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output, new_raw_cell
 from notebook_rules import PRIVATE, Tags, texts_of
+from places import NOTEBOOKS, ROOT
 from safetensors.torch import save
-from test_live import EXPLORERS
 
 from encoder_lib import checks, load_pretrained, plots
 from encoder_lib.checks import clinic
@@ -37,8 +37,6 @@ from encoder_lib.plots import UNSEEN, readable
 from encoder_lib.pretrained import hub
 from encoder_lib.training.checkpoint import load_checkpoint
 
-ROOT = Path(__file__).parents[1]
-NOTEBOOKS = sorted(ROOT.glob("notebooks/*.ipynb"))
 SOURCES = sorted(ROOT.glob("encoder_lib/**/*.py"))
 FRONT_END = sorted(path for path in ROOT.glob("encoder_lib/**/*") if path.suffix in (".js", ".css"))
 

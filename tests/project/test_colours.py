@@ -16,12 +16,12 @@ import torch
 from jupyter_core.paths import jupyter_path
 from matplotlib import colormaps
 from matplotlib.colors import to_rgb, to_rgba
+from places import ROOT
 
 from encoder_lib import explore, notebook, plots
 from encoder_lib.checks.verdict import Verdict
 from encoder_lib.lab.measure import Profile
 
-ROOT = Path(__file__).parent.parent
 VISIONS = {
     "usual": np.eye(3),
     "protanopia": np.array(

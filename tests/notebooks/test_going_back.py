@@ -1,7 +1,8 @@
 """Going back in the notebooks where it takes more memory than the poorest machine has, on this machine."""
 
 import pytest
-from test_notebook_faults import FOLDER, LARGE, code_cells, reading, sections
+from notebook_rules import code_cells
+from reading import FOLDER, LARGE, reading, sections
 
 
 @pytest.mark.long

@@ -1,13 +1,12 @@
 """What stands for a picture names its finding: a sentence of its own, with what was found, in every stored notebook."""
 
 import re
-from pathlib import Path
 
 import nbformat
 import pytest
 from notebook_rules import Tags, code_cells, data_of, is_explorer
+from places import NOTEBOOKS
 
-NOTEBOOKS = sorted((Path(__file__).parent.parent / "notebooks").glob("*.ipynb"))
 SHORTEST = 40
 NUMBERS = (
     r"\d|\b(nothing|none|no|one|two|three|four|five|six|seven|eight|nine|ten|half|twice|both|all|each|every|few|most)\b"

@@ -5,19 +5,19 @@ import importlib
 import inspect
 import pkgutil
 import re
-from pathlib import Path
 
 import pytest
-import test_bad_input
-import test_bad_input_checks
-import test_bad_input_explorers
-import test_bad_input_tools
+import tables_checks
+import tables_explorers
+import tables_model
+import tables_tools
 from bad_values import public
+from places import ROOT
 
 import encoder_lib
 from encoder_lib import explore, plots
 
-HERE, THIS = Path(__file__).parent, Path(__file__).name
+HERE = ROOT / "tests/bad_input"
 # modules whose bad input is tried in files of their own, beside or in place of the tables
 OWN = (
     "expect", "fast", "files", "packed", "lab.costs", "lab.timing", "pretrained.config", "pretrained.hub",
@@ -25,7 +25,7 @@ OWN = (
 )  # fmt: skip
 # what only the library calls, with what it made or has checked itself
 INSIDE = {
-    "checks.": "what the checks are made of; a learner hands in one function, which test_bad_input_checks.py tries",
+    "checks.": "what the checks are made of; a learner hands in one function, which bad_input/test_checks.py tries",
     "explore.pretrained.habit": "words on weights that the explorer computed",
     "explore.block.": "parts of block_steps",
     "explore.widget.controls.Control": "each kind of control has its own entry",
@@ -72,7 +72,7 @@ def parameters(thing) -> set[str]:
 def entries() -> dict[str, set[str]]:
     """Dotted name of the defining module -> the parameters that a table speaks of."""
     tables = {}
-    for entry in (*test_bad_input_tools.ENTRIES, *test_bad_input_explorers.ENTRIES):
+    for entry in (*tables_tools.ENTRIES, *tables_explorers.ENTRIES):
         thing = public(entry.name)
         module = thing.__module__.removeprefix("encoder_lib.")  # a package may hand out what a module of it defines
         tables[f"{module}.{thing.__qualname__}"] = set(entry.wrong) | set(entry.anything)
@@ -88,7 +88,7 @@ def inside(name: str) -> bool:
 
 
 SURFACE, TABLES = surface(), entries()
-ELSEWHERE = ("model.", *(f"{module}." for module in OWN))  # the model's: see test_bad_input.py
+ELSEWHERE = ("model.", *(f"{module}." for module in OWN))  # the model's: see tables_model.py
 TOOLS = [name for name in SURFACE if not name.startswith(ELSEWHERE) and not inside(name)]
 
 
@@ -98,7 +98,7 @@ def test_every_parameter_of_every_public_function_stands_in_a_table(name):
     wanted = parameters(SURFACE[name])
     if not wanted and name not in TABLES:
         return  # nothing can be handed in
-    where = "tests/test_bad_input_tools.py, or _explorers.py"
+    where = "tests/bad_input/tables_tools.py, or _explorers.py"
     assert name in TABLES, f"expected an entry for {name} in {where}, got none; try Entry({name!r}, ...)"
     lacking = wanted - TABLES[name]
     assert not lacking, f"{name}: expected each parameter in its entry in {where}, got none for {sorted(lacking)}"
@@ -113,7 +113,7 @@ def test_every_entry_speaks_of_something_that_is_there():
 def test_every_check_is_tried_with_everything():
     """Those of the notebooks and those of the clinic."""
     names = {name.rpartition(".")[2] for name in SURFACE if name.startswith("checks.") and ".check_" in name}
-    assert names == set(test_bad_input_checks.CHECKS) and len(test_bad_input_checks.ATTEMPTS) > 60
+    assert names == set(tables_checks.CHECKS) and len(tables_checks.ATTEMPTS) > 60
 
 
 def test_every_explorer_is_tried():
@@ -121,7 +121,7 @@ def test_every_explorer_is_tried():
     made = {
         n for n in explore.__all__ if inspect.get_annotations(getattr(explore, n)).get("return") is explore.Explorer
     }
-    assert len(made) >= 12 and made == set(test_bad_input_explorers.NAMES)
+    assert len(made) >= 12 and made == set(tables_explorers.NAMES)
 
 
 def called(source: str) -> set[str]:
@@ -134,12 +134,12 @@ def called(source: str) -> set[str]:
 
 
 def test_every_class_and_function_of_the_model_is_called_with_bad_input():
-    """The tables of test_bad_input.py hold calls, and every parameter but tensors is the key of one of them."""
+    """The tables of tables_model.py hold calls, and every parameter but tensors is the key of one of them."""
     model = {n.split(".")[2]: thing for n, thing in SURFACE.items() if n.startswith("model.") and n.count(".") == 2}
-    assert model.keys() <= called((HERE / "test_bad_input.py").read_text(encoding="utf-8"))
-    tables = (test_bad_input.SIZES, test_bad_input.COUNTS, test_bad_input.OPTIONAL_COUNTS, test_bad_input.FLAGS)
-    names = {name for table in (*tables, test_bad_input.OPTIONAL_FLAGS, test_bad_input.CHOICES) for name in table}
-    names |= {name for name, _, _ in test_bad_input.NUMBERS}
+    assert model.keys() <= called((HERE / "tables_model.py").read_text(encoding="utf-8"))
+    tables = (tables_model.SIZES, tables_model.COUNTS, tables_model.OPTIONAL_COUNTS, tables_model.FLAGS)
+    names = {name for table in (*tables, tables_model.OPTIONAL_FLAGS, tables_model.CHOICES) for name in table}
+    names |= {name for name, _, _ in tables_model.NUMBERS}
     tensors = {"query", "key", "value", "mask", "bias", "scores", "ids", "lengths", "dtype", "device"}
     handed_on = {"encoder", "layer"}  # the settings of the parts, by name
     lacking = {name for thing in model.values() for name in parameters(thing)} - names - tensors - handed_on
@@ -150,7 +150,11 @@ def test_every_class_and_function_of_the_model_is_called_with_bad_input():
 def test_modules_without_a_table_are_tried_in_a_file_of_their_own(module):
     """A file of tests that speaks of the module, or of what it defines, and expects exceptions."""
     names = [name.removeprefix(f"{module}.").split(".")[0] for name in SURFACE if name.startswith(f"{module}.")]
-    files = {path.name: path.read_text(encoding="utf-8") for path in HERE.glob("test_*.py") if path.name != THIS}
+    files = {path: path.read_text(encoding="utf-8") for path in HERE.parent.rglob("test_*.py")}
     spoken = re.compile(rf"\b(encoder_lib\.{module}|{'|'.join(names)})\b")
-    found = [name for name, text in files.items() if spoken.search(text) and "pytest.raises(" in text]
+    found = [
+        path
+        for path, text in files.items()
+        if path.name != "test_complete.py" and spoken.search(text) and "pytest.raises(" in text
+    ]
     assert found, f"expected a file of tests with bad input to encoder_lib.{module}, got none; try one, or entries"

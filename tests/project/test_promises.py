@@ -5,19 +5,17 @@ import importlib.metadata
 import re
 import sys
 import tomllib
-from pathlib import Path
 
 import nbformat
 import pytest
+from explorers import EXPLORERS
 from notebook_rules import code_cells
 from packaging.requirements import Requirement
 from packaging.specifiers import SpecifierSet
 from packaging.version import Version
-from test_live import EXPLORERS
+from places import NOTEBOOKS, ROOT
 
-ROOT = Path(__file__).parent.parent
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-NOTEBOOKS = sorted(ROOT.glob("notebooks/*.ipynb"))
 NO_PICTURES = {"predict", "judge", "Question", "Prediction"}  # of encoder_lib.explore, and no explorers
 VARIANTS = {  # an explorer with a switch of its own stands in the tests under a name of its own
     ("heads", "atlas", True): "atlas",

@@ -4,104 +4,15 @@
 machine shows.
 """
 
-import os
-import re
-import signal
-import threading
-import time
-from contextlib import contextmanager
-from pathlib import Path
-
 import nbformat
 import pytest
-from jupyter_core.utils import run_sync
-from nbclient import NotebookClient
 from nbformat.v4 import new_code_cell, new_markdown_cell
 from notebook_rules import code_cells, tags
+from places import NOTEBOOKS
+from reading import FOLDER, LARGE, joined, lacks, reading, said, sections
 
-FOLDER = Path(__file__).parent.parent / "notebooks"
-NOTEBOOKS = sorted(FOLDER.glob("*.ipynb"))
 TRAINING = FOLDER / "08_training.ipynb"
 CLINIC = FOLDER / "10_debugging_clinic.ipynb"
-LARGE = ("09_pretrained.ipynb", "11_fast_encoder.ipynb")  # whoever goes back in them wants more than 1 GiB
-
-
-class Reader:
-    """A notebook, its kernel, and somebody who runs its cells in an order of their own."""
-
-    def __init__(self, path):
-        self.path = path
-        self.whole = False  # whether every cell has run
-        self.notebook = nbformat.read(path, as_version=4)
-        self.stored = {cell.id: said(cell) for cell in code_cells(self.notebook)}
-        self.client = NotebookClient(
-            self.notebook,
-            timeout=600,
-            kernel_name="python3",
-            allow_errors=True,
-            store_widget_state=False,
-            resources={"metadata": {"path": str(path.parent)}},
-            extra_arguments=["--log-level=ERROR"],
-        )
-
-    def run(self, cell):
-        """Run a cell and return the error that it stops with, as text; empty without one."""
-        cell.outputs = []
-        self.client.execute_cell(cell, self.notebook.cells.index(cell))
-        errors = [f"{output.ename}: {output.evalue}" for output in cell.outputs if output.output_type == "error"]
-        return "" if "raises-exception" in tags(cell) else "".join(errors)
-
-    def run_all(self, cells):
-        """Run cells and return what goes wrong, by the first line of the cell."""
-        return {cell.source.splitlines()[0]: error for cell in cells if (error := self.run(cell))}
-
-    def differs(self, cell):
-        """What a cell shows where it should show what is stored; empty if it does so, or is not to be compared."""
-        if "nbval-ignore-output" in tags(cell) or without_hints(said(cell)) == without_hints(self.stored[cell.id]):
-            return ""
-        return f"{said(cell)} instead of {self.stored[cell.id]}"
-
-    def run_and_compare(self, cells):
-        """Run cells and return what goes wrong or differs from what is stored, by the cell's place in the notebook."""
-        place = self.notebook.cells.index
-        return {place(cell): bad for cell in cells if (bad := self.run(cell) or self.differs(cell))}
-
-    def run_what_can_run(self, cells):
-        """The same, without the errors that say plainly that a cell further up has not run."""
-        wrong = self.run_and_compare(cells)
-        return {place: bad for place, bad in wrong.items() if not lacks(bad, self.notebook.cells[:place])}
-
-    def restart(self):
-        """Restart the kernel: it forgets every name."""
-        run_sync(self.client.km.restart_kernel)(now=True)
-        run_sync(self.client.kc.wait_for_ready)(timeout=120)
-
-    def stop(self, cell):
-        """Run a cell and press stop when its progress bar has been there for half a second; return the error."""
-        done = threading.Event()
-
-        def press():
-            while not done.is_set() and not cell.outputs:
-                time.sleep(0.02)
-            if not done.wait(0.5):
-                os.kill(self.client.km.provisioner.pid, signal.SIGINT)
-
-        cell.outputs = []
-        finger = threading.Thread(target=press)
-        finger.start()
-        try:
-            return self.run(cell)
-        finally:
-            done.set()
-            finger.join()
-
-
-@contextmanager
-def reading(path):
-    """A reader with a fresh kernel."""
-    reader = Reader(path)
-    with reader.client.setup_kernel():
-        yield reader
 
 
 @pytest.fixture(scope="module", params=NOTEBOOKS, ids=lambda path: path.name)
@@ -109,41 +20,6 @@ def reader(request):
     """One reader for all that happens to a notebook: a kernel takes seconds to start."""
     with reading(request.param) as one:
         yield one
-
-
-def said(cell):
-    """What a cell shows in words, one entry for each output; what it writes piece by piece is joined."""
-    shown = [output.data.get("text/plain") for output in cell.outputs if "data" in output]
-    return [*shown, "".join(output.text for output in cell.outputs if output.output_type == "stream")]
-
-
-def without_hints(texts):
-    """What is said without the hint of a check, which gets stronger with each try."""
-    return [re.sub(r"^Hint: .*", "", text, flags=re.DOTALL | re.MULTILINE) for text in texts]
-
-
-def sections(notebook):
-    """The set-up cell, then the code cells between one heading and the next."""
-    found = [[]]
-    for cell in notebook.cells:
-        if cell.cell_type == "markdown" and any(line.startswith("## ") for line in cell.source.splitlines()):
-            found.append([])
-        elif cell.cell_type == "code":
-            found[-1].append(cell)
-    first, *others = found
-    return [section for section in ([first[0]], first[1:], *others) if section]
-
-
-def lacks(error, above):
-    """Whether an error says plainly that a cell above has not run: a name from there, or a case of the clinic."""
-    if missing := re.fullmatch(r"NameError: name '(\w+)' is not defined(\. Did you mean: .*)?", error):
-        return any(cell.cell_type == "code" and re.search(rf"\b{missing[1]}\b", cell.source) for cell in above)
-    return bool(re.match(r"LookupError: expected .* (has run|run the cells)", error))
-
-
-def joined(cells):
-    """The cells of several sections, one after the other."""
-    return [cell for section in cells for cell in section]
 
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.name)

@@ -1,0 +1,75 @@
+"""One explorer of each kind, made as the notebooks make them; what a reader sees of it, and where its controls end."""
+
+from functools import lru_cache
+
+import torch
+
+from encoder_lib import explore, load_pretrained
+from encoder_lib.explore import Checkbox, Range, Select
+from encoder_lib.training.fit import fit
+from encoder_lib.training.recording import Recording
+from encoder_lib.training.tasks import TASKS, solver
+
+
+def similarity():
+    tables = torch.randn(5, 6, 3, generator=torch.Generator().manual_seed(0))
+    return explore.similarity(tables, list("abcdef"), ["x", "x", "x", "y", "y", "y"])
+
+
+@lru_cache
+def minilm():
+    return load_pretrained("minilm")
+
+
+def heads(**options):
+    return explore.heads(minilm(), SENTENCE, **options)
+
+
+@lru_cache
+def recording():
+    task = TASKS["brackets"]
+    model = solver(task, n_layers=2, n_heads=4)
+    recording = Recording(model, task, task.draw(20), every=5)
+    fit(model, lambda: task.draw(16), steps=20, callback=recording)
+    return recording
+
+
+SENTENCE = "The cat sat on the mat because it was tired."
+EXPLORERS = {
+    "heads": heads,
+    "atlas": lambda: heads(atlas=True),
+    "look_up": explore.look_up,
+    "similarity": similarity,
+    "positional": explore.positional,
+    "clocks": explore.clocks,
+    "normalise": explore.normalise,
+    "depth": explore.depth,
+    "cost": explore.cost,
+    "block_steps": lambda: explore.block_steps(minilm(), SENTENCE),
+    "attend": explore.attend,
+    "attend without masks": lambda: explore.attend(masks=False),
+    "head_slices": explore.head_slices,
+    "fit_curve": explore.fit_curve,
+    "training_maps": lambda: explore.training_maps(recording()),
+}
+
+
+def picture(explorer):
+    """All that the reader sees: the current frame of every panel, or the PNG."""
+    if explorer._view is None:
+        return explorer._picture
+    return b"".join(panel.frame(explorer._frame).tobytes() for panel in explorer._view.panels)
+
+
+def ends(explorer):
+    """The two ends of every control."""
+    return {name: ends_of(control) for name, control in explorer._by_name.items()}
+
+
+def ends_of(control):
+    """The two ends of one control; a text is empty, or as long as the control takes it."""
+    if isinstance(control, Range):
+        return control.min, control.max
+    if isinstance(control, Select):
+        return control.options[0], control.options[-1]
+    return (False, True) if isinstance(control, Checkbox) else ("", "a b " * (control.max_length // 4))
