@@ -276,23 +276,60 @@ def _spreads(x: Tensor, shape) -> bool:
     return x.ndim <= len(shape) and all(m in (1, s) for m, s in zip(reversed(x.shape), reversed(shape), strict=False))
 
 
-def scores(x) -> None:
-    """Floating-point scores (…, k)."""
+def scores(x, mask=None) -> None:
+    """Floating-point scores (…, k), and a boolean mask that spreads over them."""
     tensor("scores", x)
     if not x.is_floating_point():
         raise TypeError(f"scores: expected floating-point numbers, got {x.dtype}; try .float()")
     if x.ndim == 0:
         raise ValueError("scores: expected shape (…, k), got a single number; try scores[None]")
+    if mask is not None:
+        boolean_mask(mask, x.shape)
 
 
-def score_bias(bias, like: Tensor) -> None:
-    """A bias that can be added to the scores `like`: their dtype, and a shape that broadcasts to theirs."""
+def heads(d_model: int, n_heads: int) -> None:
+    """Sizes of at least 1, and a width that the heads can share."""
+    sizes(d_model=d_model, n_heads=n_heads)
+    if d_model % n_heads:
+        raise ValueError(f"d_model={d_model}: expected a size divisible by n_heads={n_heads}")
+
+
+def queries_and_keys(query, key, bias=None, scale=None) -> tuple[int, ...]:
+    """Queries and keys of one width and batch, a bias for their scores, a finite scale. Returns the scores' shape."""
+    vectors(query, name="query")
+    vectors(key, query.shape[-1], name="key", like=query)
+    scores = (*same_batch(query=query.shape, key=key.shape), query.shape[-2], key.shape[-2])  # (…, q, k)
+    if scale is not None:
+        number("scale", scale)
+    if bias is not None:
+        score_bias(bias, query, scores)
+    return scores
+
+
+def queries_keys_values(query, key, value, bias=None, scale=None) -> None:
+    """As `queries_and_keys`, and a value for each key."""
+    scores = queries_and_keys(query, key, bias, scale)
+    vectors(value, name="value", like=query)
+    same_length(key, value)
+    same_batch(weights=scores, value=value.shape)
+
+
+def positioned(x, width: int, offset, *, like: Tensor | None = None, max_len: int | None = None) -> None:
+    """Vectors (…, T, width) whose first stands at position `offset`, and whose last is below `max_len`."""
+    vectors(x, width, like=like)
+    end = integer("offset", offset, least=0) + x.shape[-2]
+    if max_len is not None and end > max_len:
+        raise ValueError(f"expected at most max_len={max_len} positions, got {end}; try a larger max_len")
+
+
+def score_bias(bias, like: Tensor, shape) -> None:
+    """A bias that can be added to scores of a shape: the dtype of the queries `like`, and a shape that broadcasts."""
     tensor("bias", bias)
     if bias.dtype != like.dtype and not torch.is_autocast_enabled(like.device.type):
         hint = "; a boolean mask goes in as `mask`" if bias.dtype == torch.bool else f"; try .to({like.dtype})"
         raise TypeError(f"bias: expected {like.dtype} like the scores, got {bias.dtype}{hint}")
-    if not _spreads(bias, like.shape):
-        raise ValueError(f"bias shape: expected one that broadcasts to {tuple(like.shape)}, got {tuple(bias.shape)}")
+    if not _spreads(bias, shape):
+        raise ValueError(f"bias shape: expected one that broadcasts to {tuple(shape)}, got {tuple(bias.shape)}")
 
 
 def boolean_mask(mask, shape) -> None:
@@ -304,13 +341,13 @@ def boolean_mask(mask, shape) -> None:
         raise ValueError(f"mask shape: expected one that broadcasts to {tuple(shape)}, got {tuple(mask.shape)}")
 
 
-def layer_mask(mask, batch: int, n_heads: int, q_len: int, k_len: int) -> Tensor | None:
-    """The mask of a layer in 4 dimensions, each of (B, H, query, key) as given or 1; it may come as (query, key).
+def layer_mask(mask, batch: int, n_heads: int, q_len: int, k_len: int) -> None:
+    """The mask of a layer: None, (query, key), or 4 dimensions, each of (B, H, query, key) as given or 1.
 
     With as many queries as sequences, a mask of that many rows could be (query, key) or, by mistake, (B, T): refused.
     """
     if mask is None:
-        return None
+        return
     tensor("mask", mask)
     if mask.ndim == 2:
         hint = "try mask[None, None] if it is (query, key), mask[:, None, None, :] if it is (B, T) and marks padding"
@@ -322,21 +359,26 @@ def layer_mask(mask, batch: int, n_heads: int, q_len: int, k_len: int) -> Tensor
                 f"mask shape {tuple(mask.shape)} is ambiguous with {batch} sequences and {q_len} queries: "
                 f"expected 4 dimensions; {hint}"
             )
-        return mask[None, None]  # (1, 1, q, k)
-    if mask.ndim != 4:
+    elif mask.ndim != 4:
         raise ValueError(
             f"mask shape: expected (query, key) or (B, H, query, key), got {tuple(mask.shape)}; "
             "for one mask a sequence, (B, query, key), try mask[:, None]"
         )
-    boolean_mask(mask, (batch, n_heads, q_len, k_len))
-    return mask
+    else:
+        boolean_mask(mask, (batch, n_heads, q_len, k_len))
 
 
-def not_watched(watch) -> bool:
-    """True when no trace reads along: a packed row goes through attention in pieces, and it would keep the last."""
-    if watch is not None:
+def ids_and_mask(ids, mask, n_heads: int) -> None:
+    """Ids (B, T), and None or the mask of a layer for them."""
+    token_ids(ids, batched=True)
+    batch, length = ids.shape
+    layer_mask(mask, batch, n_heads, length, length)
+
+
+def untraced(record) -> None:
+    """No trace reads along: a packed row goes through attention in pieces, and it would keep the last."""
+    if record is not None:
         raise RuntimeError("trace: expected a padded batch (x, mask), got a packed row; unpack it, or leave the trace")
-    return True
 
 
 def batch_of(name: str, x: Tensor, batch: int, length: int) -> None:
@@ -365,17 +407,19 @@ def real_numbers(name: str, values) -> Tensor:
     return x.double()
 
 
-def same_batch(**tensors: Tensor) -> None:
-    """The sizes before the last two are the same, or broadcast to each other."""
+def same_batch(**shapes) -> torch.Size:
+    """The batch that the sizes before the last two broadcast to, of tensors with these shapes."""
     try:
-        torch.broadcast_shapes(*(x.shape[:-2] for x in tensors.values()))
+        return torch.broadcast_shapes(*(shape[:-2] for shape in shapes.values()))
     except RuntimeError:
-        shapes = ", ".join(f"{name} {tuple(x.shape)}" for name, x in tensors.items())
-        raise ValueError(f"expected the same batch sizes, got {shapes}") from None
+        got = ", ".join(f"{name} {tuple(shape)}" for name, shape in shapes.items())
+        raise ValueError(f"expected the same batch sizes, got {got}") from None
 
 
-def attended(query: Tensor, key: Tensor, value: Tensor) -> None:
-    """Queries, keys and values (B, …, D) of one batch, and as many values as keys."""
+def attended(query, key, value, d_model: int, *, like: Tensor) -> None:
+    """Queries (B, q, D), and keys and values (B, k, D), of one batch and in the dtype of the weights `like`."""
+    for name, x in (("query", query), ("key", key), ("value", value)):
+        vectors(x, d_model, name=name, like=like, batched=True)
     if not query.shape[0] == key.shape[0] == value.shape[0]:
         shapes = tuple(query.shape), tuple(key.shape), tuple(value.shape)
         raise ValueError("expected the same batch size in query, key and value, got {}, {} and {}".format(*shapes))

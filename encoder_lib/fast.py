@@ -13,6 +13,7 @@ from encoder_lib.model.encoder import Encoder, TransformerEncoder
 from encoder_lib.model.feed_forward import FeedForward
 from encoder_lib.model.norm import LayerNorm
 from encoder_lib.packed import Packed
+from encoder_lib.recast import recast
 
 Model = TypeVar("Model", bound=nn.Module)
 ONEDNN = getattr(torch.ops.mkldnn, "_linear_pointwise", None) if torch.backends.mkldnn.is_available() else None
@@ -57,9 +58,15 @@ def fast(model: Model) -> Model:
     """
     expect.module("model", model)
     twin = copy.deepcopy(model, {id(weight): weight for weight in (*model.parameters(), *model.buffers())})
-    for module in twin.modules():
-        module.__class__ = FASTER.get(type(module), type(module))
-    return twin
+    for module in list(twin.modules()):
+        for name, child in module.named_children():
+            setattr(module, name, _quicker(child))
+    return _quicker(twin)
+
+
+def _quicker(module: Model) -> Model:
+    kind = FASTER.get(type(module))
+    return module if kind is None else recast(module, kind)
 
 
 def product(x: Tensor, weight: Tensor, bias: Tensor | None = None, activation: str = "none") -> Tensor:

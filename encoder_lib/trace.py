@@ -64,10 +64,10 @@ class trace:
     def __enter__(self) -> Trace:
         modules = dict(self.model.named_modules())
         self.watched = [m for m in modules.values() if isinstance(m, MultiHeadAttention)]
-        if any(attention.watch is not None for attention in self.watched):
+        if any(attention.record is not None for attention in self.watched):
             raise RuntimeError("this model is being traced already: leave the other `with trace(...)` block first")
-        record = Trace()
-        tensors = record._tensors
+        kept = Trace()
+        tensors = kept._tensors
 
         def begin(module, args, kwargs):
             tensors.clear()
@@ -90,13 +90,13 @@ class trace:
             if isinstance(module, LayerNorm | RMSNorm) and name:
                 self.hooks.append(module.register_forward_pre_hook(partial(keep_input, f"{name}.input")))
             if isinstance(module, MultiHeadAttention):
-                module.watch = partial(keep_inside, f"{name}." if name else "")
+                module.record = partial(keep_inside, f"{name}." if name else "")
             if not name or not isinstance(module, nn.Dropout | nn.Identity | RotaryPositionalEncoding):
                 self.hooks.append(module.register_forward_hook(partial(keep_output, name or "output")))
-        return record
+        return kept
 
     def __exit__(self, *_) -> None:
         for hook in self.hooks:
             hook.remove()
         for attention in self.watched:
-            attention.watch = None
+            attention.record = None

@@ -8,6 +8,7 @@ from encoder_lib import expect
 from encoder_lib.model.attention import MultiHeadAttention
 from encoder_lib.model.encoder import EncoderLayer, TransformerEncoder
 from encoder_lib.model.positional import RotaryPositionalEncoding
+from encoder_lib.recast import recast
 
 PARTS = ("positions", "mask", "residual", "norm", "heads", "scale")
 
@@ -56,10 +57,10 @@ class _NoResidualLayer(EncoderLayer):
 
 
 def _residual(encoder: TransformerEncoder) -> bool:
-    layers = [layer for layer in encoder.encoder.layers if not isinstance(layer, _NoResidualLayer)]
-    for layer in layers:
-        layer.__class__ = _NoResidualLayer  # the same weights, another forward
-    return bool(layers)
+    layers = encoder.encoder.layers
+    there = not all(isinstance(layer, _NoResidualLayer) for layer in layers)
+    encoder.encoder.layers = nn.ModuleList(recast(layer, _NoResidualLayer) for layer in layers)
+    return there
 
 
 def _norm(encoder: TransformerEncoder) -> bool:
@@ -85,20 +86,15 @@ def _heads(encoder: TransformerEncoder) -> bool:
 class _UnscaledAttention(MultiHeadAttention):
     """Attention with queries √K times as long, which undoes the division by √K, whatever K is by now."""
 
-    def _fused(self, q: Tensor, *others: Tensor | None) -> Tensor:
-        return super()._fused(q * math.sqrt(self.d_head), *others)
-
-    def _watched(self, q: Tensor, *others: Tensor | None) -> Tensor:
-        return super()._watched(q * math.sqrt(self.d_head), *others)
+    def _attend(self, q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None = None) -> Tensor:
+        return super()._attend(q * math.sqrt(self.d_head), k, v, mask)
 
 
 def _scale(encoder: TransformerEncoder) -> bool:
-    scaled = [
-        layer.attention for layer in encoder.encoder.layers if not isinstance(layer.attention, _UnscaledAttention)
-    ]
-    for attention in scaled:
-        attention.__class__ = _UnscaledAttention  # the same weights
-    return bool(scaled)
+    there = not all(isinstance(layer.attention, _UnscaledAttention) for layer in encoder.encoder.layers)
+    for layer in encoder.encoder.layers:
+        layer.attention = recast(layer.attention, _UnscaledAttention)
+    return there
 
 
 _ABLATIONS = {

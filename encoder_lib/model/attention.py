@@ -1,13 +1,14 @@
 """Attention: each token takes a weighted mean over the tokens that it looks at."""
 
 import math
+from collections.abc import Callable
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
 from encoder_lib import expect
-from encoder_lib.model.positional import RotaryPositionalEncoding, alibi_bias
+from encoder_lib.model.positional import INSIDE, RotaryPositionalEncoding, alibi_bias
 from encoder_lib.packed import Packed
 
 
@@ -16,15 +17,10 @@ def attention_scores(query: Tensor, key: Tensor, *, bias: Tensor | None = None, 
 
     Shapes: query (…, q, K), key (…, k, K), bias broadcastable to (…, q, k) -> (…, q, k).
     """
-    expect.vectors(query, name="query")
-    expect.vectors(key, query.shape[-1], name="key", like=query)
-    expect.same_batch(query=query, key=key)
-    scale = 1 / math.sqrt(query.shape[-1]) if scale is None else expect.number("scale", scale)
+    expect.queries_and_keys(query, key, bias, scale)
+    scale = 1 / math.sqrt(query.shape[-1]) if scale is None else scale
     scores = query @ key.transpose(-2, -1) * scale  # (…, q, k)
-    if bias is None:
-        return scores
-    expect.score_bias(bias, scores)
-    return scores + bias
+    return scores if bias is None else scores + bias
 
 
 def masked_softmax(scores: Tensor, mask: Tensor | None = None) -> Tensor:
@@ -32,21 +28,15 @@ def masked_softmax(scores: Tensor, mask: Tensor | None = None) -> Tensor:
 
     Shapes: scores (…, q, k), boolean mask broadcastable to them -> (…, q, k).
     """
-    expect.scores(scores)
+    expect.scores(scores, mask)
     if mask is None:
         return scores.softmax(dim=-1)
-    expect.boolean_mask(mask, scores.shape)
     lowest = torch.finfo(scores.dtype).min  # not −inf, whose softmax over a whole row is NaN
     return scores.masked_fill(~mask, lowest).softmax(dim=-1).masked_fill(~mask, 0.0)
 
 
 def attention_weights(
-    query: Tensor,
-    key: Tensor,
-    mask: Tensor | None = None,
-    *,
-    bias: Tensor | None = None,
-    scale: float | None = None,
+    query: Tensor, key: Tensor, mask: Tensor | None = None, *, bias: Tensor | None = None, scale: float | None = None
 ) -> Tensor:
     """Who looks at whom: each row is non-negative and sums to 1.
 
@@ -74,10 +64,8 @@ def attention(
     Shapes: as `attention_weights`, value (…, k, V) -> (…, q, V) and (…, q, k).
     Raises: as `attention_weights`; ValueError when keys and values differ in number.
     """
-    weights = attention_weights(query, key, mask, bias=bias, scale=scale)
-    expect.vectors(value, name="value", like=query)
-    expect.same_length(key, value)
-    expect.same_batch(weights=weights, value=value)
+    expect.queries_keys_values(query, key, value, bias, scale)
+    weights = attention_weights(query, key, mask, bias=bias, scale=scale)  # (…, q, k)
     return weights @ value, weights
 
 
@@ -102,13 +90,11 @@ class MultiHeadAttention(nn.Module):
         self, d_model: int, n_heads: int, *, bias: bool = True, dropout: float = 0.0, positional: str = "none"
     ):
         super().__init__()
-        expect.sizes(d_model=d_model, n_heads=n_heads)
+        expect.heads(d_model, n_heads)
         expect.flags(bias=bias)
         expect.probability("dropout", dropout)
         hint = "; the other kinds are added to the embedding: give them to TransformerEmbedding"
-        expect.choice("positional", positional, ("none", "rotary", "alibi"), hint)
-        if d_model % n_heads:
-            raise ValueError(f"d_model={d_model}: expected a size divisible by n_heads={n_heads}")
+        expect.choice("positional", positional, ("none", *INSIDE), hint)
         self.d_model, self.n_heads, self.d_head = d_model, n_heads, d_model // n_heads
         self.dropout, self.positional = dropout, positional
         self.q_proj = nn.Linear(d_model, d_model, bias=bias)
@@ -116,37 +102,51 @@ class MultiHeadAttention(nn.Module):
         self.v_proj = nn.Linear(d_model, d_model, bias=bias)
         self.out_proj = nn.Linear(d_model, d_model, bias=bias)
         self.rotary = RotaryPositionalEncoding(self.d_head) if positional == "rotary" else None
-        self.watch = None  # set by `trace`: called with every tensor inside, by name
-
-    def __getstate__(self) -> dict:
-        return self.__dict__ | {"watch": None}  # a copy is not watched
+        self.record: Callable[..., None] | None = None  # set by `trace`: takes every tensor inside, by name
 
     def forward(self, query: Tensor, key: Tensor, value: Tensor, mask: Tensor | Packed | None = None) -> Tensor:
-        for name, x in (("query", query), ("key", key), ("value", value)):
-            expect.vectors(x, self.d_model, name=name, like=self.q_proj.weight, batched=True)
-        expect.attended(query, key, value)
-        packed = isinstance(mask, Packed) and expect.not_watched(self.watch)
-        mask = mask if packed else expect.layer_mask(mask, query.shape[0], self.n_heads, query.shape[1], key.shape[1])
+        self._check(query, key, value, mask)
         q, k, v = self.q_proj(query), self.k_proj(key), self.v_proj(value)  # (B, q, D), (B, k, D), (B, k, D)
-        return self.out_proj(mask.apart(self._heads, q, k, v) if packed else self._heads(q, k, v, mask))  # (B, q, D)
+        if isinstance(mask, Packed):
+            heads = mask.apart(self._attend, q, k, v)  # each sequence of the row alone
+        else:
+            heads = self._attend(q, k, v, mask)
+        return self.out_proj(heads)  # (B, q, D)
 
-    def _heads(self, q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None = None) -> Tensor:
-        q, k, v = (x.unflatten(-1, (self.n_heads, self.d_head)).transpose(1, 2) for x in (q, k, v))  # (B, H, …, K)
-        if self.positional == "rotary":
+    def _attend(self, q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None = None) -> Tensor:
+        q, k, v = self._split(q), self._split(k), self._split(v)  # (B, H, q, K), (B, H, k, K), (B, H, k, K)
+        if self.rotary is not None:
             q, k = self.rotary(q), self.rotary(k)
-        sizes = self.n_heads, q.shape[2], k.shape[2]
-        bias = alibi_bias(*sizes, dtype=q.dtype, device=q.device) if self.positional == "alibi" else None  # (H, q, k)
-        heads = self._fused(q, k, v, mask, bias) if self.watch is None else self._watched(q, k, v, mask, bias)
+        bias = None
+        if self.positional == "alibi":
+            bias = alibi_bias(self.n_heads, q.shape[2], k.shape[2], dtype=q.dtype, device=q.device)  # (H, q, k)
+        if self.record is None:
+            heads = self._fused(q, k, v, mask, bias)
+        else:
+            heads = self._recorded(q, k, v, mask, bias)
         return heads.transpose(1, 2).flatten(-2)  # (B, H, q, K) -> (B, q, D)
 
-    def _watched(self, q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None, bias: Tensor | None) -> Tensor:
+    def _split(self, x: Tensor) -> Tensor:
+        return x.unflatten(-1, (self.n_heads, self.d_head)).transpose(1, 2)  # (B, T, D) -> (B, H, T, K)
+
+    def _recorded(self, q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None, bias: Tensor | None) -> Tensor:
         scores = attention_scores(q, k, bias=bias)  # (B, H, q, k)
         weights = masked_softmax(scores, mask)  # (B, H, q, k)
         heads = F.dropout(weights, self.dropout, self.training) @ v  # (B, H, q, K)
-        self.watch(query=q, key=k, value=v, scores=scores, weights=weights, heads=heads)
+        self.record(query=q, key=k, value=v, scores=scores, weights=weights, heads=heads)
         return heads
 
     def _fused(self, q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None, bias: Tensor | None) -> Tensor:
         if bias is not None:  # one tensor carries both
             mask = bias if mask is None else bias.masked_fill(~mask, -torch.inf)  # (B, H, q, k)
         return F.scaled_dot_product_attention(q, k, v, mask, self.dropout if self.training else 0.0)
+
+    def _check(self, query: Tensor, key: Tensor, value: Tensor, mask: Tensor | Packed | None) -> None:
+        expect.attended(query, key, value, self.d_model, like=self.q_proj.weight)
+        if isinstance(mask, Packed):
+            expect.untraced(self.record)
+        else:
+            expect.layer_mask(mask, query.shape[0], self.n_heads, query.shape[1], key.shape[1])
+
+    def __getstate__(self) -> dict:
+        return self.__dict__ | {"record": None}  # a copy is not traced

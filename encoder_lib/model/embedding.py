@@ -8,9 +8,7 @@ from torch import Tensor, nn
 
 from encoder_lib import expect
 from encoder_lib.model.norm import LayerNorm
-from encoder_lib.model.positional import LearnedPositionalEncoding, SinusoidalPositionalEncoding
-
-POSITIONS = ("sinusoidal", "learned", "rotary", "alibi", "none")
+from encoder_lib.model.positional import ADDED, INSIDE, LearnedPositionalEncoding, SinusoidalPositionalEncoding
 
 
 class TokenEmbedding(nn.Module):
@@ -75,9 +73,7 @@ class TransformerEmbedding(nn.Module):
     ):
         super().__init__()
         hint = "; that kind acts in attention: give it to MultiHeadAttention or TransformerEncoder"
-        expect.choice(
-            "positional", positional, ("sinusoidal", "learned", "none"), hint if positional in POSITIONS else ""
-        )
+        expect.choice("positional", positional, (*ADDED, "none"), hint if positional in INSIDE else "")
         expect.probability("dropout", dropout)
         expect.flags(norm=norm)
         expect.not_negative("eps", eps)

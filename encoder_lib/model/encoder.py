@@ -4,10 +4,11 @@ from torch import Tensor, nn
 
 from encoder_lib import expect
 from encoder_lib.model.attention import MultiHeadAttention
-from encoder_lib.model.embedding import POSITIONS, TransformerEmbedding
+from encoder_lib.model.embedding import TransformerEmbedding
 from encoder_lib.model.feed_forward import FeedForward
 from encoder_lib.model.masks import padding_mask
 from encoder_lib.model.norm import LayerNorm
+from encoder_lib.model.positional import INSIDE, POSITIONS
 from encoder_lib.packed import Packed
 
 
@@ -70,8 +71,14 @@ class Encoder(nn.Module):
 
         x = layer_N( … layer_1(x) … ),  then norm(x) with `final_norm`
 
-    `final_norm` follows `norm_first` when None: a pre-norm stack leaves its sum unnormalised without it. Every other
-    keyword is one of EncoderLayer's.
+        norm_first      a norm before each branch (pre-norm) in place of after each sum (post-norm)
+        final_norm      a norm after the last layer; None: as `norm_first`, whose sum is unnormalised without it
+        activation      the bend of the feed-forward network: "relu" or "gelu"
+        dropout         the share of numbers that training drops, in every layer
+        eps             what keeps a norm from dividing by zero
+        bias            biases in every linear map and norm
+        attention_bias  biases in the attention's linear maps; none without `bias`
+        positional      what attention knows of order: "rotary", "alibi" or "none"
 
     Shapes: x (B, T, D), mask broadcastable to (B, H, T, T) -> (B, T, D).
     Raises: as EncoderLayer; TypeError or ValueError for an `n_layers` that is not an integer ≥ 1.
@@ -87,16 +94,30 @@ class Encoder(nn.Module):
         *,
         norm_first: bool = False,
         final_norm: bool | None = None,
+        activation: str = "relu",
+        dropout: float = 0.0,
         eps: float = 1e-5,
         bias: bool = True,
-        **layer,
+        attention_bias: bool = True,
+        positional: str = "none",
     ):
         super().__init__()
         final_norm = norm_first if final_norm is None else final_norm
         expect.sizes(n_layers=n_layers)
         expect.flags(norm_first=norm_first, final_norm=final_norm)
         self.layers = nn.ModuleList(
-            EncoderLayer(d_model, n_heads, d_ff, norm_first=norm_first, eps=eps, bias=bias, **layer)
+            EncoderLayer(
+                d_model,
+                n_heads,
+                d_ff,
+                norm_first=norm_first,
+                activation=activation,
+                dropout=dropout,
+                eps=eps,
+                bias=bias,
+                attention_bias=attention_bias,
+                positional=positional,
+            )
             for _ in range(n_layers)
         )
         self.norm = LayerNorm(d_model, eps=eps, bias=bias) if final_norm else nn.Identity()
@@ -112,10 +133,14 @@ class TransformerEncoder(nn.Module):
 
         y = encoder(embedding(ids), mask)
 
-    `positional` is one of the five kinds: "sinusoidal" and "learned" are added to the embedding, "rotary" and "alibi"
-    act in every layer, "none" leaves the order out. With a `padding_idx`, padding is masked in every layer, whatever
-    else the mask says. `embedding_norm` normalises what enters the first layer, as BERT does. Every other keyword is
-    one of Encoder's.
+        positional      how a token learns where it stands: "sinusoidal" and "learned" are added to the embedding,
+                        "rotary" and "alibi" act in every layer, "none" leaves the order out
+        max_len         the most tokens that "learned" positions are made for
+        padding_idx     the id that pads; padding is then masked in every layer, whatever else the mask says
+        scale           token vectors times √D, as in the original
+        embedding_norm  a norm on what enters the first layer, as in BERT
+        norm_first, final_norm, activation, dropout, eps, bias, attention_bias: see Encoder; `dropout` falls on the
+                        embedding as well, and `eps` is also that of `embedding_norm`
 
     Shapes: ids (B, T), mask broadcastable to (B, H, T, T) -> (B, T, D).
     Raises: as TransformerEmbedding and Encoder; ValueError for ids of another shape.
@@ -135,24 +160,47 @@ class TransformerEncoder(nn.Module):
         padding_idx: int | None = None,
         scale: bool = False,
         embedding_norm: bool = False,
+        norm_first: bool = False,
+        final_norm: bool | None = None,
+        activation: str = "relu",
         dropout: float = 0.0,
         eps: float = 1e-5,
-        **encoder,
+        bias: bool = True,
+        attention_bias: bool = True,
     ):
         super().__init__()
         expect.choice("positional", positional, POSITIONS)
         expect.flags(embedding_norm=embedding_norm)
-        added, inside = (positional, "none") if positional not in ("rotary", "alibi") else ("none", positional)
-        embedding = {"max_len": max_len, "padding_idx": padding_idx, "scale": scale, "norm": embedding_norm, "eps": eps}
-        self.embedding = TransformerEmbedding(vocab_size, d_model, positional=added, dropout=dropout, **embedding)
-        self.encoder = Encoder(n_layers, d_model, n_heads, d_ff, positional=inside, dropout=dropout, eps=eps, **encoder)
+        self.embedding = TransformerEmbedding(
+            vocab_size,
+            d_model,
+            positional="none" if positional in INSIDE else positional,
+            max_len=max_len,
+            padding_idx=padding_idx,
+            scale=scale,
+            norm=embedding_norm,
+            eps=eps,
+            dropout=dropout,
+        )
+        self.encoder = Encoder(
+            n_layers,
+            d_model,
+            n_heads,
+            d_ff,
+            norm_first=norm_first,
+            final_norm=final_norm,
+            activation=activation,
+            dropout=dropout,
+            eps=eps,
+            bias=bias,
+            attention_bias=attention_bias,
+            positional=positional if positional in INSIDE else "none",
+        )
         self.padding_idx, self.n_heads = padding_idx, n_heads
 
     def forward(self, ids: Tensor, mask: Tensor | None = None) -> Tensor:
-        expect.token_ids(ids, batched=True)
-        x = self.embedding(ids)  # (B, T, D)
+        expect.ids_and_mask(ids, mask, self.n_heads)
         if self.padding_idx is not None:
             real = padding_mask(ids, self.padding_idx)  # (B, 1, 1, T)
-            mask = expect.layer_mask(mask, ids.shape[0], self.n_heads, ids.shape[1], ids.shape[1])
             mask = real if mask is None else mask & real  # (B, 1 or H, 1 or T, T)
-        return self.encoder(x, mask)
+        return self.encoder(self.embedding(ids), mask)  # (B, T, D)

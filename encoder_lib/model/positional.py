@@ -1,9 +1,15 @@
 """Position: five ways to tell a token where it stands (the fifth is to say nothing)."""
 
+from functools import lru_cache
+
 import torch
 from torch import Tensor, nn
 
 from encoder_lib import expect
+
+ADDED = ("sinusoidal", "learned")  # kinds that are added to the embedding
+INSIDE = ("rotary", "alibi")  # kinds that act inside attention
+POSITIONS = (*ADDED, *INSIDE, "none")
 
 
 def sinusoidal_table(
@@ -30,39 +36,22 @@ def sinusoidal_table(
     return table.to(dtype or torch.get_default_dtype())
 
 
-class _SinusoidTable(nn.Module):
-    """Keeps a `sinusoidal_table` that grows when a longer sequence comes, and is never part of a checkpoint."""
-
-    def __init__(self, width: int, base: float):
-        super().__init__()
-        self.width, self.base = width, base
-        self.register_buffer("table", sinusoidal_table(0, width, base=base), persistent=False)
-
-    def _apply(self, fn, recurse=True):
-        """After .to(...), .half() or .cuda(): move along, and compute anew, so that no rounding stays behind."""
-        super()._apply(fn, recurse)
-        self.table = self._build(len(self.table), like=self.table)
-        return self
-
-    def _build(self, length: int, like: Tensor, start: int = 0) -> Tensor:
-        return sinusoidal_table(length, self.width, base=self.base, dtype=like.dtype, start=start).to(like.device)
-
-    def rows(self, x: Tensor, offset: int) -> Tensor:
-        """The rows for positions offset … offset + T − 1, in the dtype and on the device of x (…, T, D)."""
-        expect.vectors(x, self.width)
-        expect.integer("offset", offset, least=0)
-        end = offset + x.shape[-2]
-        if torch.compiler.is_compiling():  # a graph with any T has no table to grow
-            return self._build(x.shape[-2], like=x, start=offset)  # (T, D)
-        table = self.table
-        if table.dtype != x.dtype or table.device != x.device or len(table) < end:
-            length = len(table) if len(table) >= end else max(end, 2 * len(table))
-            with torch.inference_mode(False):  # a table made for inference could not serve training
-                self.table = table = self._build(length, like=x)
-        return table[offset:end]  # (T, D)
+def _rows(x: Tensor, offset: int, base: float) -> Tensor:
+    """The table's rows for positions offset … offset + T − 1, in the dtype and on the device of x. -> (T, D)."""
+    length, width = x.shape[-2:]
+    if torch.compiler.is_compiling():  # a graph for any T computes its rows
+        return sinusoidal_table(length, width, base=base, dtype=x.dtype, start=offset).to(x.device)
+    rounded = 1 << (offset + length).bit_length()  # so that a text one token longer finds its table made
+    return _kept_table(rounded, width, base, x.dtype, x.device)[offset : offset + length]
 
 
-class SinusoidalPositionalEncoding(_SinusoidTable):
+@lru_cache(maxsize=16)
+def _kept_table(length: int, width: int, base: float, dtype: torch.dtype, device: torch.device) -> Tensor:
+    with torch.inference_mode(False):  # a table made for inference could not serve training
+        return sinusoidal_table(length, width, base=base, dtype=dtype).to(device)
+
+
+class SinusoidalPositionalEncoding(nn.Module):
     """Add to each vector the row of its position, for sequences of any length.
 
         y[t] = dropout(x[t] + table[offset + t])       table: see `sinusoidal_table`
@@ -74,12 +63,16 @@ class SinusoidalPositionalEncoding(_SinusoidTable):
     """
 
     def __init__(self, d_model: int, *, base: float = 10_000.0, dropout: float = 0.0):
-        super().__init__(d_model, base)
+        super().__init__()
+        expect.even("d_model", d_model)
+        expect.positive("base", base)
         expect.probability("dropout", dropout)
+        self.d_model, self.base = d_model, base
         self.dropout = nn.Dropout(dropout)
 
     def forward(self, x: Tensor, offset: int = 0) -> Tensor:
-        return self.dropout(x + self.rows(x, offset))  # (…, T, D)
+        expect.positioned(x, self.d_model, offset)
+        return self.dropout(x + _rows(x, offset, self.base))  # (…, T, D)
 
 
 class LearnedPositionalEncoding(nn.Module):
@@ -101,14 +94,11 @@ class LearnedPositionalEncoding(nn.Module):
         self.dropout = nn.Dropout(dropout)
 
     def forward(self, x: Tensor, offset: int = 0) -> Tensor:
-        expect.vectors(x, self.d_model, like=self.weight)
-        end = expect.integer("offset", offset, least=0) + x.shape[-2]
-        if end > self.max_len:
-            raise ValueError(f"expected at most max_len={self.max_len} positions, got {end}; try a larger max_len")
-        return self.dropout(x + self.weight[offset:end])  # (…, T, D)
+        expect.positioned(x, self.d_model, offset, like=self.weight, max_len=self.max_len)
+        return self.dropout(x + self.weight[offset : offset + x.shape[-2]])  # (…, T, D)
 
 
-class RotaryPositionalEncoding(_SinusoidTable):
+class RotaryPositionalEncoding(nn.Module):
     """Turn each pair of numbers of a query or key by an angle that grows with its position.
 
         (y[2k], y[2k + 1]) = rotation by t · ω_k of (x[2k], x[2k + 1])      ω_k = base^(−2k / K)
@@ -121,11 +111,14 @@ class RotaryPositionalEncoding(_SinusoidTable):
     """
 
     def __init__(self, d_head: int, *, base: float = 10_000.0):
+        super().__init__()
         expect.even("d_head", d_head)
-        super().__init__(d_head, base)
+        expect.positive("base", base)
+        self.d_head, self.base = d_head, base
 
     def forward(self, x: Tensor, offset: int = 0) -> Tensor:
-        table = self.rows(x, offset)
+        expect.positioned(x, self.d_head, offset)
+        table = _rows(x, offset, self.base)  # (T, K)
         sin, cos = table[:, 0::2], table[:, 1::2]  # (T, K/2)
         first, second = x[..., 0::2], x[..., 1::2]  # (…, T, K/2)
         return torch.stack([first * cos - second * sin, first * sin + second * cos], dim=-1).flatten(-2)  # (…, T, K)

@@ -15,6 +15,7 @@ from encoder_lib import (
     alibi_bias,
     sinusoidal_table,
 )
+from encoder_lib.model.positional import _kept_table
 
 B, H, T, D = 2, 3, 5, 8
 F64 = torch.float64
@@ -116,21 +117,17 @@ def test_grows_on_demand(module, lengths):
     for length in lengths:
         x = torch.randn(B, length, D)
         assert torch.equal(grown(x), module(D, base=300.0)(x))
-    assert torch.equal(grown.table, sinusoidal_table(len(grown.table), D, base=300.0))
 
 
 @pytest.mark.parametrize("module", [SinusoidalPositionalEncoding, RotaryPositionalEncoding])
-def test_buffer_follows_the_module(module, device):
-    """The table moves with .to, is not in the checkpoint, and keeps no rounding from a stay in half precision."""
+def test_no_table_is_kept_in_the_module(module, device):
+    """Nothing to move or to store, and no rounding is left behind by a stay in half precision."""
     encoding = module(D)
-    encoding(torch.randn(B, 9, D))
-    assert dict(encoding.named_buffers()).keys() == {"table"} and not encoding.state_dict()
-    encoding.to(device).half()
-    assert encoding.table.dtype == torch.float16 and encoding.table.device.type == device.type
-    encoding.double()
-    assert torch.equal(encoding.table, sinusoidal_table(len(encoding.table), D, dtype=F64).to(device))
-    encoding.load_state_dict({})
-    assert torch.equal(copy.deepcopy(encoding).table, encoding.table)
+    x = torch.randn(B, 9, D, dtype=F64).to(device)
+    expected = encoding(x)
+    encoding.to(device).half()(x.half())
+    assert not list(encoding.named_buffers()) and not encoding.state_dict()
+    assert torch.equal(encoding.double()(x), expected) and torch.equal(copy.deepcopy(encoding)(x), expected)
 
 
 @pytest.mark.parametrize("module", [SinusoidalPositionalEncoding, RotaryPositionalEncoding])
@@ -249,12 +246,14 @@ def test_compiles_with_an_offset(module):
 
 
 def test_the_table_keeps_its_size_when_dtypes_take_turns():
-    """Mixed precision calls one module with two dtypes; its memory must not grow by that."""
-    encode = SinusoidalPositionalEncoding(8)
+    """Mixed precision calls one module with two dtypes: a table is made for each, once, and only so many are kept."""
+    encode, before = SinusoidalPositionalEncoding(8, base=55.0), _kept_table.cache_info()
     for _ in range(6):
         for dtype in (torch.float32, torch.float64):
             encode(torch.zeros(4, 8, dtype=dtype))
-    assert len(encode.table) == 4
+    after = _kept_table.cache_info()
+    assert after.misses - before.misses == 2 and after.hits - before.hits == 10
+    assert after.currsize <= after.maxsize == 16
 
 
 def test_a_table_grown_in_inference_mode_serves_training():
