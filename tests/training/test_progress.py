@@ -28,3 +28,17 @@ def test_a_bar_in_a_notebook_makes_room_when_it_is_done(monkeypatch):
     with progress_bar.bar(3, "Counting", shown=False):
         pass
     assert len(shown) == 2
+
+
+def test_a_bar_in_a_terminal_says_how_far_it_came(capsys):
+    """On the error stream, under its name, in its unit, and at the end of what was done, also after an early end."""
+    with progress_bar.bar(8, "Counting", shown=True, unit="sheep") as bar:
+        bar.update(3)
+    out, err = capsys.readouterr()
+    assert out == "" and "Counting" in err and "sheep" in err and err.rstrip().splitlines()[-1].count("3/3") == 1
+
+
+def test_a_bar_that_is_not_asked_for_writes_nothing(capsys):
+    with progress_bar.bar(8, "Counting", shown=False) as bar:
+        bar.update(8)
+    assert capsys.readouterr() == ("", "")
