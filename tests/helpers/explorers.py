@@ -73,3 +73,13 @@ def ends_of(control):
     if isinstance(control, Select):
         return control.options[0], control.options[-1]
     return (False, True) if isinstance(control, Checkbox) else ("", "a b " * (control.max_length // 4))
+
+
+def trained(name, *, steps=6, every=2, **settings):
+    """A short training with its recording."""
+    torch.manual_seed(0)
+    task = TASKS[name]
+    model, sample = solver(task, **settings), task.draw(30)
+    recording = Recording(model, task, sample, every=every, keep=4)
+    fit(model, lambda: task.draw(8), steps=steps, callback=recording)
+    return model, sample, recording

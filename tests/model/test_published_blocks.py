@@ -1,4 +1,8 @@
-"""Four published encoders as settings of one: each written out here from its formulas, and met to 1e-10."""
+"""Encoders as they are published, as settings of one: each written out here from its formulas, and met to 1e-10.
+
+Post-norm as in Vaswani et al. 2017, with an eps of 1e-5 or 1e-10; a causal block of one head; and a pre-norm stack
+(Xiong et al. 2020).
+"""
 
 import math
 
@@ -53,19 +57,19 @@ def think(x, w):
 
 
 def post_norm(x, w, n_heads, eps, allowed):
-    """Sources A and D: norm after each residual sum."""
+    """Norm after each residual sum."""
     x = normalise(x + linear(attend(x, w, n_heads, allowed), w, "attention.out_proj"), w, "norm1", eps)
     return normalise(x + think(x, w), w, "norm2", eps)
 
 
 def pre_norm(x, w, n_heads, eps, allowed):
-    """Source C: norm before each branch."""
+    """Norm before each branch."""
     x = x + linear(attend(normalise(x, w, "norm1", eps), w, n_heads, allowed), w, "attention.out_proj")
     return x + think(normalise(x, w, "norm2", eps), w)
 
 
 def causal_block(x, w, eps, allowed):
-    """Source B, as its author meant it: one head, nothing after it, and the network sees what the residual sees."""
+    """One head, nothing after it, and the network sees what the residual sees."""
     y = normalise(x + attend(x, w, 1, allowed), w, "norm1", eps)
     return normalise(y + think(y, w), w, "norm2", eps)
 
@@ -83,9 +87,9 @@ def weights_of(module):
     return dict(module.named_parameters())
 
 
-@pytest.mark.parametrize(("source", "eps"), [("A", 1e-10), ("D", 1e-5)])
+@pytest.mark.parametrize("eps", [1e-10, 1e-5])
 @pytest.mark.parametrize("size", [1.0, 1e-4])
-def test_sources_a_and_d_post_norm(source, eps, size):
+def test_post_norm_layer(eps, size):
     """Post-norm and ReLU, each with its eps; on small inputs the two eps are told apart."""
     layer, x = shaken(EncoderLayer(D, H, F, eps=eps)), size * torch.randn(B, T, D, dtype=F64)
     mask = lengths_mask(torch.tensor([3, T]))
@@ -96,12 +100,12 @@ def test_sources_a_and_d_post_norm(source, eps, size):
     expected = post_norm(x, w, H, eps, mask[:, 0])
     torch.testing.assert_close(layer(x, mask), expected, atol=1e-10, rtol=0)
     if size < 1:
-        other = post_norm(x, w, H, 1e-5 if source == "A" else 1e-10, mask[:, 0])
+        other = post_norm(x, w, H, 1e-5 if eps == 1e-10 else 1e-10, mask[:, 0])
         assert (expected - other).abs().max() > 0.01
 
 
-@pytest.mark.parametrize(("source", "eps"), [("A", 1e-10), ("D", 1e-5)])
-def test_sources_a_and_d_from_ids(source, eps):
+@pytest.mark.parametrize("eps", [1e-10, 1e-5])
+def test_post_norm_layer_from_ids(eps):
     """Token + sinusoid, each once, then the layer; padding has a zero row and is masked."""
     model = shaken(TransformerEncoder(V, 1, D, H, F, padding_idx=PAD, eps=eps))
     ids = torch.randint(2, V, (B, T))
@@ -111,7 +115,7 @@ def test_sources_a_and_d_from_ids(source, eps):
     torch.testing.assert_close(model(ids), expected, atol=1e-10, rtol=0)
 
 
-def test_source_b_one_causal_head():
+def test_one_causal_head():
     """One head, no biases on Q, K and V, a D → 2D → D network; the output projection, which it lacks, set to 1."""
     layer, x = shaken(EncoderLayer(D, 1, 2 * D, attention_bias=False)), torch.randn(B, T, D, dtype=F64)
     with torch.no_grad():
@@ -124,7 +128,7 @@ def test_source_b_one_causal_head():
 
 
 @pytest.mark.parametrize(("n_layers", "n_heads"), [(1, 1), (4, 3)])
-def test_source_c_pre_norm_stack(n_layers, n_heads):
+def test_pre_norm_stack(n_layers, n_heads):
     """Pre-norm layers, a final norm, and Xavier-uniform matrices, over padding."""
     encoder, x = shaken(Encoder(n_layers, D, n_heads, F, norm_first=True)), torch.randn(B, T, D, dtype=F64)
     for p in encoder.parameters():
@@ -148,7 +152,7 @@ def test_the_orders_are_not_the_same():
     assert (post_norm(x, w, H, 1e-5, allowed) - pre_norm(x, w, H, 1e-5, allowed)).abs().max() > 0.1
 
 
-def test_source_b_positional_table():
+def test_a_printed_positional_table():
     """Ten positions, width 4, as printed."""
     printed = {0: [0, 1, 0, 1], 1: [0.8415, 0.5403, 0.0100, 0.9999], 2: [0.9093, -0.4161, 0.0200, 0.9998],
                9: [0.4121, -0.9111, 0.0899, 0.9960]}  # fmt: skip
@@ -157,7 +161,7 @@ def test_source_b_positional_table():
         assert table[position].tolist() == pytest.approx(row, abs=5e-5)
 
 
-def test_source_b_look_up():
+def test_a_printed_look_up():
     """Embedding(3, 5): repeated ids repeat rows, id 3 is out of range, in our words as in torch's."""
     table = TokenEmbedding(3, 5)
     assert torch.equal(table(torch.tensor([0, 2, 0]))[0], table(torch.tensor([0, 2, 0]))[2])
@@ -167,7 +171,7 @@ def test_source_b_look_up():
         nn.Embedding(3, 5)(torch.tensor([3]))
 
 
-def test_source_a_literal_frequency():
+def test_the_index_of_a_frequency_is_that_of_its_pair():
     """With the dimension as the index of the frequency, position 3 has 0.955 in dimension 1 where it is −0.990."""
     literal = math.cos(3 / 10_000 ** (2 * 1 / 8))
     ours = sinusoidal_table(4, 8)[3, 1].item()

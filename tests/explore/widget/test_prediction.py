@@ -4,7 +4,6 @@ import json
 
 import pytest
 
-from encoder_lib.explore.questions import QUESTIONS, predict
 from encoder_lib.explore.widget.prediction import Prediction, Question, judge
 
 QUESTION = Question("Is <b> bold?", ("yes & no", "<i>never</i>"), 1, "Text is text.")
@@ -21,20 +20,6 @@ def test_judge_knows_right_from_wrong():
 def test_judge_refuses_an_index_without_a_choice(choice):
     with pytest.raises(IndexError, match="expected a choice from 0 to 1"):
         judge(QUESTION, choice)
-
-
-@pytest.mark.parametrize("name", QUESTIONS)
-def test_every_question_can_be_asked(name):
-    question = predict(name).question
-    assert question.prompt.endswith("?")
-    assert len(set(question.choices)) == len(question.choices) >= 2
-    assert judge(question, question.answer).correct
-    assert question.because.endswith(".")
-
-
-def test_an_unknown_name_lists_the_known():
-    with pytest.raises(KeyError, match="shuffle"):
-        predict("shuffel")
 
 
 def test_choose_commit_compare():

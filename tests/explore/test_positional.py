@@ -1,0 +1,53 @@
+"""The explorers of 02_positional_encoding: the table, its products, and clocks that turn."""
+
+import math
+import re
+
+import pytest
+import torch
+
+from encoder_lib import explore, sinusoidal_table
+
+
+@pytest.mark.parametrize(
+    ("length", "d_model", "base", "shift"), [(64, 128, 10_000, 0), (8, 16, 100, 5), (128, 8, 10, 64)]
+)
+def test_positional_shows_the_table_and_products_that_do_not_move(length, d_model, base, shift):
+    explorer = explore.positional(length, d_model, base, shift)
+    table, products = explorer._view.panels
+    expected = sinusoidal_table(length + shift, d_model, base=base, dtype=torch.float64)[shift:]
+    assert torch.allclose(torch.tensor(table.frame(shift)).double(), expected, atol=1e-6)
+    by_hand = expected @ expected[0] / (d_model / 2)
+    assert torch.allclose(torch.tensor(products.frame(shift)[:, 0]).double(), by_hand, atol=1e-6)
+    assert abs(products.frame(shift) - products.frame(0)).max() < 1e-6
+    assert f"{2 * math.pi * base ** (1 - 2 / d_model):,.1f} positions" in explorer.description
+    assert f"Positions {shift} to {shift + length - 1} " in explorer.description
+
+
+def test_shift_costs_no_computation():
+    explorer = explore.positional()
+    view = explorer._view
+    explorer.shift = 7
+    assert explorer._view is view
+    explorer.base = 500
+    assert explorer._view is not view
+
+
+def test_clocks_turn_by_the_shift_alone():
+    explorer = explore.clocks(position=3, shift=5)
+    turned = re.search(r"turn by (.*)\.", explorer.description).group(1)
+    expected = [round(math.degrees(5 * 100 ** (-2 * k / 8))) % 360 for k in range(4)]
+    assert turned == ", ".join(f"{angle}°" for angle in expected)
+    explorer.position = 77
+    assert turned in explorer.description
+    explorer.shift = 6
+    assert turned not in explorer.description
+
+
+def test_clocks_that_come_back_show_the_same_picture():
+    explorer = explore.clocks(position=0, shift=1)
+    before = explorer._picture
+    explorer.position = 50
+    assert explorer._picture != before
+    explorer.position = 0
+    assert explorer._picture == before

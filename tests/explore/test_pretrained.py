@@ -1,0 +1,42 @@
+"""The explorer of 00 and 09: what the heads of the pretrained model look at, in any sentence."""
+
+import itertools
+
+import pytest
+import torch
+from explorers import SENTENCE, heads, minilm
+
+
+def test_heads_show_the_attention_of_the_model():
+    explorer = heads(layer=6, head=12)
+    (panel,) = explorer._view.panels
+    weights, tokens = minilm().attention(SENTENCE), minilm().tokens(SENTENCE)
+    assert panel.x_ticks == panel.y_ticks == tokens and panel.frames == 12
+    assert torch.equal(torch.tensor(panel.frame(11)), weights[5, 11])
+    assert "Layer 6, head 12: most of all it looks at “cat”" in explorer.description
+    assert "“the” at “cat”, 80 %" in explorer.description
+    explorer.set(layer=1, head=3)
+    assert "the token before, with 92 %" in explorer.description
+
+
+def test_the_atlas_holds_every_head_and_names_it():
+    atlas = heads(atlas=True)._view.panels[0]
+    weights = minilm().attention(SENTENCE)
+    size = weights.shape[-1] + 1
+    assert atlas.values.shape == (6 * size - 1, 12 * size - 1)
+    for layer, head in itertools.product(range(6), range(12)):
+        tile = atlas.values[layer * size :, head * size :][: size - 1, : size - 1]
+        assert torch.equal(torch.tensor(tile), weights[layer, head])
+        assert (atlas.y_ticks[layer * size], atlas.x_ticks[head * size]) == (str(layer + 1), str(head + 1))
+
+
+HOSTILE = ["", " ", "🙂" * 40, "你好世界" * 30, "<b>$x^$</b>", "\ud800", "w" * 1_000_000, "a " * 500, "\x00\n"]
+
+
+@pytest.mark.parametrize("sentence", HOSTILE, ids=range(len(HOSTILE)))
+def test_any_text_can_be_typed(sentence):
+    explorer = heads(atlas=True)
+    explorer.sentence = sentence
+    assert not explorer.error and len(explorer.sentence) <= 100
+    assert max(panel.rows for panel in explorer._view.panels) <= 512
+    assert explorer._repr_mimebundle_()[0]["image/png"]

@@ -1,0 +1,88 @@
+"""What came to be drawn, checked and brought into one form, whatever it was."""
+
+import numpy as np
+import pytest
+import torch
+
+from encoder_lib.plots.inputs import as_array, as_labels, as_titles, as_words, colour_limits, finite_numbers, two_ends
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        [[1, 2]],
+        np.array([[1, 2]], dtype=np.int8),
+        torch.tensor([[1.0, 2.0]], dtype=torch.bfloat16, requires_grad=True),
+        torch.tensor([[1, 2]]),
+    ],
+    ids=["lists", "array", "bfloat16", "integers"],
+)
+def test_numbers_become_a_new_float64_array(values):
+    array = as_array(values)
+    assert array.dtype == np.float64 and array.tolist() == [[1, 2]]
+    array[:] = 7
+    assert as_array(values).tolist() == [[1, 2]]
+
+
+@pytest.mark.parametrize(
+    ("values", "options", "error", "words"),
+    [
+        ([1, 2], {}, ValueError, r"values: expected 2 axes, got shape \(2,\)"),
+        ([1, 2], {"ndim": (2, 3)}, ValueError, "expected 2 or 3 axes"),
+        ([[]], {}, ValueError, "expected at least one row and one column"),
+        ([[1], [1, 2]], {}, ValueError, "expected rows of one length"),
+        ([["a"]], {"name": "table"}, TypeError, "table: expected real numbers"),
+        (torch.zeros(1, 1, device="meta"), {}, TypeError, "expected real numbers, got Tensor"),
+        (torch.zeros(1, 1) * 1j, {}, TypeError, "expected real numbers"),
+        ([[np.nan]], {"finite": True}, ValueError, "expected finite numbers, got nan"),
+    ],
+)
+def test_what_is_no_matrix_of_numbers_is_refused(values, options, error, words):
+    with pytest.raises(error, match=words):
+        as_array(values, **options)
+
+
+def test_labels_are_texts_one_for_each_row():
+    assert as_labels(None, 3, "rows") is None
+    assert as_labels([1, None], 2, "rows") == ["1", "None"]
+    assert as_words("words", "ab", 2) == ["a", "b"]
+    assert as_titles(("a",), 1) == ["a"]
+    for call in (lambda: as_labels(["a"], 2, "rows"), lambda: as_words("rows", [], 2), lambda: as_titles(["a"], 2)):
+        with pytest.raises(ValueError, match="expected 2"):
+            call()
+    for call in (lambda: as_labels(3, 2, "rows"), lambda: as_words("rows", None, 2), lambda: as_titles("ab", 2)):
+        with pytest.raises(TypeError, match="expected 2"):
+            call()
+
+
+@pytest.mark.parametrize(
+    ("values", "limits", "cmap", "ends"),
+    [
+        ([1.0, 3.0, np.inf], None, "viridis", (1, 3)),
+        ([-1.0, 3.0], None, "coolwarm", (-3, 3)),
+        ([-1.0, 3.0], None, "coolwarm_r", (-3, 3)),
+        ([0.0], None, "RdBu", (-1, 1)),
+        ([4.0], None, "viridis", (2, 6)),
+        ([np.nan], None, "viridis", (0, 1)),
+        ([1.0, 3.0], (0, 9), "coolwarm", (0, 9)),
+    ],
+)
+def test_the_ends_of_a_colour_map_fit_the_numbers(values, limits, cmap, ends):
+    assert colour_limits(np.array(values), limits, cmap) == ends
+
+
+@pytest.mark.parametrize(
+    ("limits", "error"),
+    [(3, TypeError), ("ab", TypeError), ((0, True), TypeError), ((1, 1), ValueError), ((0, np.inf), ValueError)],
+)
+def test_what_are_no_limits_is_refused(limits, error):
+    with pytest.raises(error, match="expected limits"):
+        two_ends(limits)
+
+
+def test_named_numbers_are_finite():
+    assert finite_numbers("values", {"a": 1, "b": torch.tensor(2.0)}) == [1, 2]
+    with pytest.raises(TypeError, match="values: a: expected a finite number, got '1'"):
+        finite_numbers("values", {"a": "1"})
+    with pytest.raises(ValueError, match="values: b: expected a finite number, got nan"):
+        finite_numbers("values", {"a": 1, "b": np.nan})

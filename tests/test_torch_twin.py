@@ -1,0 +1,147 @@
+"""Torch's own encoder, with its weights in ours: the same numbers to 1e-10."""
+
+import pytest
+import torch
+import torch.nn.functional as F
+from torch import nn
+
+from encoder_lib import Encoder, EncoderLayer, causal_mask, from_torch, lengths_mask
+
+B, T, D, H, N = 2, 5, 12, 3, 4
+D_FF = 7
+F64 = torch.float64
+LENGTHS = torch.tensor([3, T])
+
+
+def torch_layer(**settings):
+    """A layer of torch's, with norms that are not at their start, in float64."""
+    settings = {"dropout": 0.0, "batch_first": True, "dtype": F64} | settings
+    layer = nn.TransformerEncoderLayer(D, H, D_FF, **settings)
+    for name, p in layer.named_parameters():
+        if "norm" in name or "bias" in name:
+            nn.init.normal_(p, mean=float("norm" in name), std=0.3)
+    return layer
+
+
+def torch_stack(norm=None, n_layers=N, **settings):
+    """A stack of torch's in which each layer has weights of its own."""
+    stack = nn.TransformerEncoder(torch_layer(**settings), n_layers, norm, enable_nested_tensor=False)
+    stack.layers = nn.ModuleList(torch_layer(**settings) for _ in range(n_layers))
+    return stack
+
+
+def compare(theirs, kind, batch_first, device):
+    """Both on one input: outputs at the real tokens and, in train mode, the gradients of the input."""
+    ours, whole = from_torch(theirs), isinstance(theirs, nn.TransformerEncoder)
+    padding = lengths_mask(LENGTHS).to(device) if kind in ("padding", "both") else None
+    causal = causal_mask(T, device=device) if kind in ("causal", "both") else None
+    mask = causal if padding is None else padding if causal is None else padding & causal
+    not_allowed = {  # torch's two masks: True means "may not"
+        "src_key_padding_mask": None if padding is None else ~padding[:, 0, 0],
+        "mask" if whole else "src_mask": None if causal is None else ~causal,
+    }
+    real = torch.ones(B, T, dtype=torch.bool) if padding is None else padding[:, 0, 0]
+    x = torch.randn(B, T, D, dtype=F64).to(device).requires_grad_(theirs.training)
+    turn = (lambda x: x) if batch_first else (lambda x: x.transpose(0, 1))
+    with torch.set_grad_enabled(theirs.training):  # without gradients torch takes its fast path
+        results = [ours(x, mask)[real], turn(theirs(turn(x), **not_allowed))[real]]
+    torch.testing.assert_close(*results, atol=1e-10, rtol=0)
+    if theirs.training:
+        torch.testing.assert_close(*(torch.autograd.grad(y.square().sum(), x)[0] for y in results), atol=1e-10, rtol=0)
+
+
+@pytest.mark.parametrize("mask", ["none", "padding", "causal", "both"])
+@pytest.mark.parametrize("mode", ["train", "eval"])
+@pytest.mark.parametrize("batch_first", [True, False])
+@pytest.mark.parametrize("norm_first", [False, True])
+@pytest.mark.parametrize("activation", ["relu", "gelu"])
+@pytest.mark.parametrize("bias", [True, False])
+def test_layer_equals_torch(mask, mode, batch_first, norm_first, activation, bias, device):
+    """nn.TransformerEncoderLayer by every one of its settings."""
+    settings = {"norm_first": norm_first, "activation": activation, "bias": bias, "batch_first": batch_first}
+    theirs = torch_layer(layer_norm_eps=1e-3, **settings).to(device).train(mode == "train")
+    compare(theirs, mask, batch_first, device)
+
+
+@pytest.mark.parametrize("mask", ["none", "padding", "causal", "both"])
+@pytest.mark.parametrize("mode", ["train", "eval"])
+@pytest.mark.parametrize("batch_first", [True, False])
+@pytest.mark.parametrize("norm_first", [False, True])
+@pytest.mark.parametrize("final_norm", [True, False])
+def test_stack_equals_torch(mask, mode, batch_first, norm_first, final_norm, device):
+    """nn.TransformerEncoder, whose layers differ, with and without a final norm of an eps of its own."""
+    norm = nn.LayerNorm(D, eps=1e-2, dtype=F64) if final_norm else None
+    theirs = torch_stack(norm, norm_first=norm_first, batch_first=batch_first).to(device).train(mode == "train")
+    compare(theirs, mask, batch_first, device)
+
+
+@pytest.mark.parametrize("norm_first", [False, True])
+def test_another_eps_would_show(norm_first):
+    """The limit of 1e-10 is not blind: 1e-12 in place of 1e-5 is thousands of times outside it."""
+    theirs, x = torch_stack(norm_first=norm_first), torch.randn(B, T, D, dtype=F64)
+    ours = from_torch(theirs)
+    torch.testing.assert_close(ours(x), theirs(x), atol=1e-10, rtol=0)
+    for layer in ours.layers:
+        layer.norm1.eps = 1e-12
+    assert (ours(x) - theirs(x)).abs().max() > 1e-7
+
+
+@pytest.mark.parametrize("activation", ["relu", F.relu, torch.relu, nn.ReLU(), "gelu", F.gelu, nn.GELU()], ids=range(7))
+def test_activation_in_all_its_spellings(activation):
+    """By name, as a function and as a module."""
+    theirs, x = torch_layer(activation=activation), torch.randn(B, T, D, dtype=F64)
+    torch.testing.assert_close(from_torch(theirs)(x), theirs(x), atol=1e-10, rtol=0)
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float32, F64])
+def test_keeps_dtype_device_mode_and_dropout(dtype, device):
+    """The copy is of the original's kind, in every part."""
+    norm = nn.LayerNorm(D)
+    ours = from_torch(torch_stack(norm, dropout=0.3).to(device, dtype).eval())
+    assert isinstance(ours, Encoder) and all(isinstance(layer, EncoderLayer) for layer in ours.layers)
+    assert {p.dtype for p in ours.parameters()} == {dtype}
+    assert {p.device.type for p in ours.parameters()} == {device.type}
+    assert not any(module.training for module in ours.modules())
+    assert all(module.training for module in from_torch(torch_stack(norm)).modules())
+    assert ours.layers[0].dropout.p == ours.layers[0].attention.dropout == ours.layers[0].feed_forward.dropout.p == 0.3
+
+
+def test_shares_no_memory():
+    """Training the copy leaves the original alone."""
+    theirs, x = torch_stack(nn.LayerNorm(D, dtype=F64)), torch.randn(B, T, D, dtype=F64)
+    before, ours = theirs(x), from_torch(theirs)
+    with torch.no_grad():
+        for p in ours.parameters():
+            p.zero_()
+    assert torch.equal(theirs(x), before)
+
+
+def test_loads_into_an_encoder_built_by_hand():
+    """The names are those of Encoder, so that a checkpoint of the copy loads into one of the same settings."""
+    theirs, x = torch_stack(nn.LayerNorm(D, dtype=F64), norm_first=True), torch.randn(B, T, D, dtype=F64)
+    ours = Encoder(N, D, H, D_FF, norm_first=True).double()
+    ours.load_state_dict(from_torch(theirs).state_dict())
+    torch.testing.assert_close(ours(x), theirs(x), atol=1e-10, rtol=0)
+
+
+def test_single_precision():
+    """float32, twelve layers, to 2e-5."""
+    theirs, x = torch_stack(n_layers=12, dtype=torch.float32), torch.randn(B, T, D)
+    torch.testing.assert_close(from_torch(theirs)(x), theirs(x), atol=2e-5, rtol=0)
+
+
+@pytest.mark.parametrize("part", ["norm1", "norm2"])
+def test_from_torch_refuses_other_norms_in_a_layer(part):
+    """A norm that is no LayerNorm has a clear error."""
+    layer = nn.TransformerEncoderLayer(8, 2, 16)
+    setattr(layer, part, nn.Identity())
+    with pytest.raises(ValueError, match=r"norm: expected an nn\.LayerNorm"):
+        from_torch(layer)
+
+
+def test_from_torch_refuses_several_dropout_rates():
+    """One layer of ours has one rate."""
+    layer = nn.TransformerEncoderLayer(8, 2, 16, dropout=0.1)
+    layer.dropout2.p = 0.3
+    with pytest.raises(ValueError, match="one rate"):
+        from_torch(layer)
