@@ -11,7 +11,7 @@ from places import ROOT
 # parts of one line know nothing of each other.
 LAYERS = (
     ("expect",),
-    ("seeded", "files"),
+    ("seeded", "files", "recast"),
     ("packed",),
     ("model",),
     ("trace", "torch_twin", "fast"),
