@@ -152,7 +152,7 @@ def anatomy(network: FeedForward, curve: str) -> dict:
         "target": CURVES[curve](x)[:, 0],
         "units": units,
         "constant": constant,
-        "bends": bends(network),
+        "breakpoints": bends(network),
     }
 
 
