@@ -349,7 +349,7 @@ def both_maps():
 
 
 def waves():
-    """More colours than a palette holds: many thin lines over each other beside a map of fine stripes."""
+    """Thousands of colours: thin lines over each other beside a map of fine stripes."""
     figure, (left, right) = plt.subplots(1, 2, figsize=plots.figure_size(2), layout="constrained")
     table = sinusoidal_table(64, 128)
     plots.plot_heatmap(table, title="Stripes", cmap="coolwarm", ax=left)

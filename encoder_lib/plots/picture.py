@@ -8,12 +8,11 @@ from dataclasses import dataclass
 import matplotlib.pyplot as plt
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from PIL import Image, ImageChops
+from PIL import Image
 
 from encoder_lib import expect
+from encoder_lib.plots.palette import indexed
 from encoder_lib.plots.style import DPI, MARGIN, readable
-
-COLOUR_ERROR = 8  # of 255: the most by which a stored colour may differ from the one drawn
 
 
 @dataclass(frozen=True)
@@ -76,9 +75,6 @@ def compact(image: Image.Image) -> bytes:
     No channel of any pixel is off by more than 8 of 255. Raises TypeError for what is no image.
     """
     expect.kind("image", image, Image.Image, "an image of Pillow's")
-    image = image.convert("RGB")
-    indexed = image.quantize(256, method=Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE)
-    errors = ImageChops.difference(image, indexed.convert("RGB")).getextrema()  # (least, most) of each channel
     file = io.BytesIO()
-    (indexed if max(most for _, most in errors) <= COLOUR_ERROR else image).save(file, "png", optimize=True)
+    indexed(image.convert("RGB")).save(file, "png", optimize=True)
     return file.getvalue()
