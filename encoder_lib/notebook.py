@@ -14,6 +14,7 @@ from pygments.token import Token
 from torch import Tensor
 
 from encoder_lib import expect
+from encoder_lib.plots.style import STYLE
 
 # kinds of words in a program, and the variables of JupyterLab's themes that colour them; its own colour of comments
 # is too pale on a dark ground
@@ -27,15 +28,6 @@ COLOURS = {
     Token.Name.Function: "mirror-editor-def-color, #0000cc",
 }
 WRAPPED = "white-space:pre-wrap;word-break:normal;overflow-wrap:anywhere;font-size:0.87em"
-STYLE = {
-    "figure.figsize": (7.0, 3.6),
-    "figure.dpi": 100,
-    "font.size": 10,
-    "axes.titlesize": 11,
-    "axes.spines.top": False,
-    "axes.spines.right": False,
-    "legend.frameon": False,
-}
 
 
 def setup(seed: int = 0, *, device: str | torch.device | None = None) -> torch.device:

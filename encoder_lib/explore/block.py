@@ -17,7 +17,7 @@ from encoder_lib.explore.widget.controls import Range, Select, Text
 from encoder_lib.explore.widget.explorer import Explorer
 from encoder_lib.model.encoder import EncoderLayer
 from encoder_lib.model.feed_forward import ACTIVATIONS
-from encoder_lib.plots import label_ticks, plot_residual_stream, readable
+from encoder_lib.plots import figure_size, label_ticks, plot_residual_stream, readable
 from encoder_lib.pretrained import SentenceEncoder
 from encoder_lib.trace import trace
 
@@ -25,7 +25,7 @@ LONGEST = 60  # characters of a sentence
 ORDERS = ("post-norm", "pre-norm")
 STEPS = 15  # tensors of a layer, in either order
 GAP = 3  # empty columns between two heads
-WIDTH, HEIGHT, MAP = 10, 4.7, 2.6  # inches: the picture, and the map of the layer on its left
+(WIDTH, HEIGHT), MAP = figure_size(2, 4.7), 2.6  # inches: the picture, and the map of the layer on its left
 
 
 @dataclass(frozen=True)
@@ -205,6 +205,7 @@ class _Picture:
         self.image.set_data(matrix.numpy())
         self.image.set_extent((-0.5, columns - 0.5, rows - 0.5, -0.5))
         self.image.set_interpolation("nearest" if columns < 500 else "antialiased")
+        self.ax.set_aspect("equal" if step.letters == "(H, T, T)" else "auto")
         self._colour("weights" if step.name == "weights" else 8 if step.name == "scores" else 2)
         if step.letters == "(H, T, T)":
             self._name_tiles(len(tokens) + 1, rows)

@@ -10,7 +10,7 @@ from torch import Tensor
 from encoder_lib.explore.widget.controls import Range, Select
 from encoder_lib.explore.widget.explorer import Explorer
 from encoder_lib.model.norm import LayerNorm, RMSNorm
-from encoder_lib.plots import COLOURS, GREY
+from encoder_lib.plots import COLOURS, GREY, figure_size
 
 WIDTH, MATES = 16, 7
 METHODS = ("layer norm", "RMS norm", "batch norm", "unbiased std, eps outside")
@@ -43,11 +43,11 @@ def normalise(
         Range("eps", eps, min=1e-12, max=1, step=None, log=True, label="ε (epsilon)"),
     )
     shape, others = _shape(), _others()  # (D,) with mean 0 and deviation 1; (7, D)
-    figure, axes = plt.subplots(2, 1, figsize=(7.4, 4.6), sharex=True, layout="constrained")
+    figure, axes = plt.subplots(2, 1, figsize=figure_size(1, 4.6), sharex=True, layout="constrained")
     before = _Panel(axes[0], "Before: what the token brings")
     after = _Panel(axes[1], "After: what the next layer gets")
     crowd = axes[0].plot([], [], "|", color=GREY, markersize=6, label="its seven batch mates")[0]
-    axes[0].legend(loc="upper left", fontsize=8)
+    axes[0].legend(loc="upper left")
 
     def show(method, mean, spread, outlier, mates, gain, bias, eps) -> str:
         token = mean + spread * shape  # (D,)

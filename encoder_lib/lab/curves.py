@@ -152,7 +152,7 @@ def decompose(network: FeedForward, curve: str) -> dict:
         "target": CURVES[curve](x)[:, 0],
         "units": units,
         "constant": constant,
-        "bends": breakpoints(network),
+        "breakpoints": breakpoints(network),
     }
 
 

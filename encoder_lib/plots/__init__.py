@@ -3,25 +3,43 @@
 `show(ax, alt=...)` turns a finished picture into a cell's output whose alt text survives wherever the notebook is read.
 """
 
-import matplotlib.pyplot as plt
-
-from encoder_lib.plots.amounts import plot_bars, plot_dots, plot_spread
+from encoder_lib.plots.attention import plot_attention
+from encoder_lib.plots.bars import plot_bars
 from encoder_lib.plots.clocks import plot_clocks
-from encoder_lib.plots.cubes import plot_block, plot_blocks
-from encoder_lib.plots.fits import plot_fit
+from encoder_lib.plots.curve_fit import plot_fit
+from encoder_lib.plots.dots import plot_dots
+from encoder_lib.plots.heatmap import label_ticks, plot_heatmap
+from encoder_lib.plots.histogram import plot_histogram
 from encoder_lib.plots.inputs import DIVERGING, as_array, as_labels, colour_limits, colour_map
-from encoder_lib.plots.lines import plot_lines, plot_panels, plot_profiles
-from encoder_lib.plots.looks import looks_height, plot_looks
-from encoder_lib.plots.matrices import label_ticks, plot_attention, plot_heatmap, plot_reordering
+from encoder_lib.plots.lines import plot_lines, plot_panels
+from encoder_lib.plots.normalisation_axes import plot_normalisation_axes, plot_normalisations
 from encoder_lib.plots.picture import Picture, compact, show
-from encoder_lib.plots.plane import plot_mean, plot_words
-from encoder_lib.plots.style import COLOURS, DASHES, GREY, LABEL, NOT_FINITE, TICK, TITLE, UNSEEN, readable
-from encoder_lib.plots.wiring import BLOCK_PARTS, light_part, plot_residual_stream
+from encoder_lib.plots.profiles import plot_profiles
+from encoder_lib.plots.reordering import plot_reordering
+from encoder_lib.plots.residual_stream import BLOCK_PARTS, light_part, plot_residual_stream
+from encoder_lib.plots.style import (
+    COLOURS,
+    DASHES,
+    GREY,
+    LABEL,
+    NOT_FINITE,
+    STYLE,
+    TICK,
+    TITLE,
+    UNSEEN,
+    figure_size,
+    percent,
+    readable,
+)
+from encoder_lib.plots.token_attention import plot_token_attention, token_attention_height
+from encoder_lib.plots.weighted_mean import plot_weighted_mean
+from encoder_lib.plots.word_vectors import plot_word_vectors
 
 __all__ = [
-    "BLOCK_PARTS", "COLOURS", "DASHES", "DIVERGING", "GREY", "LABEL", "NOT_FINITE", "TICK", "TITLE", "UNSEEN",
-    "Picture", "as_array", "as_labels", "colour_limits", "colour_map", "compact", "label_ticks", "light_part",
-    "looks_height", "plot_attention", "plot_bars", "plot_block", "plot_blocks", "plot_clocks", "plot_dots",
-    "plot_fit", "plot_heatmap", "plot_lines", "plot_looks", "plot_mean", "plot_panels", "plot_profiles",
-    "plot_reordering", "plot_residual_stream", "plot_spread", "plot_words", "plt", "readable", "show",
+    "BLOCK_PARTS", "COLOURS", "DASHES", "DIVERGING", "GREY", "LABEL", "NOT_FINITE", "STYLE", "TICK", "TITLE", "UNSEEN",
+    "Picture", "as_array", "as_labels", "colour_limits", "colour_map", "compact", "figure_size", "label_ticks",
+    "light_part", "percent", "plot_attention", "plot_bars", "plot_clocks", "plot_dots", "plot_fit", "plot_heatmap",
+    "plot_histogram", "plot_lines", "plot_normalisation_axes", "plot_normalisations", "plot_panels", "plot_profiles",
+    "plot_reordering", "plot_residual_stream", "plot_token_attention", "plot_weighted_mean", "plot_word_vectors",
+    "readable", "show", "token_attention_height",
 ]  # fmt: skip

@@ -4,10 +4,10 @@ from matplotlib.axes import Axes
 from matplotlib.patches import Circle
 
 from encoder_lib.plots.inputs import as_array
-from encoder_lib.plots.style import COLOURS, GREY, axes_or_new, whole_or_nothing, write_legend, write_names
+from encoder_lib.plots.style import COLOURS, GREY, add_legend, axes_or_new, close_on_error, figure_size, label_axes
 
 
-@whole_or_nothing
+@close_on_error
 def plot_clocks(before, after, *, title: str = "", ax: Axes | None = None) -> Axes:
     """Draw two rows of a sinusoidal table as the hands of clocks: pair k is a point (sine up, cosine right) of clock k.
 
@@ -20,7 +20,7 @@ def plot_clocks(before, after, *, title: str = "", ax: Axes | None = None) -> Ax
     if hands[0].shape != hands[1].shape or len(hands[0]) % 2:
         shapes = f"{hands[0].shape} and {hands[1].shape}"
         raise ValueError(f"expected before and after, two rows of one even width, got {shapes}")
-    ax = axes_or_new(ax, figsize=(8, 2.2))
+    ax = axes_or_new(ax, figsize=figure_size(4, 2.2))
     n_clocks = len(hands[0]) // 2
     for k in range(n_clocks):
         ax.add_patch(Circle((3 * k, 0), 1, facecolor="none", edgecolor=GREY))
@@ -33,5 +33,5 @@ def plot_clocks(before, after, *, title: str = "", ax: Axes | None = None) -> Ax
         ax.annotate(f"clock {k}", (3 * k, -1.35), ha="center", va="top")
     ax.set(xlim=(-1.4, 3 * n_clocks - 1.6), ylim=(-1.7, 1.2), aspect="equal")
     ax.axis("off")
-    write_legend(ax)
-    return write_names(ax, title)
+    add_legend(ax)
+    return label_axes(ax, title)

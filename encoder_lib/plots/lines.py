@@ -5,29 +5,27 @@ from itertools import cycle
 
 import matplotlib.pyplot as plt
 import numpy as np
-import torch
 from matplotlib.axes import Axes
-from matplotlib.axis import Axis
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
-from matplotlib.ticker import LogLocator, MaxNLocator, NullLocator
 
 from encoder_lib import expect
 from encoder_lib.plots.inputs import as_array
 from encoder_lib.plots.style import (
     COLOURS,
     DASHES,
+    HEIGHT,
+    SEVERAL_PLOTS,
+    add_legend,
     axes_or_new,
-    legend_name,
-    plain,
-    whole_or_nothing,
-    write_legend,
-    write_names,
-    write_title,
+    close_on_error,
+    label_axes,
+    label_log_axis,
+    legend_label,
 )
 
 
-@whole_or_nothing
+@close_on_error
 def plot_lines(
     lines: Mapping[str, object],
     *,
@@ -69,11 +67,11 @@ def plot_lines(
     ax = axes_or_new(ax)
     for (name, values), colour, dash in zip(curves, cycle(COLOURS), cycle(DASHES), strict=False):
         style = {"color": colour, "linestyle": dash, "marker": marker} | dict(styles.get(name, {}))
-        ax.plot(places, values, label=legend_name(name), **style)
+        ax.plot(places, values, label=legend_label(name), **style)
     ax.set(xscale=x_scale, yscale=y_scale)
     if len(curves) > 1:
-        write_legend(ax)
-    return write_names(ax, title, x_label, y_label)
+        add_legend(ax)
+    return label_axes(ax, title, x_label, y_label)
 
 
 def _expect_style(name: str, style) -> None:
@@ -86,13 +84,13 @@ def _expect_style(name: str, style) -> None:
         raise ValueError(f"styles: {name}: expected properties of a line, got {wrong}: {error}") from error
 
 
-@whole_or_nothing
+@close_on_error
 def plot_panels(
     panels: Mapping[str, Mapping[str, object]],
     *,
     y_label: str = "",
     share_y: bool = True,
-    figsize: tuple[float, float] = (10, 3.6),
+    figsize: tuple[float, float] = (SEVERAL_PLOTS, HEIGHT),
     **style,
 ) -> Figure:
     """Draw several sets of curves side by side with one legend, on the right.
@@ -120,46 +118,7 @@ def plot_panels(
         plot_lines(lines, title=title, y_label="" if i else y_label, ax=ax, **style)
         for axis in (ax.xaxis, ax.yaxis):
             if axis.get_scale() == "log":
-                _plain_log(axis)
+                label_log_axis(axis)
         if (legend := ax.get_legend()) and i + 1 < len(panels):
             legend.remove()
     return figure
-
-
-@whole_or_nothing
-def plot_profiles(profiles: Mapping[str, object], *, title: str = "") -> Figure:
-    """Draw what the layers of some stacks do (see measure.Profile), side by side: gradient, size, token similarity.
-
-    profiles: name -> profile. Line i of each of the three Axes belongs to the i-th profile; layer 0 is the input.
-    Raises ValueError for no profiles, TypeError for anything that is none.
-    """
-    expect.mapping("profiles", profiles, "profile", "{'name': profile}")
-    panels = {"gradient": "Gradient", "size": "Size of the vectors", "similarity": "Mean cosine of two tokens"}
-    for name, profile in profiles.items():
-        if not all(isinstance(getattr(profile, quantity, None), torch.Tensor) for quantity in panels):
-            kind = type(profile).__name__
-            raise TypeError(f"profiles: {name}: expected a measure.Profile, got {expect.shown(profile)} ({kind})")
-    figure, axes = plt.subplots(1, 3, figsize=(10, 3.3), layout="constrained")
-    for ax, (quantity, name) in zip(axes, panels.items(), strict=True):
-        for (label, profile), colour, dash in zip(profiles.items(), cycle(COLOURS), cycle(DASHES), strict=False):
-            values = as_array(getattr(profile, quantity), ndim=(1,))  # (L,) or (L + 1,)
-            layers = np.arange(len(values)) + (quantity == "gradient")  # the input has no gradient of its own
-            ax.plot(layers, values, color=colour, linestyle=dash, label=legend_name(label))
-        ax.xaxis.set_major_locator(MaxNLocator(5, integer=True))
-        if quantity != "similarity":
-            ax.set_yscale("log")
-            _plain_log(ax.yaxis)
-        write_names(ax, name, "layer")
-    axes[2].set_ylim(-0.05, 1.05)
-    legend = figure.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=len(profiles))
-    for text in legend.get_texts():
-        text.set(**plain())
-    write_title(figure, title)
-    return figure
-
-
-def _plain_log(axis: Axis) -> None:
-    """Label a logarithmic axis by 1, 2, 5, 10, 20 … in plain numbers, or by 1, 10, 100 … where those have no room."""
-    low, high = axis.get_view_interval()
-    subs = (1, 2, 5) if axis.axis_name == "y" or high < 100 * low else (1,)
-    axis.set(major_locator=LogLocator(subs=subs), minor_locator=NullLocator(), major_formatter="{x:g}")

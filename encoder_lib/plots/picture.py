@@ -11,7 +11,8 @@ from matplotlib.figure import Figure
 from PIL import Image
 
 from encoder_lib import expect
-from encoder_lib.plots.style import readable
+from encoder_lib.plots.palette import indexed
+from encoder_lib.plots.style import DPI, MARGIN, readable
 
 
 @dataclass(frozen=True)
@@ -54,14 +55,26 @@ def show(picture: Axes | Figure, *, alt: str) -> Picture:
         )
     figure = picture if isinstance(picture, Figure) else picture.get_figure(root=True)
     file = io.BytesIO()
-    figure.savefig(file, format="png", dpi=100, bbox_inches="tight", facecolor="white")
+    _close_gaps(figure)
+    figure.savefig(file, format="png", dpi=DPI, bbox_inches="tight", pad_inches=MARGIN, facecolor="white")
     plt.close(figure)  # otherwise the notebook would draw it a second time
     return Picture(compact(Image.open(file)), readable(alt, 2000))
 
 
+def _close_gaps(figure: Figure) -> None:
+    """Move plots of fixed proportions together, where the layout left them the room that they do not need."""
+    plots = [ax for ax in figure.axes if ax.get_subplotspec() is not None]
+    fixed = all(ax.get_aspect() != "auto" or ax.get_box_aspect() is not None for ax in plots)
+    if fixed and len({ax.get_gridspec() for ax in plots}) == 1 and figure.get_constrained_layout():
+        figure.set_layout_engine("compressed", **figure.get_layout_engine().get())
+
+
 def compact(image: Image.Image) -> bytes:
-    """Return an image as a small PNG of at most 128 colours. Raises TypeError for what is no image."""
+    """Return an image as a small PNG: of 256 colours where these are near enough to its own, else of all of them.
+
+    No channel of any pixel is off by more than 8 of 255. Raises TypeError for what is no image.
+    """
     expect.kind("image", image, Image.Image, "an image of Pillow's")
     file = io.BytesIO()
-    image.convert("RGB").quantize(128, dither=Image.Dither.NONE).save(file, "png", optimize=True)
+    indexed(image.convert("RGB")).save(file, "png", optimize=True)
     return file.getvalue()

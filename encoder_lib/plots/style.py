@@ -1,15 +1,19 @@
-"""What all pictures share: colours, fonts, plain text, Axes and legends."""
+"""What all pictures share: colours, sizes, fonts, plain text, Axes and legends."""
 
+import math
 import re
 import textwrap
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import lru_cache, wraps
 
 import matplotlib.pyplot as plt
+import numpy as np
 from matplotlib.axes import Axes
+from matplotlib.axis import Axis
 from matplotlib.figure import Figure
 from matplotlib.font_manager import fontManager
 from matplotlib.ft2font import FT2Font
+from matplotlib.ticker import LogLocator, NullLocator
 
 from encoder_lib import expect
 
@@ -18,6 +22,27 @@ COLOURS = ("#0072b2", "#d55e00", "#009e73", "#000000", "#cc79a7", "#9933ff", "#6
 GREY = "0.57"  # the palest that still stands out from white, 3 to 1
 NOT_FINITE = "#8f8f8f"  # the grey of NaN and infinity, striped: some see the middle of viridis as grey
 DASHES = ("-", "--", "-.", ":")
+# One family of sizes. A picture is 7 inches wide with one plot and 9 with several, at 100 pixels an inch: a notebook's
+# page holds both as they are, so that letters are equally large in all. Sizes of letters are in points.
+ONE_PLOT, SEVERAL_PLOTS, HEIGHT, DPI, MARGIN = 7.0, 9.0, 3.6, 100, 0.1
+TITLE_SIZE, TEXT_SIZE, TICK_SIZE, NOTE_SIZE = 11, 10, 9, 8
+STYLE = {  # of every picture in a notebook; `setup` sees to it
+    "figure.figsize": (ONE_PLOT, HEIGHT),
+    "figure.dpi": DPI,
+    "savefig.pad_inches": MARGIN,
+    "figure.constrained_layout.w_pad": MARGIN / 2,
+    "figure.constrained_layout.h_pad": MARGIN / 2,
+    "font.size": TEXT_SIZE,
+    "axes.titlesize": TITLE_SIZE,
+    "figure.titlesize": TITLE_SIZE,
+    "figure.labelsize": TEXT_SIZE,
+    "xtick.labelsize": TICK_SIZE,
+    "ytick.labelsize": TICK_SIZE,
+    "legend.fontsize": TICK_SIZE,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "legend.frameon": False,
+}
 TITLE, LABEL, TICK = 160, 80, 24  # the most characters that each kind of text keeps
 # what nobody sees: halves of a character, and orders to write from right to left, which turn all that follows around
 UNSEEN = re.compile("[\ud800-\udfff\u202a-\u202e\u2066-\u2069]")
@@ -25,7 +50,7 @@ UNSEEN = re.compile("[\ud800-\udfff\u202a-\u202e\u2066-\u2069]")
 FONTS = ("DejaVu Sans", "Noto Sans CJK SC", "PingFang SC", "Hiragino Sans", "Microsoft YaHei", "Arial Unicode MS")
 
 
-def whole_or_nothing(draw: Callable) -> Callable:
+def close_on_error(draw: Callable) -> Callable:
     """A picture that cannot be finished leaves no half of it behind, which the notebook would show."""
 
     @wraps(draw)
@@ -45,6 +70,25 @@ def axes_or_new(ax: Axes | None, **size) -> Axes:
     """Return `ax`, or the Axes of a new figure."""
     expect.kind("ax", ax, Axes | None, "a matplotlib Axes", "; try plt.subplots()[1]")
     return plt.subplots(layout="constrained", **size)[1] if ax is None else ax
+
+
+def figure_size(plots: int, height: float = HEIGHT) -> tuple[float, float]:
+    """Width and height, in inches, of a picture with so many plots side by side."""
+    return (ONE_PLOT if plots == 1 else SEVERAL_PLOTS), height
+
+
+def percent(share: float) -> str:
+    """A share in whole per cent, halves rounded up, as the live pictures do; a little is not rounded to nothing."""
+    if 0 < share < 0.005:
+        return "< 1 %"
+    whole = math.floor(100 * share)
+    return f"{whole + (100 * share - whole >= 0.5)} %"
+
+
+def ink_on(colour: Sequence[float]) -> str:
+    """Black or white, whichever stands out better from a colour: at least 4.5 to 1 (relative luminance, WCAG 2.2)."""
+    linear = [v / 12.92 if v <= 0.04045 else ((v + 0.055) / 1.055) ** 2.4 for v in colour[:3]]
+    return "black" if float(np.dot(linear, (0.2126, 0.7152, 0.0722))) > 0.179 else "white"
 
 
 def readable(text: object, limit: int) -> str:
@@ -69,32 +113,50 @@ def drawable(text: object, limit: int) -> str:
     return "".join(character if ord(character) in characters else "□" for character in readable(text, limit))
 
 
-def plain(**more) -> dict[str, object]:
+def plain_text(**more) -> dict[str, object]:
     """Matplotlib's properties of a text that is drawn as it stands (`$x^$` is no formula), and `more` of them."""
     return {"parse_math": False, "fontfamily": fonts()[0]} | more
 
 
-def legend_name(name: object) -> str:
+def legend_label(name: object) -> str:
     """A name for the legend. Matplotlib leaves out those that begin with `_`; a space before it is not seen."""
     text = drawable(name, LABEL)
     return text if text and not text.startswith("_") else f" {text}"
 
 
-def write_legend(ax: Axes) -> None:
+def add_legend(ax: Axes) -> None:
     """Name what is drawn, to the right of the picture, as plain text."""
     for text in ax.legend(loc="center left", bbox_to_anchor=(1, 0.5)).get_texts():
-        text.set(**plain())
+        text.set(**plain_text())
 
 
-def write_names(ax: Axes, title: str, x_label: str = "", y_label: str = "") -> Axes:
+def label_axes(ax: Axes, title: str, x_label: str = "", y_label: str = "") -> Axes:
     """Write the title and the labels of the axes as plain text: `$x^$` is no formula."""
-    ax.set_title(textwrap.fill(drawable(title, TITLE), 60), **plain())
-    ax.set_xlabel(drawable(x_label, LABEL), **plain())
-    ax.set_ylabel(drawable(y_label, LABEL), **plain())
+    letters = max(10, min(60, int(12.5 * room_of(ax)[0])))  # on a line of the title
+    ax.set_title(textwrap.fill(drawable(title, TITLE), letters), **plain_text())
+    ax.set_xlabel(drawable(x_label, LABEL), **plain_text())
+    ax.set_ylabel(drawable(y_label, LABEL), **plain_text())
     return ax
 
 
-def write_title(figure: Figure, title: str, **place) -> None:
+def room_of(ax: Axes) -> tuple[float, float]:
+    """Width and height, in inches, of the part of its figure that an Axes and all that is written around it have."""
+    place, figure = ax.get_subplotspec(), ax.get_figure(root=True)
+    if place is None:
+        return ax.get_position().width * figure.get_figwidth(), ax.get_position().height * figure.get_figheight()
+    place = place.get_topmost_subplotspec()
+    widths, heights = place.get_gridspec().get_width_ratios(), place.get_gridspec().get_height_ratios()
+    width = sum(widths[i] for i in place.colspan) / sum(widths) * figure.get_figwidth()
+    return width, sum(heights[i] for i in place.rowspan) / sum(heights) * figure.get_figheight()
+
+
+def label_log_axis(axis: Axis) -> None:
+    """Label a logarithmic axis by 1, 2, 5, 10, 20 … in plain numbers, or by 1, 10, 100 … where those have no room."""
+    low, high = axis.get_view_interval()
+    subs = (1, 2, 5) if axis.axis_name == "y" or high < 100 * low else (1,)
+    axis.set(major_locator=LogLocator(subs=subs), minor_locator=NullLocator(), major_formatter="{x:g}")
+
+
+def add_suptitle(figure: Figure, title: str) -> None:
     """Write a title above all Axes of a figure, as plain text."""
-    place["fontsize"] = plt.rcParams["axes.titlesize"]
-    figure.suptitle(textwrap.fill(drawable(title, TITLE), 90), **plain(**place))
+    figure.suptitle(textwrap.fill(drawable(title, TITLE), 90), **plain_text())

@@ -554,6 +554,13 @@ ENTRIES = [
     ),
     Entry("plots.colour_map", lambda: {"cmap": "viridis"}, {"cmap": COLOURS}),
     Entry(
+        "plots.figure_size",
+        lambda: {"plots": 2},
+        {},
+        {name: "only the library says it" for name in ("plots", "height")},
+    ),
+    Entry("plots.percent", lambda: {"share": 0.5}, {}, {"share": "only the library says it"}),
+    Entry(
         "plots.readable", lambda: {"text": "a", "limit": 3}, {}, {"text": DRAWN, "limit": "only the library says it"}
     ),
     Entry(
@@ -599,7 +606,7 @@ ENTRIES = [
         {"title": DRAWN, "x_label": DRAWN},
     ),
     Entry(
-        "plots.plot_spread",
+        "plots.plot_histogram",
         lambda: {"values": [1.0, 2.0], "marks": {"a": 1.0}},
         {
             "values": real(ndim=1) + numbers([NAN, 1.0], [INF, 1.0]),
@@ -609,7 +616,7 @@ ENTRIES = [
         NAMES,
     ),
     Entry(
-        "plots.plot_words",
+        "plots.plot_word_vectors",
         lambda: {"vectors": SOUND, "words": ["a", "b"], "kinds": ["x", "y"]},
         {
             "vectors": real(ndim=2) + numbers(torch.ones(2, 3), [[NAN, 1], [1, 1]]),
@@ -621,7 +628,7 @@ ENTRIES = [
         {"title": DRAWN},
     ),
     Entry(
-        "plots.plot_mean",
+        "plots.plot_weighted_mean",
         lambda: {"values": SOUND, "weights": [0.5, 0.5], "words": ["a", "b"]},
         {
             "values": real(ndim=2) + numbers(torch.ones(2, 3), torch.ones(3, 2), [[NAN, 1], [1, 1]]),
@@ -644,7 +651,7 @@ ENTRIES = [
         },
     ),
     Entry(
-        "plots.plot_looks",
+        "plots.plot_token_attention",
         lambda: {"weights": [0.5, 0.5], "words": ["a", "b"], "chosen": 0},
         {
             "weights": real(ndim=1) + numbers([NAN, 1], [INF, 1]),
@@ -657,7 +664,7 @@ ENTRIES = [
         {"title": DRAWN},
     ),
     Entry(
-        "plots.looks_height",
+        "plots.token_attention_height",
         lambda: {"words": ["a"], "width": 5.0},
         {"words": types(None, 3) + numbers([]), "width": POSITIVE},
     ),
@@ -681,7 +688,7 @@ ENTRIES = [
             "target": real(ndim=1) + numbers([0.0]),
             "units": real(ndim=2) + numbers(torch.ones(3, 1), [[NAN], [1.0]]),
             "constant": NUMBER,
-            "bends": real(ndim=1)[:-1],
+            "breakpoints": real(ndim=1)[:-1],
             "unit": [*types(None, "0", 0.5, True), Wrong(1, IndexError), Wrong(-1, IndexError)],
             "titles": TITLES,
             "figure": FIGURE,
@@ -727,7 +734,7 @@ ENTRIES = [
         {"ax": [*AXES, *types(None)], "lit": CHOICE},
     ),
     Entry(
-        "plots.plot_block",
+        "plots.plot_normalisation_axes",
         lambda: {"dim": 2, "shape": (1, 1, 2)},
         {
             "dim": types(None, "2", 1.5, [1.5], ["a"], True) + numbers(3, -4, (), (2, 2), (2, -1), 10**30),
@@ -737,7 +744,7 @@ ENTRIES = [
         {"title": DRAWN},
     ),
     Entry(
-        "plots.plot_blocks",
+        "plots.plot_normalisations",
         lambda: {"dims": {"a": 2}, "shape": (1, 1, 2)},
         {"dims": MAPPING + types({"a": None}, {"a": "2"}) + numbers({}, {"a": 3}), "shape": SIZES_OF_BLOCK},
     ),

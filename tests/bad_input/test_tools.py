@@ -66,9 +66,9 @@ DEFINED = {
     "names that begin with an underscore": (plots.plot_lines, {"lines": {"_a": [1.0], "_": [2.0]}}),
     "bars of zero": (plots.plot_bars, {"values": {"a": 0, "b": -0.0}}),
     "bars of numpy and torch": (plots.plot_bars, {"values": {"a": np.float32(1), "b": torch.tensor(2.0)}}),
-    "one number": (plots.plot_spread, {"values": [1.0], "marks": {}}),
-    "vectors of zeros": (plots.plot_words, {"vectors": [[0.0, 0.0]], "words": ["a"], "kinds": ["b"]}),
-    "weights of zero": (plots.plot_mean, {"values": [[1.0, 2.0]], "weights": [0.0], "words": "a"}),
+    "one number": (plots.plot_histogram, {"values": [1.0], "marks": {}}),
+    "vectors of zeros": (plots.plot_word_vectors, {"vectors": [[0.0, 0.0]], "words": ["a"], "kinds": ["b"]}),
+    "weights of zero": (plots.plot_weighted_mean, {"values": [[1.0, 2.0]], "weights": [0.0], "words": "a"}),
     "limits of numpy": (plots.plot_heatmap, {"values": [[1.0]], "limits": np.array([0, 2])}),
     "labels of any kind": (plots.plot_heatmap, {"values": [[1.0, 2.0]], "x_ticks": [None, object()]}),
 }

@@ -93,7 +93,7 @@ def test_the_anatomy_is_what_the_picture_draws():
     drawn = decompose(network, "steps")
     total = drawn["units"].sum(dim=1) + drawn["constant"]
     torch.testing.assert_close(total, network(drawn["x"][:, None])[:, 0], atol=1e-10, rtol=0)
-    assert torch.equal(drawn["target"], CURVES["steps"](grid())[:, 0]) and len(drawn["bends"]) == 5
+    assert torch.equal(drawn["target"], CURVES["steps"](grid())[:, 0]) and len(drawn["breakpoints"]) == 5
 
 
 def test_a_zigzag_is_met_exactly_once_there_are_units_enough():

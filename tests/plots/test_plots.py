@@ -13,8 +13,9 @@ from matplotlib.colors import to_rgba
 from matplotlib.patches import ConnectionPatch
 from PIL import Image
 
-from encoder_lib import plots
+from encoder_lib import explore, plots
 from encoder_lib.lab.measure import Profile
+from encoder_lib.notebook import setup
 from encoder_lib.plots import NOT_FINITE, TICK, Picture, plot_heatmap, show
 
 HOSTILE = ["$x^$", "<b>", "<img src=x onerror=alert(1)>", "😀", "你好", "\ud800", "", "a\nb\x00", "w" * 1_000_000]
@@ -90,6 +91,103 @@ def test_one_value_everywhere_takes_the_middle_of_the_map(constant):
     assert (low + high) / 2 == pytest.approx(constant)
 
 
+def cell(ax):
+    """Width and height of a cell on the picture, in pixels."""
+    box, (rows, columns) = ax.get_window_extent(), drawn(ax).shape
+    return box.width / columns, box.height / rows
+
+
+def drawn_axes(figure):
+    """The Axes of a figure that hold a matrix, where `show` puts them."""
+    show(figure, alt="Maps.")
+    return [ax for ax in figure.axes if ax.images]
+
+
+@pytest.mark.parametrize("size", [(7, 3.6), (3, 6), (9, 2)])
+def test_a_matrix_of_tokens_by_tokens_has_square_cells(size):
+    for panels in (1, 3):
+        figure, axes = plt.subplots(1, panels, figsize=size, squeeze=False, layout="constrained")
+        for ax in axes.flat:
+            plot_heatmap(np.eye(5), x_ticks="abcde", y_ticks="abcde", x_label="looked at", y_label="looks", ax=ax)
+        for ax in drawn_axes(figure):
+            width, height = cell(ax)
+            assert width == pytest.approx(height)
+
+
+def test_the_maps_of_attention_are_square_and_equally_high():
+    for width in (1, 2, 40):
+        figure = plots.plot_attention(np.eye(4), np.eye(4), np.ones((4, width)), ["the", "dog", "bites", "men"])
+        scores, weights, output = drawn_axes(figure)
+        for ax in (scores, weights):
+            assert cell(ax)[0] == pytest.approx(cell(ax)[1])
+        heights = [ax.get_window_extent().height for ax in (scores, weights, output)]
+        assert heights == pytest.approx([heights[0]] * 3, rel=0.02)
+
+
+def test_a_reordering_of_a_square_matrix_is_square():
+    for ax in drawn_axes(plots.plot_reordering(np.eye(3), np.eye(3)[::-1], [2, 1, 0], "abc")):
+        assert cell(ax)[0] == pytest.approx(cell(ax)[1])
+
+
+def test_the_maps_of_an_explorers_still_picture_are_square():
+    for explorer in (explore.attend(), explore.head_slices()):
+        maps = [ax for ax in drawn_axes(explorer._view.draw(0)) if drawn(ax).shape == (5, 5)]
+        assert maps and all(cell(ax)[0] == pytest.approx(cell(ax)[1]) for ax in maps)
+
+
+def test_other_matrices_fill_their_room():
+    (ax,) = drawn_axes(plot_heatmap(np.ones((3, 9)), ax=plt.subplots(layout="constrained")[1]).figure)
+    box, figure = ax.get_window_extent(), ax.figure.bbox
+    assert box.width > 0.7 * figure.width and box.height > 0.8 * figure.height
+
+
+@pytest.mark.parametrize(("shape", "written"), [((5, 12), 60), ((6, 10), 60), ((7, 7), 49), ((1, 61), 0), ((8, 8), 0)])
+def test_maps_of_up_to_sixty_cells_have_their_numbers_written_in(shape, written):
+    ax = plot_heatmap(np.linspace(0, 1, shape[0] * shape[1]).reshape(shape), ax=plt.subplots(figsize=(7, 3.6))[1])
+    assert len(ax.texts) == written
+
+
+def test_the_number_in_a_cell_is_the_cells_own():
+    values = np.array([[0.123, -0.5, 2.0], [np.nan, np.inf, -0.001]])
+    ax = plot_heatmap(values)
+    written = {text.get_position(): text.get_text() for text in ax.texts}
+    assert written == {(0, 0): "0.12", (1, 0): "−0.50", (2, 0): "2.00", (2, 1): "0.00"}
+
+
+@pytest.mark.parametrize(
+    ("values", "texts"),
+    [
+        ([[0.0, 1.0, -3.0]], ["0", "1", "−3"]),
+        (torch.ones(1, 2).bool(), ["1", "1"]),
+        ([[12.34, 5.0]], ["12.3", "5.0"]),
+        ([[123.4, 5.0]], ["123.4", "5.0"]),
+        ([[1e300, -1.0]], []),
+        ([[1e-9, 2e-9]], []),
+        ([[np.nan]], []),
+    ],
+)
+def test_numbers_have_the_decimals_that_tell_them_apart(values, texts):
+    assert [text.get_text() for text in plot_heatmap(values).texts] == texts
+
+
+def test_numbers_have_room_in_their_cells_or_are_left_out():
+    """In one plot and in several, beside long labels, in flat pictures and in narrow ones."""
+    written = 0
+    for panels, shape, size in itertools.product((1, 3), ((3, 3), (5, 12), (10, 6)), ((7, 3.6), (9, 2.6))):
+        figure, axes = plt.subplots(1, panels, figsize=size, squeeze=False, layout="constrained")
+        for ax in axes.flat:
+            values = np.random.default_rng(0).normal(size=shape)
+            plot_heatmap(values, title="t", x_label="x", y_ticks=["a label"] * shape[0], y_label="y", ax=ax)
+        for ax in drawn_axes(figure):
+            width, height = cell(ax)
+            written += bool(ax.texts)
+            for text in ax.texts:
+                box = text.get_window_extent()
+                assert box.width < width and box.height < 1.3 * height, (panels, shape, size, text.get_text())
+        plt.close("all")
+    assert written >= 6  # maps with numbers
+
+
 def test_given_limits_win():
     assert plot_heatmap([[5.0]], limits=(0, 1), cmap="coolwarm").images[0].get_clim() == (0, 1)
 
@@ -163,8 +261,8 @@ def test_titles_over_several_axes_are_text_too():
 def test_a_legend_names_everything(name):
     legends = [
         plots.plot_lines({name: [1.0], "b": [2.0]}).get_legend(),
-        plots.plot_spread([1.0, 2.0], {name: 1.0, "b": 2.0}).get_legend(),
-        plots.plot_words(torch.eye(2), ["a", "b"], [name, "b"]).get_legend(),
+        plots.plot_histogram([1.0, 2.0], {name: 1.0, "b": 2.0}).get_legend(),
+        plots.plot_word_vectors(torch.eye(2), ["a", "b"], [name, "b"]).get_legend(),
         plots.plot_dots({"row": {name: 1.0, "b": 2.0}}).get_legend(),
         plots.plot_profiles({name: _profile(2), "b": _profile(2)}).legends[0],
     ]
@@ -208,6 +306,84 @@ def test_show_refuses_what_is_no_picture():
         show([[1.0]], alt="numbers")
 
 
+# --- sizes and margins -----------------------------------------------------------------------------------------------
+
+
+def margins(png):
+    """How many white rows and columns surround what a picture shows: left, top, right, bottom."""
+    shown = np.argwhere((np.asarray(Image.open(io.BytesIO(png)).convert("RGB")) < 250).any(axis=-1))
+    height, width = Image.open(io.BytesIO(png)).size[::-1]
+    (top, left), (bottom, right) = shown.min(axis=0), shown.max(axis=0)
+    return [left, top, width - 1 - right, height - 1 - bottom]
+
+
+def test_the_set_up_makes_every_picture_of_one_family():
+    with mpl.rc_context():
+        setup()
+        assert plt.rcParams["figure.figsize"] == [*plots.figure_size(1)] and plt.rcParams["figure.dpi"] == 100
+        ax = plots.plot_lines({"a": [1.0, 2.0], "b": [2.0, 1.0]}, title="t", x_label="x", y_label="y")
+        texts = [ax.title, ax.xaxis.label, ax.get_xticklabels()[0], ax.get_legend().get_texts()[0]]
+        assert [text.get_fontsize() for text in texts] == [11, 10, 9, 9]
+        profiles = plots.plot_profiles({"a": _profile(2)}, title="t")
+        assert profiles.get_suptitle() and profiles._suptitle.get_fontsize() == 11
+
+
+@pytest.mark.parametrize(
+    "draw",
+    [
+        lambda: plots.plot_attention(np.eye(3), np.eye(3), np.eye(3), "abc"),
+        lambda: plots.plot_reordering(np.eye(3), np.eye(3), [0, 1, 2], "abc"),
+        lambda: plots.plot_normalisations({"Layer norm": 2, "Batch norm": (0, 1)}),
+        lambda: plots.plot_panels({"p": {"a": [1.0, 2.0]}, "q": {"a": [1.0, 2.0]}}),
+        lambda: plots.plot_profiles({"a": _profile(2)}),
+        lambda: plots.plot_fit([0.0, 1.0], [0.0, 1.0], np.eye(2), 0.0),
+        lambda: plots.plot_clocks([0.0, 1.0] * 2, [1.0, 0.0] * 2).figure,
+        lambda: explore.cost()._figure,
+        lambda: explore.fit_curve()._figure,
+        lambda: explore.depth()._figure,
+        lambda: explore.look_up()._view.draw(0),
+        lambda: explore.attend()._view.draw(0),
+        lambda: explore.positional()._view.draw(0),
+    ],
+    ids=range(13),
+)
+def test_pictures_of_several_plots_are_equally_wide(draw):
+    assert draw().get_figwidth() == plots.figure_size(2)[0]
+
+
+def test_pictures_of_one_plot_are_narrower():
+    assert plots.figure_size(1)[0] < plots.figure_size(2)[0] == plots.figure_size(4)[0]
+    assert plots.figure_size(1, 5)[1] == 5
+    for figure in (explore.normalise()._figure, plots.plot_normalisations({"Layer norm": 2})):
+        assert figure.get_figwidth() == plots.figure_size(1)[0]
+
+
+@pytest.mark.parametrize("square", [False, True])
+def test_every_picture_has_the_same_margin(square):
+    figure, axes = plt.subplots(1, 2, figsize=plots.figure_size(2), layout="constrained")
+    for ax in axes:
+        plot_heatmap(np.eye(4) if square else np.ones((4, 5)), title="t", x_label="x", y_label="y", ax=ax)
+    edges = margins(show(figure, alt="Two maps.").png)
+    assert all(8 <= edge <= 13 for edge in edges), edges  # a tenth of an inch, and what letters leave free
+
+
+def test_squares_side_by_side_move_together():
+    figure, axes = plt.subplots(1, 2, figsize=plots.figure_size(2), layout="constrained")
+    for ax in axes:
+        plot_heatmap(np.eye(4), colorbar=False, ax=ax)
+    show(figure, alt="Two maps.")
+    left, right = (ax.get_window_extent() for ax in axes)
+    assert right.x0 - left.x1 < left.width / 4
+    assert left.height == pytest.approx(left.width) and left.y0 == pytest.approx(right.y0)
+
+
+@pytest.mark.parametrize(("plots_beside", "lines"), [(1, 1), (4, 3)])
+def test_a_title_is_broken_where_its_plot_ends(plots_beside, lines):
+    ax = plt.subplots(1, plots_beside, figsize=plots.figure_size(plots_beside), squeeze=False)[1][0, 0]
+    plot_heatmap([[1.0, 2.0]], title="A title of sixty letters which a narrow plot has no room for", ax=ax)
+    assert len(ax.get_title().splitlines()) == lines
+
+
 # --- curves, words, reorderings and clocks ---------------------------------------------------------------------------
 
 
@@ -244,7 +420,7 @@ def test_lines_take_styles_of_their_own():
 
 def test_words_of_one_kind_share_colour_and_marker():
     points = torch.tensor([[1.0, 0.0], [2.0, 1.0], [0.0, -3.0]], requires_grad=True)
-    ax = plots.plot_words(points, ["cat", "dog", "$x^$"], ["animal", "animal", "sign"], limit=4)
+    ax = plots.plot_word_vectors(points, ["cat", "dog", "$x^$"], ["animal", "animal", "sign"], limit=4)
     animals, signs = [c for c in ax.collections if len(c.get_offsets()) and c.get_label() in ("animal", "sign")]
     assert animals.get_offsets().tolist() == [[1, 0], [2, 1]] and signs.get_offsets().tolist() == [[0, -3]]
     assert animals.get_facecolor().tolist() != signs.get_facecolor().tolist()
@@ -256,7 +432,7 @@ def test_words_of_one_kind_share_colour_and_marker():
 
 def test_words_whose_points_nearly_coincide_are_written_apart():
     words = ["horse", "cat", "dog", "bird", "Ana", "Ben"]
-    ax = plots.plot_words([[1.0 + i / 50, 1.0] for i in range(6)], words, words, limit=4)
+    ax = plots.plot_word_vectors([[1.0 + i / 50, 1.0] for i in range(6)], words, words, limit=4)
     ax.figure.canvas.draw()
     boxes = [mpl.text.Text.get_window_extent(text) for text in ax.texts]  # of the word without its line
     assert [text.get_text() for text in sorted(ax.texts, key=lambda text: text.xy[0])] == words
@@ -274,7 +450,7 @@ def test_words_whose_points_nearly_coincide_are_written_apart():
 )
 def test_words_that_do_not_match_their_vectors_are_refused(vectors, words, kinds):
     with pytest.raises(ValueError, match=r"expected .* got"):
-        plots.plot_words(vectors, words, kinds)
+        plots.plot_word_vectors(vectors, words, kinds)
 
 
 def test_a_reordering_joins_every_row_to_where_it_went():
@@ -309,7 +485,8 @@ def test_clocks_need_two_rows_of_one_even_width(before, after):
 
 def test_a_mean_stands_where_its_weights_put_it():
     values = np.array([[4.0, 0.0], [0.0, 3.0], [1.0, 1.0]])
-    ax = plots.plot_mean(values, [0.1, 0.4, 0.5], ["$x$", "b", "c"], others=[[1, 1], [2, 2]], title="A finding")
+    words, others = ["$x$", "b", "c"], [[1, 1], [2, 2]]
+    ax = plots.plot_weighted_mean(values, [0.1, 0.4, 0.5], words, others=others, title="A finding")
     dots, points, star = (collection.get_offsets() for collection in ax.collections)
     np.testing.assert_array_equal(dots, [[1, 1], [2, 2]])
     np.testing.assert_array_equal(points, values)
@@ -335,7 +512,7 @@ def test_a_mean_stands_where_its_weights_put_it():
 )
 def test_a_mean_of_what_does_not_match_is_refused(values, weights, words):
     with pytest.raises(ValueError, match="expected"):
-        plots.plot_mean(values, weights, words)
+        plots.plot_weighted_mean(values, weights, words)
 
 
 def test_the_three_steps_of_attention_stand_side_by_side():
@@ -351,7 +528,7 @@ def test_the_three_steps_of_attention_stand_side_by_side():
 
 def test_looks_are_boxes_in_the_colours_of_their_weights():
     words, weights = ["the", "$x^$", "你好"], [0.0, 0.25, 1.0]
-    ax = plots.plot_looks(weights, words, chosen=1, title="A finding")
+    ax = plots.plot_token_attention(weights, words, chosen=1, title="A finding")
     assert [box.get_facecolor() for box in ax.patches] == [mpl.colormaps["viridis"](w) for w in weights]
     assert [box.get_linewidth() > 0 for box in ax.patches] == [False, True, False]
     assert [text.get_text() for text in ax.texts[1::2]] == ["0 %", "25 %", "100 %"]
@@ -363,25 +540,45 @@ def test_looks_are_boxes_in_the_colours_of_their_weights():
 
 def test_a_long_sentence_runs_over_several_lines_and_asks_for_their_height():
     words = ["word"] * 40
-    ax = plots.plot_looks([1 / 40] * 40, words, chosen=0)
+    ax = plots.plot_token_attention([1 / 40] * 40, words, chosen=0)
     lines = {box.get_y() for box in ax.patches}
     assert len(lines) > 2
-    assert plots.looks_height(words, 7) > plots.looks_height(words, 14) > plots.looks_height(["word"], 7)
+    height = plots.token_attention_height
+    assert height(words, 7) > height(words, 14) > height(["word"], 7)
 
 
 def test_looks_that_do_not_match_are_refused():
     with pytest.raises(ValueError, match="expected 2 labels"):
-        plots.plot_looks([0, 1], ["a"], chosen=0)
+        plots.plot_token_attention([0, 1], ["a"], chosen=0)
     for chosen in (2, -1, 0.5):
         with pytest.raises(IndexError, match=f"expected a word from 0 to 1, got {chosen}"):
-            plots.plot_looks([0, 1], ["a", "b"], chosen=chosen)
+            plots.plot_token_attention([0, 1], ["a", "b"], chosen=chosen)
     with pytest.raises(ValueError, match=r"weights: expected finite numbers, .*; try"):
-        plots.plot_looks([0, np.nan], ["a", "b"], chosen=0)
+        plots.plot_token_attention([0, np.nan], ["a", "b"], chosen=0)
 
 
 def test_a_small_look_is_not_rounded_to_nothing():
-    ax = plots.plot_looks([0.0, 0.003, 0.006, 0.991], ["a", "b", "c", "d"], chosen=0)
+    ax = plots.plot_token_attention([0.0, 0.003, 0.006, 0.991], ["a", "b", "c", "d"], chosen=0)
     assert [text.get_text() for text in ax.texts[1::2]] == ["0 %", "< 1 %", "1 %", "99 %"]
+
+
+@pytest.mark.parametrize(
+    ("share", "text"),
+    [
+        (0.125, "13 %"), (0.375, "38 %"), (0.015, "2 %"), (0.005, "1 %"), (0.0049, "< 1 %"), (0.0, "0 %"),
+        (-0.0, "0 %"), (1.0, "100 %"), (0.994, "99 %"), (0.995, "100 %"), (0.285, "28 %"), (-0.125, "-12 %"),
+    ],
+)  # fmt: skip
+def test_halves_of_a_per_cent_are_rounded_up(share, text):
+    """As JavaScript's Math.round does: 100 · 0.285 is a little less than 28.5."""
+    assert plots.percent(share) == text
+
+
+def test_pictures_write_shares_alike():
+    looks = plots.plot_token_attention([0.125, 0.875], ["a", "b"], chosen=0)
+    mean = plots.plot_weighted_mean(np.eye(2), [0.125, 0.875], ["a", "b"])
+    assert [text.get_text() for text in looks.texts[1::2]] == ["13 %", "88 %"]
+    assert [text.get_text() for text in mean.texts] == ["a, 13 %", "b, 88 %"]
 
 
 def test_axes_without_labels_have_whole_numbers():
@@ -412,7 +609,7 @@ def test_bars_of_nothing_or_infinity_are_refused(values):
 
 
 def test_a_spread_counts_every_number_and_marks_places():
-    ax = plots.plot_spread(torch.tensor([1.0, 1.0, 2.0, 5.0]), {"here": 3.0})
+    ax = plots.plot_histogram(torch.tensor([1.0, 1.0, 2.0, 5.0]), {"here": 3.0})
     assert sum(bar.get_height() for bar in ax.patches) == 4
     assert list(ax.lines[0].get_xdata()) == [3, 3]
     assert [text.get_text() for text in ax.get_legend().get_texts()] == ["here"]
@@ -420,7 +617,7 @@ def test_a_spread_counts_every_number_and_marks_places():
 
 def test_a_spread_of_nothing_is_refused():
     with pytest.raises(ValueError, match=r"expected .* got"):
-        plots.plot_spread([], {})
+        plots.plot_histogram([], {})
 
 
 @pytest.mark.parametrize("text", HOSTILE)
@@ -515,7 +712,7 @@ def _lit(ax):
 
 @pytest.mark.parametrize(("dim", "size"), [(2, 6), ((0, 1), 12), ((1, 2), 24), (-1, 6), (0, 3), ([0, 1, 2], 72)])
 def test_a_block_lights_the_cubes_that_share_one_mean(dim, size):
-    ax = plots.plot_block(dim, shape=(3, 4, 6), title="Layer norm")
+    ax = plots.plot_normalisation_axes(dim, shape=(3, 4, 6), title="Layer norm")
     assert len(ax.collections[0].get_paths()) == 3 * 72 and _lit(ax) == [size] * 3
     assert torch.zeros(3, 4, 6).mean(dim).numel() * size == 72
     assert ax.get_title() == "Layer norm" and ax.texts[0].get_text() == "D = 6 numbers"
@@ -523,15 +720,15 @@ def test_a_block_lights_the_cubes_that_share_one_mean(dim, size):
 
 
 def test_blocks_stand_side_by_side_and_count_their_means():
-    figure = plots.plot_blocks({"Layer norm": 2, "$x^$": (0, 1)}, shape=(3, 4, 6))
+    figure = plots.plot_normalisations({"Layer norm": 2, "$x^$": (0, 1)}, shape=(3, 4, 6))
     assert [ax.get_title() for ax in figure.axes] == ["Layer norm: 12 means", "$x^$: 6 means"]
     assert [_lit(ax) for ax in figure.axes] == [[6] * 3, [12] * 3]
     with pytest.raises(ValueError, match="at least one"):
-        plots.plot_blocks({})
+        plots.plot_normalisations({})
 
 
 def test_a_block_draws_near_cubes_over_far_ones():
-    faces = [path.vertices for path in plots.plot_block(2, shape=(2, 1, 1)).collections[0].get_paths()]
+    faces = [path.vertices for path in plots.plot_normalisation_axes(2, shape=(2, 1, 1)).collections[0].get_paths()]
     (far, *_, near, _, _) = faces
     assert far[:, 0].mean() > near[:, 0].mean() and far[:, 1].mean() > near[:, 1].mean()  # up and to the right
 
@@ -542,12 +739,12 @@ def test_a_block_draws_near_cubes_over_far_ones():
 )  # fmt: skip
 def test_a_block_needs_axes_and_sizes(dim, shape):
     with pytest.raises(ValueError, match=r"expected .* got"):
-        plots.plot_block(dim, shape=shape)
+        plots.plot_normalisation_axes(dim, shape=shape)
 
 
 def test_a_fit_is_drawn_with_its_units_and_then_updated():
     x, units = torch.linspace(-1, 1, 5), torch.arange(10.0).reshape(5, 2) / 10
-    figure = plots.plot_fit(x, x, units, 0.5, bends=[-2.0, 0.25], unit=1, titles=("A", "B"))
+    figure = plots.plot_fit(x, x, units, 0.5, breakpoints=[-2.0, 0.25], unit=1, titles=("A", "B"))
     left, right = figure.axes
     np.testing.assert_allclose(left.lines[0].get_ydata(), x)
     np.testing.assert_allclose(left.lines[1].get_ydata(), units.sum(dim=1) + 0.5, rtol=1e-6)

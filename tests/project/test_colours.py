@@ -5,6 +5,7 @@ matrices of Machado, Oliveira and Fernandes, "A physiologically-based model for 
 (IEEE TVCG 15, 2009), at severity 1.0, on linear RGB. Distances are those of CIELAB (CIE 1976, white D65).
 """
 
+import io
 import itertools
 import re
 from pathlib import Path
@@ -16,9 +17,10 @@ import torch
 from jupyter_core.paths import jupyter_path
 from matplotlib import colormaps
 from matplotlib.colors import to_rgb, to_rgba
+from PIL import Image
 from places import ROOT
 
-from encoder_lib import explore, notebook, plots
+from encoder_lib import explore, notebook, plots, sinusoidal_table
 from encoder_lib.checks.verdict import Verdict
 from encoder_lib.lab.measure import Profile
 
@@ -134,17 +136,17 @@ def profiles():
 
 def words():
     vectors = np.random.default_rng(0).normal(size=(6, 2))
-    return plots.plot_words(vectors, list("abcdef"), [f"kind {i}" for i in range(6)]).figure
+    return plots.plot_word_vectors(vectors, list("abcdef"), [f"kind {i}" for i in range(6)]).figure
 
 
 def mean():
     points = [[0, 0], [1, 0], [0.5, 1]]
-    return plots.plot_mean(points, [0.7, 0.1, 0.2], list("abc"), others=np.full((4, 2), 0.4)).figure
+    return plots.plot_weighted_mean(points, [0.7, 0.1, 0.2], list("abc"), others=np.full((4, 2), 0.4)).figure
 
 
 def fit():
     units = np.maximum(WAVE[:, None] - [-0.5, 0, 0.5], 0)
-    return plots.plot_fit(np.arange(30), WAVE, units, 0.1, bends=[3, 4], unit=1)
+    return plots.plot_fit(np.arange(30), WAVE, units, 0.1, breakpoints=[3, 4], unit=1)
 
 
 def dots():
@@ -160,7 +162,7 @@ FIGURES = {
     "fit": fit,
     "dots": dots,
     "clocks": lambda: plots.plot_clocks([1.0, 0.0], [0.0, 1.0]).figure,
-    "spread": lambda: plots.plot_spread(WAVE, {"mean": 0.0, "median": 0.1, "mode": 0.2, "zero": 0.3}).figure,
+    "spread": lambda: plots.plot_histogram(WAVE, {"mean": 0.0, "median": 0.1, "mode": 0.2, "zero": 0.3}).figure,
     "the explorer of norms": lambda: explore.normalise()._figure,
     "the explorer of depth": lambda: explore.depth()._figure,
     "the explorer of curves": lambda: explore.fit_curve()._figure,
@@ -214,7 +216,7 @@ def test_lines_without_dashes_would_be_noticed():
 
 
 def test_bars_of_a_histogram_are_outlined():
-    ax = plots.plot_spread(WAVE, {})
+    ax = plots.plot_histogram(WAVE, {})
     outlines = {contrast(bar.get_edgecolor(), "white") for bar in ax.patches}
     plt.close("all")
     assert min(outlines) >= MARK
@@ -230,7 +232,7 @@ def test_the_bars_and_ticks_of_a_token_are_told_apart():
 
 
 def test_lit_cubes_are_told_from_the_others_on_every_face():
-    ax = plots.plot_block(2)
+    ax = plots.plot_normalisation_axes(2)
     (cubes,) = ax.collections
     edges = {contrast(colour, "white") for colour in cubes.get_edgecolor()}
     faces = np.unique(cubes.get_facecolor()[:, :3].round(3), axis=0)
@@ -297,7 +299,7 @@ def test_what_is_not_finite_is_striped():
     """Some see the middle of viridis as the grey of NaN; no cell with a number has stripes."""
     assert min(distance(plots.NOT_FINITE, colour) for colour in colormaps["viridis"](np.arange(256))[:, :3]) < 5
     ax = plots.plot_heatmap(
-        [[np.nan, 1.0]], limits=(0, 2), colorbar=False, ax=plt.figure(dpi=100).add_axes((0, 0, 1, 1))
+        [[np.nan] * 31 + [1.0] * 31], limits=(0, 2), colorbar=False, ax=plt.figure(dpi=100).add_axes((0, 0, 1, 1))
     )
     ax.figure.canvas.draw()
     pixels = np.asarray(ax.figure.canvas.buffer_rgba())[..., :3]
@@ -314,12 +316,81 @@ def test_what_is_not_finite_is_striped():
 def test_words_are_legible_on_every_shade_of_the_maps():
     for name in maps_in_use():
         shades = np.linspace(0, 1, 64)
-        ax = plots.plot_looks(shades, ["w"] * 64, chosen=0, cmap=name)
+        ax = plots.plot_token_attention(shades, ["w"] * 64, chosen=0, cmap=name)
         grounds = [patch.get_facecolor() for patch in ax.patches]
         inks = [text.get_color() for text in ax.texts]
         plt.close("all")
         assert len(inks) == 2 * len(grounds) == 128
         assert min(contrast(ink, grounds[i // 2]) for i, ink in enumerate(inks)) >= WORD
+
+
+def test_numbers_are_legible_in_every_cell():
+    for name in maps_in_use():
+        ax = plots.plot_heatmap(np.linspace(-1, 1, 60).reshape(6, 10), cmap=name)
+        (image,), grounds = ax.images, {}
+        for (row, column), value in np.ndenumerate(image.get_array()):
+            grounds[column, row] = image.cmap(image.norm(value))
+        inks = {text.get_position(): text.get_color() for text in ax.texts}
+        plt.close("all")
+        assert inks.keys() == grounds.keys() and len(set(inks.values())) == 2
+        assert min(contrast(inks[place], grounds[place]) for place in grounds) >= WORD
+
+
+# Stored pictures.
+
+
+def both_maps():
+    """Both colour maps, with their colour bars and letters."""
+    figure, axes = plt.subplots(1, 2, figsize=plots.figure_size(2), layout="constrained")
+    values = np.linspace(-1, 1, 400).reshape(20, 20)
+    for ax, name in zip(axes, ("viridis", "coolwarm"), strict=True):
+        plots.plot_heatmap(values, title="Letters", x_label="looked at", y_label="looks", cmap=name, ax=ax)
+    return figure
+
+
+def waves():
+    """Thousands of colours: thin lines over each other beside a map of fine stripes."""
+    figure, (left, right) = plt.subplots(1, 2, figsize=plots.figure_size(2), layout="constrained")
+    table = sinusoidal_table(64, 128)
+    plots.plot_heatmap(table, title="Stripes", cmap="coolwarm", ax=left)
+    plots.plot_lines({f"dimension {i}": table[:, i] for i in (0, 16, 32, 64)}, title="Waves", ax=right)
+    return figure
+
+
+def noise():
+    """Every pixel of another colour."""
+    figure = plt.figure(figsize=(2, 2))
+    figure.add_axes((0, 0, 1, 1)).imshow(np.random.default_rng(0).random((200, 200, 3)))
+    return figure
+
+
+STORED = {"both maps": both_maps, "waves": waves, "noise": noise} | FIGURES
+
+
+@pytest.mark.parametrize("name", STORED)
+def test_stored_pictures_keep_their_colours(name, monkeypatch):
+    """No channel of any pixel is off by more than 8 of 255."""
+    drawn = []
+    compact = plots.compact
+    monkeypatch.setattr(plots.picture, "compact", lambda image: drawn.append(image.convert("RGB")) or compact(image))
+    picture = plots.show(STORED[name](), alt="A picture.")
+    plt.close("all")
+    stored = Image.open(io.BytesIO(picture.png)).convert("RGB")
+    assert np.abs(np.asarray(drawn[0], int) - np.asarray(stored, int)).max() <= 8
+
+
+def test_a_palette_is_kept_where_it_does_and_left_where_it_does_not():
+    modes = []
+    for name in ("both maps", "noise"):
+        modes.append(Image.open(io.BytesIO(plots.show(STORED[name](), alt="A picture.").png)).mode)
+        plt.close("all")
+    assert modes == ["P", "RGB"]
+
+
+def test_explorers_store_their_colours_too():
+    explorer = explore.normalise()
+    live, still = (Image.open(io.BytesIO(png)).convert("RGB") for png in (explorer._picture, explorer._static().png))
+    assert np.abs(np.asarray(live, int) - np.asarray(still, int)).max() <= 8
 
 
 # Explorers, questions, verdicts and source code in JupyterLab's themes, and in a page without one.

@@ -15,11 +15,12 @@ from encoder_lib.plots import (
     as_labels,
     colour_limits,
     colour_map,
+    figure_size,
     label_ticks,
-    looks_height,
     plot_heatmap,
-    plot_looks,
+    plot_token_attention,
     readable,
+    token_attention_height,
 )
 
 LARGEST = 512  # rows or columns of one heatmap
@@ -116,6 +117,7 @@ class Heatmap:
         labels = {"title": self.title, "x_label": self.x_label, "y_label": self.y_label}
         plot_heatmap(self.frame(index), **labels, **ticks, limits=self.limits, cmap=self.cmap, ax=ax)
         if self.tile is not None and self.x_ticks and self.y_ticks:
+            ax.set_aspect("equal")
             middles = slice(self.tile // 2, None, self.tile)
             label_ticks(ax.xaxis, range(self.columns)[middles], self.x_ticks[middles])
             label_ticks(ax.yaxis, range(self.rows)[middles], self.y_ticks[middles])
@@ -145,7 +147,8 @@ class Tokens:
         """Draw the words, and where the chosen one looks in frame `index`, on a matplotlib Axes."""
         row, words = self.weights.frame(index)[self.chosen], self.weights.y_ticks
         colours = {"limits": self.weights.limits, "cmap": self.weights.cmap}
-        plot_looks(row, words, chosen=self.chosen, title=f"Where “{words[self.chosen]}” looks", ax=ax, **colours)
+        title = f"Where “{words[self.chosen]}” looks"
+        plot_token_attention(row, words, chosen=self.chosen, title=title, ax=ax, **colours)
 
 
 class View:
@@ -213,15 +216,19 @@ class View:
 
     def draw(self, index: int) -> Figure:
         """Return a matplotlib figure of frame `index`: the picture for readers without the live one."""
-        width, heights = 4.8 * len(self.panels), [3.6]
+        width, height = figure_size(len(self.panels), 3.6 if len(self.panels) < 3 else 3.0)
+        above = 0 if self.tokens is None else token_attention_height(self.tokens.weights.y_ticks, width)
+        figure = Figure(figsize=(width, height + above), layout="constrained")
         if self.tokens is not None:
-            heights = [looks_height(self.tokens.weights.y_ticks, width), *heights]
-        figure = Figure(figsize=(width, sum(heights)), layout="constrained")
-        grid = figure.add_gridspec(len(heights), len(self.panels), height_ratios=heights)
-        if self.tokens is not None:
-            self.tokens.draw(index, figure.add_subplot(grid[0, :]))
+            figure.get_layout_engine().set(rect=(0, 0, 1, height / (height + above)))
+            bottom, top = height / (height + above), 1 - 0.35 / (height + above)  # and its title above
+            self.tokens.draw(index, figure.add_axes((0, bottom, 1, top - bottom)))
+        squares = any(panel.rows == panel.columns for panel in self.panels)
         for column, panel in enumerate(self.panels):
-            panel.draw(index, figure.add_subplot(grid[-1, column]))
+            ax = figure.add_subplot(1, len(self.panels), column + 1)
+            panel.draw(index, ax)
+            if squares and ax.get_aspect() == "auto":
+                ax.set_box_aspect(1)  # as high as the squares beside it
         return figure
 
 

@@ -9,17 +9,17 @@ from matplotlib.figure import Figure
 
 from encoder_lib import expect
 from encoder_lib.plots.inputs import as_array, as_titles, numpy_array
-from encoder_lib.plots.style import COLOURS, GREY, whole_or_nothing, write_names
+from encoder_lib.plots.style import COLOURS, GREY, close_on_error, figure_size, label_axes
 
 
-@whole_or_nothing
+@close_on_error
 def plot_fit(
     x,
     target,
     units,
     constant: float,
     *,
-    bends=(),
+    breakpoints=(),
     unit: int = 0,
     titles: Sequence[str] = ("", ""),
     figure: Figure | None = None,
@@ -27,14 +27,18 @@ def plot_fit(
     """Draw a curve with its fit and, beside them, the hidden units that the fit is the sum of, one of them bold.
 
     x, target: (P,). units: (P, n), each hidden unit's number times its output weight. constant: the output bias.
-    bends: (n,), where each unit bends, marked on the fit where in view. unit: the one drawn bold, counted from 0.
+    breakpoints: (n,), where each unit bends, marked on the fit where in view. unit: the one drawn bold, counted from 0.
     figure: one that this function returned: its artists are updated, and no new one is drawn.
     Raises ValueError for lengths that differ, places that do not increase or numbers that are not finite; IndexError
     for a unit that is not there; TypeError for what are no numbers, no titles or no figure.
     """
     places, curve = (as_array(v, ndim=(1,), name=name) for name, v in (("x", x), ("target", target)))  # (P,) each
     parts = as_array(units, name="units", finite=True)  # (P, n)
-    marks = as_array(bends, ndim=(1,), name="bends") if numpy_array("bends", bends).size else np.empty(0)  # (n,)
+    marks = (
+        as_array(breakpoints, ndim=(1,), name="breakpoints")
+        if numpy_array("breakpoints", breakpoints).size
+        else np.empty(0)
+    )  # (n,)
     expect.number("constant", constant)
     if not len(places) == len(curve) == len(parts):
         shapes = f"x {places.shape}, target {curve.shape}, units {parts.shape}"
@@ -64,7 +68,7 @@ def plot_fit(
 
 def _fit_axes(titles: Sequence[str]) -> Figure:
     """A figure with two Axes that hold the artists of `plot_fit`, without data."""
-    figure, (left, right) = plt.subplots(1, 2, figsize=(9, 3.8), layout="constrained")
+    figure, (left, right) = plt.subplots(1, 2, figsize=figure_size(2, 3.8), layout="constrained")
     left.plot([], [], color=GREY, linewidth=6, label="target")
     left.plot([], [], color=COLOURS[0], linewidth=1.8, label="fit: all units and a constant")
     left.plot([], [], color="black", linestyle="", marker="o", markersize=5, label="where a unit bends")
@@ -72,6 +76,6 @@ def _fit_axes(titles: Sequence[str]) -> Figure:
     right.plot([], [], color=COLOURS[1], linewidth=3.5, label="the chosen unit")
     right.plot([], [], color=COLOURS[0], linewidth=1.8)
     figure.legend(handles=[*left.lines, right.collections[0], right.lines[0]], loc="outside lower center", ncols=5)
-    write_names(left, titles[0], "x", "y")
-    write_names(right, titles[1], "x", "output weight · hidden number")
+    label_axes(left, titles[0], "x", "y")
+    label_axes(right, titles[1], "x", "output weight · hidden number")
     return figure

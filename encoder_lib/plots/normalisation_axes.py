@@ -9,7 +9,7 @@ from matplotlib.collections import PolyCollection
 from matplotlib.figure import Figure
 
 from encoder_lib import expect
-from encoder_lib.plots.style import axes_or_new, plain, whole_or_nothing, write_names
+from encoder_lib.plots.style import axes_or_new, close_on_error, figure_size, label_axes, plain_text
 
 _CUBE = (  # the three faces of a cube that are seen from the front, above and the right: corners (x, y, z), y down
     ((0.0, 0.0, 0.0), (0.9, 0.0, 0.0), (0.9, 0.9, 0.0), (0.0, 0.9, 0.0)),
@@ -18,8 +18,10 @@ _CUBE = (  # the three faces of a cube that are seen from the front, above and t
 )
 
 
-@whole_or_nothing
-def plot_block(dim, *, shape: tuple[int, int, int] = (3, 4, 6), title: str = "", ax: Axes | None = None) -> Axes:
+@close_on_error
+def plot_normalisation_axes(
+    dim, *, shape: tuple[int, int, int] = (3, 4, 6), title: str = "", ax: Axes | None = None
+) -> Axes:
     """Draw a block (B, T, D) as cubes, those in colour that share one mean: one of the means in `x.mean(dim)`.
 
     dim: the axis or axes averaged over, as torch takes them. shape: B, T and D, at most 12 each.
@@ -38,7 +40,7 @@ def plot_block(dim, *, shape: tuple[int, int, int] = (3, 4, 6), title: str = "",
                 faces += [[_oblique(d + x, t + y, b + z) for x, y, z in face] for face in _CUBE]
                 colours += shades[shared]
     ax.add_collection(PolyCollection(faces, facecolors=colours, edgecolors="0.35", linewidths=0.5))
-    style = plain(ha="center", va="center")
+    style = plain_text(ha="center", va="center")
     ax.text(*_oblique(shape[2] / 2, shape[1] + 0.45, 0), f"D = {shape[2]} numbers", **style)
     ax.text(*_oblique(-0.45, shape[1] / 2, 0), f"T = {shape[1]} tokens", rotation=90, **style)
     depth = _oblique(shape[2] + 0.3, shape[1] + 0.3, shape[0] / 2)
@@ -46,23 +48,23 @@ def plot_block(dim, *, shape: tuple[int, int, int] = (3, 4, 6), title: str = "",
     ax.set(aspect="equal")
     ax.autoscale_view()
     ax.axis("off")
-    return write_names(ax, title)
+    return label_axes(ax, title)
 
 
-@whole_or_nothing
-def plot_blocks(dims: Mapping[str, object], *, shape: tuple[int, int, int] = (3, 4, 6)) -> Figure:
+@close_on_error
+def plot_normalisations(dims: Mapping[str, object], *, shape: tuple[int, int, int] = (3, 4, 6)) -> Figure:
     """Draw a block for each way to average, side by side, with the number of means that it takes as title.
 
-    dims: name -> the axis or axes averaged over. Raises ValueError for no blocks, and as `plot_block`.
+    dims: name -> the axis or axes averaged over. Raises ValueError for no blocks, and as `plot_normalisation_axes`.
     """
     expect.mapping("dims", dims, "way to average", "{'Layer norm': 2}")
     for dim in dims.values():
         _axes_of_block(dim)
     shape = _shape_of_block(shape)
-    figure, axes = plt.subplots(1, len(dims), figsize=(3.7 * len(dims), 3.2), squeeze=False, layout="constrained")
+    figure, axes = plt.subplots(1, len(dims), figsize=figure_size(len(dims), 3.2), squeeze=False, layout="constrained")
     for ax, (name, dim) in zip(axes[0], dims.items(), strict=True):
-        plot_block(dim, shape=shape, ax=ax)
-        write_names(ax, f"{name}: {torch.zeros(shape).mean(dim).numel()} means")
+        plot_normalisation_axes(dim, shape=shape, ax=ax)
+        label_axes(ax, f"{name}: {torch.zeros(shape).mean(dim).numel()} means")
     return figure
 
 

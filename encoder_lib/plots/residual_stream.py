@@ -6,7 +6,7 @@ from matplotlib.axes import Axes
 from matplotlib.patches import Circle, FancyBboxPatch
 
 from encoder_lib import expect
-from encoder_lib.plots.style import COLOURS, axes_or_new, whole_or_nothing, write_names
+from encoder_lib.plots.style import COLOURS, axes_or_new, close_on_error, label_axes
 
 BLOCK_PARTS = ("x", "attention", "sum1", "norm1", "feed_forward", "sum2", "norm2", "y")
 _BRANCH = 2.1  # how far to the right of the stream the branches run
@@ -21,7 +21,7 @@ _PRE_NORM = {
 _FILLS = {"attention": "#fbe3d0", "feed_forward": "#d5efe6", "norm1": "#e6e6e6", "norm2": "#e6e6e6"}
 
 
-@whole_or_nothing
+@close_on_error
 def plot_residual_stream(*, norm_first: bool = False, lit: str = "", title: str = "", ax: Axes | None = None) -> Axes:
     """Draw how the parts of an encoder layer are wired, from the input at the bottom to the output on top.
 
@@ -48,7 +48,7 @@ def plot_residual_stream(*, norm_first: bool = False, lit: str = "", title: str 
         _draw_part(ax, part, *places[part])
     ax.set(xlim=(-1.2, 3.5), ylim=(-0.35, 8.25), aspect="equal")
     ax.axis("off")
-    return write_names(light_part(ax, lit) if lit else ax, title)
+    return label_axes(light_part(ax, lit) if lit else ax, title)
 
 
 def light_part(ax: Axes, lit: str) -> Axes:

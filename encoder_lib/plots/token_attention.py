@@ -10,11 +10,22 @@ from matplotlib.patches import Rectangle
 
 from encoder_lib import expect
 from encoder_lib.plots.inputs import as_array, as_words, colour_map, two_ends
-from encoder_lib.plots.style import TICK, axes_or_new, drawable, plain, whole_or_nothing, write_names
+from encoder_lib.plots.style import (
+    NOTE_SIZE,
+    TICK,
+    TICK_SIZE,
+    axes_or_new,
+    close_on_error,
+    drawable,
+    ink_on,
+    label_axes,
+    percent,
+    plain_text,
+)
 
 
-@whole_or_nothing
-def plot_looks(
+@close_on_error
+def plot_token_attention(
     weights,
     words: Sequence[str],
     *,
@@ -40,30 +51,34 @@ def plot_looks(
         raise IndexError(f"chosen: expected a word from 0 to {len(words) - 1}, got {expect.shown(chosen)}")
     colour_map(cmap)
     width = plt.rcParams["figure.figsize"][0]
-    ax = axes_or_new(ax, figsize=(width, looks_height(words, width)))
+    ax = axes_or_new(ax, figsize=(width, token_attention_height(words, width)))
     scale = mpl.colors.Normalize(*limits, clip=True)
     places = _word_places(words, ax.figure.get_figwidth())
     for i, ((line, start, width), word, weight) in enumerate(zip(places, words, row.tolist(), strict=True)):
         colour = mpl.colormaps[cmap](scale(weight))
         frame = {"edgecolor": "black" if i == chosen else "white", "linewidth": 2.5 if i == chosen else 0}
         ax.add_patch(Rectangle((start + 0.3, line + 0.08), width - 0.6, 0.84, facecolor=colour, **frame))
-        middle, ink = start + width / 2, "black" if _light(colour) else "white"
-        ax.text(middle, line + 0.34, drawable(word, TICK), color=ink, fontsize=9, ha="center", va="center", **plain())
-        ax.text(middle, line + 0.7, _in_percent(weight), color=ink, fontsize=7, ha="center", va="center")
+        middle, ink = start + width / 2, ink_on(colour)
+        ax.text(
+            middle,
+            line + 0.34,
+            drawable(word, TICK),
+            color=ink,
+            fontsize=TICK_SIZE,
+            ha="center",
+            va="center",
+            **plain_text(),
+        )
+        ax.text(middle, line + 0.7, percent(weight), color=ink, fontsize=NOTE_SIZE, ha="center", va="center")
     end = max(start + width for _, start, width in places)
     margin = max(0, _line_room(ax.figure.get_figwidth()) - end) / 2  # a short sentence stands in the middle
     ax.set(xlim=(-margin, end + margin), ylim=(places[-1][0] + 1, 0))
     ax.axis("off")
-    return write_names(ax, title)
+    return label_axes(ax, title)
 
 
-def _in_percent(share: float) -> str:
-    """A share in whole per cent; one that would be rounded to nothing is said to be little."""
-    return "< 1 %" if 0 < share <= 0.005 else f"{100 * share:.0f} %"
-
-
-def looks_height(words: Sequence[str], width: float) -> float:
-    """How high a picture of `plot_looks` has to be, in inches, when it is `width` inches wide.
+def token_attention_height(words: Sequence[str], width: float) -> float:
+    """How high a picture of `plot_token_attention` has to be, in inches, when it is `width` inches wide.
 
     Raises TypeError or ValueError for no words, or a width that is not above 0.
     """
@@ -89,9 +104,3 @@ def _word_places(words: Sequence[str], width: float) -> list[tuple[int, int, int
         places.append((line, start, room))
         start += room
     return places
-
-
-def _light(colour: Sequence[float]) -> bool:
-    """Whether black stands out from a colour better than white does (relative luminance, WCAG 2.2)."""
-    linear = [v / 12.92 if v <= 0.04045 else ((v + 0.055) / 1.055) ** 2.4 for v in colour[:3]]
-    return float(np.dot(linear, (0.2126, 0.7152, 0.0722))) > 0.179

@@ -1,0 +1,38 @@
+"""The steps of attention."""
+
+from collections.abc import Iterable, Sequence
+
+import matplotlib.pyplot as plt
+from matplotlib.figure import Figure
+
+from encoder_lib import expect
+from encoder_lib.plots.heatmap import plot_heatmap
+from encoder_lib.plots.inputs import as_array, as_titles
+from encoder_lib.plots.style import close_on_error, figure_size
+
+
+@close_on_error
+def plot_attention(
+    scores, weights, output, words: Sequence[str], *, titles: Sequence[str] = ("Scores", "Weights", "Output")
+) -> Figure:
+    """Draw the three steps of attention side by side: scores and weights (T, T), output (T, V), a word for each row.
+
+    titles: what each step shows. Masked scores, −∞ or NaN, are grey.
+    Raises ValueError for shapes that do not match the words, or other than three titles; TypeError for what are no
+    numbers or no words.
+    """
+    expect.kind("words", words, Iterable, "a word for each row")
+    words, matrices = list(words), {"scores": scores, "weights": weights, "output": output}
+    for name, values in matrices.items():
+        shape = as_array(values, name=name).shape
+        if shape[0] != len(words) or (name != "output" and shape[1] != len(words)):
+            raise ValueError(f"{name}: expected a row for each of {len(words)} words, got shape {shape}")
+    titles = as_titles(titles, 3)
+    width = min(max(shape[1] / len(words), 0.5), 1)  # of the output, where scores and weights have 1
+    figure, axes = plt.subplots(1, 3, figsize=figure_size(3, 3.0), width_ratios=(1, 1, width), layout="constrained")
+    looks = {"x_label": "looked at", "y_label": "looks", "x_ticks": words, "y_ticks": words}
+    plot_heatmap(scores, title=titles[0], cmap="coolwarm", **looks, ax=axes[0])
+    plot_heatmap(weights, title=titles[1], limits=(0, 1), **looks, ax=axes[1])
+    plot_heatmap(output, title=titles[2], cmap="coolwarm", x_label="dimension", y_ticks=words, ax=axes[2])
+    axes[2].set_box_aspect(1 / width)  # as high as the squares
+    return figure
