@@ -76,7 +76,7 @@ def plot_heatmap(
             step = ceil(len(names) / 24)  # at most 24 labels have room
             places = range(0, len(names), step)
             shown = [drawable(names[place], TICK) for place in places]
-            slant = 45 if axis == "x" and 0.08 * max(map(len, shown)) + 0.08 > step * cell[0] else 0
+            slant = 45 if axis == "x" and 0.07 * max(map(len, shown)) + 0.04 > step * cell[0] else 0
             ax.set(**{f"{axis}ticks": places})
             side = "right" if slant or axis == "y" else "center"
             getattr(ax, f"set_{axis}ticklabels")(shown, rotation=slant, rotation_mode="anchor", ha=side, **plain_text())

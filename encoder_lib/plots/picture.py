@@ -65,6 +65,7 @@ def _close_gaps(figure: Figure) -> None:
     """Move plots of fixed proportions together, where the layout left them the room that they do not need."""
     plots = [ax for ax in figure.axes if ax.get_subplotspec() is not None]
     fixed = all(ax.get_aspect() != "auto" or ax.get_box_aspect() is not None for ax in plots)
+    fixed = fixed and not figure.get_supxlabel() and not figure.get_supylabel()  # they would be left behind
     if fixed and len({ax.get_gridspec() for ax in plots}) == 1 and figure.get_constrained_layout():
         figure.set_layout_engine("compressed", **figure.get_layout_engine().get())
 

@@ -377,6 +377,23 @@ def test_squares_side_by_side_move_together():
     assert left.height == pytest.approx(left.width) and left.y0 == pytest.approx(right.y0)
 
 
+def test_squares_stay_beside_a_label_of_the_whole_figure():
+    figure, axes = plt.subplots(1, 2, figsize=plots.figure_size(2), layout="constrained")
+    for ax in axes:
+        plot_heatmap(np.eye(4), colorbar=False, ax=ax)
+    figure.supylabel("looks")
+    show(figure, alt="Two maps.")
+    left, right = (ax.get_window_extent() for ax in axes)
+    assert right.x0 - left.x1 > left.width / 4
+
+
+@pytest.mark.parametrize(("labels", "slanted"), [("abcdefghijkl", False), (["word"] * 12, True), (["word"] * 3, False)])
+def test_labels_are_slanted_where_they_have_no_room_beside_each_other(labels, slanted):
+    _, axes = plt.subplots(1, 3, figsize=plots.figure_size(3, 3.0), layout="constrained")
+    ax = plot_heatmap(np.eye(len(labels)), x_ticks=labels, y_ticks=labels, ax=axes[0])
+    assert all((label.get_rotation() > 0) == slanted for label in ax.get_xticklabels())
+
+
 @pytest.mark.parametrize(("plots_beside", "lines"), [(1, 1), (4, 3)])
 def test_a_title_is_broken_where_its_plot_ends(plots_beside, lines):
     ax = plt.subplots(1, plots_beside, figsize=plots.figure_size(plots_beside), squeeze=False)[1][0, 0]
