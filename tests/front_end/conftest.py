@@ -37,9 +37,8 @@ window.painted = () => new Promise((done) => requestAnimationFrame(() => request
 class Modules:
     """The modules, on a page of their own."""
 
-    def __init__(self, browser):
-        self.problems = []
-        self.page = browser.new_page()
+    def __init__(self, page):
+        self.problems, self.page = [], page
         self.page.on("pageerror", lambda error: self.problems.append(str(error)))
         self.page.on("console", lambda said: said.type == "error" and self.problems.append(said.text))
         self.page.route("**/*", self._serve)
@@ -78,7 +77,7 @@ class Modules:
 @pytest.fixture(scope="module")
 def modules(browser):  # noqa: F811
     """The modules of the front end; the page must end without an error."""
-    modules = Modules(browser)
+    modules = Modules(browser.new_page())
     yield modules
     assert modules.problems == []
     modules.page.close()

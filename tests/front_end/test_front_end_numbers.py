@@ -16,7 +16,23 @@ SHARES = [0.0, 1.0, 0.125, 0.375, 0.625, 0.875, 0.005, 5e-324, 1e-300, 0.285, 1 
 SHARES += [nextafter(half, end) for half in HALVES for end in (0, 1)] + HALVES
 SHARES += [float(np.float32(half)) for half in HALVES]  # what comes from a model
 SHARES += [DRAW.random() for _ in range(500)] + [DRAW.random() / 100 for _ in range(500)]
-VALUES = [0.0, -0.0, 1.0, -1.5, 1e-3, 1e5, 0.00125, 112500.0, 99999.5, 99994.999, 1e21, -1e300, 5e-324, 0.1 + 0.2, 12345.5]
+VALUES = [
+    0.0,
+    -0.0,
+    1.0,
+    -1.5,
+    1e-3,
+    1e5,
+    0.00125,
+    112500.0,
+    99999.5,
+    99994.999,
+    1e21,
+    -1e300,
+    5e-324,
+    0.1 + 0.2,
+    12345.5,
+]
 VALUES += [sign * DRAW.uniform(1, 10) * 10.0 ** DRAW.randint(-12, 12) for _ in range(500) for sign in (1, -1)]
 VALUES += [n / 8 * 10.0**k for n in range(1, 100, 7) for k in range(-3, 5)]  # ties
 
