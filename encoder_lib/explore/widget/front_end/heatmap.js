@@ -52,7 +52,8 @@ export class Heatmap {
     if (this.cursor) this.cursor = [Math.min(this.cursor[0], rows - 1), Math.min(this.cursor[1], columns - 1)];
     const pixels = toPixels(matrix);
     const image = new ImageData(new Uint8ClampedArray(pixels.buffer), columns, rows);
-    Object.assign(this.cells, { width: columns, height: rows });
+    if (this.cells.width !== columns) this.cells.width = columns; // a size that is set anew costs time
+    if (this.cells.height !== rows) this.cells.height = rows;
     penOf(this.cells).putImageData(image, 0, 0);
     this.strange = pixels.includes(0) ? NOT_FINITE.filter((kind) => values.some(kind.is)) : [];
     const names = this.strange.map(({ name }) => inWords(spec, name));
