@@ -5,6 +5,7 @@ PYTHON ?= python3
 VENV := .venv
 CLASSROOM := .classroom
 NODE := .node
+FRONT_END := ../../encoder_lib/explore/widget/front_end
 RUN := $(VENV)/bin/python -m
 STAMP := $(VENV)/.set-up
 NOTEBOOKS := $(sort $(wildcard notebooks/*.ipynb))
@@ -13,7 +14,6 @@ PARALLEL := pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder -p no:ca
 TAKE_LONG := $(filter notebooks/08_% notebooks/09_% notebooks/11_%,$(NOTEBOOKS))
 NBVAL := --nbval --nbval-current-env --nbval-cell-timeout 120 --nbval-sanitize-with tests/nbval.cfg
 FAULTS := tests/test_notebook_faults.py
-FRONT_END := ../../encoder_lib/explore/widget/front_end
 ROOT_FLAG := $(if $(filter 0,$(shell id -u)),--allow-root)
 
 .PHONY: help lab test test-long lint lint-front-end notebooks bench classroom clean
