@@ -4,6 +4,8 @@
 PYTHON ?= python3
 VENV := .venv
 CLASSROOM := .classroom
+NODE := .node
+FRONT_END := ../../encoder_lib/explore/widget/front_end
 RUN := $(VENV)/bin/python -m
 STAMP := $(VENV)/.set-up
 NOTEBOOKS := $(sort $(wildcard notebooks/*.ipynb))
@@ -14,7 +16,7 @@ NBVAL := --nbval --nbval-current-env --nbval-cell-timeout 120 --nbval-sanitize-w
 FAULTS := tests/notebooks/test_faults.py
 ROOT_FLAG := $(if $(filter 0,$(shell id -u)),--allow-root)
 
-.PHONY: help lab test test-long lint notebooks bench classroom clean
+.PHONY: help lab test test-long lint lint-front-end notebooks bench classroom clean
 
 help:  ## list the commands
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
@@ -33,9 +35,19 @@ test-long: $(STAMP)  ## the slow tests, and the notebooks again on a poorer and 
 	$(VENV)/bin/python tests/tools/machines.py busiest $(RUN) $(PARALLEL) -n 8 $(NBVAL) --nbval-cell-timeout 600 notebooks
 	@echo "make test-long: all passed."
 
-lint: $(STAMP)  ## check style and formatting
+lint: $(STAMP) lint-front-end  ## check style and formatting, and the front end's types too where npm is
 	$(RUN) ruff check
 	$(RUN) ruff format --check
+
+ifneq ($(shell command -v npm),)
+lint-front-end: $(NODE)/.set-up
+	cd tests/front_end && ../../$(NODE)/node_modules/.bin/biome check --error-on-warnings $(FRONT_END)
+	$(NODE)/node_modules/.bin/tsc --project tests/front_end
+else
+lint-front-end:
+	@echo "No 'npm' here: style and types of the front end (JavaScript) were not checked. Install node and npm to check them."
+	@test -z "$$CI"
+endif
 
 notebooks: $(STAMP)  ## run every notebook and save it in place
 	$(VENV)/bin/python tests/tools/run_notebooks.py $(NOTEBOOKS)
@@ -47,7 +59,7 @@ classroom: $(CLASSROOM)/.set-up  ## measure a class: students at once on a Jupyt
 	$(RUN) pytest tests/classroom -s
 
 clean:  ## remove the environments and caches
-	rm -rf $(VENV) $(CLASSROOM) build *.egg-info .pytest_cache .ruff_cache .hypothesis .benchmarks
+	rm -rf $(VENV) $(CLASSROOM) $(NODE) build *.egg-info .pytest_cache .ruff_cache .hypothesis .benchmarks
 
 $(STAMP): requirements.txt pyproject.toml
 	@command -v $(PYTHON) >/dev/null || { echo "No '$(PYTHON)' here. Install Python 3.11 to 3.13, or name one: make PYTHON=/path/to/python3.11"; exit 1; }
@@ -57,6 +69,12 @@ $(STAMP): requirements.txt pyproject.toml
 	@$(RUN) pip install --quiet --disable-pip-version-check -r requirements.txt
 	@touch $@
 	@echo "Set-up finished."
+
+$(NODE)/.set-up: tests/front_end/package.json tests/front_end/package-lock.json
+	@mkdir -p $(NODE)
+	@cp $^ $(NODE)
+	@npm ci --silent --ignore-scripts --no-audit --no-fund --prefix $(NODE)
+	@touch $@
 
 # The hub's packages stay out of .venv: they have an environment of their own, which sees those of .venv too.
 $(CLASSROOM)/.set-up: $(STAMP) tests/classroom/requirements.txt tests/classroom/package-lock.json

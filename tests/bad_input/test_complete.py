@@ -30,7 +30,7 @@ INSIDE = {
     "explore.block.": "parts of block_steps",
     "explore.widget.controls.Control": "each kind of control has its own entry",
     "explore.widget.controls.ControlTrait": "made by Explorer of a control",
-    "explore.widget.front_end.script": "names of files of the library",
+    "explore.widget.front_end.": "names of files of the library",
     "explore.norm.": "parts of normalise",
     "explore.widget.prediction.Judgement": "made by judge",
     "explore.widget.views.colour_table": "the name comes from a Heatmap",

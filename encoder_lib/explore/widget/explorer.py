@@ -28,7 +28,7 @@ class Explorer(anywidget.AnyWidget):
     picture, and is raised again.
     """
 
-    _esm = script("tokens.js", "explorer.js")
+    _esm = script("explorer.js")
     _css = STYLE
 
     title = Unicode().tag(sync=True)

@@ -1,5 +1,9 @@
 // The front end of Prediction: choose, commit, compare.
 
+import { element, keepKeys, listener, say } from "./dom.js";
+import { initialize } from "./late.js";
+
+/** @param {{ model: PredictionModel, el: HTMLElement }} props */
 function render({ model, el }) {
   const [listen, stop] = listener(model);
   const group = crypto.getRandomValues(new Uint32Array(2)).join("-"); // radio buttons of one view belong together
@@ -18,11 +22,17 @@ function render({ model, el }) {
   keepKeys(root);
   el.append(root);
 
+  /**
+   * @param {string} name
+   * @param {number | boolean} value
+   */
   const save = (name, value) => {
     model.set(name, value);
     model.save_changes();
   };
-  radios.forEach((radio, i) => radio.addEventListener("change", () => save("choice", i)));
+  radios.forEach((radio, i) => {
+    radio.addEventListener("change", () => save("choice", i));
+  });
   commit.addEventListener("click", () => {
     save("committed", true);
     compare.focus(); // its neighbour has gone
@@ -33,7 +43,7 @@ function render({ model, el }) {
   });
 
   const follow = () => {
-    const [choice, committed, revealed] = ["choice", "committed", "revealed"].map((name) => model.get(name));
+    const [choice, committed, revealed] = [model.get("choice"), model.get("committed"), model.get("revealed")];
     radios.forEach((radio, i) => {
       radio.checked = i === choice;
       radio.disabled = committed;

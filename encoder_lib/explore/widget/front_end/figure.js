@@ -1,0 +1,37 @@
+// A figure that the kernel has drawn: its PNG, followed.
+
+import { element } from "./dom.js";
+
+/**
+ * Show the PNG of a figure in `pictures` and follow it. Returns how to stop.
+ * @param {ExplorerModel} model
+ * @param {Listen} listen
+ * @param {{ pictures: HTMLElement, describe: () => void }} explorer
+ */
+export function showFigure(model, listen, { pictures, describe }) {
+  const picture = element("img", { class: "explorer-picture" });
+  pictures.append(picture);
+  let asked = 0;
+  let shown = 0;
+  let live = true;
+
+  const load = async () => {
+    const turn = ++asked;
+    const next = new Image();
+    const url = URL.createObjectURL(new Blob([model.get("_picture")], { type: "image/png" }));
+    next.src = url;
+    const decoded = next.decode().then(() => true);
+    const ready = await decoded.catch(() => false); // the old picture stays until then
+    if (!ready || !live || turn < shown) return URL.revokeObjectURL(url);
+    URL.revokeObjectURL(picture.src);
+    shown = turn;
+    picture.src = url;
+  };
+  listen("change:_picture", load);
+  listen("change:_descriptions", describe);
+  load();
+  return () => {
+    live = false;
+    URL.revokeObjectURL(picture.src);
+  };
+}

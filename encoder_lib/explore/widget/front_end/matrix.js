@@ -1,0 +1,93 @@
+// What a panel shows, and how it is read: its numbers cut out of all that came, a cell in words, the way among cells.
+
+import { formatValue } from "./format.js";
+import { clamp } from "./numbers.js";
+import { labelOf } from "./ticks.js";
+
+/**
+ * Cut the numbers of all panels, one after another in `data`, into what each panel shows in one frame.
+ * @param {PanelSpec[]} specs
+ * @param {Uint32Array[]} palettes
+ * @param {Limits[]} limits
+ * @param {Float32Array} data
+ * @param {number} frame
+ * @returns {Matrix[]}
+ */
+export function cutOut(specs, palettes, limits, data, frame) {
+  let start = 0;
+  return specs.map((spec, i) => {
+    const { rows, columns, frames, stride } = spec;
+    const shift = Math.min(frame, frames - 1);
+    const from = start + shift * stride;
+    start += (frames - 1) * stride + rows * columns;
+    return { spec, palette: palettes[i], limits: limits[i], values: data.subarray(from, from + rows * columns), shift };
+  });
+}
+
+/**
+ * The numbers of one row.
+ * @param {Matrix} matrix
+ * @param {number} row
+ */
+export function rowOf({ spec, values }, row) {
+  return values.subarray(row * spec.columns, (row + 1) * spec.columns);
+}
+
+/**
+ * A value as it is read out; what NaN stands for is the panel's to say.
+ * @param {PanelSpec} spec
+ * @param {string} value
+ */
+export const inWords = (spec, value) => (value === "NaN" ? spec.missing : value);
+
+/**
+ * A cell and its value, in words.
+ * @param {Matrix} matrix
+ * @param {Cell} cell
+ */
+export function reading(matrix, [row, column]) {
+  const { spec } = matrix;
+  const value = inWords(spec, formatValue(rowOf(matrix, row)[column]));
+  const [y, x] = [labelOf(matrix, "y", row), labelOf(matrix, "x", column)];
+  return `${spec.y_label || "row"} ${y}, ${spec.x_label || "column"} ${x}: ${value}`;
+}
+
+/**
+ * The cell at a point of the picture; null beside the plot.
+ * @param {PanelSpec} spec
+ * @param {PanelLayout} layout
+ * @param {{ offsetX: number, offsetY: number }} point
+ * @returns {Cell | null}
+ */
+export function cellAt({ rows, columns }, { left, top, width, height }, { offsetX, offsetY }) {
+  const row = Math.floor(((offsetY - top) / height) * rows);
+  const column = Math.floor(((offsetX - left) / width) * columns);
+  return row >= 0 && row < rows && column >= 0 && column < columns ? [row, column] : null;
+}
+
+/**
+ * The cell that a key leads to; the first press shows the first cell. Null for a key that leads nowhere.
+ * @param {PanelSpec} spec
+ * @param {Cell | null} cursor
+ * @param {{ key: string, ctrlKey: boolean }} press
+ * @returns {Cell | null}
+ */
+export function nextCell({ rows, columns }, cursor, { key, ctrlKey }) {
+  const [lastRow, lastColumn] = [rows - 1, columns - 1];
+  const page = Math.max(1, Math.round(rows / 8));
+  /** @type {Record<string, Cell>} */
+  const steps = {
+    ArrowUp: [-1, 0],
+    ArrowDown: [1, 0],
+    ArrowLeft: [0, -1],
+    ArrowRight: [0, 1],
+    PageUp: [-page, 0],
+    PageDown: [page, 0],
+    Home: [ctrlKey ? -lastRow : 0, -lastColumn],
+    End: [ctrlKey ? lastRow : 0, lastColumn],
+  };
+  if (!Object.hasOwn(steps, key)) return null;
+  if (!cursor) return [0, 0];
+  const [down, right] = steps[key];
+  return [clamp(cursor[0] + down, [0, lastRow]), clamp(cursor[1] + right, [0, lastColumn])];
+}

@@ -1,0 +1,142 @@
+// The panels of a view: shown, laid out, and kept up with the model.
+
+import { toPalette } from "./colour.js";
+import { say } from "./dom.js";
+import { Heatmap } from "./heatmap.js";
+import { layOut } from "./layout.js";
+import { cutOut } from "./matrix.js";
+import { Tokens } from "./tokens.js";
+
+const HINT = "Point at a cell, or focus a picture and press the arrow keys, to read its value.";
+
+/** @param {DataView<ArrayBuffer>} view */
+function floats({ buffer, byteOffset, byteLength }) {
+  return new Float32Array(buffer.slice(byteOffset, byteOffset + byteLength)); // a copy, as it may lie at an odd place
+}
+
+/**
+ * Show the panels of a view in `pictures`, read them out in `readout` and follow the model. Returns how to stop.
+ * @param {ExplorerModel} model
+ * @param {Listen} listen
+ * @param {{ pictures: HTMLElement, readout: HTMLElement, frame: () => number, describe: () => void }} explorer
+ */
+export function showPanels(model, listen, { pictures, readout, frame, describe }) {
+  /** @type {Heatmap[]} */
+  const panels = [];
+  /** @type {Tokens | null} */
+  let tokens = null; // the words above the panels, where there are any
+  let specs = model.get("_panels");
+  let palettes = specs.map(paletteOf);
+  let data = floats(model.get("_data"));
+
+  /** @param {PanelSpec} spec */
+  function paletteOf({ cmap }) {
+    return toPalette(model.get("_colours")[cmap]);
+  }
+
+  const announce = () => {
+    const speaking = panels.find((panel) => panel.cursor);
+    const title = panels.length > 1 && speaking?.matrix.spec.title ? `${speaking.matrix.spec.title}: ` : "";
+    const chosen = tokens?.touched ? tokens.reading() : "";
+    say(readout, speaking ? title + speaking.reading() : chosen || HINT);
+    readout.classList.toggle("explorer-hint", !speaking && !chosen);
+  };
+
+  const markRows = () => {
+    for (const panel of panels) panel.marked = tokens ? tokens.rowIn(panel.matrix) : null;
+  };
+
+  const showWord = () => {
+    markRows();
+    for (const panel of panels) panel.paint();
+    announce();
+  };
+
+  const show = () => {
+    const matrices = cutOut(specs, palettes, model.get("_limits"), data, frame());
+    matrices.forEach((matrix, i) => {
+      if (panels[i]) panels[i].show(matrix);
+      else panels.push(new Heatmap(matrix, announce));
+    });
+    panels.length = matrices.length;
+    tokens = showTokens(matrices);
+    markRows();
+    const parts = [...(tokens ? [tokens.root] : []), ...panels.map(({ figure }) => figure)];
+    if (parts.some((part, i) => part !== pictures.children[i]) || pictures.children.length > parts.length) {
+      pictures.replaceChildren(...parts);
+    }
+  };
+
+  /** @param {Matrix[]} matrices */
+  const showTokens = (matrices) => {
+    const spec = model.get("_tokens");
+    if (spec.panel === undefined) return null;
+    const matrix = matrices[spec.panel];
+    if (!tokens) return new Tokens(spec, matrix, showWord);
+    tokens.show(spec, matrix);
+    return tokens;
+  };
+
+  const arrange = () => {
+    const total = pictures.clientWidth;
+    if (!total) return; // hidden: the ResizeObserver calls again
+    const { color, fontFamily } = getComputedStyle(pictures);
+    const ratio = window.devicePixelRatio || 1;
+    const style = { colour: color, font: `11px ${fontFamily}`, titleFont: `600 13px ${fontFamily}`, ratio };
+    const sizes = panels.map((panel) => panel.sizes(style));
+    const layouts = layOut(sizes, total);
+    panels.forEach((panel, i) => {
+      panel.arrange(layouts[i], style);
+    });
+  };
+
+  const redraw = () => {
+    show();
+    arrange();
+    describe();
+    announce();
+  };
+
+  // One message from the kernel may change several traits: draw once, when all of them have been set.
+  let waiting = false;
+  let newPanels = false;
+  let newData = false;
+  const redrawSoon = () => {
+    if (waiting) return;
+    waiting = true;
+    queueMicrotask(() => {
+      if (newData) data = floats(model.get("_data"));
+      if (newPanels) {
+        specs = model.get("_panels");
+        palettes = specs.map(paletteOf);
+      }
+      [waiting, newPanels, newData] = [false, false, false];
+      redraw();
+    });
+  };
+  listen("change:_panels change:_colours", () => {
+    newPanels = true;
+    redrawSoon();
+  });
+  listen("change:_data", () => {
+    newData = true;
+    redrawSoon();
+  });
+  listen("change:_limits change:_frames change:_descriptions change:_tokens", redrawSoon);
+  for (const { name } of model.get("_controls")) {
+    listen(`change:${name}`, () => {
+      if (name === model.get("_frames")) redrawSoon();
+    });
+  }
+
+  show();
+  announce();
+  const resizing = new ResizeObserver(arrange);
+  resizing.observe(pictures);
+  const themes = new MutationObserver(() => requestAnimationFrame(arrange)); // the page hides while its theme changes
+  themes.observe(document.body, { attributes: true, attributeFilter: ["data-jp-theme-light"] });
+  return () => {
+    resizing.disconnect();
+    themes.disconnect();
+  };
+}

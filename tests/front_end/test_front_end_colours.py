@@ -1,0 +1,102 @@
+"""Values take the colours that matplotlib gives them, and words on them stand out."""
+
+import random
+from math import inf, nan, nextafter
+
+import matplotlib as mpl
+import numpy as np
+import pytest
+
+from encoder_lib.explore.widget.views import colour_table
+from encoder_lib.plots.inputs import colour_map
+
+pytestmark = pytest.mark.browser
+DRAW = random.Random(0)
+LIMITS = [
+    (0.0, 1.0),
+    (-1.0, 1.0),
+    (-0.3, 0.7),
+    (0.1, 0.1 + 1e-9),
+    (-1e30, 1e30),
+    (1e-30, 3e-30),
+    (0.0, 255.0),
+    (3.0, 5.0),
+]
+PIXELS = """({ colour }, [table, values, limits]) => {
+  const palette = colour.toPalette(bytes(table));
+  const pixels = colour.toPixels({ values: new Float32Array(values), limits, palette });
+  return [...new Uint8Array(pixels.buffer)];
+}"""
+
+
+def drawn(modules, cmap, values, limits):
+    """Red, green, blue and opacity that the front end gives to each value."""
+    pixels = modules.run(PIXELS, [list(colour_table(cmap)), values, limits])
+    return np.array(pixels, dtype=np.uint8).reshape(-1, 4)
+
+
+def edges(low, high):
+    """Values on both sides of every border between two of 256 colours, what lies beyond the limits, and any between."""
+    borders = [low + (high - low) * i / 256 for i in range(257)]
+    near = [nextafter(border, end) for border in borders for end in (-inf, inf)]
+    return borders + near + [low - 1, high + 1, -1e38, 1e38] + [DRAW.uniform(low, high) for _ in range(300)]
+
+
+@pytest.mark.parametrize("limits", LIMITS)
+@pytest.mark.parametrize("cmap", ["viridis", "coolwarm"])
+def test_a_value_takes_matplotlibs_colour(modules, cmap, limits):
+    """At the limits, beyond them, and on both sides of every border between two colours; as float32, as they travel."""
+    values = np.array(edges(*limits), dtype=np.float32).astype(np.float64)
+    expected = colour_map(cmap)(mpl.colors.Normalize(*limits, clip=True)(values), bytes=True)
+    np.testing.assert_array_equal(drawn(modules, cmap, values.tolist(), limits), expected)
+
+
+@pytest.mark.parametrize("limits", LIMITS)
+def test_shades_fall_where_matplotlibs_do_in_double_precision(modules, limits):
+    """No float lies between the values that are tried here."""
+    values = edges(*limits)
+    grey = mpl.colors.ListedColormap([(i / 255, 0, 0) for i in range(256)])
+    expected = grey(mpl.colors.Normalize(*limits, clip=True)(np.array(values)), bytes=True)[:, 0]
+    shades = modules.call("colour.js", "shadeOf", [[value, *limits] for value in values])
+    assert shades == expected.tolist()
+
+
+def test_what_is_not_finite_has_no_colour(modules):
+    """It is left transparent, for stripes; every other value is opaque."""
+    pixels = drawn(modules, "viridis", [nan, inf, -inf, 0.0, 1.0, -1e38], (0.0, 1.0))
+    assert pixels[:3].tolist() == [[0, 0, 0, 0]] * 3
+    assert pixels[3:, 3].tolist() == [255] * 3
+
+
+def test_a_colour_is_that_of_the_pixel(modules):
+    """What colours a word is what colours its cell."""
+    values = [DRAW.uniform(-0.2, 1.2) for _ in range(200)]
+    values = [float(np.float32(value)) for value in values]
+    script = """({ colour }, [table, values, limits]) => {
+      const palette = colour.toPalette(bytes(table));
+      return values.map((value) => colour.colourOf(value, { limits, palette }));
+    }"""
+    colours = modules.run(script, [list(colour_table("viridis")), values, [0.0, 1.0]])
+    assert colours == drawn(modules, "viridis", values, (0.0, 1.0))[:, :3].tolist()
+
+
+def luminance(colours):
+    """Relative luminance (WCAG 2.2) of colours from 0 to 255, (N, 3)."""
+    shares = np.asarray(colours) / 255
+    linear = np.where(shares <= 0.04045, shares / 12.92, ((shares + 0.055) / 1.055) ** 2.4)
+    return linear @ (0.2126, 0.7152, 0.0722)
+
+
+def test_ink_stands_out_from_every_colour(modules):
+    """At least 4.5 to 1, on every colour of the maps and on any other; and it is the better of black and white."""
+    tables = [colour_table(cmap) for cmap in ("viridis", "cividis", "coolwarm")]
+    colours = [list(table[i : i + 3]) for table in tables for i in range(0, len(table), 3)]
+    colours += [[DRAW.randrange(256) for _ in range(3)] for _ in range(2000)]
+    colours += [[v, v, v] for v in range(256)]
+    inks = modules.call("colour.js", "inkOn", [[colour] for colour in colours])
+    ground = luminance(colours)
+    contrast = {"#000000": (ground + 0.05) / 0.05, "#ffffff": 1.05 / (ground + 0.05)}
+    ratios = [contrast[ink][i] for i, ink in enumerate(inks)]
+    assert min(ratios) >= 4.5
+    assert np.allclose(ratios, np.maximum(*contrast.values()), rtol=0.01)
+    assert set(inks) == {"#000000", "#ffffff"}

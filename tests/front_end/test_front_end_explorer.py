@@ -1,0 +1,200 @@
+"""An explorer without a kernel: what it draws when messages come, and what it sends."""
+
+import numpy as np
+import pytest
+
+from encoder_lib.explore import Checkbox, Explorer, Heatmap, Number, Range, Select, Text, Tokens, View
+
+pytestmark = pytest.mark.browser
+START = """({ explorer }, state) => {
+  const revive = (v) => (v?.bytes ? bytes(v.bytes) : v);
+  const colours = Object.entries(state._colours ?? {}).map(([name, table]) => [name, revive(table)]);
+  for (const name of Object.keys(state)) state[name] = revive(state[name]);
+  window.revive = revive;
+  window.model = new Model({ ...state, _colours: Object.fromEntries(colours) });
+  window.home = document.createElement('div');
+  home.style.width = '900px';
+  document.body.replaceChildren(home);
+  window.stop = explorer.default.render({ model, el: home });
+  return painted();
+}"""
+# How often numbers have become colours since.
+COUNT = """() => {
+  const put = CanvasRenderingContext2D.prototype.putImageData;
+  window.drawn = 0;
+  CanvasRenderingContext2D.prototype.putImageData = function (image, ...rest) {
+    if (image.width > 1) window.drawn++; // the colour bar is one pixel wide
+    return put.call(this, image, ...rest);
+  };
+}"""
+
+
+def wired(value):
+    """A trait as it travels, with bytes as a list of numbers."""
+    if isinstance(value, bytes):
+        return {"bytes": list(value)}
+    return {name: wired(part) for name, part in value.items()} if isinstance(value, dict) else value
+
+
+def traits(explorer):
+    """What the front end gets of an explorer."""
+    own = [name for name in explorer.keys if name in (*explorer.values, "title", "error") or name in Explorer.__dict__]
+    return {name: wired(getattr(explorer, name)) for name in own if name not in ("_esm", "_css")}
+
+
+@pytest.fixture
+def start(modules):
+    """Show an explorer on the page."""
+
+    def start(explorer):
+        modules.run(START, traits(explorer))
+        return explorer
+
+    yield start
+    modules.page.evaluate("() => { stop(); home.remove(); }")
+
+
+def send(modules, explorer, **values):
+    """Set controls in Python; the page gets what has changed as one message."""
+    before = traits(explorer)
+    explorer.set(**values)
+    changed = {name: value for name, value in traits(explorer).items() if value != before[name]}
+    script = """async (changed) => {
+      for (const name of Object.keys(changed)) changed[name] = revive(changed[name]);
+      window.drawn = 0;
+      model.message(changed);
+      await painted();
+      return window.drawn;
+    }"""
+    return changed, modules.page.evaluate(script, changed)
+
+
+def text(modules, selector):
+    """The text of an element."""
+    return modules.page.locator(selector).first.text_content()
+
+
+def sized(size):
+    """A panel whose size, numbers, labels and limits depend on a control."""
+    ticks = [f"{size}:{i}" for i in range(size)]
+    return View(Heatmap(np.eye(size) * size, x_ticks=ticks, title=f"{size}"), description=f"Size {size}.")
+
+
+def test_a_message_that_changes_all_draws_once(modules, start):
+    """New panels, numbers, limits and words, whatever comes first; and the picture is the new one."""
+    explorer = start(Explorer(sized, Range("size", 3, min=1, max=9), title="Sizes"))
+    modules.page.evaluate(COUNT)
+    for size in (7, 2, 9):
+        changed, drawn = send(modules, explorer, size=size)
+        assert {"_panels", "_data", "_descriptions"} <= changed.keys()
+        assert drawn == 1
+        assert text(modules, "figcaption") == str(size) and text(modules, ".explorer-description") == f"Size {size}."
+    modules.page.locator("canvas").focus()
+    for key in ("Home", "Control+End"):
+        modules.page.keyboard.press(key)
+    assert text(modules, ".explorer-readout") == "row 8, column 9:8: 9"
+
+
+def test_traits_in_any_order_give_the_same_picture(modules, start):
+    """The kernel decides on the order in which a message lists them."""
+    explorer = start(Explorer(sized, Range("size", 3, min=1, max=9), title="Sizes"))
+    script = """async (changed) => {
+      for (const name of Object.keys(changed)) changed[name] = revive(changed[name]);
+      const old = Object.fromEntries(Object.keys(changed).map((name) => [name, model.get(name)]));
+      const names = Object.keys(changed), pictures = new Set();
+      for (const order of [names, names.toReversed(), names.toSorted()]) {
+        model.message(old);
+        await painted();
+        model.message(Object.fromEntries(order.map((name) => [name, changed[name]])));
+        await painted();
+        pictures.add(home.querySelector('canvas').toDataURL());
+      }
+      return pictures.size;
+    }"""
+    before = traits(explorer)
+    explorer.size = 8
+    changed = {name: value for name, value in traits(explorer).items() if value != before[name]}
+    assert len(changed) > 4 and modules.page.evaluate(script, changed) == 1
+
+
+def test_panels_and_words_may_come_and_go(modules, start):
+    """In the order of the view, and the page keeps no panel that has gone."""
+
+    def show(panels):
+        words = ["a", "b"]
+        maps = [Heatmap(np.eye(2), title=f"{i}", x_ticks=words, y_ticks=words) for i in range(panels)]
+        return View(*maps, description=f"{panels}.", tokens=Tokens(maps[0]) if panels > 1 else None)
+
+    explorer = start(Explorer(show, Range("panels", 2, min=1, max=4), title="Panels"))
+    for panels in (4, 1, 3):
+        send(modules, explorer, panels=panels)
+        assert modules.page.locator("figcaption").all_text_contents() == [str(i) for i in range(panels)]
+        assert modules.page.locator(".explorer-words button").count() == (2 if panels > 1 else 0)
+
+
+@pytest.mark.parametrize(("others", "framed"), [(["a", "b,c"], True), (["a,b", "c"], False), (["c", "a"], False)])
+def test_a_word_is_framed_among_the_same_words_alone(modules, start, others, framed):
+    """Words with commas are not taken for other words."""
+    looks = Heatmap(np.eye(2), x_ticks=["a", "b,c"], y_ticks=["a", "b,c"])
+    other = Heatmap(np.eye(2), y_ticks=others)
+    start(Explorer(lambda: View(looks, other, description="Words.", tokens=Tokens(looks)), title="Words"))
+    canvas = "() => home.querySelectorAll('canvas.explorer-picture')[1].toDataURL()"
+    before = modules.page.evaluate(canvas)
+    modules.page.locator(".explorer-words button").nth(1).focus()
+    assert (modules.page.evaluate(canvas) != before) == framed
+    assert text(modules, ".explorer-readout") == "“b,c” looks at b,c 100 %"
+
+
+def test_an_explorer_that_is_hidden_draws_when_it_is_shown(modules, start):
+    """Messages, a step of the frame and a choice come before there is any room; nothing fails."""
+    words = ["a", "b"]
+
+    def show(size, frame):
+        looks = Heatmap(np.stack([np.eye(2), np.ones((2, 2)) / 2]), x_ticks=words, y_ticks=words)
+        return View(looks, Heatmap(np.eye(size)), description=f"{size}.", tokens=Tokens(looks), frames="frame")
+
+    controls = Range("size", 2, min=1, max=5), Range("frame", 0, min=0, max=1)
+    explorer = Explorer(show, *controls, title="Hidden")
+    modules.page.add_style_tag(content=".explorer-pictures { display: none }")
+    start(explorer)
+    send(modules, explorer, size=4)
+    modules.page.evaluate("() => { model.set('frame', 1); document.querySelector('canvas').focus(); }")
+    assert modules.page.evaluate("() => home.querySelector('canvas.explorer-picture').style.width") == ""
+    modules.page.evaluate("() => { document.querySelector('style').remove(); return painted(); }")
+    assert modules.page.evaluate("() => parseFloat(home.querySelector('canvas.explorer-picture').style.width)") > 100
+    assert text(modules, ".explorer-words small") == "50 %"
+
+
+def test_every_kind_of_control_sends_what_python_takes(modules, start):
+    """Moved on the page, the value passes Python's check unchanged; set from Python, it shows."""
+    controls = [
+        Range("even", 0.3, min=0.1, max=0.9, step=0.1),
+        Range("rate", 1e-3, min=1e-6, max=10, step=None, log=True),
+        Number("number", 3, min=0, max=9),
+        Select("select", "a", options=["a", 3]),
+        Checkbox("checkbox", False),
+        Text("text", "hello", max_length=20),
+    ]
+    explorer = start(Explorer(lambda **v: View(Heatmap(np.eye(2)), description=str(v)), *controls, title="Controls"))
+    page = modules.page
+    for name in ("even", "rate", "number"):
+        page.locator(f"[data-control={name}]").press("ArrowUp")
+    page.locator("[data-control=select]").select_option(index=1)
+    page.locator("[data-control=checkbox]").check()
+    page.locator("[data-control=text]").fill("<b>")
+    sent = page.evaluate("() => model.sent.at(-1)")
+    values = {control.name: sent[control.name] for control in controls}
+    assert values == {control.name: control.check(values[control.name]) for control in controls}
+    assert values == {"even": 0.4, "rate": 0.00111, "number": 4, "select": 3, "checkbox": True, "text": "<b>"}
+    send(modules, explorer, even=0.9, rate=10, number=9, select="a", checkbox=True, text="x")
+    shown = dict(zip(values, page.locator("output").all_text_contents(), strict=True))
+    assert shown == {"even": "0.9", "rate": "10", "number": "9", "select": "a", "checkbox": "on", "text": "x"}
+
+
+def test_a_view_that_has_gone_listens_no_more(modules, start):
+    """Whoever closes an explorer leaves nothing behind on its model."""
+    start(Explorer(sized, Range("size", 3, min=1, max=9), title="Sizes"))
+    listening = "() => [...model.listeners.values()].reduce((sum, all) => sum + all.size, 0)"
+    assert modules.page.evaluate(listening) > 5
+    modules.page.evaluate("() => stop()")
+    assert modules.page.evaluate(listening) == 0

@@ -1,0 +1,88 @@
+"""Numbers in words: the front end says what Python says of the same number."""
+
+import random
+from decimal import ROUND_HALF_UP, Decimal
+from math import inf, nan, nextafter
+
+import numpy as np
+import pytest
+
+from encoder_lib.plots.style import percent
+
+pytestmark = pytest.mark.browser
+DRAW = random.Random(0)
+HALVES = [(n + 0.5) / 100 for n in range(100)]  # the halves between two whole percents, as near as floats come
+SHARES = [0.0, 1.0, 0.125, 0.375, 0.625, 0.875, 0.005, 5e-324, 1e-300, 0.285, 1 / 3, 2 / 3]
+SHARES += [nextafter(half, end) for half in HALVES for end in (0, 1)] + HALVES
+SHARES += [float(np.float32(half)) for half in HALVES]  # what comes from a model
+SHARES += [DRAW.random() for _ in range(500)] + [DRAW.random() / 100 for _ in range(500)]
+VALUES = [
+    0.0,
+    -0.0,
+    1.0,
+    -1.5,
+    1e-3,
+    1e5,
+    0.00125,
+    112500.0,
+    99999.5,
+    99994.999,
+    1e21,
+    -1e300,
+    5e-324,
+    0.1 + 0.2,
+    12345.5,
+]
+VALUES += [sign * DRAW.uniform(1, 10) * 10.0 ** DRAW.randint(-12, 12) for _ in range(500) for sign in (1, -1)]
+VALUES += [n / 8 * 10.0**k for n in range(1, 100, 7) for k in range(-3, 5)]  # ties
+
+
+def rounded(value, digits):
+    """A number with so many digits, half rounded away from zero."""
+    exact = Decimal(value)
+    return exact.quantize(Decimal(1).scaleb(exact.adjusted() - digits + 1), ROUND_HALF_UP)
+
+
+def in_words(value):
+    """Four digits; three and an exponent for what is small or large."""
+    if value == 0:
+        return "0"
+    if abs(value) < 1e-3 or abs(value) >= 1e5:
+        number, _, power = f"{rounded(value, 3):.2e}".partition("e")
+        return f"{number}e{int(power):+d}"
+    return f"{rounded(value, 4).normalize():f}"
+
+
+def test_a_share_reads_alike_live_and_stored(modules):
+    """In percent, on both sides of every half, for floats of both widths."""
+    assert modules.call("format.js", "percent", [[share] for share in SHARES]) == [percent(share) for share in SHARES]
+
+
+def test_an_eighth_is_thirteen_percent(modules):
+    """Half is rounded up, and a little is not nothing."""
+    shares = {0.0: "0 %", 0.004: "< 1 %", 0.005: "1 %", 0.125: "13 %", 0.995: "100 %", 1.0: "100 %"}
+    assert modules.call("format.js", "percent", [[share] for share in shares]) == list(shares.values())
+    assert [percent(share) for share in shares] == list(shares.values())
+
+
+def test_values_have_four_digits(modules):
+    """Rounded as exact arithmetic rounds them."""
+    assert modules.call("format.js", "formatValue", [[value] for value in VALUES]) == list(map(in_words, VALUES))
+
+
+def test_what_is_no_number_has_a_name(modules):
+    """The names that the key of a heatmap uses."""
+    assert modules.call("format.js", "formatValue", [[nan], [inf], [-inf]]) == ["NaN", "+∞", "−∞"]
+
+
+@pytest.mark.parametrize(("step", "decimals"), [(1, 0), (5, 0), (0.1, 1), (0.25, 2), (1e-3, 3), (1e-7, 7), (2.5e-7, 8)])
+def test_a_step_decides_on_the_decimals(modules, step, decimals):
+    """Every value that steps lead to reads as Python would print it with as many decimals as the step has."""
+    values = [float(f"{n * step:.12g}") for n in range(-50, 51)]
+    said = modules.call("format.js", "formatStep", [[value, step] for value in values])
+    assert said == [f"{value + 0.0:.{decimals}f}" for value in values]
+
+
+def test_without_a_step_a_value_has_four_digits(modules):
+    """As a slider without steps shows it."""
+    assert modules.call("format.js", "formatStep", [[1 / 3, None], [12345.678, None]]) == ["0.3333", "12350"]
