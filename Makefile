@@ -1,8 +1,14 @@
 # Two commands do everything: `make lab` opens the notebooks, `make test` runs the tests.
 # Each target first makes .venv from requirements.txt when it is missing or older than its sources.
+# With VERSIONS=lowest or VERSIONS=newest it takes the ends of the ranges in pyproject.toml, in an environment of their own.
 
 PYTHON ?= python3
-VENV := .venv
+VERSIONS ?= pinned
+INSTALL_pinned := -r requirements.txt
+INSTALL_newest := -e '.[notebooks]' -r tests/requirements.txt
+INSTALL_lowest := $(INSTALL_newest) -c tests/constraints-lowest.txt
+$(if $(INSTALL_$(VERSIONS)),,$(error VERSIONS: expected pinned, lowest or newest, got '$(VERSIONS)'))
+VENV := .venv$(if $(filter-out pinned,$(VERSIONS)),-$(VERSIONS))
 CLASSROOM := .classroom
 NODE := .node
 FRONT_END := ../../encoder_lib/explore/widget/front_end
@@ -59,14 +65,14 @@ classroom: $(CLASSROOM)/.set-up  ## measure a class: students at once on a Jupyt
 	$(RUN) pytest tests/classroom -s
 
 clean:  ## remove the environments and caches
-	rm -rf $(VENV) $(CLASSROOM) $(NODE) build *.egg-info .pytest_cache .ruff_cache .hypothesis .benchmarks
+	rm -rf .venv .venv-* $(CLASSROOM) $(NODE) build *.egg-info .pytest_cache .ruff_cache .hypothesis .benchmarks
 
-$(STAMP): requirements.txt pyproject.toml
+$(STAMP): pyproject.toml requirements.txt tests/requirements.txt tests/constraints-lowest.txt
 	@command -v $(PYTHON) >/dev/null || { echo "No '$(PYTHON)' here. Install Python 3.11 to 3.13, or name one: make PYTHON=/path/to/python3.11"; exit 1; }
 	@$(PYTHON) -c 'import sys; (3, 14) > sys.version_info >= (3, 11) or sys.exit("Python 3.11 to 3.13 is needed and this is %d.%d. Name another one: make PYTHON=python3.11" % sys.version_info[:2])'
 	@echo "Setting up $(VENV): about two minutes the first time, more on a slow connection."
 	@$(PYTHON) -m venv $(VENV)
-	@$(RUN) pip install --quiet --disable-pip-version-check -r requirements.txt
+	@$(RUN) pip install --quiet --disable-pip-version-check $(INSTALL_$(VERSIONS))
 	@touch $@
 	@echo "Set-up finished."
 
@@ -82,7 +88,7 @@ $(CLASSROOM)/.set-up: $(STAMP) tests/classroom/requirements.txt tests/classroom/
 	@$(RUN) venv $(CLASSROOM)/venv
 	@$(VENV)/bin/python -c 'import sysconfig; print("import site; site.addsitedir(%r)" % sysconfig.get_path("purelib"))' \
 		> $$(echo $(CLASSROOM)/venv/lib/python*/site-packages)/course.pth
-	@grep -v '^-' requirements.txt > $(CLASSROOM)/constraints.txt
+	@grep -hv '^-' requirements.txt tests/requirements.txt > $(CLASSROOM)/constraints.txt
 	@$(CLASSROOM)/venv/bin/python -m pip install --quiet --disable-pip-version-check -c $(CLASSROOM)/constraints.txt -r tests/classroom/requirements.txt
 	@cp tests/classroom/package.json tests/classroom/package-lock.json $(CLASSROOM)
 	@npm ci --silent --ignore-scripts --prefix $(CLASSROOM)

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Mapping
 from numbers import Real
 from pathlib import Path
 
+import numpy as np
 import torch
 from torch import Tensor, nn
 
@@ -29,7 +30,7 @@ def shown(value) -> str:
 def whole(name: str, value) -> int:
     """A whole number; bools, floats and tensors get TypeError."""
     try:
-        if isinstance(value, bool | Tensor):
+        if isinstance(value, bool | np.bool_ | Tensor):
             raise TypeError
         return operator.index(value)
     except TypeError:
@@ -273,7 +274,8 @@ def lengths(x, max_len) -> int:
 
 def _spreads(x: Tensor, shape) -> bool:
     """Whether x broadcasts to `shape` without making it larger."""
-    return x.ndim <= len(shape) and all(m in (1, s) for m, s in zip(reversed(x.shape), reversed(shape), strict=False))
+    last = shape[len(shape) - x.ndim :]
+    return x.ndim <= len(shape) and all(m in (1, s) for m, s in zip(x.shape, last, strict=True))
 
 
 def scores(x, mask=None) -> None:

@@ -8,14 +8,19 @@ import tomllib
 
 import nbformat
 import pytest
+import yaml
 from explorers import EXPLORERS
 from notebook_rules import code_cells
 from packaging.requirements import Requirement
 from packaging.specifiers import SpecifierSet
+from packaging.utils import canonicalize_name
 from packaging.version import Version
+from pins import REQUIRED, pins, version
 from places import NOTEBOOKS, ROOT
 
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+DEPENDENCIES = [*PROJECT["dependencies"], *PROJECT["optional-dependencies"]["notebooks"]]
+LOWEST = {name: version(pin) for name, pin in pins(ROOT / "tests/constraints-lowest.txt").items()}
 NO_PICTURES = {"predict", "judge", "Question", "Prediction"}  # of encoder_lib.explore, and no explorers
 VARIANTS = {  # an explorer with a switch of its own stands in the tests under a name of its own
     ("heads", "atlas", True): "atlas",
@@ -44,16 +49,38 @@ def test_the_promised_versions_of_python_are_those_of_ci():
     assert f"{sys.version_info.major}.{sys.version_info.minor}" in required
 
 
-@pytest.mark.parametrize("dependency", PROJECT["dependencies"])
-def test_a_range_holds_one_series_of_versions_and_it_is_installed(dependency):
-    """Not the series before the one that the tests run with, nor the one after."""
+@pytest.mark.parametrize("dependency", DEPENDENCIES)
+def test_a_range_goes_from_the_lowest_version_that_is_tested_to_the_next_major_one(dependency):
+    """Its lower end is in constraints-lowest.txt, its upper end follows the pin, and what is installed lies between."""
     requirement = Requirement(dependency)
-    here = Version(importlib.metadata.version(requirement.name))
-    assert requirement.specifier.contains(Version(here.public))
-    assert not requirement.specifier.contains(f"{here.major}.{here.minor + 1}")
-    assert not requirement.specifier.contains(f"{here.major + 1}.0")
-    assert here.minor == 0 or not requirement.specifier.contains(f"{here.major}.{here.minor - 1}.99")
-    assert not requirement.specifier.contains(f"{here.major - 1}.99")
+    ends = {end.operator: Version(end.version) for end in requirement.specifier}
+    assert len(requirement.specifier) == 2 and set(ends) == {">=", "<"}
+    name = canonicalize_name(requirement.name)
+    assert Version(LOWEST[name]) == ends[">="]
+    assert ends["<"] == Version(str(Version(REQUIRED[name]).major + 1))
+    assert requirement.specifier.contains(Version(importlib.metadata.version(name)).public)
+
+
+def test_the_workflow_runs_the_pins_and_both_ends_of_the_ranges():
+    """Each set is installed by what its name says: the pins alone, the constraints alone, neither."""
+    job = yaml.safe_load((ROOT / ".github/workflows/ci.yml").read_text())["jobs"]["test"]
+    matrix = job["strategy"]["matrix"]
+    versions = [*matrix["versions"], *(more["versions"] for more in matrix["include"])]
+    assert versions == ["pinned", "lowest", "newest"]
+    assert {"run": "make test VERSIONS=${{ matrix.versions }}"} in job["steps"]
+    makefile = (ROOT / "Makefile").read_text()
+    install = dict(re.findall(r"^INSTALL_(\w+) := (.+)$", makefile, re.MULTILINE))
+    assert "pip-version-check $(INSTALL_$(VERSIONS))\n" in makefile
+    assert install == {
+        "pinned": "-r requirements.txt",
+        "newest": "-e '.[notebooks]' -r tests/requirements.txt",
+        "lowest": "$(INSTALL_newest) -c tests/constraints-lowest.txt",
+    }
+
+
+def test_tools_are_no_packages_of_the_course():
+    """tests/requirements.txt pins what tests; a pin there of what the library needs would be no end of its range."""
+    assert not set(pins(ROOT / "tests/requirements.txt")) & {*LOWEST, *REQUIRED}
 
 
 def explorer_calls(path):
