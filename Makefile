@@ -33,9 +33,10 @@ test-long: $(STAMP)  ## the slow tests, and the notebooks again on a poorer and 
 	$(VENV)/bin/python tests/tools/machines.py busiest $(RUN) $(PARALLEL) -n 8 $(NBVAL) --nbval-cell-timeout 600 notebooks
 	@echo "make test-long: all passed."
 
-lint: $(STAMP)  ## check style and formatting
+lint: $(STAMP)  ## check style, formatting and types
 	$(RUN) ruff check
 	$(RUN) ruff format --check
+	$(RUN) mypy
 
 notebooks: $(STAMP)  ## run every notebook and save it in place
 	$(VENV)/bin/python tests/tools/run_notebooks.py $(NOTEBOOKS)
@@ -47,7 +48,7 @@ classroom: $(CLASSROOM)/.set-up  ## measure a class: students at once on a Jupyt
 	$(RUN) pytest tests/classroom -s
 
 clean:  ## remove the environments and caches
-	rm -rf $(VENV) $(CLASSROOM) build *.egg-info .pytest_cache .ruff_cache .hypothesis .benchmarks
+	rm -rf $(VENV) $(CLASSROOM) build *.egg-info .pytest_cache .ruff_cache .mypy_cache .hypothesis .benchmarks
 
 $(STAMP): requirements.txt pyproject.toml
 	@command -v $(PYTHON) >/dev/null || { echo "No '$(PYTHON)' here. Install Python 3.11 to 3.13, or name one: make PYTHON=/path/to/python3.11"; exit 1; }
