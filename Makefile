@@ -41,9 +41,10 @@ test-long: $(STAMP)  ## the slow tests, and the notebooks again on a poorer and 
 	$(VENV)/bin/python tests/tools/machines.py busiest $(RUN) $(PARALLEL) -n 8 $(NBVAL) --nbval-cell-timeout 600 notebooks
 	@echo "make test-long: all passed."
 
-lint: $(STAMP) lint-front-end  ## check style and formatting, and the front end's types too where npm is
+lint: $(STAMP) lint-front-end  ## check style, formatting and types, the front end's too where npm is
 	$(RUN) ruff check
 	$(RUN) ruff format --check
+	$(RUN) mypy
 
 ifneq ($(shell command -v npm),)
 lint-front-end: $(NODE)/.set-up
@@ -65,7 +66,7 @@ classroom: $(CLASSROOM)/.set-up  ## measure a class: students at once on a Jupyt
 	$(RUN) pytest tests/classroom -s
 
 clean:  ## remove the environments and caches
-	rm -rf .venv .venv-* $(CLASSROOM) $(NODE) build *.egg-info .pytest_cache .ruff_cache .hypothesis .benchmarks
+	rm -rf .venv .venv-* $(CLASSROOM) $(NODE) build *.egg-info .pytest_cache .ruff_cache .mypy_cache .hypothesis .benchmarks
 
 $(STAMP): pyproject.toml requirements.txt tests/requirements.txt tests/constraints-lowest.txt
 	@command -v $(PYTHON) >/dev/null || { echo "No '$(PYTHON)' here. Install Python 3.11 to 3.13, or name one: make PYTHON=/path/to/python3.11"; exit 1; }

@@ -9,6 +9,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 import torch
 from IPython import get_ipython
+from IPython.lib.pretty import RepresentationPrinter
 from pygments.lexers import PythonLexer
 from pygments.token import Token
 from torch import Tensor
@@ -63,7 +64,7 @@ def tidy(x: Tensor) -> Tensor:
     return x.round(decimals=4) + 0.0 if x.is_floating_point() else x
 
 
-def _print_tidily(x: Tensor, printer, cycle) -> None:
+def _print_tidily(x: Tensor, printer: RepresentationPrinter, cycle: bool) -> None:
     printer.text(repr(tidy(x)))
 
 
@@ -82,13 +83,13 @@ class Source:
         return f'<pre style="{WRAPPED}">{pieces}</pre>'
 
 
-def _coloured(kind, piece: str) -> str:
+def _coloured(kind: tuple, piece: str) -> str:
     colour = next((colour for token, colour in COLOURS.items() if kind in token), None)
     text = html.escape(piece, quote=False)
     return text if colour is None else f'<span style="color:var(--jp-{colour})">{text}</span>'
 
 
-def complaint(function: Callable, *arguments) -> str:
+def complaint(function: Callable, *arguments: object) -> str:
     """What `function` says when it refuses its arguments: the kind of error and its words.
 
     Raises: AssertionError when it takes them; TypeError for what is no function.
@@ -101,7 +102,7 @@ def complaint(function: Callable, *arguments) -> str:
     raise AssertionError(f"expected {function} to refuse its arguments, but it took them")
 
 
-def show_source(thing) -> Source:
+def show_source(thing: Callable) -> Source:
     """Show the source of a class, function or method of the library: the code that the tests test.
 
     Raises: TypeError for anything that has no Python source.

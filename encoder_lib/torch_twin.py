@@ -24,13 +24,13 @@ def from_torch(module: nn.TransformerEncoder | nn.TransformerEncoderLayer) -> En
         raise TypeError(
             f"module: expected nn.TransformerEncoder or nn.TransformerEncoderLayer, got {type(module).__name__}"
         )
-    layers = nn.ModuleList(_layer(layer) for layer in module.layers)
-    if len(layers) == 0:
+    layers = [_layer(layer) for layer in module.layers]
+    if not layers:
         raise ValueError("module: expected at least one layer, got none")
     shape = layers[0].attention.d_model, layers[0].attention.n_heads, layers[0].feed_forward.linear1.out_features
     with torch.device("meta"):  # no memory for weights that are replaced at once
         encoder = Encoder(len(layers), *shape)
-    encoder.layers = layers
+    encoder.layers = nn.ModuleList(layers)
     encoder.norm = nn.Identity() if module.norm is None else _norm(module.norm)
     return encoder.train(module.training)
 
@@ -71,7 +71,7 @@ def _norm(theirs: nn.Module) -> LayerNorm:
     return ours
 
 
-def _activation(theirs) -> str:
+def _activation(theirs: object) -> str:
     if theirs in (F.relu, torch.relu) or isinstance(theirs, nn.ReLU):
         return "relu"
     if theirs is F.gelu or (isinstance(theirs, nn.GELU) and theirs.approximate == "none"):
@@ -80,5 +80,5 @@ def _activation(theirs) -> str:
 
 
 @torch.no_grad()
-def _copy(ours: nn.Parameter, theirs: torch.Tensor) -> None:
+def _copy(ours: torch.Tensor, theirs: torch.Tensor) -> None:
     ours.copy_(theirs)

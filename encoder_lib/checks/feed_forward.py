@@ -57,7 +57,7 @@ def check_merge(attempt: Callable) -> Verdict:
         "The first bias has to pass through the second map as well.",
     )
 
-    def joined(*arguments):
+    def joined(*arguments: Tensor) -> object:
         """The bias as a last column of the weight, so that both are compared at once."""
         got = attempt(*arguments)
         if got is None or got is ...:
@@ -95,7 +95,7 @@ def check_bump(attempt: Callable) -> Verdict:
         "Shapes as in nn.Linear(1, n) and nn.Linear(n, 1): w1 (n, 1), b1 (n,), w2 (1, n), b2 (1,).",
     )
 
-    def drawn(centre: float, width: float, x: Tensor):
+    def drawn(centre: float, width: float, x: Tensor) -> object:
         """What the network with the learner's weights puts out at x (P, 1)."""
         got = attempt(centre, width)
         if got is None or got is ...:

@@ -3,13 +3,16 @@
 import ctypes
 import threading
 from collections.abc import Callable
+from typing import TypeVar
+
+Result = TypeVar("Result")
 
 
 class TimeUp(BaseException):
     """Raised inside a function that has run for too long; no `except Exception` of its own catches it."""
 
 
-def run_within(seconds: float, function: Callable, *arguments):
+def run_within(seconds: float, function: Callable[..., Result], *arguments: object) -> Result:
     """Return function(*arguments), called in this thread. Raises TimeUp when it is not done after `seconds`.
 
     The limit is raised between two steps of Python, and again until it gets through: a single call that never comes

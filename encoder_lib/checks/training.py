@@ -41,9 +41,10 @@ def check_real_accuracy(attempt: Callable) -> Verdict:
         return (scores.argmax(-1) == targets)[real].double().mean()
 
     def case(label: str, answers: list, targets: list, lengths: list, n_classes: int) -> Case:
-        answers, targets = torch.tensor(answers), torch.tensor(targets)  # (B, T) each
-        scores = numbers(*answers.shape, n_classes, seed=len(label)) + 9 * F.one_hot(answers, n_classes)
-        return Case(label, (scores, targets, torch.arange(answers.shape[1]) < torch.tensor(lengths)[:, None]))
+        named = torch.tensor(answers)  # (B, T)
+        scores = numbers(*named.shape, n_classes, seed=len(label)) + 9 * F.one_hot(named, n_classes)
+        real = torch.arange(named.shape[1]) < torch.tensor(lengths)[:, None]  # (B, T)
+        return Case(label, (scores, torch.tensor(targets), real))
 
     cases = [
         case("two tokens, no padding", [[1, 0]], [[1, 1]], [2], 2),
@@ -72,7 +73,7 @@ def check_breaks(attempt: Callable) -> Verdict:
     def reference(whole: Tensor, removed: Tensor) -> Tensor:
         return removed.amax(dim=1) < whole.amin()
 
-    def share(*values) -> Tensor:
+    def share(*values: float | list[float]) -> Tensor:
         return torch.tensor(values, dtype=torch.float64)
 
     cases = [

@@ -93,7 +93,7 @@ def diagnose(exercise: str, thing: Callable, probes: Sequence[Probe], hints: Seq
 
 def _first_problem(exercise: str, looks: Sequence[tuple[str, Callable[[], str]]], hints: Sequence[str]) -> Verdict:
     """Look for a problem in turn, and tell of the first; each look gives it in words, or ""."""
-    passed = []
+    passed: list[str] = []
     for label, look in looks:
         problem = look()
         if problem == _UNWRITTEN and passed:
@@ -173,12 +173,12 @@ def _said(error: BaseException) -> str:
         return "(it cannot be shown in words)"
 
 
-def _difference(label: str, given: str, expected, got) -> str:
+def _difference(label: str, given: str, expected: Tensor, got: object) -> str:
     problem = difference(given, expected, got)
     return problem and f"{label}: {problem}"
 
 
-def difference(given: str, expected: Tensor, got) -> str:
+def difference(given: str, expected: Tensor, got: object) -> str:
     """How a result differs from what was expected, the input `given` in words; empty when it does not."""
     if not isinstance(got, Tensor):
         if expected.ndim or not isinstance(got, Real):
@@ -197,7 +197,7 @@ def difference(given: str, expected: Tensor, got) -> str:
     if expected.numel() <= 12:
         return f"with {given}\nexpected {_show(expected)}\ngot      {_show(got)}"
     furthest = (got.detach().double() - expected.double()).abs().nan_to_num(torch.inf).argmax()
-    place = tuple(i.item() for i in torch.unravel_index(furthest, expected.shape))
+    place = tuple(int(i) for i in torch.unravel_index(furthest, expected.shape))
     return f"with {given}, at {place}: expected {expected[place].item():.4f}, got {got[place].item():.4f}"
 
 
@@ -205,7 +205,7 @@ def _same(a: Tensor, b: Tensor) -> bool:
     return a.shape == b.shape and torch.allclose(a.detach().double(), b.detach().double(), atol=TOLERANCE, rtol=0)
 
 
-def _show(value) -> str:
+def _show(value: object) -> str:
     if isinstance(value, Tensor):
         return str(tidy(value).tolist()) if value.numel() <= 12 else f"a tensor of shape {tuple(value.shape)}"
     return repr(value)[:100]

@@ -2,13 +2,13 @@
 
 import math
 import zlib
-from functools import lru_cache
+from functools import lru_cache, partial
 
 import torch
 from torch import Tensor
 
 from encoder_lib import expect
-from encoder_lib.explore.widget.controls import Checkbox, Range, Select, Text
+from encoder_lib.explore.widget.controls import Checkbox, Control, Range, Select, Text
 from encoder_lib.explore.widget.explorer import Explorer
 from encoder_lib.explore.widget.views import Heatmap, Tokens, View
 from encoder_lib.model.attention import MultiHeadAttention, attention_scores, masked_softmax
@@ -20,7 +20,7 @@ MOST_WORDS, LONGEST_WORD = 12, 16  # words of a sentence, characters of a word
 WIDEST, VALUES = 512, 8  # numbers of a query or key, and of a value
 SILENT = ("no word", "the first word", "the second word", "the third word", "the last word")
 PADDED = 2  # words at the end that the padding mask hides
-SIGNED = {"cmap": "coolwarm", "limits": (-3, 3)}
+SIGNED = partial(Heatmap, cmap="coolwarm", limits=(-3, 3))
 
 
 def attend(sentence: str = "the dog bites the man", *, similarity: float = 0.0, masks: bool = True) -> Explorer:
@@ -46,26 +46,29 @@ def attend(sentence: str = "the dog bites the man", *, similarity: float = 0.0, 
         scores = attention_scores(query, key, scale=(d_head**-0.5 if scaled else 1) / temperature)  # (T, T)
         mask = _mask(len(words), padding, causal, silent)  # (T, T)
         weights = masked_softmax(scores, mask)  # (T, T)
-        rows = {"y_label": "looks", "y_ticks": words}
-        columns = {"x_label": "looked at", "x_ticks": words}
-        shown = Heatmap(weights, title="Weights: softmax of each row", **rows, **columns, limits=(0, 1))
+        looks = partial(Heatmap, x_label="looked at", x_ticks=words, y_label="looks", y_ticks=words)
+        shown = looks(weights, title="Weights: softmax of each row", limits=(0, 1))
         return View(
-            Heatmap(
+            looks(
                 scores.masked_fill(~mask, torch.nan),
                 title="Scores: query · key / √K" if scaled else "Scores: query · key",
                 missing="masked",
                 cmap="coolwarm",
                 limits=_limits(scores[mask]),
-                **rows,
-                **columns,
             ),
             shown,
-            Heatmap(weights @ value, title="Output: weighted means", x_label="value dimension", **rows, **SIGNED),
+            SIGNED(
+                weights @ value,
+                title="Output: weighted means",
+                x_label="value dimension",
+                y_label="looks",
+                y_ticks=words,
+            ),
             tokens=Tokens(shown, chosen=min(1, len(words) - 1)),
             description=_words(words, scores[mask], weights, mask),
         )
 
-    controls = [
+    controls: list[Control] = [
         Text("sentence", sentence, max_length=100, label="your sentence"),
         Range("similarity", similarity, min=0, max=1, step=0.05, label="query/key similarity"),
         Range("temperature", 1.0, min=0.1, max=10, step=None, log=True),
@@ -123,7 +126,7 @@ def _words(words: list[str], scores: Tensor, weights: Tensor, mask: Tensor) -> s
         return f"There is nothing to see.{nothing}"
     entropy = torch.special.entr(weights).sum(dim=-1)[looking].mean().item()
     most = weights[looking].amax(dim=-1).mean().item()
-    i, j = divmod(weights.argmax().item(), len(words))
+    i, j = divmod(int(weights.argmax()), len(words))
     hidden = (~mask[looking]).sum().item()
     masked = f" {hidden} of the {looking.sum().item() * len(words)} looks are masked." if hidden else ""
     return (
@@ -159,13 +162,11 @@ def head_slices(n_heads: int = 3, head: int = 1) -> Explorer:
         elsewhere = (dimension < first) | (dimension >= first + d_head)  # (D,)
         query, joined = (t[name][0].transpose(0, 1).flatten(1) for name in ("query", "heads"))  # (T, D) each
         weights = t["weights"][0, shown - 1]  # (T, T)
-        rows = {"y_ticks": words}
-        lit = {**rows, **SIGNED, "x_label": "dimension", "missing": "another head"}
+        lit = partial(SIGNED, x_label="dimension", y_ticks=words, missing="another head")
         return View(
-            Heatmap(
+            lit(
                 query.masked_fill(elsewhere, torch.nan),
                 title=f"Queries: head {shown} gets {d_head} of {D_MODEL} numbers",
-                **lit,
             ),
             Heatmap(
                 weights,
@@ -173,10 +174,10 @@ def head_slices(n_heads: int = 3, head: int = 1) -> Explorer:
                 x_label="looked at",
                 y_label="looks",
                 x_ticks=words,
+                y_ticks=words,
                 limits=(0, 1),
-                **rows,
             ),
-            Heatmap(joined.masked_fill(elsewhere, torch.nan), title="Output, in its head’s place", **lit),
+            lit(joined.masked_fill(elsewhere, torch.nan), title="Output, in its head’s place"),
             description=_slice_words(n_heads, shown, first, d_head, words, weights, attention),
         )
 
@@ -194,8 +195,10 @@ def _unfilled(n_heads: int) -> MultiHeadAttention:
         return MultiHeadAttention(D_MODEL, n_heads)
 
 
-def _slice_words(n_heads, shown, first, d_head, words, weights, attention) -> str:
-    i, j = divmod(weights.argmax().item(), len(words))
+def _slice_words(
+    n_heads: int, shown: int, first: int, d_head: int, words: list[str], weights: Tensor, attention: MultiHeadAttention
+) -> str:
+    i, j = divmod(int(weights.argmax()), len(words))
     size = sum(p.numel() for p in attention.parameters())
     slice_ = f"dimension {first}" if d_head == 1 else f"dimensions {first} to {first + d_head - 1}"
     return (

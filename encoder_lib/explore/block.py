@@ -101,7 +101,7 @@ def block_steps(
     Raises TypeError for what is no SentenceEncoder, and what the controls raise for values that they do not take.
     """
     expect.kind("model", model, SentenceEncoder, "a SentenceEncoder", "; try load_pretrained()")
-    layers = model.encoder.encoder.layers
+    layers = [layer for layer in model.encoder.encoder.layers if isinstance(layer, EncoderLayer)]
     controls = (
         Text("sentence", sentence, max_length=LONGEST, label="your sentence"),
         Range("step", step, min=1, max=STEPS, label="tensor, in order of computation"),
@@ -110,7 +110,7 @@ def block_steps(
     )
     trained = ORDERS[layers[0].norm_first]
     names = {o: block_tensors(o == ORDERS[1], layers[0].feed_forward.activation) for o in ORDERS}
-    picture = _Picture(layers[0].attention.n_heads)
+    picture = _Picture(model.encoder.n_heads)
 
     @lru_cache(maxsize=4)
     @torch.no_grad()
@@ -184,7 +184,8 @@ class _Picture:
     """The map of the layer, and beside it one tensor as colours: drawn once, then updated."""
 
     def __init__(self, n_heads: int):
-        self.n_heads, self.scale = n_heads, None
+        self.n_heads = n_heads
+        self.ends: tuple[int, int] | None = None  # the numbers that the ends of the colours stand for
         self.figure = plt.figure(figsize=(WIDTH, HEIGHT), dpi=100)
         self.map = self.figure.figimage(_map(ORDERS[0], "x"), zorder=-1)
         self.ax = self.figure.add_axes((0.38, 0.13, 0.535, 0.72))
@@ -206,20 +207,19 @@ class _Picture:
         self.image.set_extent((-0.5, columns - 0.5, rows - 0.5, -0.5))
         self.image.set_interpolation("nearest" if columns < 500 else "antialiased")
         self.ax.set_aspect("equal" if step.letters == "(H, T, T)" else "auto")
-        self._colour("weights" if step.name == "weights" else 8 if step.name == "scores" else 2)
+        self._colour({"weights": (0, 1), "scores": (-8, 8)}.get(step.name, (-2, 2)))
         if step.letters == "(H, T, T)":
             self._name_tiles(len(tokens) + 1, rows)
         else:
             self._name_rows(step, values, tokens, columns)
         self.ax.set_title(title, loc="left", y=1.01, parse_math=False)
 
-    def _colour(self, scale: str | int) -> None:
+    def _colour(self, ends: tuple[int, int]) -> None:
         """Colours of one meaning in all pictures: weights from 0 to 1, anything else between two fixed ends."""
-        if scale == self.scale:
+        if ends == self.ends:
             return
-        self.scale = scale
-        low, high, cmap = (0, 1, "viridis") if scale == "weights" else (-scale, scale, "coolwarm")
-        names = ("0", "0.5", "1") if scale == "weights" else (f"≤ −{high}", "0", f"≥ {high}")
+        low, high = self.ends = ends
+        cmap, names = ("viridis", ("0", "0.5", "1")) if low == 0 else ("coolwarm", (f"≤ −{high}", "0", f"≥ {high}"))
         self.image.set_cmap(mpl.colormaps[cmap].with_extremes(bad="white"))
         self.image.set_clim(low, high)
         self.bar.set_ticks([low, (low + high) / 2, high], labels=names)
@@ -237,12 +237,12 @@ class _Picture:
         label_ticks(self.ax.yaxis, places, [tokens[t] for t in places])
         if values.ndim == 2:
             places = range(0, columns, max(1, columns // 6))
-            self.ax.set_xticks(places, places)
+            self.ax.set_xticks(places, [str(place) for place in places])
             self.ax.set_xlabel(_columns(step))
         else:
             width = values.shape[-1]
             middles = [h * (width + GAP) + width // 2 for h in range(self.n_heads)]
-            self.ax.set_xticks(middles, range(1, self.n_heads + 1))
+            self.ax.set_xticks(middles, [str(head) for head in range(1, self.n_heads + 1)])
             self.ax.set_xlabel(f"head, {width} numbers each")
 
 

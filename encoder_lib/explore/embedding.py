@@ -1,6 +1,7 @@
 """The live picture of 01_embedding."""
 
 from collections.abc import Sequence
+from functools import partial
 
 import torch
 from torch import Tensor
@@ -28,11 +29,11 @@ def look_up(first: int = 2, second: int = 0, third: int = 2) -> Explorer:
         out = embed(ids).detach()  # (T, D)
         names = [f"id {i}" for i in ids.tolist()]
         rows, limit = [f"row {i}" for i in range(VOCABULARY)], table.abs().max().item()
-        colours = {"cmap": "coolwarm", "limits": (-limit, limit), "x_label": "dimension"}
+        signed = partial(Heatmap, cmap="coolwarm", limits=(-limit, limit), x_label="dimension")
         return View(
             Heatmap(one_hot, title="The ids, one-hot", y_ticks=names, x_label="row of the table", limits=(0, 1)),
-            Heatmap(lit, title="The table: rows that are read light up", missing="not read", y_ticks=rows, **colours),
-            Heatmap(out, title="What comes out", y_ticks=names, **colours),
+            signed(lit, title="The table: rows that are read light up", missing="not read", y_ticks=rows),
+            signed(out, title="What comes out", y_ticks=names),
             description=_words(ids.tolist(), (one_hot @ table - out).abs().max().item()),
         )
 

@@ -61,7 +61,7 @@ def _words(network: FeedForward, unit: int) -> str:
     """How many corners the fit has, and what the chosen unit does."""
     where, part = breakpoints(network), unit_contributions(network, grid())  # (F,), (P, F)
     sharpness = network.linear2.weight[0] * network.linear1.weight[:, 0].abs()  # (F,)
-    jumps = Counter()  # place -> by how much the slope changes there; two units may bend at one place
+    jumps: Counter[float] = Counter()  # place -> by how much the slope changes there; two units may bend at one place
     for place, jump in zip(where.tolist(), sharpness.tolist(), strict=True):
         jumps[round(place, 3)] += jump
     count = sum(abs(jump) > MIN_SLOPE_CHANGE and abs(place) < 1 for place, jump in jumps.items())

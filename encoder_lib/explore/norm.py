@@ -1,5 +1,7 @@
 """The live picture of 03_layer_norm."""
 
+from functools import partial
+
 import matplotlib.pyplot as plt
 import numpy as np
 import torch
@@ -49,13 +51,15 @@ def normalise(
     crowd = axes[0].plot([], [], "|", color=GREY, markersize=6, label="its seven batch mates")[0]
     axes[0].legend(loc="upper left")
 
-    def show(method, mean, spread, outlier, mates, gain, bias, eps) -> str:
+    def show(
+        method: str, mean: float, spread: float, outlier: float, mates: float, gain: float, bias: float, eps: float
+    ) -> str:
         token = mean + spread * shape  # (D,)
         token[WIDTH // 2] += outlier
-        settings = {"gain": gain, "bias": bias, "eps": eps}
+        norm = partial(normalised, method=method, gain=gain, bias=bias, eps=eps)
         batch = torch.cat([token[None], others + mates])  # (8, D)
-        y = normalised(batch, method, **settings)[0]  # (D,)
-        calm = normalised(torch.cat([token[None], others]), method, **settings)[0]
+        y = norm(batch)[0]  # (D,)
+        calm = norm(torch.cat([token[None], others]))[0]
         crowd.set_data((others + mates).flatten().numpy(), np.full(others.numel(), -2.6))
         before.update(token)
         after.update(y)

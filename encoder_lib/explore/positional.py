@@ -1,6 +1,7 @@
 """The live pictures of 02_positional_encoding."""
 
 import math
+from functools import partial
 
 import torch
 
@@ -22,24 +23,22 @@ def positional(length: int = 64, d_model: int = 128, base: float = 10_000, shift
         products = (table @ table.T / (d_model / 2))[top, top + torch.arange(length)]  # (65, T)
         change = (products - products[0]).abs().amax(dim=1).tolist()  # 65 numbers
         places = [str(t) for t in range(len(table))]
-        signed = {"cmap": "coolwarm", "limits": (-1, 1)}
+        signed = partial(Heatmap, cmap="coolwarm", limits=(-1, 1))
         return View(
-            Heatmap(
+            signed(
                 table,
                 title="Quick clocks on the left, slow ones on the right",
                 x_label="dimension",
                 y_label="position",
                 y_ticks=places,
                 window=length,
-                **signed,
             ),
-            Heatmap(
+            signed(
                 products[:, :, None],
                 title="Dot product with the top row: shifting leaves it alone",
                 x_ticks=["product / (D/2)"],
                 y_label="distance from the top row",
                 y_ticks=places[:length],
-                **signed,
             ),
             frames="shift",
             description=_words(length, d_model, base, change),

@@ -22,7 +22,7 @@ def heads(model: SentenceEncoder, sentence: str, *, layer: int = 1, head: int = 
     """
     expect.kind("model", model, SentenceEncoder, "a SentenceEncoder", "; try load_pretrained()")
     expect.flags(atlas=atlas)
-    n_layers, n_heads = len(model.encoder.encoder.layers), model.encoder.encoder.layers[0].attention.n_heads
+    n_layers, n_heads = len(model.encoder.encoder.layers), model.encoder.n_heads
 
     @lru_cache(maxsize=8)  # moving along the layers computes nothing anew
     def look(sentence: str) -> tuple[list[str], Tensor]:
@@ -66,7 +66,7 @@ def habit(weights: Tensor, tokens: list[str]) -> str:
     inner = weights[1:-1, 1:-1].clone().fill_diagonal_(-1)  # (T − 2, T − 2), without the two special tokens
     if len(inner) < 2:
         return words
-    looks, at = divmod(inner.argmax().item(), len(inner))
+    looks, at = divmod(int(inner.argmax()), len(inner))
     share = f"{100 * inner.max().item():.0f} %"
     return f"{words} Its strongest look from one word to another: “{tokens[looks + 1]}” at “{tokens[at + 1]}”, {share}."
 

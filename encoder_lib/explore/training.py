@@ -1,5 +1,7 @@
 """The live picture of 08_training: an attention map while it forms."""
 
+from functools import partial
+
 from encoder_lib import expect
 from encoder_lib.explore.widget.controls import Range
 from encoder_lib.explore.widget.explorer import Explorer
@@ -15,9 +17,10 @@ def training_maps(recording: Recording, *, sequence: int = 1, layer: int = 1, he
     Raises ValueError for a recording of fewer than two looks, TypeError for what is no recording.
     """
     expect.kind("recording", recording, Recording, "a Recording")
-    steps, maps, right = recording.steps, recording.maps if recording.steps else None, recording.right
+    steps, right = recording.steps, recording.right
     if len(steps) < 2:
         raise ValueError(f"expected a recording of at least two looks, got {len(steps)}: train the model with it first")
+    maps = recording.maps  # (N, layers, H, sequences, T, T)
     _, n_layers, n_heads, n_sequences, _, _ = maps.shape
     many = n_layers * n_heads > 1
     correct = (100 * recording.accuracies).tolist()
@@ -29,10 +32,10 @@ def training_maps(recording: Recording, *, sequence: int = 1, layer: int = 1, he
         asks = ~wanted.isnan().any(dim=1)  # (T,)
         there = (weights * wanted.nan_to_num()).sum(dim=(1, 2)) / asks.sum()  # (N,)
         which = f"layer {layer}, head {head}" if many else "the head"
-        style = {"x_label": "looked at", "y_label": "looks", "x_ticks": labels, "y_ticks": labels, "limits": (0, 1)}
+        looks = partial(Heatmap, x_label="looked at", y_label="looks", x_ticks=labels, y_ticks=labels, limits=(0, 1))
         return View(
-            Heatmap(weights, title=f"What {which} looks at", **style),
-            Heatmap(wanted, title="Where the answers stand", missing="asks nothing", **style),
+            looks(weights, title=f"What {which} looks at"),
+            looks(wanted, title="Where the answers stand", missing="asks nothing"),
             frames="step",
             description=[
                 f"After {n} steps {share:.0f} % of the answers to all sequences are right. In “{' '.join(symbols)}”, "

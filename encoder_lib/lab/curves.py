@@ -202,7 +202,8 @@ def _choose(hidden: Tensor, y: Tensor, width: int, *, outward: Tensor, new: floa
     """
     size = hidden.norm(dim=0)  # (C,)
     rest = torch.cat([torch.ones_like(y)[:, None], hidden, y[:, None]], dim=1)  # (P, 1 + C + 1): constant, units, y
-    chosen, column = [], 0
+    chosen: list[int] = []
+    column = 0
     for _ in range(width):
         direction = rest[:, column] / rest[:, column].norm()  # (P,)
         rest = rest - direction[:, None] * (direction @ rest)

@@ -3,9 +3,11 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
 from itertools import product
+from typing import Any, TypeVar
 
 import torch
 import torch.nn.functional as F
+from numpy.typing import ArrayLike
 from torch import Tensor, nn
 
 from encoder_lib import expect
@@ -14,6 +16,7 @@ from encoder_lib.model.feed_forward import FeedForward
 from encoder_lib.seeded import seeded
 from encoder_lib.trace import trace
 
+Model = TypeVar("Model", bound=nn.Module)
 ORDERS = {"post-norm": False, "pre-norm": True}  # name -> norm_first
 INITS: dict[str, Callable[[Tensor], Tensor] | None] = {
     "default": None,  # as nn.Linear draws it: uniform between −1/√(fan in) and +1/√(fan in), biases too
@@ -24,7 +27,7 @@ LOSSES = ("regression", "classification")
 CLASSES = 10
 
 
-def initialise(model: nn.Module, init: str) -> nn.Module:
+def initialise(model: Model, init: str) -> Model:
     """Draw the weights of every `nn.Linear` of the model anew, in place, and return the model.
 
     `init` is "default" (nn.Linear's own), "xavier" or "small" (a standard deviation of 0.02); the last two set the
@@ -34,12 +37,13 @@ def initialise(model: nn.Module, init: str) -> nn.Module:
     """
     expect.module("model", model)
     expect.choice("init", init, INITS)
+    draw = INITS[init]
     for module in model.modules():
         if isinstance(module, nn.Linear):
-            if INITS[init] is None:
+            if draw is None:
                 module.reset_parameters()
                 continue
-            INITS[init](module.weight)
+            draw(module.weight)
             if module.bias is not None:
                 nn.init.zeros_(module.bias)
     return model
@@ -80,7 +84,9 @@ def layer_similarity(model: TransformerEncoder, ids: Tensor) -> Tensor:
     return torch.stack([token_similarity(x.cpu().double()).mean() for x in stream])  # not every device has float64
 
 
-def chain_gradients(n_layers: int, *, residual: bool, init: str = "default", device=None) -> Tensor:
+def chain_gradients(
+    n_layers: int, *, residual: bool, init: str = "default", device: str | torch.device | None = None
+) -> Tensor:
     """How large a gradient is before each of a row of random feed-forward networks, and after the last.
 
         x = f(x),  or with the residual path  x = x + f(x);   the loss is a random weighted sum of the last x
@@ -132,7 +138,7 @@ def depth_profiles(
     d_ff: int = 128,
     batch: int = 4,
     tokens: int = 16,
-    device=None,
+    device: str | torch.device | None = None,
 ) -> dict[int, Profile]:
     """Profiles of a random stack that is cut off after each of `depths` layers, its final norm put on top of each cut.
 
@@ -182,7 +188,7 @@ def _profiles(encoder: Encoder, x: Tensor, depths: Sequence[int], loss: Callable
     stream = [x]  # L + 1 of (B, T, D)
     for layer in encoder.layers:
         stream.append(layer(stream[-1]))
-    weights = [layer.feed_forward.linear2.weight for layer in encoder.layers]
+    weights = [encoder.get_parameter(f"layers.{i}.feed_forward.linear2.weight") for i in range(len(encoder.layers))]
     values = torch.stack(stream).detach()  # (L + 1, B, T, D)
     size, similarity = values.square().mean((1, 2, 3)).sqrt().cpu(), token_similarity(values).mean(1).cpu()
     profiles = {}
@@ -200,7 +206,7 @@ def _mean(profiles: Sequence[Profile]) -> Profile:
     return Profile(gradient, **{name: values.mean(0) for name, values in gathered.items()})
 
 
-def depth_sweep(depths: Sequence[int], **options) -> dict[tuple[str, str, str], dict[int, Profile]]:
+def depth_sweep(depths: Sequence[int], **options: Any) -> dict[tuple[str, str, str], dict[int, Profile]]:
     """The profiles for every loss, order and initialisation: (loss, order, init) -> depth -> Profile.
 
     The options, and the errors, are those of `depth_profiles`.
@@ -225,7 +231,7 @@ def layer_gradients(profiles: dict[int, Profile], layer: int) -> Tensor:
     return torch.stack([profile.gradient[layer] for profile in profiles.values()])
 
 
-def power_law_exponent(x, y) -> float:
+def power_law_exponent(x: ArrayLike, y: ArrayLike) -> float:
     """The exponent p of the power law y ≈ c · x^p: the slope of the straight line through (log x, log y).
 
     Shapes: x and y (N,), positive numbers, N ≥ 2.

@@ -3,7 +3,7 @@
 import time
 import warnings
 import weakref
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from statistics import median
 
@@ -49,7 +49,8 @@ def benchmark(
         first = {name: _seconds(function, 1, clock) for name, function in functions.items()}  # to warm up
         again = {name: _seconds(function, 1, clock) for name, function in functions.items()}
         calls = {name: max(1, round(MIN_SECONDS / max(again[name], 1e-9))) for name in functions}
-        seen, spent = {name: [] for name in functions}, sum(first.values()) + sum(again.values())
+        seen: dict[str, list[float]] = {name: [] for name in functions}
+        spent = sum(first.values()) + sum(again.values())
         while len(seen[name]) < rounds and (spent < budget * len(functions) or not seen[name]):
             for name, function in functions.items():
                 seen[name].append(_seconds(function, calls[name], clock))
@@ -124,7 +125,7 @@ def layer_parts(layer: EncoderLayer, x: Tensor) -> dict[str, Callable[[], list[T
     }
 
 
-def compiled(module: nn.Module, *inputs: Tensor) -> tuple[nn.Module, str]:
+def compiled(module: nn.Module, *inputs: Tensor) -> tuple[Callable[..., Tensor], str]:
     """The module as torch.compile rewrites it, in one graph, and a sentence on how long that took.
 
     Where it does not work, for want of a C++ compiler for instance, the module as it is, and a sentence that says so.
@@ -159,12 +160,14 @@ def peak_bytes(function: Callable[[], object]) -> int:
 class _Held(TorchDispatchMode):
     """Counts the bytes of all tensors that come out of operations, from when they are made until they are dropped."""
 
-    def __init__(self):
+    def __init__(self) -> None:
         super().__init__()
         self.now = self.most = 0
         self.known = WeakIdKeyDictionary()  # storages: a view of one takes nothing
 
-    def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+    def __torch_dispatch__(
+        self, func: Callable, types: Iterable[type], args: tuple = (), kwargs: dict | None = None
+    ) -> object:
         for x in tree_leaves((args, kwargs or {})):
             if isinstance(x, Tensor):
                 self.known.setdefault(x.untyped_storage())  # it was there before

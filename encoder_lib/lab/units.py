@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from itertools import chain
 
 import torch
 from torch import Tensor
@@ -124,22 +123,24 @@ def collect_activations(model: SentenceEncoder, texts: Iterable[str], *, layer: 
     expect.sizes(layer=layer)
     if layer > len(stack):
         raise ValueError(f"layer: expected 1 to {len(stack)}, got {expect.shown(layer)}")
-    found = []
+    words: list[str] = []
+    previous: list[str] = []
+    tensors: list[list[Tensor]] = []  # for each text: ids (T,), inputs (T, D), preactivations (T, F), train (T,)
     for number, text in enumerate(texts):
         ids = model.ids(text)  # (1, T)
         x = model.encoder.embedding(ids)  # (1, T, D)
         for below in stack[: layer - 1]:
             x = below(x)
-        with trace(stack[layer - 1].feed_forward) as t:
+        with trace(stack[layer - 1].get_submodule("feed_forward")) as t:
             stack[layer - 1](x)
-        words = model.tokens(text)
-        train = torch.full((len(words) - 2,), number % 2 == 0)
+        pieces = model.tokens(text)
+        words += pieces[1:-1]
+        previous += pieces[:-2]
         rows = [tensor[0, 1:-1].cpu() for tensor in (ids, t["input"], t["linear1"])]
-        found.append((words[1:-1], words[:-2], *rows, train))
-    if not found:
+        tensors.append([*rows, torch.full((len(pieces) - 2,), number % 2 == 0)])
+    if not tensors:
         raise ValueError("texts: expected at least one, got none; try ['The cat sat on the mat.']")
-    words, previous, *tensors = zip(*found, strict=True)
-    return UnitActivations(list(chain(*words)), list(chain(*previous)), *map(torch.cat, tensors))
+    return UnitActivations(words, previous, *map(torch.cat, zip(*tensors, strict=True)))
 
 
 def top_token_share(preactivations: Tensor, ids: Tensor, *, k: int = 15) -> Tensor:

@@ -5,7 +5,6 @@ import re
 import textwrap
 from collections.abc import Callable, Sequence
 from functools import lru_cache, wraps
-from math import floor
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -79,7 +78,8 @@ def figure_size(plots: int, height: float = HEIGHT) -> tuple[float, float]:
 
 
 def percent(share: float) -> str:
-    """A share in whole per cent, halves rounded up, as the live pictures do; a little is not rounded to nothing."""
+    """A share as it is read: whole percent, half rounded up, and what is above 0 but rounds to none as < 1 %."""
+    share = float(share)  # a float32 would be rounded a second time on its way to percent
     if 0 < share < 0.005:
         return "< 1 %"
     whole = math.floor(100 * share)
@@ -98,12 +98,6 @@ def readable(text: object, limit: int) -> str:
     if len(text) > limit:
         text = text[: limit - 1] + "…"
     return UNSEEN.sub("\ufffd", re.sub("[\x00-\x1f\x7f-\x9f\u2028\u2029]", " ", text))
-
-
-def percent(share: float) -> str:
-    """A share as it is read: whole percent, half rounded up, and what is above 0 but rounds to none as < 1 %."""
-    share = float(share)  # a float32 would be rounded a second time on its way to percent
-    return "< 1 %" if 0 < share < 0.005 else f"{floor(100 * share + 0.5)} %"
 
 
 @lru_cache

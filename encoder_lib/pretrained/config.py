@@ -3,6 +3,7 @@
 import json
 import sys
 from pathlib import Path
+from typing import Any
 
 from tokenizers import Tokenizer, normalizers
 
@@ -103,7 +104,7 @@ def _max_tokens(folder: Path) -> int:
     return sys.maxsize
 
 
-def _json(path: Path, *, optional: bool = False, kind: type = dict):
+def _json(path: Path, *, optional: bool = False, kind: type = dict) -> Any:
     """What a JSON file says, when it is a `kind`; an `optional` file that is not there says nothing."""
     if optional and not path.exists():
         return kind()

@@ -43,7 +43,8 @@ def minilm() -> Path:
 def _installed() -> Path | None:
     """The package's folder of files; the package itself is not imported."""
     package = importlib.util.find_spec(PACKAGE)
-    return None if package is None else Path(package.submodule_search_locations[0]) / "model"
+    folders = None if package is None else package.submodule_search_locations
+    return Path(folders[0]) / "model" if folders else None
 
 
 def _verify(path: Path, expected: str) -> None:

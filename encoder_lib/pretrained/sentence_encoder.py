@@ -1,6 +1,6 @@
 """Weights that others trained, in our own encoder: texts in, one unit vector for each text out."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from functools import partial
 from pathlib import Path
 
@@ -24,7 +24,7 @@ BATCH_TOKENS = 1024  # measured: with fewer the matrices are too small, with mor
 
 
 def load_pretrained(
-    source: str | Path = "minilm", *, device=None, dtype: torch.dtype = torch.float32
+    source: str | Path = "minilm", *, device: str | torch.device | None = None, dtype: torch.dtype = torch.float32
 ) -> "SentenceEncoder":
     """A published encoder of the BERT family, in our own classes: learned positions, embedding norm, GELU, post-norm.
 
@@ -57,7 +57,9 @@ def load_pretrained(
 class _NoNumbers(TorchFunctionMode):
     """What is made inside gets no random numbers: not even for shapes alone, where torch imports its compiler first."""
 
-    def __torch_function__(self, func, types, args=(), kwargs=None):
+    def __torch_function__(
+        self, func: Callable, types: Iterable[type], args: tuple = (), kwargs: dict | None = None
+    ) -> object:
         if func in (Tensor.div, Tensor.__truediv__):
             return args[0]
         return (torch.empty if func is torch.randn else func)(*args, **(kwargs or {}))

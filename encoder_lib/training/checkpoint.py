@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import torch
+from safetensors import safe_open
 from safetensors.torch import save_file
 from torch import Tensor, nn
 
@@ -43,7 +44,7 @@ def save_training(
 
     Raises: as `save_checkpoint`; TypeError for an optimiser that is none, or remembers what is no tensor.
     """
-    names = {weight: _memory_of(optimiser) + name for name, weight in _trained(model, optimiser).items()}
+    names: dict[Tensor, str] = {w: _memory_of(optimiser) + name for name, w in _trained(model, optimiser).items()}
     tensors = dict(_weights(model))
     for weight, memory in optimiser.state.items():
         for key, value in memory.items():
@@ -83,7 +84,7 @@ def load_training(model: nn.Module, optimiser: torch.optim.Optimizer, path: str 
         extra = {name: file.get_tensor(name) for name in file.keys() if name.startswith(TRAINING)}  # noqa: SIM118
     if RANDOM + "cpu" not in extra:
         raise ValueError(f"{path}: expected a training to go on with, got weights alone; try load_checkpoint")
-    memories = {name: {} for name in trained}
+    memories: dict[str, dict[str, Tensor]] = {name: {} for name in trained}
     for name in [name for name in extra if name.startswith(OPTIMISER)]:
         weight, _, key = name.removeprefix(_memory_of(optimiser)).rpartition(".")
         if weight not in trained or extra[name].shape not in (torch.Size([]), trained[weight].shape):
@@ -91,14 +92,15 @@ def load_training(model: nn.Module, optimiser: torch.optim.Optimizer, path: str 
             raise ValueError(f"{path}: expected what {kind} remembers of these weights, got {name!r}; try another file")
         _expect_finite(f"{path}: {name}", extra[name])
         memories[weight][key] = extra[name]
-    random = {kind: extra.get(RANDOM + kind) for kind in _random_states(model)}
-    for kind, state in _random_states(model).items():
-        if random[kind] is not None and (random[kind].dtype, random[kind].shape) != (state.dtype, state.shape):
-            raise ValueError(f"{path}: {RANDOM}{kind}: expected a random state, got {tuple(random[kind].shape)}")
+    states = _random_states(model)
+    random = {kind: extra[RANDOM + kind] for kind in states if RANDOM + kind in extra}
+    for kind, state in random.items():
+        if (state.dtype, state.shape) != (states[kind].dtype, states[kind].shape):
+            raise ValueError(f"{path}: {RANDOM}{kind}: expected a random state, got {tuple(state.shape)}")
     model.load_state_dict(read)
     _remember(optimiser, trained, memories)
     torch.set_rng_state(random["cpu"])
-    if random.get("cuda") is not None:
+    if "cuda" in random:
         torch.cuda.set_rng_state(random["cuda"], _device(model))
     return {name.removeprefix(LOG): x.tolist() for name, x in extra.items() if name.startswith(LOG)}
 
@@ -124,7 +126,7 @@ def _write(tensors: Mapping[str, Tensor], path: str | Path, notes: Mapping[str, 
         save_file(tensors, part, metadata=notes or None)  # an empty one cannot be read back
 
 
-def _read_weights(model: nn.Module, file, path: str | Path) -> dict[str, Tensor]:
+def _read_weights(model: nn.Module, file: safe_open, path: str | Path) -> dict[str, Tensor]:
     """Every weight of `model` from an open file, none of them used yet."""
     weights = _weights(model)
     names = {name for name in file.keys() if not name.startswith(TRAINING)}  # noqa: SIM118 (it is no dict)

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, redirect_stdout
 from pathlib import Path
 from time import perf_counter
+from typing import NoReturn
 
 import torch
 from torch import Tensor, nn
@@ -100,7 +101,7 @@ class _Run:
         """The whole batch: every process draws the same one, and `fit` takes its rows of it."""
         ids, targets, _ = self.task.draw(self.options.batch_size)
         padding = self.task.padding_idx
-        self.tokens.append(ids.numel() if padding is None else (ids != padding).sum().item())
+        self.tokens.append(ids.numel() if padding is None else int((ids != padding).sum()))
         return ids, targets
 
     def _after_step(self) -> None:
@@ -108,7 +109,8 @@ class _Run:
         step, options = len(self.history), self.options
         if step > self.begun:
             self.seconds.append(perf_counter() - self.clock)
-            self.gradient_norms.append(nn.utils.get_total_norm([p.grad for p in self.model.parameters()]).item())
+            gradients = [p.grad for p in self.model.parameters() if p.grad is not None]
+            self.gradient_norms.append(nn.utils.get_total_norm(gradients).item())
             if step % options.every == 0 or step == options.steps:
                 evaluate(self.model, self.held_out, self.history)
                 self._save()
@@ -252,7 +254,7 @@ def _interrupts() -> Iterator[threading.Event]:
     """What a first Ctrl+C sets, instead of breaking into a step; a second one ends the process on the spot."""
     asked = threading.Event()
 
-    def ask(*_) -> None:
+    def ask(*_: object) -> None:
         asked.set()
         signal.signal(signal.SIGINT, signal.SIG_DFL)
 
@@ -266,7 +268,7 @@ def _interrupts() -> Iterator[threading.Event]:
 class _Parser(argparse.ArgumentParser):
     """All processes find the same fault in their options: the first one tells it."""
 
-    def error(self, message: str):
+    def error(self, message: str) -> NoReturn:
         if distributed.rank():
             distributed.wait_to_be_ended()
         super().error(f"{message}\nTry {self.prog} --help.")
@@ -357,8 +359,8 @@ def _whole(least: int, most: float = math.inf) -> Callable[[str], int]:
     """A reader of whole numbers from `least` to `most`."""
 
     def read(text: str) -> int:
-        number = int(text) if re.fullmatch(r"[+-]?[0-9]{1,30}", text) else math.nan
-        if not least <= number <= most:
+        number = int(text) if re.fullmatch(r"[+-]?[0-9]{1,30}", text) else None
+        if number is None or not least <= number <= most:
             bound = f"of at least {least}" if most == math.inf else f"from {least} to {most}"
             raise argparse.ArgumentTypeError(f"expected a whole number {bound}, got {text!r}; try {max(least, 1)}")
         return number

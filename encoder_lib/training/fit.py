@@ -20,7 +20,7 @@ from encoder_lib.training.tasks import IGNORE_INDEX
 EVAL_BATCH = 256  # sequences that are tried at a time
 
 
-class History(list):
+class History(list[float]):
     """What happened in a training, also in one that was stopped: the list of every step's loss, and more.
 
     planned_steps: the number of steps that were asked for. eval_steps: the steps after which the held-out data was
@@ -157,9 +157,9 @@ def _try(model: nn.Module, inputs: Tensor, targets: Tensor) -> tuple[float, floa
     try:
         for x, y in zip(inputs.split(EVAL_BATCH), targets.split(EVAL_BATCH), strict=True):
             scores, y = _scores(model, x.to(device), y.to(device))  # (N, classes), (N,)
-            right += (scores.argmax(-1) == y).sum().item()
+            right += int((scores.argmax(-1) == y).sum())
             loss += F.cross_entropy(scores, y, reduction="sum", ignore_index=IGNORE_INDEX).item()
-            asked += (y != IGNORE_INDEX).sum().item()
+            asked += int((y != IGNORE_INDEX).sum())
     finally:
         model.train(mode)
     return right / asked, loss / asked
@@ -225,7 +225,7 @@ def _enough(history: History, stop_at_accuracy: float | None, patience: int | No
     return "all steps done" if len(history) >= history.planned_steps else ""
 
 
-def _pair(name: str, batch) -> Sequence[Tensor]:
+def _pair(name: str, batch: object) -> Sequence[Tensor]:
     """The first two of what should be inputs and targets, and perhaps more."""
     if not isinstance(batch, tuple | list) or len(batch) < 2 or not all(isinstance(x, Tensor) for x in batch[:2]):
         kinds = [type(x).__name__ for x in batch] if isinstance(batch, tuple | list) else type(batch).__name__
@@ -238,7 +238,7 @@ def _expect_asked(targets: Tensor) -> None:
         raise ValueError(f"targets: expected at least one that asks for a class, got {IGNORE_INDEX} everywhere")
 
 
-def _expect_limits(held_out, stop_at_accuracy, patience) -> None:
+def _expect_limits(held_out: object, stop_at_accuracy: float | None, patience: int | None) -> None:
     if stop_at_accuracy is not None:
         expect.probability("stop_at_accuracy", stop_at_accuracy)
     if patience is not None:

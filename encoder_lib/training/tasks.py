@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache, partial
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor, nn
@@ -226,7 +226,7 @@ TASKS = {
 }
 
 
-def solver(task: Task, *, n_layers: int = 1, n_heads: int = 1, d_model: int = 64, **settings) -> nn.Sequential:
+def solver(task: Task, *, n_layers: int = 1, n_heads: int = 1, d_model: int = 64, **settings: Any) -> nn.Sequential:
     """A model for a task, in float32: an encoder, and a linear map from each token's vector to the scores of answers.
 
     Shapes: ids (B, T) -> (B, T, answers).
@@ -234,7 +234,8 @@ def solver(task: Task, *, n_layers: int = 1, n_heads: int = 1, d_model: int = 64
     """
     expect.kind("task", task, Task, "a Task", "; try TASKS['reverse']")
     expect.sizes(d_model=d_model)
-    settings = {"positional": "learned", "max_len": 2 * task.length, "padding_idx": task.padding_idx} | settings
+    own = {"positional": "learned", "max_len": 2 * task.length, "padding_idx": task.padding_idx}
+    settings = {**own, **settings}
     encoder = TransformerEncoder(len(task.symbols), n_layers, d_model, n_heads, 2 * d_model, **settings)
     return nn.Sequential(encoder, nn.Linear(d_model, task.answers)).float()
 
@@ -247,7 +248,7 @@ def library_sentences() -> dict[str, str]:
     Returns sentence -> what it documents, such as "csv.reader", in the order of the modules' names.
     """
     folder = Path(sysconfig.get_path("stdlib"))
-    found = {}
+    found: dict[str, str] = {}
     for module in sorted(sys.stdlib_module_names):
         path = folder / f"{module}.py"
         if module.startswith("_") or not path.exists():
@@ -269,7 +270,7 @@ def library_text() -> tuple[str, ...]:
     Plain means letters and the usual punctuation, 20 to 160 characters. Each sentence comes once.
     """
     folder = Path(sysconfig.get_path("stdlib"))
-    found = {}
+    found: dict[str, None] = {}
     for module in sorted(sys.stdlib_module_names):
         for path in [folder / f"{module}.py", *sorted((folder / module).rglob("*.py"))]:
             if path.exists() and not {"test", "tests", "idle_test"} & set(path.relative_to(folder).parts):

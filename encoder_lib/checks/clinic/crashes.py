@@ -22,15 +22,15 @@ from encoder_lib.model.positional import sinusoidal_table
 
 
 @case("a local variable", fault_injection.inject_feed_forward)
-def check_feed_forward(thing: type) -> Verdict:
+def check_feed_forward(thing: Callable) -> Verdict:
     """FeedForward(d_model, d_ff): Linear, ReLU, Linear."""
 
-    def one_token(thing: type) -> str:
+    def one_token(thing: Callable) -> str:
         module, x = made(thing, 2, 3), double([[[1, -1]]])
         got = run(module, x)
         return difference("[[[1.0, -1.0]]]", network(module, x, 3), got)
 
-    def formula(thing: type) -> str:
+    def formula(thing: Callable) -> str:
         module, x = made(thing, 4, 7), numbers(2, 3, 4)
         return difference("2 sequences of 3 tokens", network(module, x, 7), run(module, x))
 
@@ -112,11 +112,11 @@ def check_half_precision(thing: Callable) -> Verdict:
 
 
 @case("ids for vectors", fault_injection.inject_embedding)
-def check_embedding(thing: type) -> Verdict:
+def check_embedding(thing: Callable) -> Verdict:
     """Embedding(vocab_size, d_model): token vector plus the sinusoidal row of its position."""
 
     def embed(ids: list, vocab_size: int, d_model: int) -> Callable[[Callable], str]:
-        def look(thing: type) -> str:
+        def look(thing: Callable) -> str:
             module, given = made(thing, vocab_size, d_model), torch.tensor(ids)
             table = of_shape(module, vocab_size, d_model)
             with torch.no_grad():
@@ -127,7 +127,7 @@ def check_embedding(thing: type) -> Verdict:
 
         return look
 
-    def padding(thing: type) -> str:
+    def padding(thing: Callable) -> str:
         row = of_shape(made(thing, 5, 4), 5, 4)[0]
         return difference("the row of id 0, which is padding,", torch.zeros(4, dtype=torch.float64), row)
 
@@ -148,11 +148,11 @@ def check_embedding(thing: type) -> Verdict:
 
 
 @case("the table stays behind", fault_injection.inject_positions)
-def check_positions(thing: type) -> Verdict:
+def check_positions(thing: Callable) -> Verdict:
     """Positions(d_model): adds the sinusoidal table, in the dtype and on the device that the module was moved to."""
 
     def moved(dtype: torch.dtype) -> Callable[[Callable], str]:
-        def look(thing: type) -> str:
+        def look(thing: Callable) -> str:
             x = torch.zeros(1, 3, 4, dtype=dtype)
             got = run(made(thing, 4).to(dtype), x)
             problem = difference("3 zero vectors", sinusoidal_table(3, 4, dtype=dtype)[None].double(), got.double())
@@ -162,11 +162,11 @@ def check_positions(thing: type) -> Verdict:
 
         return look
 
-    def elsewhere(thing: type) -> str:
+    def elsewhere(thing: Callable) -> str:
         got = made(thing, 4).to("meta")(torch.zeros(1, 3, 4, dtype=torch.float64, device="meta"))
         return "" if got.device.type == "meta" else f"after .to('meta'), the result was on {got.device}"
 
-    def fixed(thing: type) -> str:
+    def fixed(thing: Callable) -> str:
         names = [name for name, weight in made(thing, 4).named_parameters() if weight.requires_grad]
         return f"expected nothing to train, got {', '.join(names)}" if names else ""
 

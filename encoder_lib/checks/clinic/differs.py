@@ -109,24 +109,24 @@ def check_quiet_rows(thing: Callable) -> Verdict:
 
 
 @case("layers made in forward", fault_injection.inject_self_attention)
-def check_self_attention(thing: type) -> Verdict:
+def check_self_attention(thing: Callable) -> Verdict:
     """SelfAttention(d_model): x, mask -> attention with linear maps of its own for query, key and value."""
 
-    def twice(thing: type) -> str:
+    def twice(thing: Callable) -> str:
         module, x = made(thing, 2), double([[[1, 0], [0, 1]]])
         first, second = module(x), module(x)
         moved = (second - first).abs().max().item()
         return f"the two outputs differ by up to {moved:.4f}" if moved > 1e-9 else ""
 
-    def formula(thing: type) -> str:
+    def formula(thing: Callable) -> str:
         module, x = made(thing, 4), numbers(2, 3, 4)
         weights = torch.cat([w for w in module.parameters() if w.ndim == 2]).split(4)  # three (D, D)
         biases = torch.cat([b for b in module.parameters() if b.ndim == 1]).split(4)
         mask, got = torch.tensor([[True, True, False]]), None
         for q, k, v in ((0, 1, 2), (0, 2, 1), (1, 0, 2), (1, 2, 0), (2, 0, 1), (2, 1, 0)):
-            three = (F.linear(x, weights[i], biases[i]) for i in (q, k, v))
+            query, key, value = (F.linear(x, weights[i], biases[i]) for i in (q, k, v))
             got = run(module, x, mask) if got is None else got
-            if not difference("", attention(*three, mask)[0], got):
+            if not difference("", attention(query, key, value, mask)[0], got):
                 return ""
         return "the output is not the attention of three linear maps of x, last token hidden"
 
@@ -145,30 +145,30 @@ def check_self_attention(thing: type) -> Verdict:
 
 
 @case("dropout that never stops", lambda thing: fault_injection.inject_feed_forward(thing, 0.5))
-def check_evaluation(thing: type) -> Verdict:
+def check_evaluation(thing: Callable) -> Verdict:
     """FeedForward(d_model, d_ff, dropout): dropout on the hidden numbers, in training mode alone."""
 
     def twice(training: bool) -> float:
         module, x = made(thing, 4, 32, 0.5).train(training), numbers(2, 3, 4)
         return (module(x) - module(x)).abs().max().item()
 
-    def evaluating(thing: type) -> str:
+    def evaluating(thing: Callable) -> str:
         moved = twice(training=False)
         return f"the two outputs differ by up to {moved:.4f}" if moved > 1e-9 else ""
 
-    def training(thing: type) -> str:
+    def training(thing: Callable) -> str:
         return "" if twice(training=True) > 1e-9 else "expected dropout 0.5 to change the output, got the same twice"
 
-    def formula(thing: type) -> str:
+    def formula(thing: Callable) -> str:
         module, x = made(thing, 4, 32, 0.5).eval(), numbers(2, 3, 4)
         return difference("2 sequences of 3 tokens", network(module, x, 32), run(module, x))
 
-    def all_silent(thing: type) -> str:
+    def all_silent(thing: Callable) -> str:
         module, x = made(thing, 4, 5, 0.99999), numbers(1, 1, 4)
         got = run(module, x)
         return difference("a dropout of 0.99999, the second bias alone,", of_shape(module, 4).expand(1, 1, 4), got)
 
-    def once_more(thing: type) -> str:
+    def once_more(thing: Callable) -> str:
         module, x = made(thing, 4, 32, 0.5), numbers(2, 3, 4)
         module.eval(), run(module, x), module.train()
         same = torch.equal(module(x), module(x))

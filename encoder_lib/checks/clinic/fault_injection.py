@@ -4,7 +4,7 @@ A patient is a small `TransformerEncoder` of which one part was exchanged. Each 
 AssertionError, or whatever error the model itself stops with, when something is wrong.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
@@ -39,8 +39,10 @@ class FaultyModel:
 
     def build(self, seed: int = 0) -> TransformerEncoder:
         with seeded(seed):
-            options = {"norm_first": self.norm_first, "final_norm": False, "padding_idx": 0, "dropout": 0.1}
-            model = TransformerEncoder(VOCAB, LAYERS, D, self.n_heads, D_FF, **options)
+            model = TransformerEncoder(
+                VOCAB, LAYERS, D, self.n_heads, D_FF,
+                norm_first=self.norm_first, final_norm=False, padding_idx=0, dropout=0.1,
+            )  # fmt: skip
             self.inject(model)
         return model
 
@@ -76,7 +78,7 @@ def sizes_and_types(patient: FaultyModel) -> None:
 
 
 @contextmanager
-def _float64():
+def _float64() -> Iterator[None]:
     """float64 as the default dtype: a table that a part makes in float32 would keep its rounding."""
     before = torch.get_default_dtype()
     torch.set_default_dtype(torch.float64)
@@ -185,10 +187,14 @@ def no_fault(model: TransformerEncoder) -> None:
     """A sound encoder stays as it is."""
 
 
+def _layers(model: TransformerEncoder) -> list[EncoderLayer]:
+    return [layer for layer in model.encoder.layers if isinstance(layer, EncoderLayer)]
+
+
 def _sizes(model: TransformerEncoder) -> tuple[int, int, int]:
     """The number of layers, D and F."""
-    layer = model.encoder.layers[0]
-    return len(model.encoder.layers), layer.norm1.d_model, layer.feed_forward.linear1.out_features
+    layers = _layers(model)
+    return len(layers), layers[0].norm1.d_model, layers[0].feed_forward.linear1.out_features
 
 
 class Attention(MultiHeadAttention):
@@ -198,7 +204,9 @@ class Attention(MultiHeadAttention):
         super().__init__(d_model, 1)
         self.core = core
 
-    def forward(self, query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None = None) -> Tensor:
+    def forward(  # type: ignore[override]  # no packed row comes here
+        self, query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None = None
+    ) -> Tensor:
         everything = torch.ones(query.shape[0], 1, key.shape[1], dtype=torch.bool, device=query.device)
         mask = everything if mask is None else mask[:, 0]
         return self.out_proj(self.core(self.q_proj(query), self.k_proj(key), self.v_proj(value), mask))  # (B, q, D)
@@ -206,7 +214,7 @@ class Attention(MultiHeadAttention):
 
 def inject_attention(core: Callable[..., Tensor]) -> Callable[[TransformerEncoder], None]:
     def inject(model: TransformerEncoder) -> None:
-        for layer in model.encoder.layers:
+        for layer in _layers(model):
             sound, layer.attention = layer.attention, Attention(layer.attention.d_model, core)
             layer.attention.load_state_dict(sound.state_dict())
 
@@ -233,7 +241,8 @@ def inject_split(thing: Callable) -> FaultyModel:
 
     def inject(model: TransformerEncoder) -> None:
         def core(q: Tensor, k: Tensor, v: Tensor, mask: Tensor) -> Tensor:
-            heads, _ = attention(*thing(q, k, v, model.n_heads), mask[:, None])  # (B, H, q, K)
+            query, key, value = thing(q, k, v, model.n_heads)  # (B, H, …, K) each
+            heads, _ = attention(query, key, value, mask[:, None])  # (B, H, q, K)
             return heads.transpose(1, 2).flatten(-2)  # (B, q, D)
 
         inject_attention(core)(model)
@@ -245,7 +254,9 @@ def inject_torch_attend(thing: Callable) -> FaultyModel:
     """attend(attention, x, real), with torch's own attention."""
 
     class TorchAttention(MultiHeadAttention):
-        def forward(self, query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None = None) -> Tensor:
+        def forward(  # type: ignore[override]  # no packed row comes here
+            self, query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None = None
+        ) -> Tensor:
             three = (self.q_proj, self.k_proj, self.v_proj)
             weights = {
                 "in_proj_weight": torch.cat([p.weight for p in three]),
@@ -260,13 +271,13 @@ def inject_torch_attend(thing: Callable) -> FaultyModel:
             return thing(lambda *args, **options: functional_call(theirs, weights, args, options), query, real)
 
     def inject(model: TransformerEncoder) -> None:
-        for layer in model.encoder.layers:
+        for layer in _layers(model):
             layer.attention = TorchAttention(layer.attention.d_model, 1)
 
     return FaultyModel(inject)
 
 
-def inject_self_attention(thing: type) -> FaultyModel:
+def inject_self_attention(thing: Callable) -> FaultyModel:
     """SelfAttention(d_model): x, mask -> x, without the last linear map."""
 
     class Whole(nn.Module):
@@ -278,8 +289,8 @@ def inject_self_attention(thing: type) -> FaultyModel:
             return self.out_proj(self.inner(query, None if mask is None else mask[:, 0]))  # (B, T, D)
 
     def inject(model: TransformerEncoder) -> None:
-        for layer in model.encoder.layers:
-            layer.attention = Whole(layer.attention.d_model)
+        for layer in _layers(model):
+            layer.set_submodule("attention", Whole(layer.attention.d_model))
 
     return FaultyModel(inject)
 
@@ -292,18 +303,18 @@ def inject_norm(thing: Callable) -> FaultyModel:
             return thing(x) * self.weight + self.bias
 
     def inject(model: TransformerEncoder) -> None:
-        for layer in model.encoder.layers:
+        for layer in _layers(model):
             layer.norm1, layer.norm2 = Norm(layer.norm1.d_model), Norm(layer.norm1.d_model)
 
     return FaultyModel(inject, norm_first=True)
 
 
-def inject_feed_forward(thing: type, *options: float) -> FaultyModel:
+def inject_feed_forward(thing: Callable, *options: float) -> FaultyModel:
     """FeedForward(d_model, d_ff, *options)."""
 
     def inject(model: TransformerEncoder) -> None:
         _, *sizes = _sizes(model)
-        for layer in model.encoder.layers:
+        for layer in _layers(model):
             layer.feed_forward = thing(*sizes, *options)
 
     return FaultyModel(inject)
@@ -313,16 +324,18 @@ def inject_block(thing: Callable) -> FaultyModel:
     """block(x, attend, network, norm1, norm2)."""
 
     class Layer(EncoderLayer):
-        def forward(self, x: Tensor, mask: Tensor | None = None) -> Tensor:
+        def forward(  # type: ignore[override]  # no packed row comes here
+            self, x: Tensor, mask: Tensor | None = None
+        ) -> Tensor:
             return thing(x, lambda x: self._attend(x, mask), self._feed_forward, self.norm1, self.norm2)
 
     def inject(model: TransformerEncoder) -> None:
-        model.encoder.layers = nn.ModuleList(recast(layer, Layer) for layer in model.encoder.layers)
+        model.encoder.layers = nn.ModuleList(recast(layer, Layer) for layer in _layers(model))
 
     return FaultyModel(inject)
 
 
-def inject_stack(thing: type) -> FaultyModel:
+def inject_stack(thing: Callable) -> FaultyModel:
     """Stack(n_layers, d_model, n_heads, d_ff)."""
 
     def inject(model: TransformerEncoder) -> None:
@@ -341,7 +354,7 @@ def inject_encode(thing: Callable) -> FaultyModel:
     return FaultyModel(inject)
 
 
-def inject_embedding(thing: type) -> FaultyModel:
+def inject_embedding(thing: Callable) -> FaultyModel:
     """Embedding(vocab_size, d_model): ids -> vectors with their positions."""
 
     def inject(model: TransformerEncoder) -> None:
@@ -351,7 +364,7 @@ def inject_embedding(thing: type) -> FaultyModel:
     return FaultyModel(inject)
 
 
-def inject_words(thing: type) -> FaultyModel:
+def inject_words(thing: Callable) -> FaultyModel:
     """Words(vocab_size, d_model, padding_idx): ids -> vectors."""
 
     def inject(model: TransformerEncoder) -> None:
@@ -361,7 +374,7 @@ def inject_words(thing: type) -> FaultyModel:
     return FaultyModel(inject)
 
 
-def inject_positions(thing: type) -> FaultyModel:
+def inject_positions(thing: Callable) -> FaultyModel:
     """Positions(d_model): vectors -> vectors with their positions."""
 
     def inject(model: TransformerEncoder) -> None:
@@ -378,6 +391,6 @@ def inject_table(thing: Callable) -> FaultyModel:
             return x + thing(*x.shape[-2:]).to(x)  # (B, T, D)
 
     def inject(model: TransformerEncoder) -> None:
-        model.embedding.position = Rows()
+        model.embedding.set_submodule("position", Rows())
 
     return FaultyModel(inject)

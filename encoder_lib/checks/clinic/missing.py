@@ -24,26 +24,26 @@ from encoder_lib.model.encoder import EncoderLayer
 
 
 @case("a registered template", fault_injection.inject_stack)
-def check_stack(thing: type) -> Verdict:
+def check_stack(thing: Callable) -> Verdict:
     """Stack(n_layers, d_model, n_heads, d_ff): encoder layers in a row, each with weights of its own."""
 
     def many(n_layers: int) -> str:
         layer = sum(weight.numel() for weight in EncoderLayer(4, 1, 6).parameters())
         return count(made(thing, n_layers, 4, 1, 6), n_layers * layer)
 
-    def apart(thing: type) -> str:
+    def apart(thing: Callable) -> str:
         matrices = [weight for weight in made(thing, 3, 4, 1, 6).parameters() if weight.ndim == 2]
         pairs = [(a, b) for i, a in enumerate(matrices) for b in matrices[:i] if torch.equal(a, b)]
         return f"expected layers that begin apart, got {len(pairs)} pairs of equal matrices" if pairs else ""
 
-    def in_a_row(thing: type) -> str:
+    def in_a_row(thing: Callable) -> str:
         module, x = made(thing, 3, 4, 1, 6), numbers(2, 3, 4)
         mask, expected = torch.tensor([[True, True, False], [True, True, True]])[:, None, None], x
         for layer in (m for m in module.modules() if isinstance(m, EncoderLayer)):
             expected = layer(expected, mask)  # (B, T, D)
         return difference("three layers, and one token hidden", expected, run(module, x, mask))
 
-    def shape(thing: type) -> str:
+    def shape(thing: Callable) -> str:
         got = run(made(thing, 2, 4, 1, 6), numbers(2, 3, 4)).shape
         return "" if got == (2, 3, 4) else f"with x of shape (2, 3, 4) expected the same shape, got {tuple(got)}"
 
@@ -64,11 +64,11 @@ def check_stack(thing: type) -> Verdict:
 
 
 @case("a padding row not zero", fault_injection.inject_words)
-def check_padding_row(thing: type) -> Verdict:
+def check_padding_row(thing: Callable) -> Verdict:
     """Words(vocab_size, d_model, padding_idx): Xavier-uniform rows, and a padding row of zeros that stays so."""
 
     def row(padding_idx: int) -> Callable[[Callable], str]:
-        def look(thing: type) -> str:
+        def look(thing: Callable) -> str:
             module = made(thing, 5, 2, padding_idx)
             return difference(
                 f"ids [[{padding_idx}]], the padding,",
@@ -78,7 +78,7 @@ def check_padding_row(thing: type) -> Verdict:
 
         return look
 
-    def others(thing: type) -> str:
+    def others(thing: Callable) -> str:
         y = run(made(thing, 50, 10, 0), torch.arange(1, 50)[None])
         if y.shape != (1, 49, 10):
             return f"with 49 ids expected shape (1, 49, 10), got {tuple(y.shape)}"
@@ -87,7 +87,7 @@ def check_padding_row(thing: type) -> Verdict:
             return ""
         return f"expected every other row drawn from −{bound:.4f} … {bound:.4f}, got numbers up to {largest:.4f}"
 
-    def trained(thing: type) -> str:
+    def trained(thing: Callable) -> str:
         module = made(thing, 5, 2, 1)
         optimiser = torch.optim.SGD(module.parameters(), lr=1.0)
         module(torch.tensor([[1, 2, 1]])).sum().backward()

@@ -3,21 +3,20 @@
 from collections.abc import Callable
 from functools import wraps
 
-from encoder_lib.checks.clinic import fault_injection
+from encoder_lib.checks.clinic.fault_injection import TESTS, FaultyModel, detects
 from encoder_lib.checks.verdict import Verdict
 from encoder_lib.seeded import seeded
 
-FAULTS: dict[
-    str, Callable[[Callable], fault_injection.FaultyModel]
-] = {}  # the fault of each case, and how it gets into an encoder
+Check = Callable[[Callable], Verdict]  # looks at what the learner wrote
+FAULTS: dict[str, Callable[[Callable], FaultyModel]] = {}  # the fault of each case, and how it gets into an encoder
 _seen: dict[str, tuple[Callable, bool]] = {}  # what each check saw last, and whether it was right
 _faulty: dict[str, Callable] = {}  # what each check first found wrong
 
 
-def case(fault: str, operation: Callable[[Callable], fault_injection.FaultyModel]):
+def case(fault: str, operation: Callable[[Callable], FaultyModel]) -> Callable[[Check], Check]:
     """Register a check under the name of its fault; it then remembers what it saw."""
 
-    def register(check: Callable[[Callable], Verdict]) -> Callable[[Callable], Verdict]:
+    def register(check: Check) -> Check:
         FAULTS[fault] = operation
 
         @wraps(check)
@@ -29,7 +28,7 @@ def case(fault: str, operation: Callable[[Callable], fault_injection.FaultyModel
                 _faulty.setdefault(fault, thing)
             return verdict
 
-        remember.fault = fault
+        remember.__dict__["fault"] = fault  # a function may carry more than its name
         return remember
 
     return register
@@ -49,10 +48,10 @@ def fault_matrix() -> tuple[dict[str, list[bool]], dict[str, list[bool]]]:
 
 
 def _caught(fault: str, thing: Callable) -> list[bool]:
-    return [fault_injection.detects(test, FAULTS[fault](thing)) for test in fault_injection.TESTS.values()]
+    return [detects(test, FAULTS[fault](thing)) for test in TESTS.values()]
 
 
-def faulty_model(fault: str) -> fault_injection.FaultyModel:
+def faulty_model(fault: str) -> FaultyModel:
     """An encoder with a faulty piece in it: what the check of this fault first found wrong, or else what it saw."""
     if fault not in _seen:
         raise LookupError(f"expected a fault whose cell has run, got {fault!r}; there are {list(_seen)}")

@@ -10,11 +10,11 @@ from encoder_lib.checks.verdict import Case, Verdict, examine, numbers
 from encoder_lib.model.attention import attention
 
 
-def double(rows) -> Tensor:
+def double(rows: list) -> Tensor:
     return torch.tensor(rows, dtype=torch.float64)
 
 
-def made(thing: type, *sizes) -> nn.Module:
+def made(thing: Callable, *sizes: float) -> nn.Module:
     """An object of the learner's class in float64, the same in each run."""
     torch.manual_seed(0)
     module = thing(*sizes)

@@ -5,6 +5,7 @@ from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field
 from math import isclose
 from numbers import Real
+from typing import Any
 
 import traitlets
 
@@ -35,7 +36,7 @@ class Control:
     def _refuse(self, expected: str, value: object, error: type[Exception] = ValueError) -> Exception:
         return error(f"{self.name}: expected {expected}, got {expect.shown(value)}")
 
-    def check(self, value):
+    def check(self, value: Any) -> Any:
         """Return the value that the control takes for `value`. Raises TypeError or ValueError when it takes none."""
         raise NotImplementedError
 
@@ -98,7 +99,7 @@ class Range(Number):
     With `log` the slider moves by equal factors; `min` must then be positive, and `step=None` allows every value.
     """
 
-    step: float | None = field(default=1, kw_only=True)
+    step: float | None = field(default=1, kw_only=True)  # type: ignore[assignment]  # here alone it may be None
     log: bool = field(default=False, kw_only=True)
 
     def __post_init__(self) -> None:
@@ -132,7 +133,7 @@ class Select(Control):
                 raise self._refuse("strings or numbers as options", option, TypeError)
         super().__post_init__()
 
-    def check(self, value):
+    def check(self, value: object) -> str | float:
         for option in self.options if isinstance(value, str | Real) else ():
             if option == value and isinstance(option, bool) == isinstance(value, bool):
                 return option
@@ -176,6 +177,6 @@ class ControlTrait(traitlets.TraitType):
         self.control = control
         self.tag(sync=True)
 
-    def validate(self, obj, value):
+    def validate(self, obj: object, value: object) -> object:
         """Return the checked value."""
         return self.control.check(value)

@@ -9,10 +9,10 @@ import numpy as np
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from PIL import Image
-from traitlets import Bytes, Dict, List, Unicode
+from traitlets import Bunch, Bytes, Dict, List, Unicode
 
 from encoder_lib import expect, plots
-from encoder_lib.explore.widget.controls import Control, ControlTrait
+from encoder_lib.explore.widget.controls import Control, ControlTrait, Range
 from encoder_lib.explore.widget.front_end import STYLE, script
 from encoder_lib.explore.widget.views import View
 
@@ -33,30 +33,34 @@ class Explorer(anywidget.AnyWidget):
 
     title = Unicode().tag(sync=True)
     error = Unicode().tag(sync=True)  # what went wrong in the last computation; empty when nothing did
-    _controls = List().tag(sync=True)
-    _descriptions = List().tag(sync=True)  # one text, or one for each frame
-    _panels = List().tag(sync=True)  # what each heatmap is called and how it is cut into frames
-    _limits = List().tag(sync=True)  # its smallest and largest colour
+    _controls: List[dict] = List().tag(sync=True)
+    _descriptions: List[str] = List().tag(sync=True)  # one text, or one for each frame
+    _panels: List[dict] = List().tag(sync=True)  # what each heatmap is called and how it is cut into frames
+    _limits: List[list[float]] = List().tag(sync=True)  # its smallest and largest colour
     _colours = Dict().tag(sync=True)  # colour map -> 256 colours
     _data = Bytes().tag(sync=True)  # the numbers of all panels, one after another, as float32
     _frames = Unicode().tag(sync=True)  # the control that picks the frame
     _tokens = Dict().tag(sync=True)  # whose words are buttons, if any are
     _picture = Bytes().tag(sync=True)  # a figure as PNG
 
-    def __init__(self, show: Callable, *controls: Control, title: str, figure: Figure | None = None) -> None:
+    def __init__(
+        self, show: Callable[..., View | str], *controls: Control, title: str, figure: Figure | None = None
+    ) -> None:
         expect.function("show", show)
         expect.kind("figure", figure, Figure | None, "a matplotlib figure", "; try plt.figure()")
-        self._by_name = {}
+        self._by_name: dict[str, Control] = {}
         for control in controls:
             expect.kind("controls", control, Control, "controls", "; try Range('length', 4, min=1, max=9)")
             if hasattr(Explorer, control.name) or control.name in self._by_name:
                 raise ValueError(f"controls: expected a name that is free, got {control.name!r}: rename the control")
             self._by_name[control.name] = control
         self.add_traits(**{control.name: ControlTrait(control) for control in controls})
-        self._show, self._figure, self._view, self._paused = show, figure, None, False
+        self._show, self._figure, self._paused = show, figure, False
+        self._view: View | None = None
+        self._canvas: FigureCanvasAgg | None = None
         if figure is not None:
             plt.close(figure)  # otherwise the notebook would draw it a second time
-            FigureCanvasAgg(figure)
+            self._canvas = FigureCanvasAgg(figure)
             figure.draw_without_rendering()
             figure.set_layout_engine("none")  # laid out once: the axes stay where they are, and drawing is quicker
         state = self._compute()
@@ -74,7 +78,7 @@ class Explorer(anywidget.AnyWidget):
         """What the picture shows now, in words."""
         return self._descriptions[self._frame if len(self._descriptions) > 1 else 0]
 
-    def set(self, **values) -> None:
+    def set(self, **values: object) -> None:
         """Set several controls and compute once. Raises KeyError for an unknown name, and then sets none of them."""
         if unknown := values.keys() - self._by_name.keys():
             raise KeyError(f"expected some of {sorted(self._by_name)}, got {sorted(unknown)}")
@@ -107,9 +111,10 @@ class Explorer(anywidget.AnyWidget):
 
     @property
     def _frame(self) -> int:
-        return self._by_name[self._frames].position(getattr(self, self._frames)) if self._frames else 0
+        control = self._by_name.get(self._frames)
+        return control.position(getattr(self, self._frames)) if isinstance(control, Range) else 0
 
-    def _follow(self, change=None) -> None:
+    def _follow(self, change: Bunch | None = None) -> None:
         """Compute anew, unless paused, or nothing changed but the control that picks the frame."""
         changed = {name for name, value in self.values.items() if value != self._computed_from[name]}
         if self._paused or not changed - {self._frames}:
@@ -126,31 +131,31 @@ class Explorer(anywidget.AnyWidget):
     def _compute(self) -> dict:
         """Call `show` and return the traits that carry its result to the front end."""
         self._computed_from = self.values
-        shown = self._show(**self._computed_from)
-        expected = View if self._figure is None else str
-        if not isinstance(shown, expected):
-            raise TypeError(f"show: expected it to return a {expected.__name__}, got {type(shown).__name__}")
-        if self._figure is not None:
-            return {"_picture": _render(self._figure), "_descriptions": [plots.readable(shown, 2000)]}
-        state = shown.wire(self._by_name)
-        self._view = shown
-        return state
+        shown, canvas = self._show(**self._computed_from), self._canvas
+        if canvas is None and isinstance(shown, View):
+            state = shown.wire(self._by_name)
+            self._view = shown
+            return state
+        if canvas is not None and isinstance(shown, str):
+            return {"_picture": _render(canvas), "_descriptions": [plots.readable(shown, 2000)]}
+        expected = "View" if canvas is None else "str"
+        raise TypeError(f"show: expected it to return a {expected}, got {type(shown).__name__}")
 
     def _static(self) -> plots.Picture:
         if self._view is None:
             return plots.Picture(plots.compact(Image.open(io.BytesIO(self._picture))), self.description)
         return plots.show(self._view.draw(self._frame), alt=self.description)
 
-    def _repr_mimebundle_(self, **kwargs) -> tuple[dict, dict]:
+    def _repr_mimebundle_(self, **kwargs: dict) -> tuple[dict, dict]:
         """Give the live widget and, for readers without a kernel, the picture as it is now."""
-        data, metadata = super()._repr_mimebundle_(**kwargs)
+        data, metadata = super()._repr_mimebundle_(**kwargs) or ({}, {})
         return {**data, **self._static()._repr_mimebundle_()}, metadata
 
 
-def _render(figure: Figure) -> bytes:
+def _render(canvas: FigureCanvasAgg) -> bytes:
     """Return the figure as PNG: drawn plainly and barely compressed, three times as fast as `savefig`."""
-    figure.canvas.draw()
-    pixels = np.asarray(figure.canvas.buffer_rgba())[..., :3]
+    canvas.draw()
+    pixels = np.asarray(canvas.buffer_rgba())[..., :3]
     file = io.BytesIO()
     Image.fromarray(pixels).save(file, "png", compress_level=1)
     return file.getvalue()

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import anywidget
 import traitlets
-from traitlets import Bool, List, TraitType, Unicode
+from traitlets import Bool, Bunch, List, TraitType, Unicode
 
 from encoder_lib import expect
 from encoder_lib.explore.widget.front_end import STYLE, script
@@ -57,7 +57,7 @@ class _Choice(TraitType):
     default_value = None
     info_text = "the index of a choice, or None"
 
-    def validate(self, obj, value) -> int | None:
+    def validate(self, obj: traitlets.HasTraits | None, value: object) -> int | None:
         if value is not None and type(value) is not int:
             self.error(obj, value)
         return value
@@ -78,7 +78,7 @@ class Prediction(anywidget.AnyWidget):
     revealed = Bool().tag(sync=True)
     message = Unicode().tag(sync=True)
     _prompt = Unicode().tag(sync=True)
-    _choices = List().tag(sync=True)
+    _choices: List[str] = List().tag(sync=True)
 
     def __init__(self, question: Question) -> None:
         expect.kind("question", question, Question, "a Question", "; try predict('alike')")
@@ -97,7 +97,7 @@ class Prediction(anywidget.AnyWidget):
                     self.send_state(name)  # what the front end shows is what counts
 
     @traitlets.validate("choice")
-    def _check_choice(self, proposal) -> int | None:
+    def _check_choice(self, proposal: Bunch) -> int | None:
         choice = proposal["value"]
         if self.committed and choice != self.choice:
             raise ValueError("expected no change after the commitment: run the cell again for a fresh question")
@@ -106,7 +106,7 @@ class Prediction(anywidget.AnyWidget):
         return choice
 
     @traitlets.validate("committed", "revealed")
-    def _check_step(self, proposal) -> bool:
+    def _check_step(self, proposal: Bunch) -> bool:
         name, value = proposal["trait"].name, proposal["value"]
         if value < getattr(self, name):
             raise ValueError(f"expected {name} to stay True: run the cell again for a fresh question")
@@ -115,15 +115,15 @@ class Prediction(anywidget.AnyWidget):
         return value
 
     @traitlets.observe("committed", "revealed")
-    def _tell(self, change) -> None:
+    def _tell(self, change: Bunch) -> None:
         if self.revealed:
             self.message = judge(self.question, self.choice).text
         else:
             self.message = f"You said: “{self.question.choices[self.choice]}”. Now run the next cell."
 
-    def _repr_mimebundle_(self, **kwargs) -> tuple[dict, dict]:
+    def _repr_mimebundle_(self, **kwargs: dict) -> tuple[dict, dict]:
         """Give the live widget and, for readers without a kernel, the question and its choices."""
-        data, metadata = super()._repr_mimebundle_(**kwargs)
+        data, metadata = super()._repr_mimebundle_(**kwargs) or ({}, {})
         prompt, *choices = (html.escape(text, quote=True) for text in (self.question.prompt, *self.question.choices))
         items = "".join(f"<li>{choice}</li>" for choice in choices)
         text = f"{self.question.prompt} ({' / '.join(self.question.choices)})"

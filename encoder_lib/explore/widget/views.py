@@ -4,7 +4,9 @@ from collections.abc import Sequence
 from functools import lru_cache
 
 import numpy as np
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from numpy.typing import ArrayLike
 
 from encoder_lib import expect
 from encoder_lib.explore.widget.controls import Control, Range
@@ -54,7 +56,7 @@ class Heatmap:
 
     def __init__(
         self,
-        values,
+        values: ArrayLike,
         *,
         title: str = "",
         x_label: str = "",
@@ -110,7 +112,7 @@ class Heatmap:
         """Return what the front end needs to draw the panel, apart from numbers and limits."""
         return {name: getattr(self, name) for name in WIRED} | {"shift_rows": self.window is not None}
 
-    def draw(self, index: int, ax) -> None:
+    def draw(self, index: int, ax: Axes) -> None:
         """Draw frame `index` on a matplotlib Axes."""
         y_ticks = self.y_ticks[index : index + self.window] if self.window and self.y_ticks else self.y_ticks
         ticks = {"x_ticks": self.x_ticks, "y_ticks": y_ticks} if self.tile is None else {}
@@ -141,11 +143,12 @@ class Tokens:
         if not np.isfinite(weights.values).all():
             raise ValueError("weights: expected finite numbers: where nothing is looked at, the weight is 0")
         expect.index("chosen", chosen, weights.rows, "a word")
-        self.weights, self.title, self.chosen = weights, readable(title, TITLE), chosen
+        self.weights, self.words = weights, weights.y_ticks
+        self.title, self.chosen = readable(title, TITLE), chosen
 
-    def draw(self, index: int, ax) -> None:
+    def draw(self, index: int, ax: Axes) -> None:
         """Draw the words, and where the chosen one looks in frame `index`, on a matplotlib Axes."""
-        row, words = self.weights.frame(index)[self.chosen], self.weights.y_ticks
+        row, words = self.weights.frame(index)[self.chosen], self.words
         colours = {"limits": self.weights.limits, "cmap": self.weights.cmap}
         title = f"Where “{words[self.chosen]}” looks"
         plot_token_attention(row, words, chosen=self.chosen, title=title, ax=ax, **colours)
@@ -217,7 +220,7 @@ class View:
     def draw(self, index: int) -> Figure:
         """Return a matplotlib figure of frame `index`: the picture for readers without the live one."""
         width, height = figure_size(len(self.panels), 3.6 if len(self.panels) < 3 else 3.0)
-        above = 0 if self.tokens is None else token_attention_height(self.tokens.weights.y_ticks, width)
+        above = 0 if self.tokens is None else token_attention_height(self.tokens.words, width)
         figure = Figure(figsize=(width, height + above), layout="constrained")
         if self.tokens is not None:
             figure.get_layout_engine().set(rect=(0, 0, 1, height / (height + above)))
