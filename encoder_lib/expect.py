@@ -9,6 +9,7 @@ import operator
 from collections.abc import Callable, Iterable, Mapping
 from numbers import Real
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import torch
@@ -18,7 +19,7 @@ MOST = 100  # characters of a value in a message
 SEEDS = 2**64  # how many torch tells apart
 
 
-def shown(value) -> str:
+def shown(value: Any) -> str:
     """A value as it is written, cut to a hundred characters; it may be anything."""
     try:
         text = repr(value)
@@ -27,7 +28,7 @@ def shown(value) -> str:
     return text if len(text) <= MOST else f"{text[: MOST - 1]}…"
 
 
-def whole(name: str, value) -> int:
+def whole(name: str, value: Any) -> int:
     """A whole number; bools, floats and tensors get TypeError."""
     try:
         if isinstance(value, bool | np.bool_ | Tensor):
@@ -37,7 +38,7 @@ def whole(name: str, value) -> int:
         raise TypeError(f"{name}: expected an integer, got {shown(value)} ({type(value).__name__})") from None
 
 
-def integer(name: str, value, *, least: int) -> int:
+def integer(name: str, value: Any, *, least: int) -> int:
     """A whole number of at least `least`; bools, floats and tensors get TypeError, smaller numbers ValueError."""
     if torch.compiler.is_compiling():  # a symbolic size must stay one
         return value
@@ -47,7 +48,7 @@ def integer(name: str, value, *, least: int) -> int:
     return number
 
 
-def seed(value, *, seeds: int = SEEDS) -> int:
+def seed(value: Any, *, seeds: int = SEEDS) -> int:
     """A seed for random numbers: an integer from 0 to below `seeds`."""
     number = integer("seed", value, least=0)
     if number >= seeds:
@@ -55,7 +56,7 @@ def seed(value, *, seeds: int = SEEDS) -> int:
     return number
 
 
-def index(name: str, value, length: int, what: str, *, from_end: bool = False) -> int:
+def index(name: str, value: Any, length: int, what: str, *, from_end: bool = False) -> int:
     """The place of one of `length` things, counted from 0; with `from_end` −1 is the last, as lists have it."""
     number = whole(name, value)
     if not (-length if from_end else 0) <= number < length:
@@ -63,18 +64,18 @@ def index(name: str, value, length: int, what: str, *, from_end: bool = False) -
     return number
 
 
-def kind(name: str, value, wanted, words: str, hint: str = "") -> None:
+def kind(name: str, value: Any, wanted: Any, words: str, hint: str = "") -> None:
     """A value of a type, or of one of several, told in words."""
     if not isinstance(value, wanted):
         raise TypeError(f"{name}: expected {words}, got {shown(value)} ({type(value).__name__}){hint}")
 
 
-def text(name: str, value) -> None:
+def text(name: str, value: Any) -> None:
     """A text."""
     kind(name, value, str, "a text")
 
 
-def texts(name: str, values) -> list[str]:
+def texts(name: str, values: Any) -> list[str]:
     """Several texts; one alone is refused, since its letters would be taken for texts."""
     if isinstance(values, str):
         raise TypeError(f"{name}: expected a list of texts, got one; try [text]")
@@ -88,12 +89,12 @@ def texts(name: str, values) -> list[str]:
     return values
 
 
-def function(name: str, value, hint: str = "") -> None:
+def function(name: str, value: Any, hint: str = "") -> None:
     """Something that can be called."""
     kind(name, value, Callable, "a function", hint)
 
 
-def path(value) -> Path:
+def path(value: Any) -> Path:
     """The path of a file, as text or as a Path."""
     kind("path", value, str | Path, "a path", "; try 'model.safetensors'")
     if "\0" in str(value):
@@ -103,39 +104,39 @@ def path(value) -> Path:
     return Path(value)
 
 
-def module(name: str, value) -> None:
+def module(name: str, value: Any) -> None:
     """A torch module."""
     if not isinstance(value, nn.Module):
         raise TypeError(f"{name}: expected a torch module, got {shown(value)} ({type(value).__name__})")
 
 
-def mapping(name: str, value, what: str, example: str) -> None:
+def mapping(name: str, value: Any, what: str, example: str) -> None:
     """Names with what belongs to them, `what` in words, and at least one."""
     kind(name, value, Mapping, "a dictionary", f"; try {example}")
     if not value:
         raise ValueError(f"{name}: expected at least one {what}, got none; try {example}")
 
 
-def sizes(**values) -> None:
+def sizes(**values: Any) -> None:
     """Each value is an integer of at least 1."""
     for name, value in values.items():
         integer(name, value, least=1)
 
 
-def counts(**values) -> None:
+def counts(**values: Any) -> None:
     """Each value is an integer of at least 0."""
     for name, value in values.items():
         integer(name, value, least=0)
 
 
-def flags(**values) -> None:
+def flags(**values: Any) -> None:
     """Each value is True or False, and nothing that merely counts as one of them."""
     for name, value in values.items():
         if not isinstance(value, bool):
             raise TypeError(f"{name}: expected True or False, got {shown(value)} ({type(value).__name__})")
 
 
-def number(name: str, value) -> float:
+def number(name: str, value: Any) -> float:
     """A finite real number."""
     if torch.compiler.is_compiling():
         return value
@@ -150,25 +151,25 @@ def number(name: str, value) -> float:
     return float(value)
 
 
-def probability(name: str, value) -> None:
+def probability(name: str, value: Any) -> None:
     """A number from 0 to 1, as dropout takes it."""
     if not 0 <= number(name, value) <= 1:
         raise ValueError(f"{name}: expected a probability from 0 to 1, got {value}")
 
 
-def positive(name: str, value) -> None:
+def positive(name: str, value: Any) -> None:
     """A finite number above 0."""
     if number(name, value) <= 0:
         raise ValueError(f"{name}: expected a number above 0, got {value}")
 
 
-def not_negative(name: str, value) -> None:
+def not_negative(name: str, value: Any) -> None:
     """A finite number of at least 0."""
     if number(name, value) < 0:
         raise ValueError(f"{name}: expected a number of at least 0, got {value}")
 
 
-def choice(name: str, value, choices, hint: str = "") -> None:
+def choice(name: str, value: Any, choices: Any, hint: str = "") -> None:
     """One of the named choices."""
     if not isinstance(value, str) or value not in choices:
         raise ValueError(f"{name}: expected one of {', '.join(map(repr, choices))}, got {shown(value)}{hint}")
@@ -180,13 +181,13 @@ def even(name: str, value: int) -> None:
         raise ValueError(f"{name}: expected an even number (one sine and one cosine a pair), got {value}")
 
 
-def float_dtype(dtype) -> None:
+def float_dtype(dtype: Any) -> None:
     """A dtype of floating-point numbers, or None."""
     if dtype is not None and not (isinstance(dtype, torch.dtype) and dtype.is_floating_point):
         raise TypeError(f"dtype: expected a floating-point dtype such as torch.float32, got {shown(dtype)}")
 
 
-def device(value) -> torch.device:
+def device(value: Any) -> torch.device:
     """A device that this machine has; torch's default one for None."""
     problem = f"device: expected one that this machine has, such as 'cpu', got {shown(value)}"
     try:
@@ -197,13 +198,13 @@ def device(value) -> torch.device:
         raise ValueError(problem) from error
 
 
-def tensor(name: str, x) -> None:
+def tensor(name: str, x: Any) -> None:
     """A torch tensor."""
     if not isinstance(x, Tensor):
         raise TypeError(f"{name}: expected a tensor, got {type(x).__name__}; try torch.tensor(...)")
 
 
-def matrix(name: str, x, rows: int | None = None) -> None:
+def matrix(name: str, x: Any, rows: int | None = None) -> None:
     """Floating-point numbers (N, width), and N as told."""
     tensor(name, x)
     if not x.is_floating_point():
@@ -212,7 +213,7 @@ def matrix(name: str, x, rows: int | None = None) -> None:
         raise ValueError(f"{name}: expected shape ({'N' if rows is None else rows}, width), got {tuple(x.shape)}")
 
 
-def booleans(name: str, x, length: int) -> None:
+def booleans(name: str, x: Any, length: int) -> None:
     """Booleans (N,)."""
     tensor(name, x)
     if x.dtype != torch.bool:
@@ -221,7 +222,9 @@ def booleans(name: str, x, length: int) -> None:
         raise ValueError(f"{name}: expected shape ({length},), got {tuple(x.shape)}")
 
 
-def vectors(x, width: int | None = None, *, name: str = "x", like: Tensor | None = None, batched: bool = False) -> None:
+def vectors(
+    x: Any, width: int | None = None, *, name: str = "x", like: Tensor | None = None, batched: bool = False
+) -> None:
     """Floating-point vectors (…, T, width), `batched` as (B, T, width), in the dtype of the weights `like`."""
     tensor(name, x)
     if not x.is_floating_point():
@@ -237,7 +240,7 @@ def vectors(x, width: int | None = None, *, name: str = "x", like: Tensor | None
         raise TypeError(f"{name}: expected {like.dtype} like the weights, got {x.dtype}; try .to({like.dtype})")
 
 
-def token_ids(ids, vocab_size: int | None = None, *, name: str = "ids", batched: bool = False) -> None:
+def token_ids(ids: Any, vocab_size: int | None = None, *, name: str = "ids", batched: bool = False) -> None:
     """Integer ids, `batched` as (B, T); with `vocab_size`, each below it and from 0 (not read while torch compiles)."""
     tensor(name, ids)
     if ids.dtype not in (torch.int32, torch.int64):
@@ -257,7 +260,7 @@ def token_ids(ids, vocab_size: int | None = None, *, name: str = "ids", batched:
         )
 
 
-def lengths(x, max_len) -> int:
+def lengths(x: Any, max_len: Any) -> int:
     """Lengths (B,) from 0 to max_len, or to the longest of them; returns that bound (not read while torch compiles)."""
     token_ids(x, name="lengths")
     if x.ndim != 1:
@@ -272,13 +275,13 @@ def lengths(x, max_len) -> int:
     return bound
 
 
-def _spreads(x: Tensor, shape) -> bool:
+def _spreads(x: Tensor, shape: Any) -> bool:
     """Whether x broadcasts to `shape` without making it larger."""
     last = shape[len(shape) - x.ndim :]
     return x.ndim <= len(shape) and all(m in (1, s) for m, s in zip(x.shape, last, strict=True))
 
 
-def scores(x, mask=None) -> None:
+def scores(x: Any, mask: Any = None) -> None:
     """Floating-point scores (…, k), and a boolean mask that spreads over them."""
     tensor("scores", x)
     if not x.is_floating_point():
@@ -296,7 +299,7 @@ def heads(d_model: int, n_heads: int) -> None:
         raise ValueError(f"d_model={d_model}: expected a size divisible by n_heads={n_heads}")
 
 
-def queries_and_keys(query, key, bias=None, scale=None) -> tuple[int, ...]:
+def queries_and_keys(query: Any, key: Any, bias: Any = None, scale: Any = None) -> tuple[int, ...]:
     """Queries and keys of one width and batch, a bias for their scores, a finite scale. Returns the scores' shape."""
     vectors(query, name="query")
     vectors(key, query.shape[-1], name="key", like=query)
@@ -308,7 +311,7 @@ def queries_and_keys(query, key, bias=None, scale=None) -> tuple[int, ...]:
     return scores
 
 
-def queries_keys_values(query, key, value, bias=None, scale=None) -> None:
+def queries_keys_values(query: Any, key: Any, value: Any, bias: Any = None, scale: Any = None) -> None:
     """As `queries_and_keys`, and a value for each key."""
     scores = queries_and_keys(query, key, bias, scale)
     vectors(value, name="value", like=query)
@@ -316,7 +319,7 @@ def queries_keys_values(query, key, value, bias=None, scale=None) -> None:
     same_batch(weights=scores, value=value.shape)
 
 
-def positioned(x, width: int, offset, *, like: Tensor | None = None, max_len: int | None = None) -> None:
+def positioned(x: Any, width: int, offset: Any, *, like: Tensor | None = None, max_len: int | None = None) -> None:
     """Vectors (…, T, width) whose first stands at position `offset`, and whose last is below `max_len`."""
     vectors(x, width, like=like)
     end = integer("offset", offset, least=0) + x.shape[-2]
@@ -324,7 +327,7 @@ def positioned(x, width: int, offset, *, like: Tensor | None = None, max_len: in
         raise ValueError(f"expected at most max_len={max_len} positions, got {end}; try a larger max_len")
 
 
-def score_bias(bias, like: Tensor, shape) -> None:
+def score_bias(bias: Any, like: Tensor, shape: Any) -> None:
     """A bias that can be added to scores of a shape: the dtype of the queries `like`, and a shape that broadcasts."""
     tensor("bias", bias)
     if bias.dtype != like.dtype and not torch.is_autocast_enabled(like.device.type):
@@ -334,7 +337,7 @@ def score_bias(bias, like: Tensor, shape) -> None:
         raise ValueError(f"bias shape: expected one that broadcasts to {tuple(shape)}, got {tuple(bias.shape)}")
 
 
-def boolean_mask(mask, shape) -> None:
+def boolean_mask(mask: Any, shape: Any) -> None:
     """A boolean mask that spreads over `shape` without making it larger."""
     tensor("mask", mask)
     if mask.dtype != torch.bool:
@@ -343,7 +346,7 @@ def boolean_mask(mask, shape) -> None:
         raise ValueError(f"mask shape: expected one that broadcasts to {tuple(shape)}, got {tuple(mask.shape)}")
 
 
-def layer_mask(mask, batch: int, n_heads: int, q_len: int, k_len: int) -> None:
+def layer_mask(mask: Any, batch: int, n_heads: int, q_len: int, k_len: int) -> None:
     """The mask of a layer: None, (query, key), or 4 dimensions, each of (B, H, query, key) as given or 1.
 
     With as many queries as sequences, a mask of that many rows could be (query, key) or, by mistake, (B, T): refused.
@@ -370,14 +373,14 @@ def layer_mask(mask, batch: int, n_heads: int, q_len: int, k_len: int) -> None:
         boolean_mask(mask, (batch, n_heads, q_len, k_len))
 
 
-def ids_and_mask(ids, mask, n_heads: int) -> None:
+def ids_and_mask(ids: Any, mask: Any, n_heads: int) -> None:
     """Ids (B, T), and None or the mask of a layer for them."""
     token_ids(ids, batched=True)
     batch, length = ids.shape
     layer_mask(mask, batch, n_heads, length, length)
 
 
-def untraced(record) -> None:
+def untraced(record: Any) -> None:
     """No trace reads along: a packed row goes through attention in pieces, and it would keep the last."""
     if record is not None:
         raise RuntimeError("trace: expected a padded batch (x, mask), got a packed row; unpack it, or leave the trace")
@@ -397,7 +400,7 @@ def packed_row(x: Tensor, tokens: int) -> None:
         )
 
 
-def real_numbers(name: str, values) -> Tensor:
+def real_numbers(name: str, values: Any) -> Tensor:
     """Real numbers, in a tensor, an array or lists of them, as float64 on the CPU."""
     try:
         x = values.detach().cpu() if isinstance(values, Tensor) else torch.as_tensor(values, dtype=torch.float64)
@@ -409,7 +412,7 @@ def real_numbers(name: str, values) -> Tensor:
     return x.double()
 
 
-def same_batch(**shapes) -> torch.Size:
+def same_batch(**shapes: Any) -> torch.Size:
     """The batch that the sizes before the last two broadcast to, of tensors with these shapes."""
     try:
         return torch.broadcast_shapes(*(shape[:-2] for shape in shapes.values()))
@@ -418,7 +421,7 @@ def same_batch(**shapes) -> torch.Size:
         raise ValueError(f"expected the same batch sizes, got {got}") from None
 
 
-def attended(query, key, value, d_model: int, *, like: Tensor) -> None:
+def attended(query: Any, key: Any, value: Any, d_model: int, *, like: Tensor) -> None:
     """Queries (B, q, D), and keys and values (B, k, D), of one batch and in the dtype of the weights `like`."""
     for name, x in (("query", query), ("key", key), ("value", value)):
         vectors(x, d_model, name=name, like=like, batched=True)

@@ -1,7 +1,7 @@
 """The same encoder, faster: `unpadded` computes no padding, `fast` takes quicker layers on the same weights."""
 
 import copy
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import torch
 import torch.nn.functional as F
@@ -16,7 +16,7 @@ from encoder_lib.packed import Packed
 from encoder_lib.recast import recast
 
 Model = TypeVar("Model", bound=nn.Module)
-ONEDNN = getattr(torch.ops.mkldnn, "_linear_pointwise", None) if torch.backends.mkldnn.is_available() else None
+ONEDNN = torch.backends.mkldnn.is_available() and hasattr(torch.ops.mkldnn, "_linear_pointwise")  # is it there?
 # torch 2.6 cannot tell an export from a compilation: both go the usual way there
 is_exporting = getattr(torch.compiler, "is_exporting", torch.compiler.is_compiling)
 
@@ -78,7 +78,7 @@ def product(x: Tensor, weight: Tensor, bias: Tensor | None = None, activation: s
 
 
 def _open_product(x: Tensor, weight: Tensor, bias: Tensor | None, activation: str) -> Tensor:
-    return ONEDNN(x, weight, bias, activation, [], "none" if activation == "gelu" else "")
+    return torch.ops.mkldnn._linear_pointwise(x, weight, bias, activation, [], "none" if activation == "gelu" else "")
 
 
 # For torch's compiler it is a box that it need not open: its own recipe for oneDNN wants weights that never change.
@@ -90,21 +90,21 @@ def suits(x: Tensor) -> bool:
     """True when oneDNN's float32 product serves: numbers on the CPU, at least one, no autocast, no graph to export."""
     plain = x.dtype == torch.float32 and x.device.type == "cpu" and x.numel() > 0
     elsewhere = torch.is_autocast_enabled("cpu") or is_exporting()
-    return ONEDNN is not None and plain and not elsewhere
+    return ONEDNN and plain and not elsewhere
 
 
 class Product(torch.autograd.Function):
     """`product`, and its gradients, which are two more: ∂x = ∂y · W and ∂W = ∂yᵀ · x."""
 
     @staticmethod
-    def forward(ctx, x: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
+    def forward(ctx: Any, x: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
         ctx.save_for_backward(x, weight)
         ctx.has_bias = bias is not None
         return product(x, weight, bias)  # (…, o)
 
     @staticmethod
     @once_differentiable
-    def backward(ctx, grad: Tensor):
+    def backward(ctx: Any, grad: Tensor) -> tuple[Tensor, Tensor, Tensor | None]:
         x, weight = ctx.saved_tensors
         rows = grad.flatten(0, -2)  # (N, o)
         to_weight = product(rows.t(), x.flatten(0, -2).t())  # (o, i)

@@ -48,7 +48,7 @@ def setup(seed: int = 0, *, device: str | torch.device | None = None) -> torch.d
     torch.set_num_threads(1)
     torch.set_default_dtype(torch.float32 if device.type == "mps" else torch.float64)
     torch.set_printoptions(precision=4, sci_mode=False)
-    plt.rcParams.update(STYLE)
+    plt.style.use(STYLE)
     if shell := get_ipython():
         shell.display_formatter.formatters["text/plain"].for_type(Tensor, _print_tidily)
     return device

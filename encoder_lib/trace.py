@@ -18,7 +18,7 @@ class Trace(Mapping):
     Printing it lists every name with its shape. A wrong name raises KeyError with the nearest right ones.
     """
 
-    def __init__(self):
+    def __init__(self) -> None:
         self._tensors: dict[str, Tensor] = {}
 
     def __getitem__(self, name: str) -> Tensor:
@@ -69,20 +69,20 @@ class trace:
         kept = Trace()
         tensors = kept._tensors
 
-        def begin(module, args, kwargs):
+        def begin(module: nn.Module, args: tuple, kwargs: dict) -> None:
             tensors.clear()
             keep_input("input", module, inspect.signature(module.forward).bind(*args, **kwargs).args)
 
-        def keep_input(name, module, args):
+        def keep_input(name: str, module: nn.Module, args: tuple) -> None:
             if args and isinstance(args[0], Tensor):
                 tensors[name] = args[0]
 
-        def keep_output(name, module, args, output):
+        def keep_output(name: str, module: nn.Module, args: tuple, output: object) -> None:
             if isinstance(output, Tensor):
                 tensors.pop(name, None)  # its place is where it was computed last
                 tensors[name] = output
 
-        def keep_inside(prefix, **inside):
+        def keep_inside(prefix: str, **inside: Tensor) -> None:
             tensors.update({prefix + name: x for name, x in inside.items()})
 
         self.hooks = [self.model.register_forward_pre_hook(begin, with_kwargs=True)]
@@ -95,7 +95,7 @@ class trace:
                 self.hooks.append(module.register_forward_hook(partial(keep_output, name or "output")))
         return kept
 
-    def __exit__(self, *_) -> None:
+    def __exit__(self, *_: object) -> None:
         for hook in self.hooks:
             hook.remove()
         for attention in self.watched:

@@ -21,7 +21,7 @@ from encoder_lib.fast import ONEDNN, FastFeedForward, FastLayerNorm, FastLinear
 
 D, H, F, V = 8, 2, 12, 11
 TOLERANCE = {torch.float32: 1e-5, torch.float64: 1e-10}
-needs_onednn = pytest.mark.skipif(ONEDNN is None, reason="this torch is built without oneDNN")
+needs_onednn = pytest.mark.skipif(not ONEDNN, reason="this torch is built without oneDNN")
 KINDS = st.sampled_from(["none", "rotary", "alibi"])
 SETTINGS = st.fixed_dictionaries(
     {

@@ -8,6 +8,7 @@ from encoder_lib import expect
 from encoder_lib.model.attention import MultiHeadAttention
 from encoder_lib.model.encoder import EncoderLayer, TransformerEncoder
 from encoder_lib.model.positional import RotaryPositionalEncoding
+from encoder_lib.packed import Packed
 from encoder_lib.recast import recast
 
 PARTS = ("positions", "mask", "residual", "norm", "heads", "scale")
@@ -36,6 +37,10 @@ def ablate(part: str, model: nn.Module) -> nn.Module:
     return model
 
 
+def _layers(encoder: TransformerEncoder) -> list[EncoderLayer]:
+    return [layer for layer in encoder.encoder.layers if isinstance(layer, EncoderLayer)]
+
+
 def _positions(encoder: TransformerEncoder) -> bool:
     there = not isinstance(encoder.embedding.position, nn.Identity)
     encoder.embedding.position = nn.Identity()
@@ -50,7 +55,7 @@ def _mask(encoder: TransformerEncoder) -> bool:
 class _NoResidualLayer(EncoderLayer):
     """A layer that passes on its branches alone."""
 
-    def forward(self, x: Tensor, mask: Tensor | None = None) -> Tensor:
+    def forward(self, x: Tensor, mask: Tensor | Packed | None = None) -> Tensor:
         if self.norm_first:
             return self._feed_forward(self.norm2(self._attend(self.norm1(x), mask)))
         return self.norm2(self._feed_forward(self.norm1(self._attend(x, mask))))
@@ -75,7 +80,7 @@ def _heads(encoder: TransformerEncoder) -> bool:
     if encoder.n_heads == 1:
         return False
     encoder.n_heads = 1
-    for layer in encoder.encoder.layers:
+    for layer in _layers(encoder):
         attention = layer.attention
         attention.n_heads, attention.d_head = 1, attention.d_model
         if attention.positional == "rotary":  # there are more pairs to turn now
@@ -91,8 +96,8 @@ class _UnscaledAttention(MultiHeadAttention):
 
 
 def _scale(encoder: TransformerEncoder) -> bool:
-    there = not all(isinstance(layer.attention, _UnscaledAttention) for layer in encoder.encoder.layers)
-    for layer in encoder.encoder.layers:
+    there = not all(isinstance(layer.attention, _UnscaledAttention) for layer in _layers(encoder))
+    for layer in _layers(encoder):
         layer.attention = recast(layer.attention, _UnscaledAttention)
     return there
 

@@ -11,6 +11,8 @@ from encoder_lib import expect
 from encoder_lib.model.positional import INSIDE, RotaryPositionalEncoding, alibi_bias
 from encoder_lib.packed import Packed
 
+Record = Callable[..., None]  # takes every tensor inside attention, by name
+
 
 def attention_scores(query: Tensor, key: Tensor, *, bias: Tensor | None = None, scale: float | None = None) -> Tensor:
     """How well each query matches each key: scores = query · keyᵀ · scale + bias, with scale 1/√K when None.
@@ -102,7 +104,7 @@ class MultiHeadAttention(nn.Module):
         self.v_proj = nn.Linear(d_model, d_model, bias=bias)
         self.out_proj = nn.Linear(d_model, d_model, bias=bias)
         self.rotary = RotaryPositionalEncoding(self.d_head) if positional == "rotary" else None
-        self.record: Callable[..., None] | None = None  # set by `trace`: takes every tensor inside, by name
+        self.record: Record | None = None  # set by `trace`
 
     def forward(self, query: Tensor, key: Tensor, value: Tensor, mask: Tensor | Packed | None = None) -> Tensor:
         self._check(query, key, value, mask)
@@ -123,17 +125,19 @@ class MultiHeadAttention(nn.Module):
         if self.record is None:
             heads = self._fused(q, k, v, mask, bias)
         else:
-            heads = self._recorded(q, k, v, mask, bias)
+            heads = self._recorded(self.record, q, k, v, mask, bias)
         return heads.transpose(1, 2).flatten(-2)  # (B, H, q, K) -> (B, q, D)
 
     def _split(self, x: Tensor) -> Tensor:
         return x.unflatten(-1, (self.n_heads, self.d_head)).transpose(1, 2)  # (B, T, D) -> (B, H, T, K)
 
-    def _recorded(self, q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None, bias: Tensor | None) -> Tensor:
+    def _recorded(
+        self, record: Record, q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None, bias: Tensor | None
+    ) -> Tensor:
         scores = attention_scores(q, k, bias=bias)  # (B, H, q, k)
         weights = masked_softmax(scores, mask)  # (B, H, q, k)
         heads = F.dropout(weights, self.dropout, self.training) @ v  # (B, H, q, K)
-        self.record(query=q, key=k, value=v, scores=scores, weights=weights, heads=heads)
+        record(query=q, key=k, value=v, scores=scores, weights=weights, heads=heads)
         return heads
 
     def _fused(self, q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None, bias: Tensor | None) -> Tensor:

@@ -79,6 +79,7 @@ class TransformerEmbedding(nn.Module):
         expect.not_negative("eps", eps)
         expect.sizes(max_len=max_len)
         self.token = TokenEmbedding(vocab_size, d_model, padding_idx=padding_idx, scale=scale)
+        self.position: nn.Module
         if positional == "sinusoidal":
             self.position = SinusoidalPositionalEncoding(d_model)
         elif positional == "learned":

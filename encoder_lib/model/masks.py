@@ -26,7 +26,7 @@ def lengths_mask(lengths: Tensor, max_len: int | None = None) -> Tensor:
     return (torch.arange(length, device=lengths.device) < lengths[:, None])[:, None, None, :]
 
 
-def causal_mask(length: int, *, device=None) -> Tensor:
+def causal_mask(length: int, *, device: torch.device | None = None) -> Tensor:
     """True where the key stands at or before the query: mask[i, j] = (j ≤ i). An encoder needs none, a decoder does.
 
     Shapes: -> (T, T).

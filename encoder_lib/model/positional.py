@@ -124,7 +124,9 @@ class RotaryPositionalEncoding(nn.Module):
         return torch.stack([first * cos - second * sin, first * sin + second * cos], dim=-1).flatten(-2)  # (…, T, K)
 
 
-def alibi_bias(n_heads: int, q_len: int, k_len: int, *, dtype: torch.dtype | None = None, device=None) -> Tensor:
+def alibi_bias(
+    n_heads: int, q_len: int, k_len: int, *, dtype: torch.dtype | None = None, device: torch.device | None = None
+) -> Tensor:
     """A penalty on the scores that grows with distance, with its own slope in each head.
 
         bias[h, i, j] = −slope_h · |i − j|             slope_h = 2^(−8h / H),  h = 1 … H

@@ -5,6 +5,7 @@ import re
 import textwrap
 from collections.abc import Callable, Sequence
 from functools import lru_cache, wraps
+from typing import Any
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -26,7 +27,7 @@ DASHES = ("-", "--", "-.", ":")
 # page holds both as they are, so that letters are equally large in all. Sizes of letters are in points.
 ONE_PLOT, SEVERAL_PLOTS, HEIGHT, DPI, MARGIN = 7.0, 9.0, 3.6, 100, 0.1
 TITLE_SIZE, TEXT_SIZE, TICK_SIZE, NOTE_SIZE = 11, 10, 9, 8
-STYLE = {  # of every picture in a notebook; `setup` sees to it
+STYLE: dict[str, Any] = {  # of every picture in a notebook; `setup` sees to it
     "figure.figsize": (ONE_PLOT, HEIGHT),
     "figure.dpi": DPI,
     "savefig.pad_inches": MARGIN,

@@ -349,7 +349,7 @@ def inject_encode(thing: Callable) -> FaultyModel:
     """encode(ids, embedding, layers)."""
 
     def inject(model: TransformerEncoder) -> None:
-        model.forward = lambda ids: thing(ids, model.embedding, model.encoder.layers)
+        model.__dict__["forward"] = lambda ids: thing(ids, model.embedding, model.encoder.layers)  # of this one alone
 
     return FaultyModel(inject)
 

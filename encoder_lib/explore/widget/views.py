@@ -6,6 +6,7 @@ from functools import lru_cache
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.layout_engine import ConstrainedLayoutEngine
 from numpy.typing import ArrayLike
 
 from encoder_lib import expect
@@ -221,9 +222,9 @@ class View:
         """Return a matplotlib figure of frame `index`: the picture for readers without the live one."""
         width, height = figure_size(len(self.panels), 3.6 if len(self.panels) < 3 else 3.0)
         above = 0 if self.tokens is None else token_attention_height(self.tokens.words, width)
-        figure = Figure(figsize=(width, height + above), layout="constrained")
+        below = ConstrainedLayoutEngine(rect=(0, 0, 1, height / (height + above)))
+        figure = Figure(figsize=(width, height + above), layout=below)
         if self.tokens is not None:
-            figure.get_layout_engine().set(rect=(0, 0, 1, height / (height + above)))
             bottom, top = height / (height + above), 1 - 0.35 / (height + above)  # and its title above
             self.tokens.draw(index, figure.add_axes((0, bottom, 1, top - bottom)))
         squares = any(panel.rows == panel.columns for panel in self.panels)
