@@ -186,6 +186,7 @@ def test_every_kind_of_control_sends_what_python_takes(modules, start):
     values = {control.name: sent[control.name] for control in controls}
     assert values == {control.name: control.check(values[control.name]) for control in controls}
     assert values == {"even": 0.4, "rate": 0.00111, "number": 4, "select": 3, "checkbox": True, "text": "<b>"}
+    explorer.set(**values)
     send(modules, explorer, even=0.9, rate=10, number=9, select="a", checkbox=True, text="x")
     shown = dict(zip(values, page.locator("output").all_text_contents(), strict=True))
     assert shown == {"even": "0.9", "rate": "10", "number": "9", "select": "a", "checkbox": "on", "text": "x"}
