@@ -95,6 +95,20 @@ def test_a_message_that_changes_all_draws_once(modules, start):
     assert text(modules, ".explorer-readout") == "row 8, column 9:8: 9"
 
 
+def test_numbers_may_change_alone(modules, start):
+    """Panels, limits and words stay as they are."""
+
+    def show(times):
+        return View(Heatmap(np.eye(2) * times, limits=(0, 9)), description="Twos.")
+
+    explorer = start(Explorer(show, Range("times", 3, min=1, max=9), title="Numbers"))
+    changed, _ = send(modules, explorer, times=7)
+    assert changed.keys() == {"times", "_data"}
+    modules.page.locator("canvas").focus()
+    modules.page.keyboard.press("Home")
+    assert text(modules, ".explorer-readout") == "row 0, column 0: 7"
+
+
 def test_traits_in_any_order_give_the_same_picture(modules, start):
     """The kernel decides on the order in which a message lists them."""
     explorer = start(Explorer(sized, Range("size", 3, min=1, max=9), title="Sizes"))
@@ -186,6 +200,7 @@ def test_every_kind_of_control_sends_what_python_takes(modules, start):
     values = {control.name: sent[control.name] for control in controls}
     assert values == {control.name: control.check(values[control.name]) for control in controls}
     assert values == {"even": 0.4, "rate": 0.00111, "number": 4, "select": 3, "checkbox": True, "text": "<b>"}
+    explorer.set(**values)
     send(modules, explorer, even=0.9, rate=10, number=9, select="a", checkbox=True, text="x")
     shown = dict(zip(values, page.locator("output").all_text_contents(), strict=True))
     assert shown == {"even": "0.9", "rate": "10", "number": "9", "select": "a", "checkbox": "on", "text": "x"}

@@ -93,6 +93,14 @@ def test_a_shared_height_does_not_stretch_cells(layouts):
             assert place["height"] <= max(STRETCH * alone, 22.5 * sizes["rows"]) + 1e-9
 
 
+def test_neighbours_share_the_height_of_the_tallest(modules):
+    """Whichever comes first."""
+    flat, tall = panel(rows=7), panel(rows=8)
+    first, second = modules.call("layout.js", "layOut", [[[flat, tall], 900], [[tall, flat], 900]])
+    assert len({place["height"] for place in first + second}) == 1
+    assert first[0]["height"] * 8 > first[0]["width"] * 7  # the flat one is taller than its cells would have it
+
+
 def test_labels_do_not_overlap(layouts):
     """Of rows and columns as many have a label as have room for it: 1, 2, 5, 10, ... apart."""
     for (panels, _), laid in zip(CASES, layouts, strict=True):

@@ -2,10 +2,8 @@
 
 import json
 import re
-from dataclasses import dataclass
 from html.parser import HTMLParser
 from pathlib import Path
-from statistics import median
 from urllib.parse import unquote
 
 import nbformat
@@ -13,18 +11,8 @@ import nbformat
 RULES = []
 
 
-@dataclass(frozen=True)
-class Limits:
-    """What the rules allow: how many cells, exercises and figures, from the fewest to the most."""
-
-    cells: tuple[int, int] = (25, 45)
-    exercises: tuple[int, int] = (2, 4)
-    figures: tuple[int, int] = (4, 8)
-    median_lines: int = 4  # of the code cells
-
-
-USUAL = Limits()
-LIMITS = {"10_debugging_clinic": Limits(cells=(25, 65), exercises=(15, 25), figures=(2, 8), median_lines=5)}
+EXERCISES = (2, 4)  # of a notebook, from the fewest to the most
+EXERCISES_OF = {"10_debugging_clinic": (15, 25)}
 WIDGET_VIEW = "application/vnd.jupyter.widget-view+json"
 IMAGES = ("image/png", "image/jpeg", "image/svg+xml", "image/gif")
 MAX_BYTES = 500_000
@@ -59,11 +47,6 @@ class Tags(HTMLParser):
         self.found.append((tag, dict(attrs)))
 
 
-def limits(path):
-    """The limits of the notebook that is stored there."""
-    return LIMITS.get(Path(path).stem, USUAL)
-
-
 def code_cells(notebook):
     """The code cells that hold any code."""
     return [cell for cell in notebook.cells if cell.cell_type == "code" and cell.source.strip()]
@@ -72,11 +55,6 @@ def code_cells(notebook):
 def tags(cell):
     """A cell's tags."""
     return cell.metadata.get("tags", [])
-
-
-def lines(cell):
-    """The number of lines that are not blank."""
-    return sum(bool(line.strip()) for line in cell.source.splitlines())
 
 
 def where(cell):
@@ -143,41 +121,12 @@ def no_stored_errors(notebook, path):
 
 
 @rule
-def rhythm(notebook, path):
-    """Short cells, at least half of them prose, and no program inside the notebook."""
-    code, total = code_cells(notebook), len(notebook.cells)
-    prose = sum(cell.cell_type == "markdown" for cell in notebook.cells)
-    fewest, most = limits(path).cells
-    if not fewest <= total <= most:
-        yield f"{total} cells, expected {fewest} to {most}"
-    if 2 * prose < total:
-        yield f"{prose} of {total} cells are prose, expected at least half"
-    if code and median(map(lines, code)) > limits(path).median_lines:
-        yield f"the median code cell has {median(map(lines, code))} lines, expected {limits(path).median_lines} at most"
-    for cell in code:
-        if lines(cell) > 15:
-            yield f"{where(cell)} has {lines(cell)} lines, expected at most 15"
-        if "exercise" not in tags(cell) and re.search(r"^\s*class \w", cell.source, re.MULTILINE):
-            yield f"{where(cell)} defines a class outside an exercise"
-
-
-@rule
 def lines_that_fit(notebook, path):
     """No line of code runs out of a usual window, where it would have to be scrolled to be read."""
     for cell in code_cells(notebook):
         for line in cell.source.splitlines():
             if len(line) > MAX_WIDTH:
                 yield f"{where(cell)} has a line of {len(line)} characters, expected at most {MAX_WIDTH}"
-
-
-@rule
-def figures(notebook, path):
-    """Four to eight figures; those that stand in for explorers count only towards the fewest."""
-    with_figure = [cell for cell in code_cells(notebook) for data in data_of(cell) if "image/png" in data]
-    static = [cell for cell in with_figure if not is_explorer(cell)]
-    fewest, most = limits(path).figures
-    if len(with_figure) < fewest or len(static) > most:
-        yield f"{len(with_figure)} figures, {len(static)} without explorers; expected {fewest} to {most}"
 
 
 @rule
@@ -293,7 +242,7 @@ def asks_before_it_shows(notebook, path):
     exercises = sum("exercise" in tags(cell) for cell in code_cells(notebook))
     if predictions < 2:
         yield f"{predictions} predictions, expected at least 2"
-    fewest, most = limits(path).exercises
+    fewest, most = EXERCISES_OF.get(Path(path).stem, EXERCISES)
     if not fewest <= exercises <= most:
         yield f"{exercises} exercises, expected {fewest} to {most}"
 
