@@ -30,8 +30,7 @@ def draw_costs(batch: int = 8, width: int = 384, number: str = "float32") -> Fig
         raise ValueError(f"width: expected a multiple of {HEAD}, got {width}")
     flops, moved = _lines(batch, width, number)
     panels = {"Operations: both attentions do the same": flops, "Bytes: explicit attention moves more": moved}
-    style = {"x_label": "tokens T", "x_scale": "log", "y_scale": "log", "share_y": False}
-    figure = plot_panels(panels, x=PLACES, **style)
+    figure = plot_panels(panels, share_y=False, x=PLACES, x_label="tokens T", x_scale="log", y_scale="log")
     for ax, limits, label in zip(figure.axes, LIMITS, ("FLOPs of one layer", "bytes"), strict=True):
         ax.set(ylim=limits, xlim=(LEAST / 1.3, MOST * 1.3), ylabel=label)
         ax.set_xticks(PLACES[::2], PLACES[::2])

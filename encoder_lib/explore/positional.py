@@ -90,5 +90,5 @@ def clocks(position: int = 3, shift: int = 5) -> Explorer:
         show,
         *controls,
         title="Clocks turn by an angle that depends on the shift alone",
-        figure=ax.figure,
+        figure=ax.get_figure(root=True),
     )

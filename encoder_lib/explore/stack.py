@@ -37,7 +37,7 @@ def depth(depth: int = 12, order: str = "post-norm", init: str = "default") -> E
             low, high = min(v.min().item() for v in every), max(v.max().item() for v in every)
             ax.set_ylim(low / 1.3, high * 1.3)
     (legend,) = figure.legends
-    legend.legend_handles[1].set_color(GREY)
+    legend.get_lines()[1].set_color(GREY)
 
     def show(depth: int, order: str, init: str) -> str:
         this, other = chosen(depth, order, init)

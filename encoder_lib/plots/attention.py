@@ -1,9 +1,11 @@
 """The steps of attention."""
 
 from collections.abc import Iterable, Sequence
+from functools import partial
 
 import matplotlib.pyplot as plt
 from matplotlib.figure import Figure
+from numpy.typing import ArrayLike
 
 from encoder_lib import expect
 from encoder_lib.plots.heatmap import plot_heatmap
@@ -13,7 +15,12 @@ from encoder_lib.plots.style import close_on_error, figure_size
 
 @close_on_error
 def plot_attention(
-    scores, weights, output, words: Sequence[str], *, titles: Sequence[str] = ("Scores", "Weights", "Output")
+    scores: ArrayLike,
+    weights: ArrayLike,
+    output: ArrayLike,
+    words: Sequence[str],
+    *,
+    titles: Sequence[str] = ("Scores", "Weights", "Output"),
 ) -> Figure:
     """Draw the three steps of attention side by side: scores and weights (T, T), output (T, V), a word for each row.
 
@@ -30,9 +37,9 @@ def plot_attention(
     titles = as_titles(titles, 3)
     width = min(max(shape[1] / len(words), 0.5), 1)  # of the output, where scores and weights have 1
     figure, axes = plt.subplots(1, 3, figsize=figure_size(3, 3.0), width_ratios=(1, 1, width), layout="constrained")
-    looks = {"x_label": "looked at", "y_label": "looks", "x_ticks": words, "y_ticks": words}
-    plot_heatmap(scores, title=titles[0], cmap="coolwarm", **looks, ax=axes[0])
-    plot_heatmap(weights, title=titles[1], limits=(0, 1), **looks, ax=axes[1])
+    square = partial(plot_heatmap, x_label="looked at", y_label="looks", x_ticks=words, y_ticks=words)
+    square(scores, title=titles[0], cmap="coolwarm", ax=axes[0])
+    square(weights, title=titles[1], limits=(0, 1), ax=axes[1])
     plot_heatmap(output, title=titles[2], cmap="coolwarm", x_label="dimension", y_ticks=words, ax=axes[2])
     axes[2].set_box_aspect(1 / width)  # as high as the squares
     return figure

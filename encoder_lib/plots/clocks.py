@@ -2,13 +2,14 @@
 
 from matplotlib.axes import Axes
 from matplotlib.patches import Circle
+from numpy.typing import ArrayLike
 
 from encoder_lib.plots.inputs import as_array
 from encoder_lib.plots.style import COLOURS, GREY, add_legend, axes_or_new, close_on_error, figure_size, label_axes
 
 
 @close_on_error
-def plot_clocks(before, after, *, title: str = "", ax: Axes | None = None) -> Axes:
+def plot_clocks(before: ArrayLike, after: ArrayLike, *, title: str = "", ax: Axes | None = None) -> Axes:
     """Draw two rows of a sinusoidal table as the hands of clocks: pair k is a point (sine up, cosine right) of clock k.
 
     before, after: (D,) each. Line 2k of the Axes is clock k's hand before, line 2k + 1 its hand after.

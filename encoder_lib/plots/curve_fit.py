@@ -6,6 +6,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.collections import LineCollection
 from matplotlib.figure import Figure
+from numpy.typing import ArrayLike
 
 from encoder_lib import expect
 from encoder_lib.plots.inputs import as_array, as_titles, numpy_array
@@ -14,12 +15,12 @@ from encoder_lib.plots.style import COLOURS, GREY, close_on_error, figure_size, 
 
 @close_on_error
 def plot_fit(
-    x,
-    target,
-    units,
+    x: ArrayLike,
+    target: ArrayLike,
+    units: ArrayLike,
     constant: float,
     *,
-    breakpoints=(),
+    breakpoints: ArrayLike = (),
     unit: int = 0,
     titles: Sequence[str] = ("", ""),
     figure: Figure | None = None,
@@ -52,18 +53,20 @@ def plot_fit(
     marks = marks[(places[0] < marks) & (marks < places[-1])]
     reach = max(np.abs(parts).max(), np.abs(fit).max())
     limit = next((size for size in (1.2, 2.4, 6, 12, 24, 60) if size >= reach), reach)  # few, so that pictures compare
-    left, right = (_fit_axes(titles) if figure is None else figure).axes
+    figure = _fit_axes(titles) if figure is None else figure
+    left, right = figure.axes
     drawn = (places, curve), (places, fit), (marks, np.interp(marks, places, fit))
     for line, values in zip(left.lines, drawn, strict=True):
         line.set_data(*values)
     others = np.delete(parts, unit, axis=1).T  # (n − 1, P)
-    right.collections[0].set_segments([np.column_stack([places, part]) for part in others])
+    (thin,) = (lines for lines in right.collections if isinstance(lines, LineCollection))
+    thin.set_segments([np.column_stack([places, part]) for part in others])
     right.lines[0].set_data(places, parts[:, unit])
     right.lines[1].set_data(places, fit)
     for ax, top in ((left, 1.2), (right, limit)):
         ax.set(xlim=(places[0], places[-1]), ylim=(-top, top), xticks=np.linspace(places[0], places[-1], 3))
         ax.set_yticks(np.linspace(-top, top, 3))
-    return left.figure
+    return figure
 
 
 def _fit_axes(titles: Sequence[str]) -> Figure:

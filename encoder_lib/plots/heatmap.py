@@ -9,6 +9,7 @@ from matplotlib.axes import Axes
 from matplotlib.axis import Axis
 from matplotlib.image import AxesImage
 from matplotlib.ticker import MaxNLocator
+from numpy.typing import ArrayLike
 
 from encoder_lib import expect
 from encoder_lib.plots.inputs import as_array, as_labels, colour_limits, colour_map
@@ -32,7 +33,7 @@ MOST_NUMBERS = 60  # cells that have their numbers written into them
 
 @close_on_error
 def plot_heatmap(
-    values,
+    values: ArrayLike,
     *,
     title: str = "",
     x_label: str = "",
@@ -140,10 +141,10 @@ def label_ticks(axis: Axis, places: Sequence[float], words: Sequence[str]) -> No
     that do not match them.
     """
     expect.kind("axis", axis, Axis, "an axis", "; try ax.xaxis")
-    places = as_array(places, ndim=(1,), name="places", finite=True)
+    numbers = as_array(places, ndim=(1,), name="places", finite=True)
     expect.kind("words", words, Iterable, "a word for each of the places")
     words = list(words)
-    if len(words) != len(places):
-        raise ValueError(f"words: expected one for each of {len(places)} places, got {len(words)}")
+    if len(words) != len(numbers):
+        raise ValueError(f"words: expected one for each of {len(numbers)} places, got {len(words)}")
     names = [drawable(word, TICK) for word in words]
-    axis.set_ticks(places, labels=names, **plain_text())
+    axis.set_ticks(numbers, labels=names, **plain_text())

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from itertools import cycle
 
 from matplotlib.axes import Axes
+from numpy.typing import ArrayLike
 
 from encoder_lib import expect
 from encoder_lib.plots.inputs import as_array, finite_numbers
@@ -12,7 +13,13 @@ from encoder_lib.plots.style import COLOURS, DASHES, add_legend, axes_or_new, cl
 
 @close_on_error
 def plot_histogram(
-    values, marks: Mapping[str, float], *, title: str = "", x_label: str = "", y_label: str = "", ax: Axes | None = None
+    values: ArrayLike,
+    marks: Mapping[str, float],
+    *,
+    title: str = "",
+    x_label: str = "",
+    y_label: str = "",
+    ax: Axes | None = None,
 ) -> Axes:
     """Draw how numbers are spread, as a histogram with every number as a tick below it, and named marks to compare.
 

@@ -6,6 +6,7 @@ from math import isfinite
 import matplotlib as mpl
 import numpy as np
 import torch
+from numpy.typing import ArrayLike
 
 from encoder_lib import expect
 from encoder_lib.plots.style import TICK, readable
@@ -13,7 +14,9 @@ from encoder_lib.plots.style import TICK, readable
 DIVERGING = frozenset({"BrBG", "PRGn", "PiYG", "PuOr", "RdBu", "RdGy", "bwr", "coolwarm", "icefire", "seismic", "vlag"})
 
 
-def as_array(values, *, ndim: Sequence[int] = (2,), name: str = "values", finite: bool = False) -> np.ndarray:
+def as_array(
+    values: ArrayLike, *, ndim: Sequence[int] = (2,), name: str = "values", finite: bool = False
+) -> np.ndarray:
     """Return `values` (tensor or array, on any device, of any real dtype) as a new float64 array.
 
     Raises TypeError for values that are not real numbers, ValueError for another number of axes, rows of different
@@ -39,7 +42,7 @@ def as_array(values, *, ndim: Sequence[int] = (2,), name: str = "values", finite
     return array
 
 
-def numpy_array(name: str, values) -> np.ndarray:
+def numpy_array(name: str, values: ArrayLike) -> np.ndarray:
     """Whatever came as an array, of whatever dtype."""
     try:
         if isinstance(values, torch.Tensor):
@@ -64,7 +67,7 @@ def finite_numbers(name: str, numbers: Mapping[str, float]) -> list[float]:
     return [float(value) if isinstance(value, torch.Tensor) else value for value in numbers.values()]
 
 
-def as_labels(labels, size: int, axis: str) -> list[str] | None:
+def as_labels(labels: Iterable | None, size: int, axis: str) -> list[str] | None:
     """Return `labels` as `size` strings fit to draw; None stays None.
 
     Raises TypeError for what are no labels, ValueError when the number differs.
@@ -72,19 +75,23 @@ def as_labels(labels, size: int, axis: str) -> list[str] | None:
     if labels is None:
         return None
     expect.kind(axis, labels, Iterable, f"{size} labels")
-    labels = [readable(label, TICK) for label in labels]
-    if len(labels) != size:
-        raise ValueError(f"expected {size} labels for {axis}, got {len(labels)}: give one label for each row or column")
-    return labels
+    return _as_many(labels, size, axis)
 
 
-def as_words(name: str, words, size: int) -> list[str]:
+def _as_many(labels: Iterable, size: int, axis: str) -> list[str]:
+    names = [readable(label, TICK) for label in labels]
+    if len(names) != size:
+        raise ValueError(f"expected {size} labels for {axis}, got {len(names)}: give one label for each row or column")
+    return names
+
+
+def as_words(name: str, words: Iterable, size: int) -> list[str]:
     """As `as_labels`, where none is not an answer."""
     expect.kind(name, words, Iterable, f"{size} words")
-    return as_labels(words, size, name)
+    return _as_many(words, size, name)
 
 
-def as_titles(titles, count: int) -> list[str]:
+def as_titles(titles: Sequence[str], count: int) -> list[str]:
     """So many titles."""
     expect.kind("titles", titles, tuple | list, f"{count} titles")
     if len(titles) != count:
@@ -121,7 +128,7 @@ def colour_map(cmap: str) -> mpl.colors.Colormap:
     return mpl.colormaps[cmap]
 
 
-def two_ends(limits) -> tuple[float, float]:
+def two_ends(limits: Iterable[float]) -> tuple[float, float]:
     """Two finite numbers, the second one larger."""
     if isinstance(limits, str | Mapping) or not isinstance(limits, Iterable):
         raise TypeError(

@@ -2,12 +2,14 @@
 
 from collections.abc import Mapping
 from itertools import cycle
+from typing import Any
 
 import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
+from numpy.typing import ArrayLike
 
 from encoder_lib import expect
 from encoder_lib.plots.inputs import as_array
@@ -27,16 +29,16 @@ from encoder_lib.plots.style import (
 
 @close_on_error
 def plot_lines(
-    lines: Mapping[str, object],
+    lines: Mapping[str, ArrayLike],
     *,
-    x=None,
+    x: ArrayLike | None = None,
     title: str = "",
     x_label: str = "",
     y_label: str = "",
     x_scale: str = "linear",
     y_scale: str = "linear",
     marker: str = "",
-    styles: Mapping[str, Mapping[str, object]] | None = None,
+    styles: Mapping[str, Mapping[str, Any]] | None = None,
     ax: Axes | None = None,
 ) -> Axes:
     """Draw curves over common places, each named in a legend by its key, told apart by colour and by dash.
@@ -66,15 +68,15 @@ def plot_lines(
             )
     ax = axes_or_new(ax)
     for (name, values), colour, dash in zip(curves, cycle(COLOURS), cycle(DASHES), strict=False):
-        style = {"color": colour, "linestyle": dash, "marker": marker} | dict(styles.get(name, {}))
-        ax.plot(places, values, label=legend_label(name), **style)
+        look: dict[str, Any] = {"color": colour, "linestyle": dash, "marker": marker, **styles.get(name, {})}
+        ax.plot(places, values, label=legend_label(name), **look)
     ax.set(xscale=x_scale, yscale=y_scale)
     if len(curves) > 1:
         add_legend(ax)
     return label_axes(ax, title, x_label, y_label)
 
 
-def _expect_style(name: str, style) -> None:
+def _expect_style(name: str, style: Mapping[str, Any]) -> None:
     """Properties that matplotlib's lines have, with values that they take."""
     expect.kind(f"styles: {name}", style, Mapping, "a dictionary of properties", "; try {'color': 'black'}")
     try:
@@ -86,12 +88,12 @@ def _expect_style(name: str, style) -> None:
 
 @close_on_error
 def plot_panels(
-    panels: Mapping[str, Mapping[str, object]],
+    panels: Mapping[str, Mapping[str, ArrayLike]],
     *,
     y_label: str = "",
     share_y: bool = True,
     figsize: tuple[float, float] = (SEVERAL_PLOTS, HEIGHT),
-    **style,
+    **style: Any,
 ) -> Figure:
     """Draw several sets of curves side by side with one legend, on the right.
 

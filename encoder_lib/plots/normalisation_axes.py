@@ -1,6 +1,6 @@
 """A block (B, T, D) as cubes: which numbers share one mean."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 import matplotlib.pyplot as plt
 import torch
@@ -20,7 +20,7 @@ _CUBE = (  # the three faces of a cube that are seen from the front, above and t
 
 @close_on_error
 def plot_normalisation_axes(
-    dim, *, shape: tuple[int, int, int] = (3, 4, 6), title: str = "", ax: Axes | None = None
+    dim: int | Sequence[int], *, shape: tuple[int, int, int] = (3, 4, 6), title: str = "", ax: Axes | None = None
 ) -> Axes:
     """Draw a block (B, T, D) as cubes, those in colour that share one mean: one of the means in `x.mean(dim)`.
 
@@ -32,7 +32,8 @@ def plot_normalisation_axes(
     ax = axes_or_new(ax)
     averaged, corner = {d % 3 for d in dims}, (0, 0, shape[2] - 1)  # of all cubes, the corner shows three faces
     shades = {True: ("#d55e00", "#f0a05f", "#a34700"), False: ("0.87", "0.95", "0.76")}  # front, top, right
-    faces, colours = [], []
+    faces: list[list[tuple[float, float]]] = []
+    colours: list[str] = []
     for b in reversed(range(shape[0])):  # from the back to the front, so that near cubes cover far ones
         for t in reversed(range(shape[1])):
             for d in range(shape[2]):
@@ -52,7 +53,9 @@ def plot_normalisation_axes(
 
 
 @close_on_error
-def plot_normalisations(dims: Mapping[str, object], *, shape: tuple[int, int, int] = (3, 4, 6)) -> Figure:
+def plot_normalisations(
+    dims: Mapping[str, int | tuple[int, ...]], *, shape: tuple[int, int, int] = (3, 4, 6)
+) -> Figure:
     """Draw a block for each way to average, side by side, with the number of means that it takes as title.
 
     dims: name -> the axis or axes averaged over. Raises ValueError for no blocks, and as `plot_normalisation_axes`.
@@ -68,12 +71,11 @@ def plot_normalisations(dims: Mapping[str, object], *, shape: tuple[int, int, in
     return figure
 
 
-def _axes_of_block(dim) -> list[int]:
+def _axes_of_block(dim: int | Sequence[int]) -> list[int]:
     """The axes of a block (B, T, D) that `dim` names, as torch takes them."""
-    whole = isinstance(dim, int) and not isinstance(dim, bool)
-    if not whole and (isinstance(dim, str) or not isinstance(dim, Iterable)):
+    if isinstance(dim, bool | str) or not isinstance(dim, int | Iterable):
         raise TypeError(f"dim: expected an axis or several, got {expect.shown(dim)} ({type(dim).__name__}); try 2")
-    dims = [dim] if whole else list(dim)
+    dims = [dim] if isinstance(dim, int) else list(dim)
     for d in dims:
         expect.kind("dim", d, int, "integers")
     if not dims or not all(-3 <= d < 3 for d in dims) or len({d % 3 for d in dims}) < len(dims):
@@ -81,14 +83,14 @@ def _axes_of_block(dim) -> list[int]:
     return dims
 
 
-def _shape_of_block(shape) -> tuple[int, int, int]:
+def _shape_of_block(shape: Sequence[int]) -> tuple[int, int, int]:
     """Three sizes that can be drawn."""
     expect.kind("shape", shape, tuple | list, "three sizes (B, T, D)")
     for size in shape:
         expect.whole("shape", size)
     if len(shape) != 3 or not all(1 <= size <= 12 for size in shape):
         raise ValueError(f"shape: expected three sizes (B, T, D) from 1 to 12, got {shape}: a few cubes show the idea")
-    return tuple(shape)
+    return shape[0], shape[1], shape[2]
 
 
 def _oblique(x: float, y: float, z: float) -> tuple[float, float]:

@@ -15,8 +15,7 @@ def indexed(image: Image.Image) -> Image.Image:
     The first way is the quickest, and does for most pictures; the last one gets along with the fewest colours.
     """
     quick = image.quantize(256, method=Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE)
-    extremes = ImageChops.difference(image, quick.convert("RGB")).getextrema()  # (least, most) of each channel
-    if max(most for _, most in extremes) <= COLOUR_ERROR:
+    if np.asarray(ImageChops.difference(image, quick.convert("RGB"))).max() <= COLOUR_ERROR:
         return quick
     pixels = np.asarray(image).reshape(-1, 3)  # (P, 3)
     packed, places = np.unique(pixels @ np.array([1 << 16, 1 << 8, 1]), return_inverse=True)  # (N,), (P,)

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import matplotlib.pyplot as plt
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.layout_engine import ConstrainedLayoutEngine
 from PIL import Image
 
 from encoder_lib import expect
@@ -29,7 +30,7 @@ class Picture:
     def __repr__(self) -> str:
         return f"<picture: {self.alt}>"
 
-    def _repr_mimebundle_(self, include=None, exclude=None) -> dict[str, str]:
+    def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
         """Give a notebook the picture as PNG, as HTML with its alt text, and as text."""
         data = base64.b64encode(self.png).decode()
         alt = html.escape(self.alt, quote=True)
@@ -53,7 +54,7 @@ def show(picture: Axes | Figure, *, alt: str) -> Picture:
         raise ValueError(
             "alt: expected an alt text, got an empty one: say what the picture shows to someone who cannot see it"
         )
-    figure = picture if isinstance(picture, Figure) else picture.get_figure(root=True)
+    figure = picture if isinstance(picture, Figure) else picture.figure.get_figure(root=True)
     file = io.BytesIO()
     _close_gaps(figure)
     figure.savefig(file, format="png", dpi=DPI, bbox_inches="tight", pad_inches=MARGIN, facecolor="white")
@@ -64,10 +65,11 @@ def show(picture: Axes | Figure, *, alt: str) -> Picture:
 def _close_gaps(figure: Figure) -> None:
     """Move plots of fixed proportions together, where the layout left them the room that they do not need."""
     plots = [ax for ax in figure.axes if ax.get_subplotspec() is not None]
+    engine = figure.get_layout_engine()
     fixed = all(ax.get_aspect() != "auto" or ax.get_box_aspect() is not None for ax in plots)
     fixed = fixed and not figure.get_supxlabel() and not figure.get_supylabel()  # they would be left behind
-    if fixed and len({ax.get_gridspec() for ax in plots}) == 1 and figure.get_constrained_layout():
-        figure.set_layout_engine("compressed", **figure.get_layout_engine().get())
+    if fixed and len({ax.get_gridspec() for ax in plots}) == 1 and isinstance(engine, ConstrainedLayoutEngine):
+        figure.set_layout_engine("compressed", **engine.get())
 
 
 def compact(image: Image.Image) -> bytes:

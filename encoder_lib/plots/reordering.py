@@ -5,7 +5,9 @@ from collections.abc import Iterable, Sequence
 import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.figure import Figure
+from matplotlib.layout_engine import ConstrainedLayoutEngine
 from matplotlib.patches import ConnectionPatch
+from numpy.typing import ArrayLike
 
 from encoder_lib import expect
 from encoder_lib.plots.heatmap import plot_heatmap
@@ -15,7 +17,13 @@ from encoder_lib.plots.style import add_suptitle, close_on_error, figure_size
 
 @close_on_error
 def plot_reordering(
-    before, after, order: Sequence[int], words: Sequence[str], *, title: str = "", cmap: str = "coolwarm"
+    before: ArrayLike,
+    after: ArrayLike,
+    order: Sequence[int],
+    words: Sequence[str],
+    *,
+    title: str = "",
+    cmap: str = "coolwarm",
 ) -> Figure:
     """Draw one vector a word before and after a change of word order, each joined by a line to where it went.
 
@@ -33,8 +41,9 @@ def plot_reordering(
         )
     words = as_words("words", words, len(left))
     limits = colour_limits(np.stack([left, right]), None, cmap)
-    figure, (a, b) = plt.subplots(1, 2, figsize=figure_size(2, 1.3 + 0.5 * len(left)), layout="constrained")
-    figure.get_layout_engine().set(wspace=0.2)  # for the lines
+    figure, (a, b) = plt.subplots(
+        1, 2, figsize=figure_size(2, 1.3 + 0.5 * len(left)), layout=ConstrainedLayoutEngine(wspace=0.2)
+    )
     plot_heatmap(left, y_ticks=words, limits=limits, cmap=cmap, colorbar=False, x_label="dimension", ax=a)
     plot_heatmap(right, y_ticks=[words[i] for i in order], limits=limits, cmap=cmap, x_label="dimension", ax=b)
     reach = 0.03 + 0.03 * max(map(len, words))  # to the left of the second map, past its words

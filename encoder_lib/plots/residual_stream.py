@@ -1,9 +1,10 @@
 """How the parts of an encoder layer are wired: the residual stream and its branches."""
 
 import itertools
+from functools import partial
 
 from matplotlib.axes import Axes
-from matplotlib.patches import Circle, FancyBboxPatch
+from matplotlib.patches import Circle, FancyBboxPatch, Patch
 
 from encoder_lib import expect
 from encoder_lib.plots.style import COLOURS, axes_or_new, close_on_error, label_axes
@@ -34,16 +35,16 @@ def plot_residual_stream(*, norm_first: bool = False, lit: str = "", title: str 
     expect.choice("lit", lit, ("", *BLOCK_PARTS), ": it names the part to be shown bright")
     ax = axes_or_new(ax, figsize=(3.6, 5.2))
     places = _PRE_NORM if norm_first else _POST_NORM
-    stream = {"color": COLOURS[0], "linewidth": 5, "solid_capstyle": "butt", "zorder": 1}
-    branch = {"color": "0.35", "linewidth": 1.5, "zorder": 1, "markevery": [-1], "markersize": 8}
-    ax.plot([0, 0], [places["x"][1], places["y"][1] - 0.5], marker="^", markevery=[-1], markersize=13, **stream)
+    stream = partial(ax.plot, color=COLOURS[0], linewidth=5, solid_capstyle="butt", zorder=1)
+    branch = partial(ax.plot, color="0.35", linewidth=1.5, zorder=1, markevery=[-1], markersize=8)
+    stream([0, 0], [places["x"][1], places["y"][1] - 0.5], marker="^", markevery=[-1], markersize=13)
     for start, total in ((0.95, "sum1"), (4.35, "sum2")):
         end = places[total][1]
         on_branch = [y for x, y in places.values() if x and start < y < end]
-        ax.plot([0, _BRANCH, _BRANCH], [start, start, min(on_branch) - 0.42], marker="^", **branch)
+        branch([0, _BRANCH, _BRANCH], [start, start, min(on_branch) - 0.42], marker="^")
         for low, high in itertools.pairwise(sorted(on_branch)):
-            ax.plot([_BRANCH, _BRANCH], [low, high - 0.42], marker="^", **branch)
-        ax.plot([_BRANCH, _BRANCH, 0.43], [max(on_branch), end, end], marker="<", **branch)
+            branch([_BRANCH, _BRANCH], [low, high - 0.42], marker="^")
+        branch([_BRANCH, _BRANCH, 0.43], [max(on_branch), end, end], marker="<")
     for part in BLOCK_PARTS:
         _draw_part(ax, part, *places[part])
     ax.set(xlim=(-1.2, 3.5), ylim=(-0.35, 8.25), aspect="equal")
@@ -61,7 +62,7 @@ def light_part(ax: Axes, lit: str) -> Axes:
     for patch in ax.patches:
         bright = patch.get_gid() == lit
         patch.set(
-            facecolor="#ffc20a" if bright else _FILLS.get(patch.get_gid(), "white"),
+            facecolor="#ffc20a" if bright else _FILLS.get(patch.get_gid() or "", "white"),
             edgecolor="black" if bright else "0.35",
             linewidth=2.5 if bright else 1.2,
         )
@@ -72,7 +73,7 @@ def _draw_part(ax: Axes, part: str, x: float, y: float) -> None:
     """Draw a part as a shape with its name in it; the shape is found again by its `gid`."""
     text = {"feed_forward": "feed-forward", "norm1": "norm 1", "norm2": "norm 2", "sum1": "+", "sum2": "+"}
     if part in ("x", "y", "sum1", "sum2"):
-        shape = Circle((x, y), 0.3)
+        shape: Patch = Circle((x, y), 0.3)
     else:
         wide = 1.15 if part in ("attention", "feed_forward") else 0.75
         shape = FancyBboxPatch((x - wide, y - 0.3), 2 * wide, 0.6, boxstyle="round,pad=0,rounding_size=0.12")

@@ -5,12 +5,12 @@ import re
 import textwrap
 from collections.abc import Callable, Sequence
 from functools import lru_cache, wraps
-from typing import Any
+from typing import Any, ParamSpec, TypeVar
 
 import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.axis import Axis
+from matplotlib.axis import Axis, YAxis
 from matplotlib.figure import Figure
 from matplotlib.font_manager import fontManager
 from matplotlib.ft2font import FT2Font
@@ -50,12 +50,15 @@ UNSEEN = re.compile("[\ud800-\udfff\u202a-\u202e\u2066-\u2069]")
 # The first comes with matplotlib; the others serve labels in Chinese, Japanese or Korean where one is installed.
 FONTS = ("DejaVu Sans", "Noto Sans CJK SC", "PingFang SC", "Hiragino Sans", "Microsoft YaHei", "Arial Unicode MS")
 
+Given = ParamSpec("Given")  # what a plot is called with
+Drawn = TypeVar("Drawn")  # and what it gives
 
-def close_on_error(draw: Callable) -> Callable:
+
+def close_on_error(draw: Callable[Given, Drawn]) -> Callable[Given, Drawn]:
     """A picture that cannot be finished leaves no half of it behind, which the notebook would show."""
 
     @wraps(draw)
-    def drawn(*args, **kwargs):
+    def drawn(*args: Given.args, **kwargs: Given.kwargs) -> Drawn:
         before = set(plt.get_fignums())
         try:
             return draw(*args, **kwargs)
@@ -67,10 +70,10 @@ def close_on_error(draw: Callable) -> Callable:
     return drawn
 
 
-def axes_or_new(ax: Axes | None, **size) -> Axes:
+def axes_or_new(ax: Axes | None, figsize: tuple[float, float] | None = None) -> Axes:
     """Return `ax`, or the Axes of a new figure."""
     expect.kind("ax", ax, Axes | None, "a matplotlib Axes", "; try plt.subplots()[1]")
-    return plt.subplots(layout="constrained", **size)[1] if ax is None else ax
+    return plt.subplots(layout="constrained", figsize=figsize)[1] if ax is None else ax
 
 
 def figure_size(plots: int, height: float = HEIGHT) -> tuple[float, float]:
@@ -87,7 +90,7 @@ def percent(share: float) -> str:
     return f"{whole + (100 * share - whole >= 0.5)} %"
 
 
-def ink_on(colour: Sequence[float]) -> str:
+def ink_on(colour: Sequence[float] | np.ndarray) -> str:
     """Black or white, whichever stands out better from a colour: at least 4.5 to 1 (relative luminance, WCAG 2.2)."""
     linear = [v / 12.92 if v <= 0.04045 else ((v + 0.055) / 1.055) ** 2.4 for v in colour[:3]]
     return "black" if float(np.dot(linear, (0.2126, 0.7152, 0.0722))) > 0.179 else "white"
@@ -115,7 +118,7 @@ def drawable(text: object, limit: int) -> str:
     return "".join(character if ord(character) in characters else "□" for character in readable(text, limit))
 
 
-def plain_text(**more) -> dict[str, object]:
+def plain_text(**more: object) -> dict[str, Any]:
     """Matplotlib's properties of a text that is drawn as it stands (`$x^$` is no formula), and `more` of them."""
     return {"parse_math": False, "fontfamily": fonts()[0]} | more
 
@@ -143,11 +146,12 @@ def label_axes(ax: Axes, title: str, x_label: str = "", y_label: str = "") -> Ax
 
 def room_of(ax: Axes) -> tuple[float, float]:
     """Width and height, in inches, of the part of its figure that an Axes and all that is written around it have."""
-    place, figure = ax.get_subplotspec(), ax.get_figure(root=True)
+    place, figure = ax.get_subplotspec(), ax.figure.get_figure(root=True)
     if place is None:
         return ax.get_position().width * figure.get_figwidth(), ax.get_position().height * figure.get_figheight()
     place = place.get_topmost_subplotspec()
-    widths, heights = place.get_gridspec().get_width_ratios(), place.get_gridspec().get_height_ratios()
+    grid = place.get_gridspec()
+    widths, heights = np.asarray(grid.get_width_ratios()), np.asarray(grid.get_height_ratios())
     width = sum(widths[i] for i in place.colspan) / sum(widths) * figure.get_figwidth()
     return width, sum(heights[i] for i in place.rowspan) / sum(heights) * figure.get_figheight()
 
@@ -155,7 +159,7 @@ def room_of(ax: Axes) -> tuple[float, float]:
 def label_log_axis(axis: Axis) -> None:
     """Label a logarithmic axis by 1, 2, 5, 10, 20 … in plain numbers, or by 1, 10, 100 … where those have no room."""
     low, high = axis.get_view_interval()
-    subs = (1, 2, 5) if axis.axis_name == "y" or high < 100 * low else (1,)
+    subs = (1, 2, 5) if isinstance(axis, YAxis) or high < 100 * low else (1,)
     axis.set(major_locator=LogLocator(subs=subs), minor_locator=NullLocator(), major_formatter="{x:g}")
 
 

@@ -7,6 +7,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.patches import Rectangle
+from numpy.typing import ArrayLike
 
 from encoder_lib import expect
 from encoder_lib.plots.inputs import as_array, as_words, colour_map, two_ends
@@ -26,7 +27,7 @@ from encoder_lib.plots.style import (
 
 @close_on_error
 def plot_token_attention(
-    weights,
+    weights: ArrayLike,
     words: Sequence[str],
     *,
     chosen: int,
@@ -53,11 +54,13 @@ def plot_token_attention(
     width = plt.rcParams["figure.figsize"][0]
     ax = axes_or_new(ax, figsize=(width, token_attention_height(words, width)))
     scale = mpl.colors.Normalize(*limits, clip=True)
-    places = _word_places(words, ax.figure.get_figwidth())
+    room = ax.figure.bbox.width / ax.figure.dpi  # inches
+    places = _word_places(words, room)
     for i, ((line, start, width), word, weight) in enumerate(zip(places, words, row.tolist(), strict=True)):
         colour = mpl.colormaps[cmap](scale(weight))
-        frame = {"edgecolor": "black" if i == chosen else "white", "linewidth": 2.5 if i == chosen else 0}
-        ax.add_patch(Rectangle((start + 0.3, line + 0.08), width - 0.6, 0.84, facecolor=colour, **frame))
+        box = Rectangle((start + 0.3, line + 0.08), width - 0.6, 0.84, facecolor=colour)
+        box.set(edgecolor="black" if i == chosen else "white", linewidth=2.5 if i == chosen else 0)
+        ax.add_patch(box)
         middle, ink = start + width / 2, ink_on(colour)
         ax.text(
             middle,
@@ -71,7 +74,7 @@ def plot_token_attention(
         )
         ax.text(middle, line + 0.7, percent(weight), color=ink, fontsize=NOTE_SIZE, ha="center", va="center")
     end = max(start + width for _, start, width in places)
-    margin = max(0, _line_room(ax.figure.get_figwidth()) - end) / 2  # a short sentence stands in the middle
+    margin = max(0, _line_room(room) - end) / 2  # a short sentence stands in the middle
     ax.set(xlim=(-margin, end + margin), ylim=(places[-1][0] + 1, 0))
     ax.axis("off")
     return label_axes(ax, title)

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 from matplotlib.axes import Axes
+from numpy.typing import ArrayLike
 
 from encoder_lib.plots.inputs import as_array, as_words
 from encoder_lib.plots.style import (
@@ -22,7 +23,13 @@ from encoder_lib.plots.style import (
 
 @close_on_error
 def plot_weighted_mean(
-    values, weights, words: Sequence[str], *, others=None, title: str = "", ax: Axes | None = None
+    values: ArrayLike,
+    weights: ArrayLike,
+    words: Sequence[str],
+    *,
+    others: ArrayLike | None = None,
+    title: str = "",
+    ax: Axes | None = None,
 ) -> Axes:
     """Draw values with two numbers each as points, their weighted mean as a star, and a thick line to a large weight.
 
@@ -45,7 +52,7 @@ def plot_weighted_mean(
         raise ValueError(f"others: expected shape (M, 2), got {dots.shape}: a plane is flat")
     ax = axes_or_new(ax)
     if len(dots):
-        ax.scatter(*dots.T, s=6, color=GREY, label="other weights")
+        ax.scatter(dots[:, 0], dots[:, 1], s=6, color=GREY, label="other weights")
     for i in range(len(points)):
         for j in range(i):
             ax.plot(*points[[i, j]].T, color=GREY, linewidth=0.8)
@@ -56,8 +63,8 @@ def plot_weighted_mean(
             f"{drawable(word, TICK)}, {percent(share)}", point, xytext=(9, 5), textcoords="offset points", zorder=5,
             bbox={"facecolor": "white", "alpha": 0.7, "pad": 1, "linewidth": 0}, **plain_text(),
         )  # fmt: skip
-    ax.scatter(*points.T, color=COLOURS[0], s=45, zorder=3, label="values")
-    ax.scatter(*mean, color=COLOURS[1], marker="*", s=220, zorder=4, label="their weighted mean")
+    ax.scatter(points[:, 0], points[:, 1], color=COLOURS[0], s=45, zorder=3, label="values")
+    ax.scatter(mean[0], mean[1], color=COLOURS[1], marker="*", s=220, zorder=4, label="their weighted mean")
     ax.margins(0.12)
     add_legend(ax)
     return label_axes(ax, title, "first number", "second number")

@@ -6,6 +6,7 @@ from itertools import cycle
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.patheffects import withStroke
+from numpy.typing import ArrayLike
 
 from encoder_lib import expect
 from encoder_lib.plots.inputs import as_array, as_words
@@ -30,7 +31,7 @@ HALO = withStroke(linewidth=2.5, foreground="white")  # keeps a word readable wh
 
 @close_on_error
 def plot_word_vectors(
-    vectors,
+    vectors: ArrayLike,
     words: Sequence[str],
     kinds: Sequence[str],
     *,

@@ -574,6 +574,17 @@ def test_looks_that_do_not_match_are_refused():
         plots.plot_token_attention([0, np.nan], ["a", "b"], chosen=0)
 
 
+def test_token_attention_in_a_part_of_a_figure():
+    """A part of a figure has a width of its own: half of it has room for half as many words on a line."""
+    whole, parts = plt.figure(figsize=(8, 4)), plt.figure(figsize=(8, 4)).subfigures(1, 2)
+    lines = []
+    for place in (whole, parts[0]):
+        ax = plots.plot_token_attention([1 / 20] * 20, ["word"] * 20, chosen=0, ax=place.subplots())
+        lines.append(len({box.get_y() for box in ax.patches}))
+    assert lines == [2, 3]
+    plt.close("all")
+
+
 def test_a_small_look_is_not_rounded_to_nothing():
     ax = plots.plot_token_attention([0.0, 0.003, 0.006, 0.991], ["a", "b", "c", "d"], chosen=0)
     assert [text.get_text() for text in ax.texts[1::2]] == ["0 %", "< 1 %", "1 %", "99 %"]

@@ -116,9 +116,17 @@ class Heatmap:
     def draw(self, index: int, ax: Axes) -> None:
         """Draw frame `index` on a matplotlib Axes."""
         y_ticks = self.y_ticks[index : index + self.window] if self.window and self.y_ticks else self.y_ticks
-        ticks = {"x_ticks": self.x_ticks, "y_ticks": y_ticks} if self.tile is None else {}
-        labels = {"title": self.title, "x_label": self.x_label, "y_label": self.y_label}
-        plot_heatmap(self.frame(index), **labels, **ticks, limits=self.limits, cmap=self.cmap, ax=ax)
+        plot_heatmap(
+            self.frame(index),
+            title=self.title,
+            x_label=self.x_label,
+            y_label=self.y_label,
+            x_ticks=self.x_ticks if self.tile is None else None,
+            y_ticks=y_ticks if self.tile is None else None,
+            limits=self.limits,
+            cmap=self.cmap,
+            ax=ax,
+        )
         if self.tile is not None and self.x_ticks and self.y_ticks:
             ax.set_aspect("equal")
             middles = slice(self.tile // 2, None, self.tile)
@@ -150,9 +158,15 @@ class Tokens:
     def draw(self, index: int, ax: Axes) -> None:
         """Draw the words, and where the chosen one looks in frame `index`, on a matplotlib Axes."""
         row, words = self.weights.frame(index)[self.chosen], self.words
-        colours = {"limits": self.weights.limits, "cmap": self.weights.cmap}
-        title = f"Where “{words[self.chosen]}” looks"
-        plot_token_attention(row, words, chosen=self.chosen, title=title, ax=ax, **colours)
+        plot_token_attention(
+            row,
+            words,
+            chosen=self.chosen,
+            title=f"Where “{words[self.chosen]}” looks",
+            limits=self.weights.limits,
+            cmap=self.weights.cmap,
+            ax=ax,
+        )
 
 
 class View:
