@@ -34,6 +34,7 @@ SHARED = {
     "checks": ("checks/answers/{name}.py",),
     "checks/clinic": ("checks/test_clinic.py", "checks/answers/clinic.py"),
     "plots": ("plots/test_plots.py",),
+    "explore/widget/front_end": ("front_end/test_{name}.py",),
 }
 
 

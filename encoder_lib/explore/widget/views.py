@@ -13,6 +13,7 @@ from encoder_lib import expect
 from encoder_lib.explore.widget.controls import Control, Range
 from encoder_lib.plots import (
     LABEL,
+    TICK,
     TITLE,
     as_array,
     as_labels,
@@ -112,6 +113,11 @@ class Heatmap:
     def wire(self) -> dict:
         """Return what the front end needs to draw the panel, apart from numbers and limits."""
         return {name: getattr(self, name) for name in WIRED} | {"shift_rows": self.window is not None}
+
+    def room_for_long_words(self) -> float:
+        """Inches that words at the rows and columns take beyond those of an ordinary sentence."""
+        longest = max((len(tick) for tick in (*(self.x_ticks or ()), *(self.y_ticks or ()))), default=0)
+        return 0.11 * max(0, min(longest, TICK) - 12)
 
     def draw(self, index: int, ax: Axes) -> None:
         """Draw frame `index` on a matplotlib Axes."""
@@ -235,6 +241,8 @@ class View:
     def draw(self, index: int) -> Figure:
         """Return a matplotlib figure of frame `index`: the picture for readers without the live one."""
         width, height = figure_size(len(self.panels), 3.6 if len(self.panels) < 3 else 3.0)
+        room = max(panel.room_for_long_words() for panel in self.panels)
+        width, height = width + room * len(self.panels), height + room
         above = 0 if self.tokens is None else token_attention_height(self.tokens.words, width)
         below = ConstrainedLayoutEngine(rect=(0, 0, 1, height / (height + above)))
         figure = Figure(figsize=(width, height + above), layout=below)
