@@ -17,8 +17,6 @@ from encoder_lib.recast import recast
 
 Model = TypeVar("Model", bound=nn.Module)
 ONEDNN = torch.backends.mkldnn.is_available() and hasattr(torch.ops.mkldnn, "_linear_pointwise")  # is it there?
-# torch 2.6 cannot tell an export from a compilation: both go the usual way there
-is_exporting = getattr(torch.compiler, "is_exporting", torch.compiler.is_compiling)
 
 
 def unpadded(model: Encoder | TransformerEncoder, x: Tensor, lengths: Tensor) -> Tensor:
@@ -89,7 +87,7 @@ _closed_product.register_fake(lambda x, weight, bias, activation: x.new_empty(*x
 def suits(x: Tensor) -> bool:
     """True when oneDNN's float32 product serves: numbers on the CPU, at least one, no autocast, no graph to export."""
     plain = x.dtype == torch.float32 and x.device.type == "cpu" and x.numel() > 0
-    elsewhere = torch.is_autocast_enabled("cpu") or is_exporting()
+    elsewhere = torch.is_autocast_enabled("cpu") or torch.compiler.is_exporting()
     return ONEDNN and plain and not elsewhere
 
 
