@@ -13,7 +13,7 @@ from encoder_lib.explore.widget.explorer import Explorer
 from encoder_lib.explore.widget.views import Heatmap, Tokens, View
 from encoder_lib.model.attention import MultiHeadAttention, attention_scores, masked_softmax
 from encoder_lib.model.masks import causal_mask, lengths_mask
-from encoder_lib.plots import readable
+from encoder_lib.plots import percent, readable
 from encoder_lib.trace import trace
 
 MOST_WORDS, LONGEST_WORD = 12, 16  # words of a sentence, characters of a word
@@ -131,9 +131,9 @@ def _words(words: list[str], scores: Tensor, weights: Tensor, mask: Tensor) -> s
     masked = f" {hidden} of the {looking.sum().item() * len(words)} looks are masked." if hidden else ""
     return (
         f"Scores from {scores.min():.2f} to {scores.max():.2f}, with variance {scores.var(correction=0):.2f}. A word "
-        f"gives {100 * most:.0f} % of its weight to one word, on average; the entropy of a row is {entropy:.2f}, where "
+        f"gives {percent(most)} of its weight to one word, on average; the entropy of a row is {entropy:.2f}, where "
         f"an even look at all would have {math.log(len(words)):.2f}. The strongest look: “{words[i]}” at “{words[j]}”, "
-        f"{100 * weights[i, j]:.0f} %.{masked}{nothing}"
+        f"{percent(weights[i, j].item())}.{masked}{nothing}"
     )
 
 
@@ -203,5 +203,5 @@ def _slice_words(
     slice_ = f"dimension {first}" if d_head == 1 else f"dimensions {first} to {first + d_head - 1}"
     return (
         f"Head {shown} of {n_heads} works on {slice_}, K = {d_head} of {D_MODEL}. Its strongest look: “{words[i]}” at "
-        f"“{words[j]}”, {100 * weights[i, j]:.0f} %. All heads together hold {size} numbers, whatever H is."
+        f"“{words[j]}”, {percent(weights[i, j].item())}. All heads together hold {size} numbers, whatever H is."
     )

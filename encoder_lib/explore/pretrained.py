@@ -9,6 +9,7 @@ from encoder_lib import expect
 from encoder_lib.explore.widget.controls import Range, Text
 from encoder_lib.explore.widget.explorer import Explorer
 from encoder_lib.explore.widget.views import Heatmap, Tokens, View
+from encoder_lib.plots import percent
 from encoder_lib.pretrained import SentenceEncoder
 
 LONGEST = 100  # characters of a sentence; as many tokens fit on the picture
@@ -62,12 +63,12 @@ def habit(weights: Tensor, tokens: list[str]) -> str:
         f"“{tokens[received.argmax()]}”": received.max(),
     }
     most = max(places, key=places.__getitem__)
-    words = f"most of all it looks at {most}, with {100 * places[most].item():.0f} % of the weight."
+    words = f"most of all it looks at {most}, with {percent(places[most].item())} of the weight."
     inner = weights[1:-1, 1:-1].clone().fill_diagonal_(-1)  # (T − 2, T − 2), without the two special tokens
     if len(inner) < 2:
         return words
     looks, at = divmod(int(inner.argmax()), len(inner))
-    share = f"{100 * inner.max().item():.0f} %"
+    share = percent(inner.max().item())
     return f"{words} Its strongest look from one word to another: “{tokens[looks + 1]}” at “{tokens[at + 1]}”, {share}."
 
 

@@ -6,6 +6,7 @@ from encoder_lib import expect
 from encoder_lib.explore.widget.controls import Range
 from encoder_lib.explore.widget.explorer import Explorer
 from encoder_lib.explore.widget.views import Heatmap, View
+from encoder_lib.plots import percent
 from encoder_lib.training.recording import Recording
 
 
@@ -23,7 +24,7 @@ def training_maps(recording: Recording, *, sequence: int = 1, layer: int = 1, he
     maps = recording.maps  # (N, layers, H, sequences, T, T)
     _, n_layers, n_heads, n_sequences, _, _ = maps.shape
     many = n_layers * n_heads > 1
-    correct = (100 * recording.accuracies).tolist()
+    correct = recording.accuracies.tolist()
 
     def show(step: int, sequence: int, layer: int = 1, head: int = 1) -> View:
         weights = maps[:, layer - 1, head - 1, sequence - 1]  # (N, T, T)
@@ -38,8 +39,9 @@ def training_maps(recording: Recording, *, sequence: int = 1, layer: int = 1, he
             looks(wanted, title="Where the answers stand", missing="asks nothing"),
             frames="step",
             description=[
-                f"After {n} steps {share:.0f} % of the answers to all sequences are right. In “{' '.join(symbols)}”, "
-                f"{which} gives {100 * weight:.0f} % of its weight to the token that holds the answer."
+                f"After {n} steps {percent(share)} of the answers to all sequences are right. "
+                f"In “{' '.join(symbols)}”, {which} gives {percent(weight)} of its weight to the token that holds "
+                "the answer."
                 for n, share, weight in zip(steps, correct, there.tolist(), strict=True)
             ],
         )

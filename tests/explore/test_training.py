@@ -5,6 +5,7 @@ import torch
 from explorers import trained
 
 from encoder_lib import explore
+from encoder_lib.plots import percent
 from encoder_lib.training.fit import fit
 from encoder_lib.training.recording import Recording
 from encoder_lib.training.tasks import TASKS, right_map, solver
@@ -24,9 +25,9 @@ def test_the_explorer_shows_the_maps_and_says_where_the_weight_lies():
             explorer.step = step
             weights = recording.maps[frame, 0, 0, sequence - 1]
             torch.testing.assert_close(torch.tensor(learned.frame(frame)).double(), weights, atol=1e-6, rtol=0)
-            share = 100 * weights[8:][wanted[8:] == 1].mean().item()
-            correct = 100 * recording.accuracies[frame].item()
-            start, end = f"After {step} steps {correct:.0f} % of the answers", f"gives {share:.0f} % of its weight to "
+            share = percent(weights[8:][wanted[8:] == 1].mean().item())
+            correct = percent(recording.accuracies[frame].item())
+            start, end = f"After {step} steps {correct} of the answers", f"gives {share} of its weight to "
             assert explorer.description.startswith(start) and end in explorer.description
 
 
