@@ -117,7 +117,7 @@ class Heatmap:
     def room_for_long_words(self) -> float:
         """Inches that words at the rows and columns take beyond those of an ordinary sentence."""
         longest = max((len(tick) for tick in (*(self.x_ticks or ()), *(self.y_ticks or ()))), default=0)
-        return 0.11 * max(0, min(longest, TICK) - 12)
+        return 0.22 * max(0, min(longest, TICK) - 16)
 
     def draw(self, index: int, ax: Axes) -> None:
         """Draw frame `index` on a matplotlib Axes."""
