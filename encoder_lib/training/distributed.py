@@ -50,7 +50,7 @@ class Workers:
 
     def data_parallel(self, model: nn.Module) -> nn.Module:
         """The model with the first process's weights, and gradients that are the mean over all processes."""
-        return model if self.world_size == 1 else DistributedDataParallel(model, forward_sync_buffers=False)
+        return model if self.world_size == 1 else DistributedDataParallel(model)
 
 
 SINGLE_PROCESS = Workers()
