@@ -116,8 +116,9 @@ class Heatmap:
 
     def room_for_long_words(self) -> float:
         """Inches that words at the rows and columns take beyond those of an ordinary sentence."""
-        longest = max((len(tick) for tick in (*(self.x_ticks or ()), *(self.y_ticks or ()))), default=0)
-        return 0.22 * max(0, min(longest, TICK) - 16)
+        words = [*(self.x_ticks or ()), *(self.y_ticks or ())]
+        widths = [sum(2 if ord(letter) > 0x2E80 else 1 for letter in word[:TICK]) for word in words]
+        return 0.11 * max(0, max(widths, default=0) - 16)
 
     def draw(self, index: int, ax: Axes) -> None:
         """Draw frame `index` on a matplotlib Axes."""
