@@ -46,7 +46,7 @@ import anywidget, traitlets
 from IPython.display import display
 from encoder_lib import explore, load_pretrained
 from encoder_lib.checks import check_unit
-from encoder_lib.explore.predict import Prediction
+from encoder_lib.explore.widget.prediction import Prediction
 from encoder_lib.explore.questions import Question
 
 texts = {list(HOSTILE.values())!a}

@@ -150,7 +150,8 @@ def test_what_each_part_is_worth_on_padded_reversal(seed):
         held_out, model = task.draw(500), solver(task, n_layers=2, n_heads=4)
         if part != "nothing":
             ablate(part, model)
-        history = fit(model, lambda: task.draw(64), steps=200, held_out=held_out, stop_at_accuracy=0.95)
+        steps = 300  # rounding differs between processors, and with it the step at which 95 % are reached
+        history = fit(model, lambda: task.draw(64), steps=steps, held_out=held_out, stop_at_accuracy=0.95)
         wider = F.pad(held_out.ids, (0, 12), value=10), F.pad(held_out.targets, (0, 12), value=IGNORE_INDEX)
         runs[part] = history, accuracy(model, *wider)
     reached = {part for part, (history, _) in runs.items() if history.accuracies[-1] >= 0.95}
