@@ -13,8 +13,7 @@ import pytest
 import torch
 from safetensors.torch import load_file
 
-from encoder_lib.training import cli as fit_script
-from encoder_lib.training import distributed
+from encoder_lib.training import cli, distributed
 from encoder_lib.training.checkpoint import load_checkpoint, read_notes
 from encoder_lib.training.cli import main
 from encoder_lib.training.fit import accuracy
@@ -71,7 +70,7 @@ def test_the_model_that_is_kept_is_the_one_that_was_reported(tmp_path):
     _, history = run(tmp_path, "--steps", 12, "--seed", 3)
     torch.manual_seed(3)
     model = solver(TASKS["padded"], n_layers=2, n_heads=4, d_model=16)
-    held_out = TASKS["padded"].draw(fit_script.HELD_OUT)
+    held_out = TASKS["padded"].draw(cli.HELD_OUT)
     notes = load_checkpoint(model, tmp_path / "run.safetensors")
     assert accuracy(model, *held_out[:2]) == history["accuracies"][-1]
     assert notes["task"] == "padded" and notes["layers"] == "2" and notes["heads"] == "4"
@@ -146,14 +145,14 @@ def test_ctrl_c_saves_after_the_step_and_says_so(tmp_path, monkeypatch, capsys):
 
 
 def test_ctrl_c_in_the_last_step_comes_too_late(tmp_path, monkeypatch):
-    evaluate = fit_script.evaluate
-    monkeypatch.setattr(fit_script, "evaluate", lambda *a: (signal.raise_signal(signal.SIGINT), evaluate(*a)))
+    evaluate = cli.evaluate
+    monkeypatch.setattr(cli, "evaluate", lambda *a: (signal.raise_signal(signal.SIGINT), evaluate(*a)))
     status, history = run(tmp_path, "--steps", 2)
     assert status == 0 and history["stop_reason"] == "all steps done"
 
 
 def test_a_run_that_was_stopped_before_its_first_look_can_end_there(tmp_path, monkeypatch):
-    monkeypatch.setattr(fit_script._Run, "_asked_to_stop", lambda run: len(run.history) == 2)
+    monkeypatch.setattr(cli._Run, "_asked_to_stop", lambda run: len(run.history) == 2)
     assert run(tmp_path, "--steps", 9)[1]["eval_steps"] == []
     status, history = run(tmp_path, "--steps", 2, "--resume")
     assert status == 0 and history["eval_steps"] == [2]
@@ -264,7 +263,7 @@ def test_a_machine_that_is_too_small_ends_the_run_with_one_line(error, words, mo
     def too_small(*arguments):
         raise error
 
-    monkeypatch.setattr(fit_script, "evaluate", too_small)
+    monkeypatch.setattr(cli, "evaluate", too_small)
     assert main(["reverse", *SMALL, "--steps", "1"]) == 1
     err = capsys.readouterr().err
     assert words in err and len(err.splitlines()) == 1 and "Buy" not in err
@@ -274,7 +273,7 @@ def test_any_other_error_goes_through(monkeypatch):
     def broken(*arguments):
         raise RuntimeError("a fault of the script")
 
-    monkeypatch.setattr(fit_script, "evaluate", broken)
+    monkeypatch.setattr(cli, "evaluate", broken)
     with pytest.raises(RuntimeError, match="a fault of the script"):
         main(["reverse", *SMALL, "--steps", "1"])
 
