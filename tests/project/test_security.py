@@ -386,7 +386,7 @@ from pathlib import Path
 
 import torch
 from encoder_lib import explore, load_pretrained
-from encoder_lib.checkpoint import load_checkpoint, save_checkpoint
+from encoder_lib.training.checkpoint import load_checkpoint, save_checkpoint
 
 seen = []
 TOLD = ("pickle.find_class", "os.system", "os.exec", "os.fork", "os.posix_spawn", "subprocess.Popen", "socket.connect",
