@@ -8,31 +8,31 @@ QUESTIONS = {
         prompt="Take “How do I bake a cake?” Which question is closer to it?",
         choices=("How do I make a cage?", "Which recipe is good for a birthday?"),
         answer=1,
-        because="The first shares nearly all of its letters with the question, the second what it is about.",
+        finding="The first shares nearly all of its letters with the question, the second what it is about.",
     ),
     "parts": Question(
         prompt="The model has 22.6 million numbers. Which part holds the most of them?",
         choices=("the table of words", "attention", "the feed-forward networks"),
         answer=0,
-        because="The table has a row of 384 numbers for each of 30,522 word pieces: more than half of all numbers.",
+        finding="The table has a row of 384 numbers for each of 30,522 word pieces: more than half of all numbers.",
     ),
     "repeat": Question(
         prompt="The ids are [2, 3, 2]: the first token and the third are the same. Are the first and third row equal?",
         choices=("yes, in every number", "nearly, up to rounding", "no, their places differ"),
         answer=0,
-        because="Both rows are copies of row 2 of one table. A look-up does not know where in the sentence it happens.",
+        finding="Both rows are copies of row 2 of one table. A look-up does not know where in the sentence it happens.",
     ),
     "gradient": Question(
         prompt="A table has 6 rows. A loss uses the ids [1, 4, 4]. How many rows get a gradient that is not zero?",
         choices=("1", "2", "3", "6"),
         answer=1,
-        because="Only rows 1 and 4 were read. Row 4 was read twice, so its two gradients add up in the one row.",
+        finding="Only rows 1 and 4 were read. Row 4 was read twice, so its two gradients add up in the one row.",
     ),
     "doubled": Question(
         prompt="We double every weight in each of 30 layers. How much larger are the numbers that come out?",
         choices=("2 times", "60 times", "900 times", "a billion times"),
         answer=3,
-        because="Each layer doubles what it is given, and the next one doubles it again: 2 multiplied by itself 30 "
+        finding="Each layer doubles what it is given, and the next one doubles it again: 2 multiplied by itself 30 "
         "times is 1,073,741,824.",
     ),
     "means": Question(
@@ -40,34 +40,34 @@ QUESTIONS = {
         "layer norm take?",
         choices=("3", "4", "6", "12"),
         answer=3,
-        because="One for each token, over the token’s own 6 numbers: 3 · 4 = 12.",
+        finding="One for each token, over the token’s own 6 numbers: 3 · 4 = 12.",
     ),
     "bell": Question(
         prompt="A vector has many small numbers and a few very large ones. What does its histogram look like after a "
         "layer norm?",
         choices=("a bell curve", "the old histogram, shifted and scaled", "flat"),
         answer=1,
-        because="All its numbers are moved by one amount and divided by another. That cannot bend a shape.",
+        finding="All its numbers are moved by one amount and divided by another. That cannot bend a shape.",
     ),
     "shuffle": Question(
         prompt="If we shuffle the words, will the output for dog change?",
         choices=("yes, a lot", "yes, a little", "not at all"),
         answer=2,
-        because="Attention takes a weighted mean over the words, and a mean does not care how its terms are ordered.",
+        finding="Attention takes a weighted mean over the words, and a mean does not care how its terms are ordered.",
     ),
     "scale": Question(
         prompt="The embeddings are 64 wide, drawn from N(0, 1). We multiply them by √64 before we add the sinusoids. "
         "How well does a model learn to reverse sequences now?",
         choices=("much better", "about the same", "much worse"),
         answer=2,
-        because="The embeddings grow to about 8: the sinusoids, at about 0.7, are too quiet beside them, and the "
+        finding="The embeddings grow to about 8: the sinusoids, at about 0.7, are too quiet beside them, and the "
         "vectors as a whole too large to train well.",
     ),
     "distance": Question(
         prompt="Take the dot product of positions 5 and 9, and that of positions 105 and 109. Which one is larger?",
         choices=("5 and 9", "105 and 109", "they are equal"),
         answer=2,
-        because="Each pair of sine and cosine contributes the cosine of its frequency times the distance. "
+        finding="Each pair of sine and cosine contributes the cosine of its frequency times the distance. "
         "Both distances are 4, and where the pair stands drops out.",
     ),
     "without_residual": Question(
@@ -75,7 +75,7 @@ QUESTIONS = {
         "alike are the thirteen vectors at the end?",
         choices=("as different as the words were", "somewhat alike", "nearly all the same"),
         answer=2,
-        because="With fresh weights attention looks at all words about equally, so each of them gets about the same "
+        finding="With fresh weights attention looks at all words about equally, so each of them gets about the same "
         "mean. What was a word’s own is gone.",
     ),
     "pre_norm_length": Question(
@@ -83,7 +83,7 @@ QUESTIONS = {
         "layer, compared with the beginning?",
         choices=("shorter", "as long: there are 24 norms", "longer"),
         answer=2,
-        because="On the way from bottom to top there is no norm at all. Every branch adds something, and nothing cuts "
+        finding="On the way from bottom to top there is no norm at all. Every branch adds something, and nothing cuts "
         "the sum back.",
     ),
     "saturate": Question(
@@ -91,7 +91,7 @@ QUESTIONS = {
         "How much of its weight goes to the one key that it looks at most?",
         choices=("2 %, an even share", "about 10 %", "about half", "more than 80 %"),
         answer=3,
-        because="A sum of 512 random products has a spread of √512, about 23. Differences of that size leave hardly "
+        finding="A sum of 512 random products has a spread of √512, about 23. Differences of that size leave hardly "
         "anything of a softmax but its largest entry. With the division it is about 10 %.",
     ),
     "zero_vector": Question(
@@ -99,7 +99,7 @@ QUESTIONS = {
         "so are their keys and values. Do the outputs of the three words change?",
         choices=("no, zeros add nothing", "yes, they shrink", "yes, they grow"),
         answer=1,
-        because="A key of zeros has the score 0, and a softmax gives the score 0 its weight: e⁰ is 1. That weight "
+        finding="A key of zeros has the score 0, and a softmax gives the score 0 its weight: e⁰ is 1. That weight "
         "is taken from the words and spent on values of zero.",
     ),
     "position_wise": Question(
@@ -107,7 +107,7 @@ QUESTIONS = {
         "six outputs change?",
         choices=("one", "those from the second on", "all six"),
         answer=0,
-        because="The network gets one vector at a time. What stands at the other five places is not among its inputs.",
+        finding="The network gets one vector at a time. What stands at the other five places is not among its inputs.",
     ),
     "top_words": Question(
         prompt="Take the 15 words that excite a hidden unit of MiniLM most. Averaged over the first layer’s units, "
@@ -115,14 +115,14 @@ QUESTIONS = {
         "a unit reads is lost. What becomes of that share?",
         choices=("it falls to a tenth or so", "it halves", "it stays about the same"),
         answer=2,
-        because="The same word in two places has nearly the same vector. Whatever word a unit happens to like best "
+        finding="The same word in two places has nearly the same vector. Whatever word a unit happens to like best "
         "turns up again and again in its list, learned or not.",
     ),
     "sink": Question(
         prompt="The model has 72 attention heads. How many of them look at the first token, [CLS], most of all?",
         choices=("a few", "about half", "nearly all"),
         answer=2,
-        because="63 of 72 do on this sentence. A likely reason: a softmax has to spend its whole weight, and a head "
+        finding="63 of 72 do on this sentence. A likely reason: a softmax has to spend its whole weight, and a head "
         "that finds nothing may park it on a token that is always there.",
     ),
     "ablate": Question(
@@ -130,7 +130,7 @@ QUESTIONS = {
         "Compared with removing random words, how far does the sentence’s vector move?",
         choices=("less far", "about as far", "further, but less than twice as far", "more than twice as far"),
         answer=3,
-        because="Averaged over all heads, attention finds the words that carry the vector. A single head may not.",
+        finding="Averaged over all heads, attention finds the words that carry the vector. A single head may not.",
     ),
     "deepen": Question(
         prompt="A pre-norm stack grows from 2 layers to 32, as PyTorch draws its weights. What happens to the gradient "
@@ -141,7 +141,7 @@ QUESTIONS = {
             "it grows more than threefold",
         ),
         answer=1,
-        because="The residual path hands it down past all the layers, unharmed. It is the last layer’s gradient that "
+        finding="The residual path hands it down past all the layers, unharmed. It is the last layer’s gradient that "
         "changes with depth.",
     ),
     "order": Question(
@@ -149,7 +149,7 @@ QUESTIONS = {
         "symbols within 60 steps?",
         choices=("post-norm", "pre-norm", "both", "neither"),
         answer=1,
-        because="The pre-norm stack learns it and the post-norm stack guesses. With a fifth of the learning rate, "
+        finding="The pre-norm stack learns it and the post-norm stack guesses. With a fifth of the learning rate, "
         "post-norm learns too.",
     ),
     "few": Question(
@@ -157,7 +157,7 @@ QUESTIONS = {
         "the answers to new sequences will be right?",
         choices=("nearly all", "about two thirds", "less than half"),
         answer=2,
-        because="Eight sequences can be told apart by a few of their letters, so nothing forces the model to learn "
+        finding="Eight sequences can be told apart by a few of their letters, so nothing forces the model to learn "
         "reversing. With 64 sequences, learning the rule is what it does.",
     ),
     "brackets": Question(
@@ -165,7 +165,7 @@ QUESTIONS = {
         "give to the partner, on average?",
         choices=("more than nine tenths", "about half", "less than a third"),
         answer=2,
-        because="The answer is a position that can be counted out, and no token has to be copied to give it.",
+        finding="The answer is a position that can be counted out, and no token has to be copied to give it.",
     ),
     "unmasked": Question(
         prompt="We train a model on padded sequences without telling it which tokens are padding. Then it meets the "
@@ -176,7 +176,7 @@ QUESTIONS = {
             "it learns, and does much worse in wider batches",
         ),
         answer=2,
-        because="Padding is one more symbol, and the model learns to live with it in the places where it has seen it. "
+        finding="Padding is one more symbol, and the model learns to live with it in the places where it has seen it. "
         "In places where it has not, it has not.",
     ),
     "scores_memory": Question(
@@ -184,34 +184,34 @@ QUESTIONS = {
         "scores take, one for each head, query and key, compared with the vectors themselves?",
         choices=("a tenth of it", "as much", "16 times as much"),
         answer=2,
-        because="There are 12 · 512 scores for each token, and 384 numbers. Each head is 32 wide and has 512 scores.",
+        finding="There are 12 · 512 scores for each token, and 384 numbers. Each head is 32 wide and has 512 scores.",
     ),
     "padding_batch": Question(
         prompt="We take 32 sentences from all over the library and pad them to the longest. How much of the batch is "
         "padding?",
         choices=("a tenth or less", "about a quarter", "more than two fifths"),
         answer=2,
-        because="One long sentence is enough: all others are filled up to its length.",
+        finding="One long sentence is enough: all others are filled up to its length.",
     ),
     "two_processes": Question(
         prompt="One process trains on batches of 64 sequences. Two others start from the same weights, work on 32 "
         "sequences of each batch, and average their gradients. How far apart are the losses after 100 steps?",
         choices=("they have nothing to do with each other", "they are alike, in the first digits", "by rounding alone"),
         answer=2,
-        because="The mean over 64 sequences is the mean of the means over its halves. The same gradient moves the same "
+        finding="The mean over 64 sequences is the mean of the means over its halves. The same gradient moves the same "
         "weights in both, step by step.",
     ),
     "clinic_cut": Question(
         prompt="Only one of the two functions cuts the vectors into heads as attention needs it. Which one?",
         choices=("A, with the transpose", "B, without it", "both: they give one shape"),
         answer=0,
-        because="B gives the right shape, filled in the wrong order: its row t holds pieces of other tokens.",
+        finding="B gives the right shape, filled in the wrong order: its row t holds pieces of other tokens.",
     ),
     "clinic_spread": Question(
         prompt="For vectors of 4 numbers, the last case is off by about 0.2. How far is it off for vectors of 512?",
         choices=("by about 0.2 as well", "by about 0.005", "by less than 0.000001"),
         answer=1,
-        because="The factor is √((D − 1)/D), off by about 1/(2D). At 512 that is a thousandth of numbers that reach "
+        finding="The factor is √((D − 1)/D), off by about 1/(2D). At 512 that is a thousandth of numbers that reach "
         "about 5.",
     ),
 }

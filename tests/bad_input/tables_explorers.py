@@ -264,10 +264,10 @@ ENTRIES = [
     ),
     Entry(
         "explore.Question",
-        lambda: {"prompt": "Which?", "choices": ("a", "b"), "answer": 0, "because": "Because."},
+        lambda: {"prompt": "Which?", "choices": ("a", "b"), "answer": 0, "finding": "Because."},
         {
             "prompt": TEXT,
-            "because": TEXT,
+            "finding": TEXT,
             "choices": [*types(None, 3, "ab", [1, 2]), *numbers((), ("a",))],
             "answer": NO_CHOICE,
         },

@@ -12,7 +12,7 @@ def test_every_question_can_be_asked(name):
     assert question.prompt.endswith("?")
     assert len(set(question.choices)) == len(question.choices) >= 2
     assert judge(question, question.answer).correct
-    assert question.because.endswith(".")
+    assert question.finding.endswith(".")
 
 
 def test_an_unknown_name_lists_the_known():

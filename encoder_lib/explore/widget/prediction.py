@@ -13,16 +13,16 @@ from encoder_lib.explore.widget.front_end import STYLE, script
 
 @dataclass(frozen=True)
 class Question:
-    """A question with one right choice. `answer` is its index; `because` gives the reason in a sentence or two."""
+    """A question with one right choice. `answer` is its index; `finding` says what is seen, and why, in a sentence or two."""
 
     prompt: str
     choices: tuple[str, ...]
     answer: int
-    because: str
+    finding: str
 
     def __post_init__(self) -> None:
         expect.text("prompt", self.prompt)
-        expect.text("because", self.because)
+        expect.text("finding", self.finding)
         expect.kind("choices", self.choices, tuple | list, "a few choices")
         object.__setattr__(self, "choices", tuple(expect.texts("choices", self.choices)))
         if len(self.choices) < 2:
@@ -47,8 +47,8 @@ def judge(question: Question, choice: int) -> Judgement:
     choice = expect.index("choice", choice, len(question.choices), "a choice")
     said, answer = question.choices[choice], question.choices[question.answer]
     if choice == question.answer:
-        return Judgement(True, f"You said “{said}”, and so it is. {question.because}")
-    return Judgement(False, f"You said “{said}”, but the answer is “{answer}”. {question.because}")
+        return Judgement(True, f"You said “{said}”, and so it is. {question.finding}")
+    return Judgement(False, f"You said “{said}”, but the answer is “{answer}”. {question.finding}")
 
 
 class _Choice(TraitType):

@@ -60,7 +60,7 @@ def test_the_front_end_does_not_hold_the_answer():
     state = json.dumps(
         Prediction(QUESTION).get_state(["choice", "committed", "revealed", "message", "_prompt", "_choices"])
     )
-    assert QUESTION.because not in state
+    assert QUESTION.finding not in state
     assert "answer" not in state
 
 
