@@ -236,9 +236,9 @@ QUESTIONS = {
 
 
 def predict(name: str, show: Callable[[], Any] | None = None) -> Prediction:
-    """Ask the question `name` of `QUESTIONS`; `show()`, called at once, gives what the reader is to find.
+    """Ask the question `name` of `QUESTIONS`; what `show()` gives (see `Prediction`) is seen after the commitment.
 
-    Raises KeyError for a name that is not there, TypeError for a `show` that is no function.
+    Raises KeyError for a name that is not there, TypeError for a `show` that is no function or gives nothing to see.
     """
     if not isinstance(name, str) or name not in QUESTIONS:
         raise KeyError(f"name: expected one of {sorted(QUESTIONS)}, got {expect.shown(name)}")
