@@ -88,7 +88,7 @@ def read_cards(cards: Tensor) -> tuple[list[str], list[int]]:
 
 
 def name_cards(cards: Tensor) -> list[str]:
-    """A name for each card of a row: its letter and the place that it points at, "C → 1". Shapes, errors: as `read_cards`."""
+    """A name for each card of a row, its letter and where it points: "C → 1". Shapes and errors: as `read_cards`."""
     letters, arrows = read_cards(cards)
     return [f"{letter} → {arrow}" for letter, arrow in zip(letters, arrows, strict=True)]
 
