@@ -1,12 +1,13 @@
-"""What every notebook does first, and how it shows the library's own source."""
+"""What every notebook does first, how it shows numbers with their names, and the library's own source."""
 
 import html
 import inspect
 import textwrap
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 
 import matplotlib.pyplot as plt
 import numpy as np
+import pandas as pd
 import torch
 from IPython import get_ipython
 from IPython.lib.pretty import RepresentationPrinter
@@ -113,3 +114,51 @@ def show_source(thing: Callable) -> Source:
         wanted = "a class, function or method written in Python"
         raise TypeError(f"thing: expected {wanted}, got {expect.shown(thing)} ({type(thing).__name__})") from error
     return Source(textwrap.dedent(source).strip())
+
+
+def table(columns: Mapping[str, object], rows: Sequence[str] | None = None, *, decimals: int = 2) -> pd.DataFrame:
+    """Columns with their names, as a table: numbers rounded to `decimals` places, with no minus before a zero.
+
+    columns: name -> a tensor (n,), or a list of n numbers or texts. rows: a name for each row; they are numbered when
+    None. Whole numbers and texts stay as they are.
+
+    Raises: TypeError for columns that are neither tensors nor lists, or decimals that are no integer; ValueError for no
+    columns, lengths that differ, a tensor that is not (n,), names that don't match the rows.
+    """
+    expect.mapping("columns", columns, "tensor (n,) or list", "{'score': scores}")
+    expect.integer("decimals", decimals, least=0)
+    cells = {name: _cells(name, column, decimals) for name, column in columns.items()}
+    lengths = {name: len(column) for name, column in cells.items()}
+    if len(set(lengths.values())) > 1:
+        raise ValueError(f"columns: expected as many rows in each, got {lengths}")
+    n_rows = next(iter(lengths.values()))
+    if rows is not None and len(expect.texts("rows", rows)) != n_rows:
+        raise ValueError(f"rows: expected {n_rows} names, one for each row, got {len(rows)}")
+    return pd.DataFrame(cells, index=range(n_rows) if rows is None else list(rows))
+
+
+def _cells(name: str, column: object, decimals: int) -> list:
+    """One column's cells, as texts: pandas would round a column of numbers by its own rules."""
+    if isinstance(column, Tensor):
+        if column.ndim != 1:
+            raise ValueError(
+                f"{name}: expected a tensor (n,), got {tuple(column.shape)}; try one column for each [:, i]"
+            )
+        column = column.detach().cpu().tolist()
+    if not isinstance(column, list | tuple):
+        raise TypeError(
+            f"{name}: expected a tensor (n,) or a list, got {expect.shown(column)} ({type(column).__name__})"
+        )
+    return [_cell(name, x, decimals) for x in column]
+
+
+def _cell(name: str, x: object, decimals: int) -> str:
+    if isinstance(x, Tensor) and x.ndim == 0:
+        x = x.item()
+    if isinstance(x, str):
+        return x
+    if isinstance(x, bool | int):
+        return str(x)
+    if isinstance(x, float):
+        return f"{round(x, decimals) + 0.0:.{decimals}f}"
+    raise TypeError(f"{name}: expected numbers or texts, got {expect.shown(x)} ({type(x).__name__})")

@@ -13,7 +13,7 @@ from encoder_lib.explore.widget.front_end import STYLE, script
 
 @dataclass(frozen=True)
 class Question:
-    """A question with one right choice. `answer` is its index; `finding` says what is seen, and why, in a sentence or two."""
+    """A question with one right choice. `answer` is its index; `finding` says what is seen, and why."""
 
     prompt: str
     choices: tuple[str, ...]
