@@ -35,10 +35,36 @@ QUESTIONS = {
         finding="Both rows are copies of row 2 of one table. A look-up does not know where in the sentence it happens.",
     ),
     "gradient": Question(
-        prompt="A table has 6 rows. A loss uses the ids [1, 4, 4]. How many rows get a gradient that is not zero?",
-        choices=("1", "2", "3", "6"),
+        prompt="The table has 6 rows, and row 0 is that of the padding. The batch holds the ids 1, 4, 4 and 2, 0, 0. "
+        "How many rows get a gradient that is not zero?",
+        choices=("2", "3", "4", "6"),
         answer=1,
-        finding="Only rows 1 and 4 were read. Row 4 was read twice, so its two gradients add up in the one row.",
+        finding="Rows 1, 2 and 4. Nothing read rows 3 and 5; row 0 was read, but the row of the padding is left out.",
+    ),
+    "forgotten": Question(
+        prompt="The same loop without its line zero_grad. What does the loss do in 150 steps?",
+        choices=("the same as before", "it falls, but more slowly", "it falls, then rises far above its beginning"),
+        answer=2,
+        finding="It falls for some steps and ends above 100. backward adds to the gradients that are there, so each "
+        "step repeats all earlier ones.",
+    ),
+    "kinds": Question(
+        prompt="Three trainings, from three random beginnings. How do the arrows of the sixteen words lie in the end?",
+        choices=(
+            "anyhow, as at the beginning",
+            "words of one kind together, each kind in the same place every time",
+            "words of one kind together, each kind in another place every time",
+        ),
+        answer=2,
+        finding="Each picture has four bundles, one for each kind of word, and bundles side by side share a verb. "
+        "Which way they point differs from run to run: the loss does not ask for it.",
+    ),
+    "own_card": Question(
+        prompt="An embedding of the 64 cards and a linear layer, trained on 400 batches of fresh cards. How many of "
+        "its answers are right?",
+        choices=("about 12.5 %, as many as a guess", "about 25 %", "about 50 %", "nearly all"),
+        answer=0,
+        finding="The model sees one card at a time, and nothing on a card tells which letter another card shows.",
     ),
     "doubled": Question(
         prompt="We double every weight in each of 30 layers. How much larger are the numbers that come out?",
