@@ -1,6 +1,8 @@
 """What 01_embedding says of its numbers."""
 
-from collections import Counter
+from collections from itertools import pairwise
+
+import Counter
 
 import pytest
 import torch
@@ -92,7 +94,7 @@ def test_there_are_4000_pairs_of_19_words_in_both_directions(notebook):
     words, first = notebook["words"], notebook["first"]
     sentence = [words[i] for i in notebook["sentences"][0]]
     shown = {(words[notebook["given"][i]], words[notebook["beside"][i]]) for i in first}
-    assert shown == {(a, b) for a, b in zip(sentence, sentence[1:], strict=False) for a, b in [(a, b), (b, a)]}
+    assert shown == {(a, b) for a, b in pairwise(sentence) for a, b in [(a, b), (b, a)]}
 
 
 @pytest.mark.parametrize(("share", "costs"), [(1, 0), (1 / 2, 0.69), (1 / 19, 2.94)])
