@@ -1,8 +1,7 @@
 """What 01_embedding says of its numbers."""
 
-from collections from itertools import pairwise
-
-import Counter
+from collections import Counter
+from itertools import pairwise
 
 import pytest
 import torch
