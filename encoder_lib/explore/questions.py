@@ -12,14 +12,15 @@ QUESTIONS = {
         choices=("How do I make a cage?", "Which recipe is good for a birthday?"),
         answer=1,
         finding="The recipe is closer: its cosine with the cake is 0.35, that of the cage 0.21. What "
-        "the question is about counts for more than its letters.",
+        "a question is about counts for more here than its letters. The letters count, too: the cage is nearer to the "
+        "cake than to the recipe.",
     ),
     "parts": Question(
         prompt="Which of the three parts holds the most parameters?",
         choices=("the table of words", "attention", "feed-forward"),
         answer=0,
         finding="The table of words holds 11.7 of 22.6 million, more than half. It has a row of 384 numbers for each "
-        "of 30,522 word pieces.",
+        "of 30,522 word pieces. For one token, though, only one row of it is read.",
     ),
     "cards": Question(
         prompt="What is the right answer at card 2, the one with the dark arrow?",
@@ -141,8 +142,8 @@ QUESTIONS = {
         "has the score 0, and a softmax gives the score 0 its weight: e⁰ is 1.",
     ),
     "one_look": Question(
-        prompt="One head, trained for 400 steps on both questions at once. How many answers are right? (A guess is "
-        "right in 12.5 %.)",
+        prompt="A guess is right in 12.5 %. One head is trained for 400 steps on both questions at once: how many "
+        "answers are right?",
         choices=("nearly all, on both", "about half, on both", "nearly all on one, a third or less on the other"),
         answer=2,
         finding="One question is answered nearly always and the other hardly better than a guess. A row of weights has "
