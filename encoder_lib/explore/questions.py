@@ -94,8 +94,8 @@ QUESTIONS = {
         "How much of its weight goes to the one key that it looks at most?",
         choices=("2 %, an even share", "about 10 %", "about half", "more than 80 %"),
         answer=3,
-        finding="A sum of 512 random products has a spread of √512, about 23. Differences of that size leave hardly "
-        "anything of a softmax but its largest entry. With the division it is about 10 %.",
+        finding="A sum of 512 random products has a spread of √512, about 23, and differences of that size leave "
+        "hardly anything of a softmax but its largest entry. With the division it is about 10 %.",
     ),
     "zero_vector": Question(
         prompt="We add two tokens of padding to a sentence of three words. Their vectors are zero in every number, and "
