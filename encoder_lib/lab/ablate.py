@@ -88,7 +88,7 @@ def _heads(encoder: TransformerEncoder) -> bool:
     return True
 
 
-class _UnscaledAttention(MultiHeadAttention):
+class UnscaledAttention(MultiHeadAttention):
     """Attention with queries √K times as long, which undoes the division by √K, whatever K is by now."""
 
     def _attend(self, q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None = None) -> Tensor:
@@ -96,9 +96,9 @@ class _UnscaledAttention(MultiHeadAttention):
 
 
 def _scale(encoder: TransformerEncoder) -> bool:
-    there = not all(isinstance(layer.attention, _UnscaledAttention) for layer in _layers(encoder))
+    there = not all(isinstance(layer.attention, UnscaledAttention) for layer in _layers(encoder))
     for layer in _layers(encoder):
-        layer.attention = recast(layer.attention, _UnscaledAttention)
+        layer.attention = recast(layer.attention, UnscaledAttention)
     return there
 
 

@@ -4,13 +4,16 @@
 """
 
 from encoder_lib.plots.attention import plot_attention
+from encoder_lib.plots.attention_lines import plot_attention_lines
 from encoder_lib.plots.bars import plot_bars
+from encoder_lib.plots.cards import plot_cards
 from encoder_lib.plots.clocks import plot_clocks
 from encoder_lib.plots.curve_fit import plot_fit
 from encoder_lib.plots.dots import plot_dots
 from encoder_lib.plots.heatmap import label_ticks, plot_heatmap
 from encoder_lib.plots.histogram import plot_histogram
 from encoder_lib.plots.inputs import DIVERGING, as_array, as_labels, colour_limits, colour_map
+from encoder_lib.plots.ladder import plot_ladder
 from encoder_lib.plots.lines import plot_lines, plot_panels
 from encoder_lib.plots.normalisation_axes import plot_normalisation_axes, plot_normalisations
 from encoder_lib.plots.picture import Picture, compact, show
@@ -36,10 +39,11 @@ from encoder_lib.plots.weighted_mean import plot_weighted_mean
 from encoder_lib.plots.word_vectors import plot_word_vectors
 
 __all__ = [
-    "BLOCK_PARTS", "COLOURS", "DASHES", "DIVERGING", "GREY", "LABEL", "NOT_FINITE", "STYLE", "TICK", "TITLE", "UNSEEN",
-    "Picture", "as_array", "as_labels", "colour_limits", "colour_map", "compact", "figure_size", "label_ticks",
-    "light_part", "percent", "plot_attention", "plot_bars", "plot_clocks", "plot_dots", "plot_fit", "plot_heatmap",
-    "plot_histogram", "plot_lines", "plot_normalisation_axes", "plot_normalisations", "plot_panels", "plot_profiles",
-    "plot_reordering", "plot_residual_stream", "plot_token_attention", "plot_weighted_mean", "plot_word_vectors",
-    "readable", "show", "token_attention_height",
+    "BLOCK_PARTS", "COLOURS", "DASHES", "DIVERGING", "GREY", "LABEL", "NOT_FINITE", "STYLE", "TICK", "TITLE",
+    "UNSEEN", "Picture", "as_array", "as_labels", "colour_limits", "colour_map", "compact", "figure_size",
+    "label_ticks", "light_part", "percent", "plot_attention", "plot_attention_lines", "plot_bars", "plot_cards",
+    "plot_clocks", "plot_dots", "plot_fit", "plot_heatmap", "plot_histogram", "plot_ladder", "plot_lines",
+    "plot_normalisation_axes", "plot_normalisations", "plot_panels", "plot_profiles", "plot_reordering",
+    "plot_residual_stream", "plot_token_attention", "plot_weighted_mean", "plot_word_vectors", "readable", "show",
+    "token_attention_height",
 ]  # fmt: skip

@@ -16,7 +16,7 @@ from encoder_lib.explore.widget.result import as_result
 
 @dataclass(frozen=True)
 class Question:
-    """A question with one right choice, of index `answer`; `finding` says what is seen and why in a sentence or two."""
+    """A question with one right choice. `answer` is its index; `finding` says what is seen, and why."""
 
     prompt: str
     choices: tuple[str, ...]
