@@ -200,7 +200,12 @@ ENTRIES = [
         {"arguments": "they are meant to be wrong"},
         call=lambda function, arguments: notebook.complaint(function, arguments),
     ),
-    Entry("notebook.show_source", lambda: {"thing": LayerNorm}, {"thing": types(None, 3, "LayerNorm", int, len, [])}),
+    Entry(
+        "notebook.show_source",
+        lambda: {"things": LayerNorm},
+        {"things": types(None, 3, "LayerNorm", int, len, [])},
+        call=lambda things: notebook.show_source(LayerNorm, things),
+    ),
     Entry(
         "notebook.table",
         lambda: {"columns": {"a": [1.0, 2.0]}, "rows": ["x", "y"]},
@@ -216,10 +221,13 @@ ENTRIES = [
     # ---- the ladder ----
     Entry("lab.ladder.deal", lambda: {"n_rows": 2}, {"n_rows": SIZE, "hops": SIZE, "swap": FLAG}),
     Entry("lab.ladder.deal_two_questions", lambda: {"n_rows": 2}, {"n_rows": SIZE}),
-    Entry(
-        "lab.ladder.read_cards",
-        lambda: {"cards": torch.tensor([0, 63])},
-        {"cards": [*NO_ROW, Wrong(torch.tensor([64]), IndexError), Wrong(torch.tensor([-1]), IndexError)]},
+    *(
+        Entry(
+            f"lab.ladder.{name}",
+            lambda: {"cards": torch.tensor([0, 63])},
+            {"cards": [*NO_ROW, Wrong(torch.tensor([64]), IndexError), Wrong(torch.tensor([-1]), IndexError)]},
+        )
+        for name in ("read_cards", "name_cards")
     ),
     Entry(
         "lab.ladder.spell",
