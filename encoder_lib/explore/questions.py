@@ -1,5 +1,8 @@
 """The prediction questions of all notebooks, by name, and `predict`, which asks one."""
 
+from collections.abc import Callable
+from typing import Any
+
 from encoder_lib import expect
 from encoder_lib.explore.widget.prediction import Prediction, Question
 
@@ -217,8 +220,11 @@ QUESTIONS = {
 }
 
 
-def predict(name: str) -> Prediction:
-    """Ask the question `name` of `QUESTIONS`. Raises KeyError for a name that is not there."""
+def predict(name: str, show: Callable[[], Any] | None = None) -> Prediction:
+    """Ask the question `name` of `QUESTIONS`; `show()`, called at once, gives what the reader is to find.
+
+    Raises KeyError for a name that is not there, TypeError for a `show` that is no function.
+    """
     if not isinstance(name, str) or name not in QUESTIONS:
         raise KeyError(f"name: expected one of {sorted(QUESTIONS)}, got {expect.shown(name)}")
-    return Prediction(QUESTIONS[name])
+    return Prediction(QUESTIONS[name], show)

@@ -251,9 +251,13 @@ ENTRIES = [
     Entry(
         "explore.predict",
         lambda: {"name": "alike"},
-        {"name": [Wrong(v, KeyError) for v in ("?", "", None, 3, ["alike"], {})]},
+        {"name": [Wrong(v, KeyError) for v in ("?", "", None, 3, ["alike"], {})], "show": optional(FUNCTION)},
     ),
-    Entry("explore.Prediction", lambda: {"question": QUESTION}, {"question": types(None, 3, "alike", {})}),
+    Entry(
+        "explore.Prediction",
+        lambda: {"question": QUESTION},
+        {"question": types(None, 3, "alike", {}), "show": optional(FUNCTION)},
+    ),
     Entry(
         "explore.judge",
         lambda: {"question": QUESTION, "choice": 0},

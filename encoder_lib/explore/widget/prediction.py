@@ -1,7 +1,9 @@
 """Prediction questions: the reader commits to an answer, runs the next cell, and then compares."""
 
 import html
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import anywidget
 import traitlets
@@ -67,7 +69,8 @@ class Prediction(anywidget.AnyWidget):
     """One question, asked. The front end never holds the answer before the reader asks to compare.
 
     `choice` is the chosen index, None at first. `committed` locks it and `revealed` asks for the verdict; set from
-    Python, steps in another order raise ValueError. `message` is what the reader is told.
+    Python, steps in another order raise ValueError. `message` is what the reader is told, and `result` what `show` gave
+    when the question was made; without it there is none.
     """
 
     _esm = script("prediction.js")
@@ -80,9 +83,11 @@ class Prediction(anywidget.AnyWidget):
     _prompt = Unicode().tag(sync=True)
     _choices: List[str] = List().tag(sync=True)
 
-    def __init__(self, question: Question) -> None:
+    def __init__(self, question: Question, show: Callable[[], Any] | None = None) -> None:
         expect.kind("question", question, Question, "a Question", "; try predict('alike')")
+        expect.kind("show", show, Callable | None, "a function without arguments", "; try lambda: result")
         self.question = question
+        self.result = None if show is None else show()
         super().__init__(_prompt=question.prompt, _choices=list(question.choices))
 
     def set_state(self, sync_data: dict) -> None:

@@ -70,3 +70,12 @@ def test_readers_without_a_kernel_see_the_question_as_text():
     assert data["text/html"] == expected
     assert data["text/plain"] == "Is <b> bold? (yes & no / <i>never</i>)"
     assert "application/vnd.jupyter.widget-view+json" in data
+
+
+def test_the_result_is_computed_at_once():
+    calls = []
+    prediction = Prediction(QUESTION, lambda: calls.append("called") or 3)
+    assert calls == ["called"] and prediction.result == 3
+    assert Prediction(QUESTION).result is None
+    with pytest.raises(ZeroDivisionError):
+        Prediction(QUESTION, lambda: 1 / 0)
