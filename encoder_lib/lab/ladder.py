@@ -33,17 +33,20 @@ D_FF = 128
 N_TRIED = 4000  # fresh rows that a model is tried on
 
 
-def deal(n_rows: int, *, hops: int = 1) -> tuple[Tensor, Tensor]:
+def deal(n_rows: int, *, hops: int = 1, swap: bool = True) -> tuple[Tensor, Tensor]:
     """Rows of cards, and the answer at each card. No arrow points at its own card.
 
         card = 8 · letter + arrow        answer = the letter pointed at, its case swapped at a capital
 
     `hops` says how often the arrow is followed: with 2, the letter is that of the card that the next card points at.
+    Without `swap` the letter is taken as it is, also at a capital.
 
     Shapes: -> cards (N, 8) of ids below 64, answers (N, 8) of letters' numbers below 8.
-    Raises: TypeError or ValueError for a number of rows or of hops that is not an integer ≥ 1.
+    Raises: TypeError or ValueError for a number of rows or of hops that is not an integer ≥ 1, a `swap` that is neither
+    True nor False.
     """
     expect.sizes(n_rows=n_rows, hops=hops)
+    expect.flags(swap=swap)
     letters = torch.randint(N_LETTERS, (n_rows, N_CARDS))  # (N, 8)
     step = torch.randint(1, N_CARDS, (n_rows, N_CARDS))  # (N, 8), never 0
     arrows = (torch.arange(N_CARDS) + step) % N_CARDS  # (N, 8)
@@ -51,7 +54,7 @@ def deal(n_rows: int, *, hops: int = 1) -> tuple[Tensor, Tensor]:
     for _ in range(hops - 1):
         ends = arrows.gather(1, ends)
     fetched = letters.gather(1, ends)  # (N, 8)
-    return N_CARDS * letters + arrows, _answer(letters, fetched)
+    return N_CARDS * letters + arrows, _answer(letters, fetched) if swap else fetched
 
 
 def _answer(own: Any, fetched: Any) -> Any:
