@@ -103,17 +103,23 @@ def complaint(function: Callable, *arguments: object) -> str:
     raise AssertionError(f"expected {function} to refuse its arguments, but it took them")
 
 
-def show_source(thing: Callable) -> Source:
-    """Show the source of a class, function or method of the library: the code that the tests test.
+def show_source(*things: Callable) -> Source:
+    """Show the source of classes, functions or methods of the library, one after the other: the code that is tested.
 
-    Raises: TypeError for anything that has no Python source.
+    Raises: TypeError for anything that has no Python source, or for nothing at all.
     """
+    if not things:
+        raise TypeError("things: expected a class, function or method, got none")
+    return Source("\n\n".join(_source(thing) for thing in things))
+
+
+def _source(thing: Callable) -> str:
     try:
         source = inspect.getsource(thing)
     except (TypeError, OSError) as error:
         wanted = "a class, function or method written in Python"
         raise TypeError(f"thing: expected {wanted}, got {expect.shown(thing)} ({type(thing).__name__})") from error
-    return Source(textwrap.dedent(source).strip())
+    return textwrap.dedent(source).strip()
 
 
 def table(columns: Mapping[str, object], rows: Sequence[str] | None = None, *, decimals: int = 2) -> pd.DataFrame:

@@ -1,13 +1,14 @@
 """Checks of the exercises of 04_attention."""
 
 from collections.abc import Callable
+from typing import Any
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from encoder_lib.checks.verdict import Case, Verdict, examine, numbers
-from encoder_lib.model.attention import attention
-from encoder_lib.model.masks import causal_mask, padding_mask
+from encoder_lib.model.attention import MultiHeadAttention, attention
+from encoder_lib.model.masks import causal_mask, lengths_mask, padding_mask
 
 
 def check_scaled_attention(attempt: Callable) -> Verdict:
@@ -76,3 +77,45 @@ def check_mask_future(attempt: Callable) -> Verdict:
         "The result is boolean: compare two ranges of positions, or make booleans of a triangle of ones.",
     )
     return examine("mask_future", attempt, causal_mask, cases, hints)
+
+
+def check_multi_head(attempt: Callable) -> Verdict:
+    """multi_head(x, q_proj, k_proj, v_proj, out_proj, n_heads, mask): H attentions on slices of D -> (B, T, D)."""
+
+    def reference(x: Tensor, *rest: Any) -> Tensor:
+        *projections, n_heads, mask = rest
+        layer = MultiHeadAttention(x.shape[-1], n_heads)
+        layer.q_proj, layer.k_proj, layer.v_proj, layer.out_proj = projections
+        return layer(x, x, x, mask)
+
+    def case(label: str, batch: int, length: int, width: int, n_heads: int, mask: Tensor | None = None) -> Case:
+        projections = [_linear(width, seed=seed) for seed in range(4)]
+        return Case(label, (numbers(batch, length, width, seed=9), *projections, n_heads, mask))
+
+    lengths, nobody = torch.tensor([4, 2]), torch.tensor([[True, False], [False, False]])
+    cases = [
+        case("one head", 1, 2, 2, 1),
+        case("two heads of one number", 1, 2, 2, 2),
+        case("two heads of three numbers", 1, 2, 6, 2),
+        case("as many words as heads", 1, 3, 12, 3),
+        case("a batch of two", 2, 4, 8, 2),
+        case("padding in the second sentence", 2, 4, 8, 4, lengths_mask(lengths)),
+        case("a mask of queries and keys", 2, 3, 8, 2, causal_mask(3)),
+        case("a word that may look at nobody", 1, 2, 4, 2, nobody),
+    ]
+    hints = (
+        "Project first: queries, keys and values are q_proj(x), k_proj(x), v_proj(x),"
+        " each (B, T, D); out_proj comes last.",
+        "Each head gets its own slice of K = D / n_heads numbers, of queries, keys and values alike: scores are then "
+        "(B, H, T, T), divided by the root of K, and the mask goes to `attention` as it is.",
+        "Cutting (B, T, D) into heads takes two steps: give the last dimension the shape (H, K), which makes it "
+        "(B, T, H, K), then exchange T and H. On the way back exchange first, then join the last two.",
+    )
+    return examine("multi_head", attempt, reference, cases, hints)
+
+
+def _linear(width: int, *, seed: int) -> nn.Linear:
+    """A linear layer with drawn weights, in float64 whatever the default is."""
+    layer = nn.Linear(width, width, dtype=torch.float64)
+    layer.load_state_dict({"weight": numbers(width, width, seed=seed), "bias": numbers(width, seed=seed + 10)})
+    return layer.requires_grad_(False)

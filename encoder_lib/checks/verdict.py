@@ -12,7 +12,7 @@ from functools import partial
 from numbers import Real
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from encoder_lib.checks.limit import TimeUp, run_within
 from encoder_lib.notebook import tidy
@@ -208,7 +208,7 @@ def _same(a: Tensor, b: Tensor) -> bool:
 def _show(value: object) -> str:
     if isinstance(value, Tensor):
         return str(tidy(value).tolist()) if value.numel() <= 12 else f"a tensor of shape {tuple(value.shape)}"
-    return repr(value)[:100]
+    return type(value).__name__ if isinstance(value, nn.Module) else repr(value)[:100]
 
 
 def numbers(*shape: int, seed: int = 0) -> Tensor:

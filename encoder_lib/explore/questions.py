@@ -124,20 +124,35 @@ QUESTIONS = {
         "the sum back.",
     ),
     "saturate": Question(
-        prompt="A query looks at 64 keys. All are random, 512 numbers each, and we leave out the division by √512. "
-        "How much of its weight goes to the one key that it looks at most?",
+        prompt="With K = 512 and without the division by √K: how much of its weight does a query give to the one key "
+        "that it likes best?",
         choices=("2 %, an even share", "about 10 %", "about half", "more than 80 %"),
         answer=3,
-        finding="A sum of 512 random products has a spread of √512, about 23. Differences of that size leave hardly "
-        "anything of a softmax but its largest entry. With the division it is about 10 %.",
+        finding="Not divided, the largest weight climbs with K, from about a tenth at K = 2 to more than 80 % at "
+        "K = 512. Divided by √K it stays near 10 % throughout.",
     ),
     "zero_vector": Question(
         prompt="We add two tokens of padding to a sentence of three words. Their vectors are zero in every number, and "
-        "so are their keys and values. Do the outputs of the three words change?",
-        choices=("no, zeros add nothing", "yes, they shrink", "yes, they grow"),
+        "so are their keys and values. What happens to the outputs of the three words?",
+        choices=("nothing: zeros add nothing", "they shrink", "they grow"),
         answer=1,
-        finding="A key of zeros has the score 0, and a softmax gives the score 0 its weight: e⁰ is 1. That weight "
-        "is taken from the words and spent on values of zero.",
+        finding="Each output is shorter than alone, by the very share that its word spends on padding. A key of zeros "
+        "has the score 0, and a softmax gives the score 0 its weight: e⁰ is 1.",
+    ),
+    "one_look": Question(
+        prompt="One head, trained for 400 steps on both questions at once. How many answers are right? (A guess is "
+        "right in 12.5 %.)",
+        choices=("nearly all, on both", "about half, on both", "nearly all on one, a third or less on the other"),
+        answer=2,
+        finding="One question is answered nearly always and the other hardly better than a guess. A row of weights has "
+        "1 to spend, and the head spends it in one place.",
+    ),
+    "ladder_attention": Question(
+        prompt="A card can now look at the card that its arrow points at. What is the share of right answers?",
+        choices=("still 12.5 %", "about 35 %", "about 50 %", "nearly 100 %"),
+        answer=2,
+        finding="About one half. The letter is found, but not whether to swap its case: between a small letter and its "
+        "capital the model tosses a coin.",
     ),
     "position_wise": Question(
         prompt="Six tokens go into a feed-forward network. We replace the second token by another one. How many of the "
@@ -255,9 +270,9 @@ QUESTIONS = {
 
 
 def predict(name: str, show: Callable[[], Any] | None = None) -> Prediction:
-    """Ask the question `name` of `QUESTIONS`; `show()`, called at once, gives what the reader is to find.
+    """Ask the question `name` of `QUESTIONS`; what `show()` gives (see `Prediction`) is seen after the commitment.
 
-    Raises KeyError for a name that is not there, TypeError for a `show` that is no function.
+    Raises KeyError for a name that is not there, TypeError for a `show` that is no function or gives nothing to see.
     """
     if not isinstance(name, str) or name not in QUESTIONS:
         raise KeyError(f"name: expected one of {sorted(QUESTIONS)}, got {expect.shown(name)}")

@@ -87,6 +87,12 @@ def read_cards(cards: Tensor) -> tuple[list[str], list[int]]:
     return spell(cards // N_CARDS), (cards % N_CARDS).tolist()
 
 
+def name_cards(cards: Tensor) -> list[str]:
+    """A name for each card of a row: its letter and the place that it points at, "C → 1". Shapes, errors: as `read_cards`."""
+    letters, arrows = read_cards(cards)
+    return [f"{letter} → {arrow}" for letter, arrow in zip(letters, arrows, strict=True)]
+
+
 def spell(answers: Tensor) -> list[str]:
     """The letters that stand for numbers from 0 to 7. Shapes: answers (T,). Errors: as `read_cards`."""
     expect.token_ids(answers, N_LETTERS, name="answers")

@@ -4,6 +4,7 @@ import math
 
 import matplotlib.pyplot as plt
 import numpy as np
+import pandas as pd
 import torch
 from bad_values import (
     AXES,
@@ -73,6 +74,11 @@ NO_ROWS = [*types(3, 1.5, True), *numbers([], ["a", "b"])]
 NO_VALUES = [
     *types("text", None, [[1, "a"]], [[1j]], object(), torch.zeros(2, 2, device="meta")),
     *numbers([1.0], np.zeros((2, 2, 2, 2)), np.zeros((0, 2)), np.zeros((513, 2)), [[1], [1, 2]]),
+]
+NOTHING_TO_SEE = [
+    *types(None, [1.0], {}, b"text", 1j, object(), np.zeros(2), torch.zeros(2, device="meta"), torch.tensor(1j)),
+    *numbers("", " \n", "x" * 5000, "x\n" * 50, torch.zeros(2, 2, 2), torch.zeros(300)),
+    *numbers(pd.DataFrame(), pd.DataFrame({"a": range(61)}), pd.DataFrame([range(21)])),
 ]
 NO_FRAME = [*types(None, "0", 0.5, True, [0]), *(Wrong(n, IndexError) for n in (3, -1, HUGE))]
 
@@ -257,6 +263,16 @@ ENTRIES = [
         "explore.Prediction",
         lambda: {"question": QUESTION},
         {"question": types(None, 3, "alike", {}), "show": optional(FUNCTION)},
+    ),
+    Entry(
+        "explore.widget.result.as_result",
+        lambda: {"result": 3, "finding": "Because."},
+        {"result": NOTHING_TO_SEE, "finding": TEXT},
+    ),
+    Entry(
+        "explore.widget.result.plain",
+        lambda: {"number": 0.5},
+        {"number": [*types(None, "3", 1j, [1], torch.tensor(3.0)), *numbers(HUGE, -HUGE, LONG)]},
     ),
     Entry(
         "explore.judge",

@@ -33,6 +33,7 @@ INSIDE = {
     "explore.widget.front_end.": "names of files of the library",
     "explore.norm.": "parts of normalise",
     "explore.widget.prediction.Judgement": "made by judge",
+    "explore.widget.result.Result": "made by as_result",
     "explore.widget.views.colour_table": "the name comes from a Heatmap",
     "lab.measure.Profile": "made by depth_profiles",
     "recast.recast": "modules and classes of the library",

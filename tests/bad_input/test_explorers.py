@@ -199,7 +199,8 @@ def test_a_huge_text_is_cut_before_anything_is_computed(name):
 
 WRONG_STEPS = [
     {"choice": 99}, {"choice": -1}, {"choice": "0"}, {"choice": 1.5}, {"choice": [0]}, {"choice": HUGE},
-    {"committed": True}, {"committed": "yes"}, {"revealed": True}, {"revealed": 1}, {"choice": 7, "committed": True},
+    {"committed": True}, {"committed": "yes"}, {"revealed": "yes"}, {"revealed": None},
+    {"choice": 7, "committed": True}, {"_told": {"verdict": "right!"}}, {"_room": {"kind": "text", "lines": 10**9}},
     {"message": "right!"}, {"_prompt": "<b>"}, {"_choices": []}, {"_esm": "alert(1)"}, {"question": None},
 ]  # fmt: skip
 
@@ -208,17 +209,27 @@ WRONG_STEPS = [
 def test_a_question_keeps_to_its_steps_whatever_the_front_end_sends(state):
     """Nothing is chosen, locked or told; the right steps then still work, and no step goes back."""
     question = explore.predict("alike")
-    front_end = question._esm, question._prompt, question._choices
+    front_end = question._esm, question._prompt, question._choices, question._room
     send(question, {"method": "update", "state": dict(state)})
     assert (question.choice, question.committed, question.revealed, question.message) == (None, False, False, "")
     send(question, {"method": "update", "state": {"choice": 0, "committed": True}})
     assert question.committed and question.message.startswith("You said")
-    for back in ({"choice": 1}, {"choice": None}, {"committed": False}):
+    for back in ({"choice": 1}, {"choice": None}, {"committed": False}, {"revealed": False}):
         send(question, {"method": "update", "state": back})
-        assert question.choice == 0 and question.committed
+        assert question.choice == 0 and question.committed and question.revealed
+    assert "but the answer is" in question.message
+    assert (question._esm, question._prompt, question._choices, question._room) == front_end
+
+
+def test_a_question_that_has_shown_its_answer_takes_none():
+    """Steps after "show me" change nothing."""
+    question = explore.predict("alike", lambda: 3)
     send(question, {"method": "update", "state": {"revealed": True}})
-    assert question.revealed and "but the answer is" in question.message
-    assert (question._esm, question._prompt, question._choices) == front_end
+    told = question.message
+    assert told.startswith("The answer is")
+    for step in ({"choice": 1}, {"choice": 1, "committed": True}, {"committed": True}, {"revealed": False}):
+        send(question, {"method": "update", "state": step})
+        assert (question.choice, question.committed, question.revealed, question.message) == (None, False, True, told)
 
 
 @pytest.mark.parametrize("entry", [e for e in ENTRIES if e.name.removeprefix("explore.") not in SLOW], ids=repr)

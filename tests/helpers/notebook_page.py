@@ -164,22 +164,31 @@ class NotebookPage:
             self.page.evaluate("() => jupyterapp.commands.execute('notebook:undo-cell-action')")
             yield "typing dd deleted a cell"
 
-    def check_predictions(self):
-        """Every prediction question is answered, committed to and compared by keyboard, and keys stay in it."""
-        for question in self.page.locator(".prediction").all():
+    def check_predictions(self, steps=("Commit", "Show me")):
+        """Every prediction question is answered by keyboard and reveals its answer then, and keys stay in it.
+
+        Each takes the next of the steps in turn; before its step there is nothing to see of an answer.
+        """
+        for place, question in enumerate(self.page.locator(".prediction").all()):
+            step = steps[place % len(steps)]
             choice = question.locator("input").first
             yield from self.type_commands(choice)
             self.page.keyboard.press("Space")
             if not choice.is_checked():
                 yield "the space bar chooses no answer"
-            for step in ("Commit", "Compare"):
-                if not self.reach(question.get_by_role("button", name=step)):
-                    yield f"Tab does not reach {step}"
-                self.page.keyboard.press("Enter")
-                question.get_by_role("button", name=step).wait_for(state="hidden")
-                if not question.evaluate("e => e.contains(document.activeElement)"):
-                    yield f"after {step} the focus is gone, and keys go to the notebook"
-            self.page.wait_for_function("e => e.textContent.includes('You said “')", arg=question.element_handle())
+            told = question.locator(".prediction-message")
+            if told.text_content().strip() or question.locator("img, table, pre").count():
+                yield "an answer is there before it is asked for"
+            if not self.reach(question.get_by_role("button", name=step)):
+                yield f"Tab does not reach {step}"
+            self.page.keyboard.press(("Enter", "Space")[place % 2])
+            verdict = {"Commit": "You said “", "Show me": "The answer is “"}[step]
+            self.page.wait_for_function("([e, text]) => e.textContent.includes(text)", arg=[
+                told.element_handle(), verdict])  # fmt: skip
+            if not told.evaluate("e => e === document.activeElement"):
+                yield f"after {step} the focus is not on the verdict"
+            if question.get_by_role("button").count() or question.locator("input:enabled").count():
+                yield f"after {step} the question can be answered again"
 
     def reach(self, element, presses=4):
         """Press Tab until an element has the focus; gives whether it has."""

@@ -14,6 +14,7 @@ from html.parser import HTMLParser
 import matplotlib.pyplot as plt
 import nbformat
 import numpy as np
+import pandas as pd
 import pytest
 import torch
 from explorers import EXPLORERS
@@ -57,7 +58,9 @@ TAGS = {
     "pre": {"style"},
     "span": {"style"},
     "strong": set(),
+    "th": {"scope"},
     "ul": {"style"},
+    **{tag: set() for tag in ("details", "summary", "table", "tbody", "td", "thead", "tr")},
 }  # of HTML in outputs, with their attributes
 PROSE = {"details", "summary"}  # tags in the prose, without attributes
 PICTURE = re.compile(r"data:image/png;base64,[A-Za-z0-9+/=\s]+")
@@ -639,8 +642,13 @@ def mimes(thing):
 @pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE)
 def test_what_else_quotes_a_text_keeps_it_text(text):
     """A question and its choices, a source, the alt text of a picture, and what a function says when it refuses."""
-    page = Page(Prediction(Question(text, (text, "b"), 0, text))._repr_mimebundle_()[0]["text/html"])
-    assert [tag for tag, _ in page.tags] == ["p", "ul", "li", "li"] and not page.others
+    table = ["table", "thead", "tr", "td", "th", "tbody", "tr", "th", "td"]
+    results = {"pre": f"- {text[:3000]}", "table": pd.DataFrame({f"- {text}": [text]}, index=[text])}
+    for result, tags in ((results["pre"], ["pre"]), (results["table"], table)):
+        prediction = Prediction(Question(text, (text, "b"), 0, text), lambda result=result: result)
+        page = Page(prediction._repr_mimebundle_()[0]["text/html"])
+        assert [tag for tag, _ in page.tags] == ["p", "ul", "li", "li", "details", "summary", "p", *tags]
+        assert not page.others
     page = Page(mimes(Source(text))["text/html"])
     assert {tag for tag, _ in page.tags} <= {"pre", "span"} and not page.others
     assert "".join(page.text.split()) == "".join(text.split())

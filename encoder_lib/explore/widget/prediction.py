@@ -1,4 +1,4 @@
-"""Prediction questions: the reader commits to an answer, runs the next cell, and then compares."""
+"""Prediction questions: the reader commits to an answer, and then it is shown."""
 
 import html
 from collections.abc import Callable
@@ -7,10 +7,11 @@ from typing import Any
 
 import anywidget
 import traitlets
-from traitlets import Bool, Bunch, List, TraitType, Unicode
+from traitlets import Bool, Bunch, Dict, List, TraitType, Unicode
 
 from encoder_lib import expect
 from encoder_lib.explore.widget.front_end import STYLE, script
+from encoder_lib.explore.widget.result import as_result
 
 
 @dataclass(frozen=True)
@@ -34,10 +35,16 @@ class Question:
 
 @dataclass(frozen=True)
 class Judgement:
-    """Whether a prediction was right, and what to say about it."""
+    """Whether a prediction was right, and what to say about it: the verdict, and what is seen, and why."""
 
     correct: bool
-    text: str
+    verdict: str
+    finding: str
+
+    @property
+    def text(self) -> str:
+        """All of it."""
+        return f"{self.verdict} {self.finding}"
 
 
 def judge(question: Question, choice: int) -> Judgement:
@@ -49,8 +56,8 @@ def judge(question: Question, choice: int) -> Judgement:
     choice = expect.index("choice", choice, len(question.choices), "a choice")
     said, answer = question.choices[choice], question.choices[question.answer]
     if choice == question.answer:
-        return Judgement(True, f"You said “{said}”, and so it is. {question.finding}")
-    return Judgement(False, f"You said “{said}”, but the answer is “{answer}”. {question.finding}")
+        return Judgement(True, f"You said “{said}”, and so it is.", question.finding)
+    return Judgement(False, f"You said “{said}”, but the answer is “{answer}”.", question.finding)
 
 
 class _Choice(TraitType):
@@ -66,11 +73,15 @@ class _Choice(TraitType):
 
 
 class Prediction(anywidget.AnyWidget):
-    """One question, asked. The front end never holds the answer before the reader asks to compare.
+    """One question, asked. The front end never holds answer, finding or result before the reader has committed.
 
-    `choice` is the chosen index, None at first. `committed` locks it and `revealed` asks for the verdict; set from
-    Python, steps in another order raise ValueError. `message` is what the reader is told, and `result` what `show` gave
-    when the question was made; without it there is none.
+    question: what is asked.
+    show: called without arguments when the question is made; gives what is seen then: a picture, an Axes or a Figure, a
+        pandas DataFrame, a number, a tensor or a text. Without it there is nothing to see beside the finding.
+    `choice` is the chosen index, None at first; `committed` = True locks it, and everything is revealed. `revealed` =
+    True alone is "show me", without an answer. Steps in another order raise ValueError, once revealed any other step
+    does. `message` is what the reader is told, and `result` what `show` gave.
+    Raises TypeError and ValueError for what cannot be shown; what `show` raises goes through.
     """
 
     _esm = script("prediction.js")
@@ -79,16 +90,24 @@ class Prediction(anywidget.AnyWidget):
     choice = _Choice().tag(sync=True)
     committed = Bool().tag(sync=True)
     revealed = Bool().tag(sync=True)
-    message = Unicode().tag(sync=True)
     _prompt = Unicode().tag(sync=True)
     _choices: List[str] = List().tag(sync=True)
+    _room = Dict().tag(sync=True)  # how much the result takes; empty without one
+    _told = Dict().tag(sync=True)  # answer, verdict, finding and result; empty before the reveal
 
     def __init__(self, question: Question, show: Callable[[], Any] | None = None) -> None:
         expect.kind("question", question, Question, "a Question", "; try predict('alike')")
         expect.kind("show", show, Callable | None, "a function without arguments", "; try lambda: result")
         self.question = question
         self.result = None if show is None else show()
-        super().__init__(_prompt=question.prompt, _choices=list(question.choices))
+        self._shown = None if show is None else as_result(self.result, question.finding)
+        room = self._shown.room if self._shown else {}
+        super().__init__(_prompt=question.prompt, _choices=list(question.choices), _room=room)
+
+    @property
+    def message(self) -> str:
+        """What the reader is told: nothing, and once revealed the verdict and the finding."""
+        return f"{self._told['verdict']} {self._told['finding']}" if self._told else ""
 
     def set_state(self, sync_data: dict) -> None:
         """Take the reader's steps from the front end, in their order, and nothing else; a wrong one changes nothing."""
@@ -104,8 +123,8 @@ class Prediction(anywidget.AnyWidget):
     @traitlets.validate("choice")
     def _check_choice(self, proposal: Bunch) -> int | None:
         choice = proposal["value"]
-        if self.committed and choice != self.choice:
-            raise ValueError("expected no change after the commitment: run the cell again for a fresh question")
+        if self.revealed and choice != self.choice:
+            raise ValueError("expected no change after the reveal: run the cell again for a fresh question")
         if choice is not None:
             judge(self.question, choice)  # raises for an index without a choice
         return choice
@@ -115,21 +134,32 @@ class Prediction(anywidget.AnyWidget):
         name, value = proposal["trait"].name, proposal["value"]
         if value < getattr(self, name):
             raise ValueError(f"expected {name} to stay True: run the cell again for a fresh question")
-        if value and (self.choice is None if name == "committed" else not self.committed):
-            raise ValueError(f"expected a {'choice' if name == 'committed' else 'commitment'} before {name} = True")
+        if name == "committed" and value > self.committed:
+            if self.revealed:
+                raise ValueError("expected a commitment before the reveal: run the cell again for a fresh question")
+            if self.choice is None:
+                raise ValueError("expected a choice before committed = True")
         return value
 
     @traitlets.observe("committed", "revealed")
-    def _tell(self, change: Bunch) -> None:
-        if self.revealed:
-            self.message = judge(self.question, self.choice).text
-        else:
-            self.message = f"You said: “{self.question.choices[self.choice]}”. Now run the next cell."
+    def _reveal(self, change: Bunch) -> None:
+        answer = self.question.answer
+        verdict = f"The answer is “{self.question.choices[answer]}”."
+        if self.committed and self.choice is not None:
+            verdict = judge(self.question, self.choice).verdict
+        result = self._shown.wire if self._shown else {}
+        with self.hold_sync():
+            self.revealed = True
+            self._told = {"answer": answer, "verdict": verdict, "finding": self.question.finding, "result": result}
 
     def _repr_mimebundle_(self, **kwargs: dict) -> tuple[dict, dict]:
-        """Give the live widget and, for readers without a kernel, the question and its choices."""
+        """Give the live widget and, for readers without a kernel, the question with its answer folded away."""
         data, metadata = super()._repr_mimebundle_(**kwargs) or ({}, {})
-        prompt, *choices = (html.escape(text, quote=True) for text in (self.question.prompt, *self.question.choices))
+        question = self.question
+        prompt, finding, *choices = map(html.escape, (question.prompt, question.finding, *question.choices))
         items = "".join(f"<li>{choice}</li>" for choice in choices)
-        text = f"{self.question.prompt} ({' / '.join(self.question.choices)})"
-        return {**data, "text/html": f"<p>{prompt}</p><ul>{items}</ul>", "text/plain": text}, metadata
+        answer = f"<p>The answer is “{choices[question.answer]}”. {finding}</p>"
+        result = self._shown.html if self._shown else ""
+        folded = f"<details><summary>Show the answer</summary>{answer}{result}</details>"
+        text = f"{question.prompt} ({' / '.join(question.choices)})"
+        return {**data, "text/html": f"<p>{prompt}</p><ul>{items}</ul>{folded}", "text/plain": text}, metadata

@@ -70,7 +70,90 @@ def _on(mask, change):
     return None if mask is None else change(mask)
 
 
+def _split(x, h):
+    return x.unflatten(-1, (h, -1)).transpose(1, 2)
+
+
+def _join(x):
+    return x.transpose(1, 2).flatten(-2)
+
+
+def _heads(x, q_proj, k_proj, v_proj, out_proj, h, mask, *, split=_split, join=_join, attend=_attend):
+    """Multi-head attention line by line; the options are the mistakes."""
+    q, k, v = split(q_proj(x), h), split(k_proj(x), h), split(v_proj(x), h)
+    return out_proj(join(attend(q, k, v, mask)))
+
+
+def _head_by_head(x, q_proj, k_proj, v_proj, out_proj, n_heads, mask):
+    outputs, width = [], x.shape[-1] // n_heads
+    for i in range(n_heads):
+        part = slice(i * width, (i + 1) * width)
+        m = mask if mask is None or mask.ndim == 2 else mask[:, 0]
+        outputs.append(attention(q_proj(x)[..., part], k_proj(x)[..., part], v_proj(x)[..., part], m)[0])
+    return out_proj(torch.cat(outputs, dim=-1))
+
+
+def _first_slice_for_all(x, q_proj, k_proj, v_proj, out_proj, n_heads, mask):
+    q, k, v = (_split(p(x), n_heads)[:, :1].expand(-1, n_heads, -1, -1) for p in (q_proj, k_proj, v_proj))
+    return out_proj(_join(_attend(q, k, v, mask)))
+
+
+def _reshaped_straight(x, h):
+    """The right shape, filled in the wrong order."""
+    return x.reshape(x.shape[0], h, x.shape[1], -1)
+
+
+def _every_second(x, h):
+    """Head i takes the numbers i, i + H, i + 2H …: slices, but not those of the layer."""
+    return x.unflatten(-1, (-1, h)).permute(0, 3, 1, 2)
+
+
+def _multi_head(**mistake):
+    return lambda *arguments: _heads(*arguments, **mistake)
+
+
 ANSWERS = {
+    checks.check_multi_head: (
+        {
+            "by the library's shapes": _heads,
+            "head by head": _head_by_head,
+            "torch's attention": _multi_head(attend=F.scaled_dot_product_attention),
+            "the library's attention": _multi_head(attend=lambda q, k, v, m: attention(q, k, v, m)[0]),
+        },
+        {
+            "one head, as wide as all": lambda x, q, k, v, o, h, m: _heads(x, q, k, v, o, 1, m),
+            "cut without exchanging": _multi_head(split=_reshaped_straight),
+            "joined without exchanging back": _multi_head(join=lambda x: x.reshape(x.shape[0], x.shape[2], -1)),
+            "cut and joined without exchanging": _multi_head(
+                split=_reshaped_straight, join=lambda x: x.reshape(x.shape[0], x.shape[2], -1)
+            ),
+            "heads in the place of words": _multi_head(
+                split=lambda x, h: x.unflatten(-1, (h, -1)), join=lambda x: x.flatten(-2)
+            ),
+            "every second number": _multi_head(split=_every_second),
+            "the first slice for all heads": _first_slice_for_all,
+            "divided by the root of D": lambda x, q, k, v, o, h, m: _heads(
+                x, q, k, v, o, h, m, attend=lambda *a: _attend(*a, scale=x.shape[-1] ** -0.5)
+            ),
+            "not divided": _multi_head(attend=lambda *a: _attend(*a, scale=1.0)),
+            "no last map": lambda x, q, k, v, o, h, m: _heads(x, q, k, v, lambda y: y, h, m),
+            "values not projected": lambda x, q, k, v, o, h, m: _heads(x, q, k, lambda y: y, o, h, m),
+            "queries and keys exchanged": lambda x, q, k, v, o, h, m: _heads(x, k, q, v, o, h, m),
+            "one projection for queries and keys": lambda x, q, k, v, o, h, m: _heads(x, q, q, v, o, h, m),
+            "nothing projected": lambda x, q, k, v, o, h, m: _heads(x, *[lambda y: y] * 4, h, m),
+            "softmax over the queries": _multi_head(attend=lambda *a: _attend(*a, dim=-2)),
+            "softmax over the heads": _multi_head(attend=lambda *a: _attend(*a, dim=1)),
+            "mask forgotten": lambda x, q, k, v, o, h, m: _heads(x, q, k, v, o, h, None),
+            "mask inverted": lambda x, q, k, v, o, h, m: _heads(x, q, k, v, o, h, _on(m, torch.logical_not)),
+            "NaN for a word that looks at nobody": _multi_head(attend=lambda *a: _attend(*a, dead=None)),
+            "mean of the heads": lambda x, q, k, v, o, h, m: o(
+                _attend(_split(q(x), h), _split(k(x), h), _split(v(x), h), m).mean(1).repeat(1, 1, h)
+            ),
+            "the heads, not joined": lambda x, q, k, v, o, h, m: _attend(
+                _split(q(x), h), _split(k(x), h), _split(v(x), h), m
+            ),
+        },
+    ),
     checks.check_scaled_attention: (
         {
             "by the formula": _attend,

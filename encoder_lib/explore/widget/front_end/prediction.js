@@ -1,7 +1,11 @@
-// The front end of Prediction: choose, commit, compare.
+// The front end of Prediction: choose and commit, or ask to be shown; then the answer and the result are there.
 
 import { element, keepKeys, listener, say } from "./dom.js";
 import { initialize } from "./late.js";
+import { makeRoom, showResult } from "./result.js";
+
+const FRAME = 48; // of a question, left and right together, as explorer.css has it
+const PATIENCE = 1000; // milliseconds until the reader is told that the kernel is at something else
 
 /** @param {{ model: PredictionModel, el: HTMLElement }} props */
 function render({ model, el }) {
@@ -10,15 +14,26 @@ function render({ model, el }) {
   const radios = model.get("_choices").map((_, i) => element("input", { type: "radio", name: group, value: i }));
   const choices = model.get("_choices").map((text, i) => element("label", {}, radios[i], element("span", {}, text)));
   const commit = element("button", { type: "button", class: "prediction-commit" }, "Commit");
-  const compare = element("button", { type: "button", class: "prediction-compare" }, "Compare");
-  const message = element("p", { class: "prediction-message", "aria-live": "polite", tabindex: -1 });
-  const prompt = model.get("_prompt");
+  const show = element("button", { type: "button", class: "prediction-show" }, "Show me");
+  const verdict = element("strong");
+  const finding = element("span");
+  const message = element(
+    "p",
+    { class: "prediction-message", "aria-live": "polite", tabindex: -1 },
+    verdict,
+    " ",
+    finding,
+  );
+  const size = model.get("_room");
+  const room = makeRoom(size);
   const root = element(
     "section",
     { class: "prediction", role: "group", "aria-label": "Prediction" },
-    element("fieldset", {}, element("legend", {}, prompt), ...choices),
-    element("div", { class: "prediction-actions" }, commit, compare, message),
+    element("fieldset", {}, element("legend", {}, model.get("_prompt")), ...choices),
+    element("div", { class: "prediction-actions" }, commit, show, message),
+    room,
   );
+  if (size.kind === "picture") root.style.maxWidth = `max(720px, ${size.width + FRAME}px)`;
   keepKeys(root);
   el.append(root);
 
@@ -33,29 +48,44 @@ function render({ model, el }) {
   radios.forEach((radio, i) => {
     radio.addEventListener("change", () => save("choice", i));
   });
-  commit.addEventListener("click", () => {
-    save("committed", true);
-    compare.focus(); // its neighbour has gone
-  });
-  compare.addEventListener("click", () => {
-    save("revealed", true);
-    message.focus(); // the button has gone, and a key must not fall through to the notebook
-  });
+  let hide = () => {};
+  let shown = false;
+  const steps = /** @type {const} */ ([
+    [commit, "committed"],
+    [show, "revealed"],
+  ]);
+  for (const [button, name] of steps) {
+    button.addEventListener("click", () => {
+      save(name, true);
+      message.focus(); // the buttons have gone, and a key must not fall through to the notebook
+      setTimeout(() => shown || say(verdict, "Waiting for the kernel …"), PATIENCE);
+    });
+  }
 
   const follow = () => {
-    const [choice, committed, revealed] = [model.get("choice"), model.get("committed"), model.get("revealed")];
+    const choice = model.get("choice");
+    const told = model.get("_told");
+    const asked = model.get("committed") || model.get("revealed");
     radios.forEach((radio, i) => {
       radio.checked = i === choice;
-      radio.disabled = committed;
+      radio.disabled = asked;
     });
-    commit.hidden = committed;
     commit.disabled = choice === null;
-    compare.hidden = !committed || revealed;
-    say(message, model.get("message"));
+    commit.hidden = asked;
+    show.hidden = asked;
+    if (told.verdict === undefined || shown) return;
+    shown = true;
+    say(verdict, told.verdict);
+    say(finding, told.finding);
+    choices[told.answer]?.classList.add("prediction-right");
+    hide = showResult(told, room);
   };
-  listen("change:choice change:committed change:revealed change:message", follow);
+  listen("change:choice change:committed change:revealed change:_told", follow);
   follow();
-  return stop;
+  return () => {
+    stop();
+    hide();
+  };
 }
 
 export default { initialize, render };

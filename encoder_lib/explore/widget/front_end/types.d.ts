@@ -95,14 +95,41 @@ interface ExplorerTraits {
   _picture: DataView<ArrayBuffer>;
 }
 
+/** How much room a result takes, in pixels of the picture or lines; nothing for a question without one. */
+type Room =
+  | { kind?: undefined }
+  | { kind: "picture"; width: number; height: number }
+  | { kind: "table" | "text"; lines: number };
+
+/** The names of the columns, above those of the rows first, and the rows, each after its name. */
+interface TableResult {
+  kind: "table";
+  head: string[];
+  body: string[][];
+}
+
+/** What a question reveals: the index of the right choice, what is said of it, and what is seen. */
+interface Told {
+  answer: number;
+  verdict: string;
+  finding: string;
+  result:
+    | { kind?: undefined }
+    | { kind: "picture"; png: DataView<ArrayBuffer> }
+    | { kind: "text"; text: string }
+    | TableResult;
+}
+
 /** The traits of a question. */
 interface PredictionTraits {
   choice: number | null;
   committed: boolean;
   revealed: boolean;
-  message: string;
   _prompt: string;
   _choices: string[];
+  _room: Room;
+  /** Empty until the reveal. */
+  _told: Told | { verdict?: undefined };
 }
 
 /** A widget's model, as anywidget hands it out. */
