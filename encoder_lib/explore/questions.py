@@ -71,13 +71,13 @@ QUESTIONS = {
         "it leave unexplained there?",
         choices=("nothing, as with the sinusoids", "less than a tenth", "about a half", "about all of it"),
         answer=1,
-        finding="6 % is left. With the same rows in a random order, the best matrix explains nothing at all.",
+        finding="6 % is left. With the same rows in a random order, the best matrix explains nothing.",
     ),
     "scale": Question(
         prompt="The small encoder learns from embeddings as they are drawn, then from embeddings 8 times as large; the "
-        "sinusoids stay as they are. As drawn, it writes 97 % of the letters right. How many does it with the larger "
+        "sinusoids stay as they are. As drawn, it writes 98 % of the letters right. How many does it with the larger "
         "ones?",
-        choices=("more than 97 %", "about as many", "about half of them", "about as many as by guessing"),
+        choices=("more than 98 %", "about as many", "about half of them", "about as many as by guessing"),
         answer=3,
         finding="A guess is right in 10 of 100 cases, and so, about, is this model. Positions an eighth as large do "
         "harm as well: what counts is how loud they are beside the words.",
@@ -90,7 +90,7 @@ QUESTIONS = {
     ),
     "longer": Question(
         prompt="Each model has learned to copy the letter three places back, on texts of 16 letters. Which of them "
-        "still copies at the 60th letter of a longer text?",
+        "still copies at the 55th letter of a longer text?",
         choices=(
             "the one with sinusoids: its table has no end",
             "the one with rotary positions",
@@ -98,14 +98,14 @@ QUESTIONS = {
             "none of them",
         ),
         answer=1,
-        finding="Rotary stays near 100 % all along. Sinusoids fall to about a guess right behind place 16, the learned "
-        "table ends there, and ALiBi has not learned the task at all.",
+        finding="Rotary stays at 100 %. Behind the 16 places of the training, sinusoids fall to a fifth on average, and "
+        "the learned table ends. ALiBi has not learned the task at any length.",
     ),
     "positions_rung": Question(
         prompt="We add learned positions to the embedding. How many of the answers does the model get right now?",
         choices=("as many as a guess: 12.5 %", "about a quarter", "about half", "nearly all"),
         answer=0,
-        finding="As many as a guess. Each card knows where it stands, and none can look at another one.",
+        finding="Each card knows where it stands, and none can look at another one.",
     ),
     "without_residual": Question(
         prompt="Thirteen words go through a fresh attention, and its output through a fresh feed-forward network. How "

@@ -57,7 +57,7 @@ def copy_accuracy(
     """How well a model that was trained on short sequences copies the letter `back` places before, place by place.
 
     One layer, D = 64, positions of one `kind` ("learned" with a row for each of the `trained` places); Adam at 0.003 on
-    batches of 64 sequences of `trained` letters, in float32, then tried on fresh sequences of `tried` letters. NaN
+    batches of 32 sequences of `trained` letters, in float32, then tried on fresh sequences of `tried` letters. NaN
     stands where nothing is asked (the first places), and where a learned table has no row.
 
     Shapes: -> (tried,), shares from 0 to 1.
@@ -72,7 +72,7 @@ def copy_accuracy(
     task = Task(draw, LETTERS, len(LETTERS), trained)
     with seeded(seed):
         model = solver(task, n_heads=n_heads, positional=kind, max_len=trained)
-        fit(model, lambda: draw(64)[:2], steps=steps)
+        fit(model, lambda: draw(32)[:2], steps=steps)
         reach = trained if kind == "learned" else tried
         ids, targets, _ = copy_back(N_TRIED, reach, len(LETTERS), back=back)
         with torch.no_grad():
