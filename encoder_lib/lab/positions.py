@@ -1,11 +1,13 @@
 """What positions buy: small models that live on them, trained with positions of one kind or another."""
 
 from functools import partial
+from typing import cast
 
 import torch
 from torch import Tensor, nn
 
 from encoder_lib import expect
+from encoder_lib.model.encoder import TransformerEncoder
 from encoder_lib.model.positional import POSITIONS
 from encoder_lib.seeded import seeded
 from encoder_lib.training.fit import accuracy, fit
@@ -43,10 +45,11 @@ def reversal_accuracy(
     task = TASKS["reverse"]
     with seeded(seed):
         model = solver(task, positional="sinusoidal")
-        encoder = model[0]
+        encoder = cast(TransformerEncoder, model[0])
         encoder.embedding.token.scale = words
         encoder.embedding.position = _Scaled(encoder.embedding.position, positions)
-        encoder.encoder.layers[0].attention.q_proj.register_forward_hook(lambda module, x, query: scores * query)
+        queries = encoder.get_submodule("encoder.layers.0.attention.q_proj")
+        queries.register_forward_hook(lambda module, x, query: scores * query)
         fit(model, lambda: task.draw(64)[:2], steps=steps)
         return accuracy(model, *task.draw(N_TRIED)[:2])
 

@@ -370,7 +370,7 @@ ENTRIES = [
         "lab.clocks.principal_coordinates",
         lambda: {"table": torch.eye(4), "n": 2},
         {
-            "table": FLOATS + numbers(torch.ones(3), torch.ones(0, 4), torch.full((4, 4), NAN), torch.ones(2, 4)),
+            "table": FLOATS + numbers(torch.ones(3), torch.ones(0, 4), torch.full((4, 4), INF), torch.ones(2, 4)),
             "n": SIZE + numbers(4, 10**6),
         },
     ),

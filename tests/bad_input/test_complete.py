@@ -35,6 +35,7 @@ INSIDE = {
     "explore.widget.prediction.Judgement": "made by judge",
     "explore.widget.result.Result": "made by as_result",
     "explore.widget.views.colour_table": "the name comes from a Heatmap",
+    "lab.clocks.Clock": "made by find_clocks",
     "lab.measure.Profile": "made by depth_profiles",
     "recast.recast": "modules and classes of the library",
     "training.tasks.Sample": "made by the tasks",
