@@ -3,7 +3,8 @@
 from collections.abc import Callable
 
 import torch
-from torch import Tensor
+import torch.nn.functional as F
+from torch import Tensor, nn
 
 from encoder_lib.checks.verdict import Case, Verdict, examine, numbers
 
@@ -77,3 +78,66 @@ def check_most_similar(attempt: Callable) -> Verdict:
         "Give back the position of the largest cosine (argmax), not the cosine.",
     )
     return examine("most_similar", attempt, reference, cases, hints)
+
+
+def check_training_loop(attempt: Callable) -> Verdict:
+    """training_loop(model, inputs, targets, steps, lr): train with SGD, and give back the loss of each step."""
+
+    def losses_and_after(n_words: int, n_pairs: int, steps: int, lr: float) -> object:
+        """What the attempt gives back, and behind it the loss of the model that it leaves. -> (steps + 1,)"""
+        model, (inputs, targets) = _word_model(n_words), _word_pairs(n_words, n_pairs)
+        losses = attempt(model, inputs, targets, steps, lr)
+        if losses is ... or (losses is None and _same_parameters(model, _word_model(n_words))):
+            return losses
+        if not isinstance(losses, list | tuple | Tensor):
+            raise TypeError(f"expected a list with the loss of each step, got {type(losses).__name__}")
+        after = F.cross_entropy(model(inputs), targets)
+        return torch.stack([torch.as_tensor(loss).detach().double() for loss in [*losses, after]])
+
+    def reference(n_words: int, n_pairs: int, steps: int, lr: float) -> Tensor:
+        model, (inputs, targets) = _word_model(n_words), _word_pairs(n_words, n_pairs)
+        losses = []
+        for _ in range(steps + 1):
+            loss = F.cross_entropy(model(inputs), targets)
+            losses.append(loss.detach())
+            gradients = torch.autograd.grad(loss, list(model.parameters()))
+            with torch.no_grad():
+                for parameter, gradient in zip(model.parameters(), gradients, strict=True):
+                    parameter.sub_(lr * gradient)
+        return torch.stack(losses)  # (steps + 1,)
+
+    cases = [
+        Case("the loss of one step, and the loss after it", (2, 1, 1, 0.5)),
+        Case("the losses of two steps, and the loss after them", (2, 1, 2, 0.5)),
+        Case("a larger learning rate", (3, 4, 2, 2.0)),
+        Case("more pairs than words", (4, 9, 3, 0.5)),
+        Case("ten steps", (5, 6, 10, 1.0)),
+        Case("small steps", (5, 6, 4, 0.01)),
+    ]
+    hints = (
+        "Before the loop an optimiser: torch.optim.SGD gets model.parameters() and lr. In the loop come four things: "
+        "the loss, the gradients, the step, and clearing the gradients.",
+        "The loss is F.cross_entropy of the model's scores and the targets; note loss.item() before the step changes "
+        "anything.",
+        "Gradients must be there when the step is taken, and gone before the next ones are computed.",
+    )
+    return examine("training_loop", losses_and_after if callable(attempt) else attempt, reference, cases, hints)
+
+
+def _word_model(n_words: int) -> nn.Sequential:
+    """An embedding of two numbers a word and a linear layer, the same whenever it is made. ids (B,) -> (B, V)"""
+    model = nn.Sequential(nn.Embedding(n_words, 2), nn.Linear(2, n_words)).double()
+    with torch.no_grad():
+        for seed, parameter in enumerate(model.parameters()):
+            parameter.copy_(numbers(*parameter.shape, seed=seed))
+    return model
+
+
+def _same_parameters(model: nn.Module, other: nn.Module) -> bool:
+    return all(torch.equal(a, b) for a, b in zip(model.parameters(), other.parameters(), strict=True))
+
+
+def _word_pairs(n_words: int, n_pairs: int) -> tuple[Tensor, Tensor]:
+    """Words, and what to predict from each: the one before it, and every third time the one after it. (B,) each"""
+    inputs = torch.arange(n_pairs) % n_words
+    return inputs, torch.where(torch.arange(n_pairs) % 3 == 2, inputs + 1, inputs - 1) % n_words

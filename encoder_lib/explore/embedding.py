@@ -32,7 +32,7 @@ def look_up(first: int = 2, second: int = 0, third: int = 2) -> Explorer:
         signed = partial(Heatmap, cmap="coolwarm", limits=(-limit, limit), x_label="dimension")
         return View(
             Heatmap(one_hot, title="The ids, one-hot", y_ticks=names, x_label="row of the table", limits=(0, 1)),
-            signed(lit, title="The table: rows that are read light up", missing="not read", y_ticks=rows),
+            signed(lit, title="The rows that are read", missing="not read", y_ticks=rows),
             signed(out, title="What comes out", y_ticks=names),
             description=_words(ids.tolist(), (one_hot @ table - out).abs().max().item()),
         )

@@ -8,16 +8,25 @@ from encoder_lib.explore.widget.prediction import Prediction, Question
 
 QUESTIONS = {
     "alike": Question(
-        prompt="Take “How do I bake a cake?” Which question is closer to it?",
+        prompt="Take “How do I bake a cake?” Which question does the model find closer to it?",
         choices=("How do I make a cage?", "Which recipe is good for a birthday?"),
         answer=1,
-        finding="The first shares nearly all of its letters with the question, the second what it is about.",
+        finding="The recipe is closer: its cosine with the cake is 0.35, that of the cage 0.21. What "
+        "the question is about counts for more than its letters.",
     ),
     "parts": Question(
-        prompt="The model has 22.6 million numbers. Which part holds the most of them?",
-        choices=("the table of words", "attention", "the feed-forward networks"),
+        prompt="Which of the three parts holds the most parameters?",
+        choices=("the table of words", "attention", "feed-forward"),
         answer=0,
-        finding="The table has a row of 384 numbers for each of 30,522 word pieces: more than half of all numbers.",
+        finding="The table of words holds 11.7 of 22.6 million, more than half. It has a row of 384 numbers for each "
+        "of 30,522 word pieces.",
+    ),
+    "cards": Question(
+        prompt="What is the right answer at card 2, the one with the dark arrow?",
+        choices=("B", "b", "C", "c"),
+        answer=1,
+        finding="Card 2 points at a B and is a capital itself, so the answer is b, the B with its case swapped. Below "
+        "each card stands its answer.",
     ),
     "repeat": Question(
         prompt="The ids are [2, 3, 2]: the first token and the third are the same. Are the first and third row equal?",
@@ -26,10 +35,36 @@ QUESTIONS = {
         finding="Both rows are copies of row 2 of one table. A look-up does not know where in the sentence it happens.",
     ),
     "gradient": Question(
-        prompt="A table has 6 rows. A loss uses the ids [1, 4, 4]. How many rows get a gradient that is not zero?",
-        choices=("1", "2", "3", "6"),
+        prompt="The table has 6 rows, and row 0 is that of the padding. The batch holds the ids 1, 4, 4 and 2, 0, 0. "
+        "How many rows get a gradient that is not zero?",
+        choices=("2", "3", "4", "6"),
         answer=1,
-        finding="Only rows 1 and 4 were read. Row 4 was read twice, so its two gradients add up in the one row.",
+        finding="Rows 1, 2 and 4. Nothing read rows 3 and 5; row 0 was read, but the row of the padding is left out.",
+    ),
+    "forgotten": Question(
+        prompt="The same loop without its line zero_grad. What does the loss do in 150 steps?",
+        choices=("the same as before", "it falls, but more slowly", "it falls, then rises far above its beginning"),
+        answer=2,
+        finding="It falls for some steps and ends above 100. backward adds to the gradients that are there, so each "
+        "step repeats all earlier ones.",
+    ),
+    "kinds": Question(
+        prompt="Three trainings, from three random beginnings. How do the arrows of the sixteen words lie in the end?",
+        choices=(
+            "anyhow, as at the beginning",
+            "words of one kind together, each kind in the same place every time",
+            "words of one kind together, each kind in another place every time",
+        ),
+        answer=2,
+        finding="Each picture has four bundles, one for each kind of word, and bundles side by side share a verb. "
+        "Which way they point differs from run to run: the loss does not ask for it.",
+    ),
+    "own_card": Question(
+        prompt="An embedding of the 64 cards and a linear layer, trained on 400 batches of fresh cards. How many of "
+        "its answers are right?",
+        choices=("about 12.5 %, as many as a guess", "about 25 %", "about 50 %", "nearly all"),
+        answer=0,
+        finding="The model sees one card at a time, and nothing on a card tells which letter another card shows.",
     ),
     "doubled": Question(
         prompt="We double every weight in each of 30 layers. How much larger are the numbers that come out?",

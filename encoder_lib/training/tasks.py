@@ -293,6 +293,15 @@ def library_text() -> tuple[str, ...]:
     return tuple(found)
 
 
+@cache
+def wonderland() -> str:
+    """How "Alice's Adventures in Wonderland" begins: 646 words of real English, the same on every machine.
+
+    Source: Lewis Carroll 1865, chapter I; in the public domain.
+    """
+    return Path(__file__).with_name("wonderland.txt").read_text(encoding="utf-8")
+
+
 def _sentences(tree: ast.Module) -> Iterator[str]:
     """The plain sentences of all docstrings of a source file."""
     for node in ast.walk(tree):

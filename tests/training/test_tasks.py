@@ -25,6 +25,7 @@ from encoder_lib.training.tasks import (
     right_map,
     solver,
     weight_on,
+    wonderland,
 )
 
 
@@ -235,3 +236,9 @@ def test_library_text_is_plain_sentences_each_once():
 def test_what_asks_nothing_has_no_weight():
     with pytest.raises(ValueError, match=r"source: expected at least one token that asks, got none; try"):
         weight_on(torch.full((2, 3), IGNORE_INDEX), torch.ones(2, 1, 3, 3))
+
+
+def test_wonderland_is_alice_from_her_first_words_on():
+    words = re.findall("[a-z]+", wonderland().lower())
+    assert words[:3] == ["alice", "was", "beginning"] and len(words) == 646 and len(set(words)) == 263
+    assert wonderland().isascii()

@@ -1,5 +1,7 @@
 """What learners answer in 01_embedding: right answers, and wrong ones by the mistake that each makes."""
 
+from copy import deepcopy
+
 import torch
 import torch.nn.functional as F
 
@@ -32,6 +34,55 @@ def _nearest(table, word):
 def _nearest_by_loop(table, word):
     others = [i for i in range(len(table)) if i != word]
     return max(others, key=lambda i: (table[i] @ table[word] / table[i].norm()).item())
+
+
+def _train(model, inputs, targets, steps, lr):
+    optimiser = torch.optim.SGD(model.parameters(), lr=lr)
+    losses = []
+    for _ in range(steps):
+        loss = F.cross_entropy(model(inputs), targets)
+        loss.backward()
+        optimiser.step()
+        optimiser.zero_grad()
+        losses.append(loss.item())
+    return losses
+
+
+def _train_by_hand(model, inputs, targets, steps, lr):
+    losses = []
+    for _ in range(steps):
+        model.zero_grad()
+        losses.append(F.cross_entropy(model(inputs), targets))
+        losses[-1].backward()
+        with torch.no_grad():
+            for parameter in model.parameters():
+                parameter -= lr * parameter.grad
+    return losses
+
+
+def _train_wrongly(
+    *, clear=True, backward=True, step=True, early=False, after=False, optimise="SGD", part=None, sign=1
+):
+    """A training loop with one mistake."""
+
+    def training_loop(model, inputs, targets, steps, lr):
+        trained = model if part is None else model[part]
+        optimiser = getattr(torch.optim, optimise)(trained.parameters(), lr=lr)
+        losses = []
+        for _ in range(steps):
+            loss = F.cross_entropy(model(inputs), targets)
+            if backward:
+                (sign * loss).backward()
+            if early:
+                optimiser.zero_grad()
+            if step:
+                optimiser.step()
+            if clear:
+                optimiser.zero_grad()
+            losses.append((F.cross_entropy(model(inputs), targets) if after else loss).item())
+        return losses
+
+    return training_loop
 
 
 def _spoils_its_input(table, ids):
@@ -89,6 +140,26 @@ ANSWERS = {
                 torch.cat([_cosine(table, word)[:word], _cosine(table, word)[word + 1 :]]).argmax()
             ),
             "always the next word": lambda table, word: (word + 1) % len(table),
+        },
+    ),
+    checks.check_training_loop: (
+        {"the loop": _train, "by hand": _train_by_hand},
+        {
+            "never clears the gradients": _train_wrongly(clear=False),
+            "clears them before the step": _train_wrongly(early=True),
+            "never asks for gradients": _train_wrongly(backward=False),
+            "never steps": _train_wrongly(step=False),
+            "notes the loss after the step": _train_wrongly(after=True),
+            "Adam": _train_wrongly(optimise="Adam"),
+            "trains the table alone": _train_wrongly(part=0),
+            "trains the linear layer alone": _train_wrongly(part=1),
+            "a step too few": lambda m, x, y, steps, lr: _train(m, x, y, steps - 1, lr),
+            "a learning rate of its own": lambda m, x, y, steps, lr: _train(m, x, y, steps, 0.1),
+            "uphill": _train_wrongly(sign=-1),
+            "predicts its input": lambda m, x, y, steps, lr: _train(m, x, x, steps, lr),
+            "the last loss alone": lambda *given: _train(*given)[-1],
+            "trains a copy": lambda m, *given: _train(deepcopy(m), *given),
+            "never gives the losses back": lambda *given: _train(*given) and None,
         },
     ),
 }  # fmt: skip

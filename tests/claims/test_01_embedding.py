@@ -1,0 +1,306 @@
+"""What 01_embedding says of its numbers."""
+
+from collections import Counter
+from itertools import pairwise
+
+import pytest
+import torch
+import torch.nn.functional as F
+from torch import nn
+
+from encoder_lib import TokenEmbedding, explore
+from encoder_lib.lab import ladder
+
+
+def cosine_map(table):
+    """The cosines of the sixteen words that have a kind. (V, 2) -> (16, 16)"""
+    unit = F.normalize(table[:16], dim=-1)
+    return unit @ unit.T
+
+
+def between_kinds(table):
+    """The mean cosine of the words of every two kinds. (V, 2) -> (4, 4)"""
+    return cosine_map(table).view(4, 4, 4, 4).mean(dim=(1, 3))
+
+
+def trained(notebook, seed, *, optimiser=torch.optim.SGD, lr=1.0, clear=True):
+    """The losses of 150 steps of the notebook's loop."""
+    torch.manual_seed(seed)
+    model = nn.Sequential(TokenEmbedding(19, 2), nn.Linear(2, 19))
+    optimiser, losses = optimiser(model.parameters(), lr=lr), []
+    for _ in range(150):
+        loss = F.cross_entropy(model(notebook["given"]), notebook["beside"])
+        loss.backward()
+        optimiser.step()
+        if clear:
+            optimiser.zero_grad()
+        losses.append(loss.item())
+    return losses
+
+
+@pytest.fixture(scope="module")
+def ten_tables(notebook):
+    """The table after training, from seeds 0 to 9."""
+    return [notebook["train"](seed)[-1] for seed in range(10)]
+
+
+# A word is a name, and the same thing as a product
+
+
+def test_the_first_and_the_third_vector_are_row_2(notebook):
+    vectors, weight = notebook["vectors"], notebook["embed"].weight
+    assert torch.equal(vectors[0], vectors[2]) and torch.equal(vectors[0], weight[2])
+    assert notebook.prediction("repeat").question.answer == 0
+
+
+def test_the_product_equals_the_look_up_in_every_number(notebook):
+    assert torch.equal(notebook["product"], notebook["vectors"])
+    assert notebook.shown("tensor([[0., 0., 0., 0.],\n        [0., 0., 0., 0.]")
+
+
+@pytest.mark.parametrize(("ids", "unread"), [((2, 2, 2), 5), ((0, 2, 2), 4), ((0, 1, 2), 3)])
+def test_three_ids_leave_from_three_to_five_rows_unread(ids, unread):
+    table = torch.tensor(explore.look_up(*ids)._view.panels[1].frame(0))  # (V, D), NaN where nothing is read
+    assert table.isnan().all(dim=1).sum() == unread
+
+
+# Who learns?
+
+
+def test_three_of_six_rows_get_a_gradient_and_row_4_gets_it_twice(notebook):
+    gradient = notebook["padded"].weight.grad  # (V, D)
+    assert gradient[:, 0].tolist() == [0, 1, 1, 0, 2, 0] and (gradient == gradient[:, :1]).all()
+    result = notebook.prediction("gradient").result
+    assert result["gradient of its first number"].tolist() == [0, 1, 1, 0, 2, 0]
+    question = notebook.prediction("gradient").question
+    assert question.choices[question.answer] == str((gradient != 0).any(dim=1).sum().item())
+
+
+def test_the_row_of_the_padding_is_zero_and_its_tokens_are_not_once_a_place_is_added(notebook):
+    assert (notebook["padded"].weight[0] == 0).all()
+    with_place = notebook["padded"](notebook["batch"])[1] + notebook["place"]
+    assert with_place[1:].tolist() == [[1.0] * 4, [2.0] * 4]
+    assert notebook.shown("[ 1.0000,  1.0000,  1.0000,  1.0000]")
+
+
+# A text and a task
+
+
+def test_there_are_4000_pairs_of_19_words_in_both_directions(notebook):
+    assert len(notebook["given"]) == len(notebook["beside"]) == 4000 and len(notebook["words"]) == 19
+    pairs = Counter(zip(notebook["given"].tolist(), notebook["beside"].tolist(), strict=True))
+    assert all(pairs[a, b] == pairs[b, a] for a, b in pairs)
+    words, first = notebook["words"], notebook["first"]
+    sentence = [words[i] for i in notebook["sentences"][0]]
+    shown = {(words[notebook["given"][i]], words[notebook["beside"][i]]) for i in first}
+    assert shown == {(a, b) for a, b in pairwise(sentence) for a, b in [(a, b), (b, a)]}
+
+
+@pytest.mark.parametrize(("share", "costs"), [(1, 0), (1 / 2, 0.69), (1 / 19, 2.94)])
+def test_the_loss_of_a_share(share, costs):
+    others = (1 - share) / 18
+    scores = torch.tensor([[share] + [others] * 18], dtype=torch.float64).log()
+    assert F.cross_entropy(scores, torch.tensor([0])).item() == pytest.approx(costs, abs=0.005)
+
+
+def test_the_random_model_does_worse_than_sharing_evenly(notebook):
+    assert notebook["losses"][0] > torch.tensor(19.0).log().item()
+    assert notebook.shown("tensor(3.1369)")
+
+
+# The loop that learns
+
+
+def test_the_loss_falls_from_3_14_to_1_46(notebook):
+    assert notebook.shown("loss of the first step 3.14, of the last 1.46")
+    assert notebook["losses"] == pytest.approx(trained(notebook, 0))
+
+
+def test_by_counting_1_27_is_the_least_and_eight_words_stand_beside_eats_about_equally_often(notebook):
+    pairs = torch.zeros(19, 19, dtype=torch.float64)
+    pairs.index_put_((notebook["given"], notebook["beside"]), torch.ones(4000, dtype=torch.float64), accumulate=True)
+    shares = pairs / pairs.sum(dim=1, keepdim=True)
+    least = -torch.xlogy(pairs, shares).sum() / pairs.sum()
+    assert least.item() == pytest.approx(1.27, abs=0.005)
+    beside_eats = shares[notebook["words"].index("eats")]
+    assert (beside_eats > 0).sum() == 8
+    assert beside_eats[beside_eats > 0].min() > 0.1 and beside_eats.max() < 0.15
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_small_learning_rate_crawls_and_a_large_one_explodes(notebook, seed):
+    assert trained(notebook, seed, lr=0.01)[-1] > 2.8
+    assert trained(notebook, seed, lr=30.0)[-1] > 1e6
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_without_zero_grad_the_loss_falls_and_then_ends_above_100(notebook, seed):
+    losses = trained(notebook, seed, clear=False)
+    assert min(losses) < 2 / 3 * losses[0] and losses[-1] > 100
+    if seed == 0:
+        shown = notebook.prediction("forgotten").result
+        assert shown["without"].tolist() == [round(losses[i], 2) for i in (0, 25, 50, 75, 100, 125, 149)]
+        assert shown["with zero_grad"].is_monotonic_decreasing
+
+
+def test_backward_adds_to_what_grad_holds():
+    weight = torch.ones(1, requires_grad=True)
+    for _ in range(3):
+        (2 * weight).sum().backward()
+    assert weight.grad.item() == 6
+
+
+# What the table has learned
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_adam_ends_at_1_28_where_sgd_is_higher(notebook, seed):
+    assert notebook.shown(f"seed {seed}: the loss of the last step is 1.28")
+    assert trained(notebook, seed)[-1] > 1.33
+
+
+def test_words_of_one_kind_have_cosines_above_0_9_in_every_run(notebook, ten_tables):
+    for table in (*(run[-1] for run in notebook["runs"]), *ten_tables):
+        blocks = cosine_map(table).view(4, 4, 4, 4).diagonal(dim1=0, dim2=2)  # (4, 4, kinds)
+        assert blocks.min() > 0.9
+
+
+def test_before_training_they_do_not(notebook):
+    for run in notebook["runs"]:
+        assert cosine_map(run[0]).view(4, 4, 4, 4).diagonal(dim1=0, dim2=2).min() < 0
+
+
+def test_kinds_that_share_a_verb_have_cosines_above_0_2(ten_tables):
+    assert all(between_kinds(table).diagonal(1).min() > 0.2 for table in ten_tables)
+
+
+def test_bundles_side_by_side_share_a_verb(notebook):
+    """In the three pictures the kinds lie in a fan: animals, foods, people, places, this way round or the other."""
+    for run in notebook["runs"]:
+        middle = F.normalize(run[-1, :16].view(4, 4, 2).mean(dim=1), dim=-1)  # (4, 2): where each bundle points
+        across = middle[:-1, 0] * middle[1:, 1] - middle[:-1, 1] * middle[1:, 0]  # sines of the three angles between
+        assert (across > 0.5).all() or (across < -0.5).all()
+        assert (between_kinds(run[-1]).diagonal(1) > 0.6).all()
+
+
+def test_which_way_a_kind_points_differs_from_run_to_run(notebook):
+    middles = [F.normalize(run[-1, :16].view(4, 4, 2).mean(dim=1), dim=-1) for run in notebook["runs"]]  # (4, 2) each
+    for kind in range(4):
+        others = [(middles[i][kind] @ middles[j][kind]).item() for i, j in ((0, 1), (0, 2), (1, 2))]
+        assert min(others) < 0.5
+
+
+def test_turning_the_table_and_the_layer_leaves_the_loss(notebook):
+    model, (cos, sin) = notebook["model"], (0.6, 0.8)
+    turn = torch.tensor([[cos, -sin], [sin, cos]], dtype=torch.float64)
+    table, layer = model[0].weight, model[1]
+    before = F.cross_entropy(model(notebook["given"]), notebook["beside"])
+    scores = F.linear((table @ turn)[notebook["given"]], layer.weight @ turn, layer.bias)
+    assert F.cross_entropy(scores, notebook["beside"]).item() == pytest.approx(before.item(), abs=1e-12)
+
+
+def test_cat_and_bread_end_at_about_0_7_and_cat_and_rome_apart(notebook):
+    columns = notebook["columns_of_cosines"]
+    assert all(0.65 < value < 0.8 for value in columns["cat, bread"])
+    assert all(value < -0.4 for value in columns["cat, Rome"])
+    assert notebook.shown("0.69")
+
+
+def test_a_fourth_training_may_bring_cat_and_rome_together(notebook, ten_tables):
+    cat, rome = notebook["words"].index("cat"), notebook["words"].index("Rome")
+    assert cosine_map(ten_tables[7])[cat, rome] > 0.5
+
+
+def test_cat_and_bread_draw_apart_before_they_draw_near_in_the_first_run(notebook):
+    """What the explorer's question finds, and that it depends on the run."""
+    cat, bread = notebook["words"].index("cat"), notebook["words"].index("bread")
+    first, second, third = (
+        F.cosine_similarity(run[:, cat], run[:, bread], dim=-1) for run in notebook["runs"]
+    )  # (steps + 1,) each
+    assert first[0] > 0.4 and first[50] < -0.9 and first[-1] > 0.6
+    assert second[10] < -0.9 and second[40] > 0.9
+    assert third.min() > 0.3
+
+
+# Where do the words end?
+
+
+def test_alice_has_263_different_words_and_165_occur_once(notebook):
+    assert notebook.shown("646 words, 263 different ones, 165 of them occur once:")
+
+
+def test_the_first_merge_is_he_and_the_fourth_makes_the(notebook):
+    assert notebook.shown("(('h', 'e'), 91)")
+    assert notebook["merges"][0] == ("h", "e") and notebook["merges"][3] == ("t", "he")
+    assert notebook.shown("merge 4: ('t', 'he'), 40 times: the | t h o u g h t")
+    assert notebook.shown("merge 100: ('s', 'el'), 4 times: the | thought")
+
+
+def test_frequent_words_become_whole_and_rare_ones_stay_in_pieces(notebook):
+    counts, pieces = notebook["counts"], notebook["pieces"]
+    assert all(len(pieces[word]) == 1 for word in counts if counts[word] >= 5)
+    assert sum(len(pieces[word]) > 1 for word in counts if counts[word] == 1) > 120
+
+
+def test_pieces_are_shared_so_fewer_rows_are_read_once(notebook):
+    read = Counter()
+    for word, times in notebook["counts"].items():
+        for piece in notebook["pieces"][word]:
+            read[piece] += times
+    assert sum(times == 1 for times in read.values()) < 165 / 4
+
+
+def test_no_word_in_known_letters_is_unknown(notebook):
+    assert "".join(notebook["cut"]("zyzzyva")) == "zyzzyva"
+    assert "wondering" not in notebook["counts"] and notebook["cut"]("wondering") == ["wonder", "ing"]
+    assert "curiouser" not in notebook["counts"]
+
+
+def test_minilm_has_30522_pieces_and_cuts_longest_first(notebook):
+    minilm = notebook["minilm"]
+    known = minilm.tokenizer.get_vocab()
+    assert len(known) == 30_522 and "wondering" in known and "curiouser" not in known
+    for word in ("wondering", "curiouser", "unbelievably"):
+        rest, found = word, []
+        while rest:
+            mark = "##" if found else ""
+            length = next(n for n in range(len(rest), 0, -1) if mark + rest[:n] in known)
+            found.append(mark + rest[:length])
+            rest = rest[length:]
+        assert minilm.tokens(word) == ["[CLS]", *found, "[SEP]"]
+    assert notebook.shown("MiniLM: [CLS] curious ##er [SEP]")
+
+
+# The ladder
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_an_embedding_alone_is_right_as_often_as_a_guess(seed):
+    guess, embedding = ladder.climb("embedding", seed=seed, progress=False)
+    assert embedding.at_most == 0.125
+    for rung in (guess, embedding):
+        assert rung.right == pytest.approx(0.125, abs=0.006)
+
+
+def test_the_table_shows_both(notebook):
+    shown = notebook.prediction("own_card").result
+    assert list(shown.index) == ["a guess", "embedding"]
+    assert all(abs(float(value.removesuffix(" %")) - 12.5) < 0.6 for value in shown["right"])
+
+
+# Going deeper
+
+
+def test_the_product_would_take_nearly_twelve_million_multiplications(notebook):
+    vocabulary, width = notebook["minilm"].encoder.embedding.token.weight.shape
+    assert (vocabulary, width) == (30_522, 384) and 11.5e6 < vocabulary * width < 12e6
+
+
+def test_adam_moves_row_1_when_row_2_is_read_and_sgd_does_not(notebook):
+    sgd, adam = notebook["way_of_row_1"](torch.optim.SGD), notebook["way_of_row_1"](torch.optim.Adam)
+    assert sgd[0] > 0 and sgd[1] == 0
+    assert adam[0] > 0 and adam[1] > adam[0] / 2
+
+
+def test_an_id_without_a_row_is_told(notebook):
+    assert notebook.shown("IndexError: token id 6 is not in the table: vocab_size=6 takes ids 0 … 5")
