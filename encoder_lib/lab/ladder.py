@@ -323,7 +323,7 @@ def table(rungs: Sequence[Rung]) -> pd.DataFrame:
     columns = {
         "a card knows": [rung.knows for rung in rungs],
         "right": [_percent(rung.right) for rung in rungs],
-        "at most": [_percent(rung.at_most) for rung in rungs],
+        "at best, on average": [_percent(rung.at_most) for rung in rungs],
     }
     return pd.DataFrame(columns, index=[rung.name if i < 2 else f"+ {rung.name}" for i, rung in enumerate(rungs)])
 

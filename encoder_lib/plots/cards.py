@@ -7,7 +7,17 @@ from matplotlib.patches import FancyArrowPatch, FancyBboxPatch
 
 from encoder_lib import expect
 from encoder_lib.plots.inputs import as_words
-from encoder_lib.plots.style import COLOURS, GREY, TICK, axes_or_new, close_on_error, drawable, label_axes, plain_text
+from encoder_lib.plots.style import (
+    COLOURS,
+    GREY,
+    NOTE_SIZE,
+    TICK,
+    axes_or_new,
+    close_on_error,
+    drawable,
+    label_axes,
+    plain_text,
+)
 
 ROOM = 0.38  # from a card's middle to its edge; cards stand one apart
 ANSWER = "#a34700"  # the second colour, as dark as words need to be
@@ -24,7 +34,7 @@ def plot_cards(
     title: str = "",
     ax: Axes | None = None,
 ) -> Axes:
-    """Draw a row of cards with their letters, an arrow from each to the card that it points at, and answers below.
+    """Draw a row of cards, each with its letter and an arrow to the card that it points at, and answers below.
 
     arrows: the places that the cards point at, counted from 0. answers: a text below each card. only: the one card
     whose arrow is drawn dark; the others stay grey.
@@ -43,7 +53,8 @@ def plot_cards(
     for place, (letter, target, answer) in enumerate(zip(names, places, below, strict=True)):
         corner = (place - ROOM, -ROOM)
         ax.add_patch(FancyBboxPatch(corner, 2 * ROOM, 2 * ROOM, boxstyle="round,pad=0.04", fc="white", ec="black"))
-        ax.text(place, 0, letter, ha="center", va="center", fontsize=17, **plain_text())
+        ax.text(place, 0.08, letter, ha="center", va="center", fontsize=17, **plain_text())
+        ax.text(place, -0.27, f"→ {target}", ha="center", va="center", fontsize=NOTE_SIZE, **plain_text())
         ax.text(place, BELOW, answer, ha="center", va="center", fontsize=12, color=ANSWER, **plain_text())
         dark = chosen is None or place == chosen
         bend = 0.9 / max(1, abs(target - place)) ** 0.55

@@ -383,7 +383,7 @@ def test_the_table_names_the_rungs_their_shares_and_what_is_possible():
     assert frame.to_dict("list") == {
         "a card knows": ["nothing", "its own card", "the letter pointed at", "both"],
         "right": ["12.5 %", "12.5 %", "33.3 %", "100.0 %"],
-        "at most": ["12.5 %", "12.5 %", "50.0 %", "100.0 %"],
+        "at best, on average": ["12.5 %", "12.5 %", "50.0 %", "100.0 %"],
     }
 
 
