@@ -92,22 +92,56 @@ QUESTIONS = {
         prompt="If we shuffle the words, will the output for dog change?",
         choices=("yes, a lot", "yes, a little", "not at all"),
         answer=2,
-        finding="Attention takes a weighted mean over the words, and a mean does not care how its terms are ordered.",
-    ),
-    "scale": Question(
-        prompt="The embeddings are 64 wide, drawn from N(0, 1). We multiply them by √64 before we add the sinusoids. "
-        "How well does a model learn to reverse sequences now?",
-        choices=("much better", "about the same", "much worse"),
-        answer=2,
-        finding="The embeddings grow to about 8: the sinusoids, at about 0.7, are too quiet beside them, and the "
-        "vectors as a whole too large to train well.",
+        finding="Dog’s row has moved to the other end, and none of its numbers has changed: a weighted mean does not "
+        "care how its terms are ordered.",
     ),
     "distance": Question(
         prompt="Take the dot product of positions 5 and 9, and that of positions 105 and 109. Which one is larger?",
         choices=("5 and 9", "105 and 109", "they are equal"),
         answer=2,
-        finding="Each pair of sine and cosine contributes the cosine of its frequency times the distance. "
-        "Both distances are 4, and where the pair stands drops out.",
+        finding="The two curves lie on each other. Each clock contributes the cosine of the angle between its two "
+        "hands, and the distance alone decides that angle.",
+    ),
+    "learned_table": Question(
+        prompt="One matrix for five steps, found on MiniLM’s positions 1 to 128 and tried on 129 to 256. How much does "
+        "it leave unexplained there?",
+        choices=("nothing, as with the sinusoids", "less than a tenth", "about a half", "about all of it"),
+        answer=1,
+        finding="6 % is left. With the same rows in a random order, the best matrix explains nothing.",
+    ),
+    "scale": Question(
+        prompt="The small encoder learns from embeddings as they are drawn, then from embeddings 8 times as large; the "
+        "sinusoids stay as they are. As drawn, it writes 98 % of the letters right. How many does it with the larger "
+        "ones?",
+        choices=("more than 98 %", "about as many", "about half of them", "about as many as by guessing"),
+        answer=3,
+        finding="A guess is right in 10 of 100 cases, and so, about, is this model. Positions an eighth as large do "
+        "harm as well: what counts is how loud they are beside the words.",
+    ),
+    "mirror": Question(
+        prompt="Sinusoids, rotary, ALiBi: which of them cannot tell man bites dog from dog bites man?",
+        choices=("none: each can", "sinusoids", "rotary", "ALiBi"),
+        answer=3,
+        finding="Read backwards, a sentence keeps all its distances, and ALiBi knows nothing but distances.",
+    ),
+    "longer": Question(
+        prompt="Each model has learned to copy the letter three places back, on texts of 16 letters. Which of them "
+        "still copies at the 55th letter of a longer text?",
+        choices=(
+            "the one with sinusoids: its table has no end",
+            "the one with rotary positions",
+            "the one with ALiBi: it was made for longer texts",
+            "none of them",
+        ),
+        answer=1,
+        finding="Rotary stays at 100 %. Behind the 16 places of the training, sinusoids fall to a fifth on average, "
+        "and the learned table ends. ALiBi has not learned the task at any length.",
+    ),
+    "positions_rung": Question(
+        prompt="We add learned positions to the embedding. How many of the answers does the model get right now?",
+        choices=("as many as a guess: 12.5 %", "about a quarter", "about half", "nearly all"),
+        answer=0,
+        finding="Each card knows where it stands, and none can look at another one.",
     ),
     "without_residual": Question(
         prompt="Thirteen words go through a fresh attention, and its output through a fresh feed-forward network. How "

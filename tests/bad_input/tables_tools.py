@@ -278,6 +278,11 @@ ENTRIES = [
         dict.fromkeys(("batch", "length", "vocab_size"), SIZE) | {"shortest": SIZE + numbers(6)},
     ),
     Entry(
+        "training.tasks.copy_back",
+        lambda: {"batch": 2, "length": 4, "vocab_size": 4},
+        dict.fromkeys(("batch", "length", "vocab_size"), SIZE) | {"back": SIZE + numbers(4, 10**6)},
+    ),
+    Entry(
         "training.tasks.pointers",
         lambda: {"batch": 2, "n_words": 3, "vocab_size": 4},
         dict.fromkeys(("batch", "n_words", "vocab_size"), SIZE),
@@ -428,6 +433,38 @@ ENTRIES = [
         {"network": NO_FIT, "x": FLOATS + types(torch.zeros(3, 1).half()) + numbers(torch.zeros(3), torch.zeros(3, 2))},
     ),
     Entry("lab.curves.breakpoints", lambda: {"network": fitted()}, {"network": NO_FIT}),
+    # ---- clocks and positions ----
+    Entry(
+        "lab.clocks.principal_coordinates",
+        lambda: {"table": torch.eye(4), "n": 2},
+        {
+            "table": FLOATS + numbers(torch.ones(3), torch.ones(0, 4), torch.full((4, 4), INF), torch.ones(2, 4)),
+            "n": SIZE + numbers(4, 10**6),
+        },
+    ),
+    Entry(
+        "lab.clocks.find_clocks",
+        lambda: {"rows": torch.rand(9, 2)},
+        {"rows": FLOATS + numbers(torch.ones(3), torch.ones(4, 2), torch.ones(0, 2), torch.full((9, 2), INF))},
+    ),
+    Entry(
+        "lab.positions.reversal_accuracy",
+        lambda: {"steps": 1},
+        {"words": POSITIVE, "positions": POSITIVE, "scores": POSITIVE, "steps": SIZE, "seed": SEED},
+    ),
+    Entry(
+        "lab.positions.copy_accuracy",
+        lambda: {"kind": "rotary", "trained": 5, "tried": 6, "steps": 1},
+        {
+            "kind": CHOICE,
+            "trained": SIZE + numbers(3, 7),
+            "tried": SIZE + numbers(4),
+            "back": SIZE + numbers(5),
+            "n_heads": SIZE + numbers(3),
+            "steps": SIZE,
+            "seed": SEED,
+        },
+    ),
     # ---- measure ----
     Entry(
         "lab.measure.initialise", lambda: {"model": nn.Linear(2, 2), "init": "small"}, {"model": MODULE, "init": CHOICE}

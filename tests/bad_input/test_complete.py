@@ -36,6 +36,7 @@ INSIDE = {
     "explore.widget.result.Result": "made by as_result",
     "explore.widget.views.colour_table": "the name comes from a Heatmap",
     "lab.ablate.UnscaledAttention": "arguments of MultiHeadAttention, which stand in the tables of the model",
+    "lab.clocks.Clock": "made by find_clocks",
     "lab.ladder.CardLayer": "made by CardModel, which checks its arguments",
     "lab.ladder.Part": "a row of PARTS",
     "lab.ladder.Rung": "made by climb",

@@ -152,6 +152,7 @@ VIOLATIONS = [
     ("pictures_have_alt_text", "empty alt", set_output(picture(alt=" ").data)),
     ("pictures_have_alt_text", "blank entity", set_output(picture(alt="&#32;").data)),
     ("pictures_have_alt_text", "no alt", set_html('<img src="data:image/png;base64,aaaa" title=\'alt="x"\'>')),
+    ("pictures_have_alt_text", "in a fold", set_html("<details><summary>x</summary><img src='data:x'></details>")),
     ("pictures_have_alt_text", "prose", add_prose("![](notebook_rules.py)")),
     *[
         ("outputs_are_clean", text, set_output(text))
