@@ -13,6 +13,7 @@ RULES = []
 REWRITTEN = (  # whose every claim has a test in tests/claims, so that their cells show and assert nothing
     "00_start_here",
     "01_embedding",
+    "02_positional_encoding",
     "04_attention",
 )
 EXERCISES = (2, 4)  # of a notebook, from the fewest to the most

@@ -226,7 +226,7 @@ def test_cards_and_their_answers_are_legible_and_the_lit_arrow_is_told_from_the_
     words = [contrast(text.get_color(), cards[0].get_facecolor()) for text in ax.texts]
     colours = [on_white(arrow.get_edgecolor(), arrow.get_alpha()) for arrow in arrows]
     plt.close("all")
-    assert len(words) == 6 and min(words) >= WORD
+    assert len(words) == 9 and min(words) >= WORD
     assert min(contrast(colour, "white") for colour in colours) >= MARK
     assert min(distance(colours[1], colours[other]) for other in (0, 2)) >= APART
     assert arrows[1].get_linewidth() > arrows[0].get_linewidth()
