@@ -35,10 +35,14 @@ PHRASES = {
     "own_card": (r"nothing on a card", r"one card at a time", r"no better than a guess", r"as many as a guess"),
     "shuffle": (r"not at all", r"permutation equivarian", r"not care how", r"not care in which", r"outputs, shuffled"),
     "distance": (r"they are equal", r"depends? only on", r"drops out", r"distance alone", r"wherever the pair"),
-    "scale": (r"too quiet", r"much worse", r"drowned? out", r"too large to train"),
+    "scale": (r"10 of 100 cases", r"cost it all", r"too quiet", r"too large to train", r"quiet part drowns"),
+    "learned_table": (r"6 % is left", r"explains 94", r"less than a tenth", r"training has built clocks"),
+    "mirror": (r"keeps all its distances", r"alibi (cannot|is the one|knows)", r"nothing but distances"),
+    "longer": (r"stays at 100", r"fall to a fifth", r"rotary (stays|carries|goes) on", r"fails at the task"),
+    "positions_rung": (r"none can look", r"nobody looks", r"no better than before", r"knows where it stands"),
     "saturate": (r"more than 80", r"climbs with K", r"but its largest", r"takes nearly all", r"stays near 10"),
     "zero_vector": (r"they shrink", r"e\^0", r"e⁰", r"zero is not nothing", r"shorter than alone", r"gets its share"),
-    "one_look": (r"hardly better than a guess", r"three in ten", r"spends it in one place", r"a third or less"),
+    "one_look": (r"about a quarter", r"spends it in one place", r"one arrow in seven", r"nearly all on one"),
     "ladder_attention": (r"one half", r"toss", r"about 50 %", r"\b50\.\d ?%", r"the letter is found"),
 }
 
