@@ -122,7 +122,7 @@ def _source(thing: Callable) -> str:
         source = inspect.getsource(thing)
     except (TypeError, OSError) as error:
         wanted = "a class, function or method written in Python"
-        raise TypeError(f"thing: expected {wanted}, got {expect.shown(thing)} ({type(thing).__name__})") from error
+        raise TypeError(f"things: expected {wanted}, got {expect.shown(thing)} ({type(thing).__name__})") from error
     return textwrap.dedent(source).strip()
 
 

@@ -12,14 +12,15 @@ QUESTIONS = {
         choices=("How do I make a cage?", "Which recipe is good for a birthday?"),
         answer=1,
         finding="The recipe is closer: its cosine with the cake is 0.35, that of the cage 0.21. What "
-        "the question is about counts for more than its letters.",
+        "a question is about counts for more here than its letters. The letters count, too: the cage is nearer to the "
+        "cake than to the recipe.",
     ),
     "parts": Question(
         prompt="Which of the three parts holds the most parameters?",
         choices=("the table of words", "attention", "feed-forward"),
         answer=0,
         finding="The table of words holds 11.7 of 22.6 million, more than half. It has a row of 384 numbers for each "
-        "of 30,522 word pieces.",
+        "of 30,522 word pieces. For one token, though, only one row of it is read.",
     ),
     "cards": Question(
         prompt="What is the right answer at card 2, the one with the dark arrow?",
@@ -133,8 +134,8 @@ QUESTIONS = {
             "none of them",
         ),
         answer=1,
-        finding="Rotary stays at 100 %. Behind the 16 places of the training, sinusoids fall to a fifth on average, "
-        "and the learned table ends. ALiBi has not learned the task at any length.",
+        finding="Rotary stays at 100 %; sinusoids fall to a fifth on average behind the 16 places of the training, where "
+        "the learned table ends. ALiBi has not learned the task at any length.",
     ),
     "positions_rung": Question(
         prompt="We add learned positions to the embedding. How many of the answers does the model get right now?",
@@ -163,8 +164,8 @@ QUESTIONS = {
         "that it likes best?",
         choices=("2 %, an even share", "about 10 %", "about half", "more than 80 %"),
         answer=3,
-        finding="Not divided, the largest weight climbs with K, from about a tenth at K = 2 to more than 80 % at "
-        "K = 512. Divided by √K it stays near 10 % throughout.",
+        finding="Not divided, the largest weight climbs with K, from less than a fifth at K = 2 to more than 80 % "
+        "at K = 512. Divided by √K it stays near 10 % throughout.",
     ),
     "zero_vector": Question(
         prompt="We add two tokens of padding to a sentence of three words. Their vectors are zero in every number, and "
@@ -172,15 +173,16 @@ QUESTIONS = {
         choices=("nothing: zeros add nothing", "they shrink", "they grow"),
         answer=1,
         finding="Each output is shorter than alone, by the very share that its word spends on padding. A key of zeros "
-        "has the score 0, and a softmax gives the score 0 its weight: e⁰ is 1.",
+        "has the score 0, and a softmax gives the score 0 its share, since e⁰ is 1. Zero is not nothing.",
     ),
     "one_look": Question(
-        prompt="One head, trained for 400 steps on both questions at once. How many answers are right? (A guess is "
-        "right in 12.5 %.)",
-        choices=("nearly all, on both", "about half, on both", "nearly all on one, a third or less on the other"),
+        prompt="A guess is right in 12.5 %. One head is trained for 400 steps on both questions at once: how many "
+        "answers are right?",
+        choices=("nearly all, on both", "about half, on both", "nearly all on one, about a quarter on the other"),
         answer=2,
-        finding="One question is answered nearly always and the other hardly better than a guess. A row of weights has "
-        "1 to spend, and the head spends it in one place.",
+        finding="One question is answered nearly always, the other in about a quarter of the cases. A row of weights "
+        "has 1 to spend, and the head spends it in one place. The quarter is luck: one arrow in seven points left, and "
+        "of the other answers an eighth is right by chance.",
     ),
     "ladder_attention": Question(
         prompt="A card can now look at the card that its arrow points at. What is the share of right answers?",

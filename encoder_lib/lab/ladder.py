@@ -314,20 +314,18 @@ def _share_of_guesses(seed: int) -> Tensor:
 def table(rungs: Sequence[Rung]) -> pd.DataFrame:
     """The rungs as a table: what each model knows, its share of right answers, and the most that is possible with it.
 
-    Raises: TypeError for what are no rungs.
+    Raises: TypeError for what are no rungs, ValueError for none.
     """
-    _expect_rungs(rungs)
+    if not isinstance(rungs, list | tuple) or not all(isinstance(rung, Rung) for rung in rungs):
+        raise TypeError(f"rungs: expected what climb returns, got {expect.shown(rungs)}; try climb('embedding')")
+    if not rungs:
+        raise ValueError("rungs: expected at least one, got none; try climb('embedding')")
     columns = {
         "a card knows": [rung.knows for rung in rungs],
         "right": [_percent(rung.right) for rung in rungs],
-        "at most": [_percent(rung.at_most) for rung in rungs],
+        "at best, on average": [_percent(rung.at_most) for rung in rungs],
     }
     return pd.DataFrame(columns, index=[rung.name if i < 2 else f"+ {rung.name}" for i, rung in enumerate(rungs)])
-
-
-def _expect_rungs(rungs: object) -> None:
-    if not isinstance(rungs, list | tuple) or not all(isinstance(rung, Rung) for rung in rungs):
-        raise TypeError(f"rungs: expected what climb returns, got {expect.shown(rungs)}; try climb('embedding')")
 
 
 def _percent(share: float) -> str:
