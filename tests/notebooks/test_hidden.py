@@ -35,7 +35,7 @@ PHRASES = {
     "own_card": (r"nothing on a card", r"one card at a time", r"no better than a guess", r"as many as a guess"),
     "shuffle": (r"not at all", r"permutation equivarian", r"not care how", r"not care in which", r"outputs, shuffled"),
     "distance": (r"they are equal", r"depends? only on", r"drops out", r"distance alone", r"wherever the pair"),
-    "learned_table": (r"\b6 % is left", r"explains 94", r"explains nothing", r"has built clocks", r"has clocks as well"),
+    "learned_table": (r"\b6 % is left", r"explains 94", r"explains nothing", r"has built clocks"),
     "scale": (r"quiet part drowns", r"so, about, is this model", r"an eighth as large do harm", r"√d belongs"),
     "mirror": (r"keeps all its distances", r"nothing but distances", r"cannot see a mirror", r"alibi fails"),
     "longer": (r"rotary stays", r"fall to a fifth", r"rotary carries on", r"has not learned the task"),
