@@ -134,8 +134,8 @@ QUESTIONS = {
             "none of them",
         ),
         answer=1,
-        finding="Rotary stays at 100 %. Behind the 16 places of the training, sinusoids fall to a fifth on average, "
-        "and the learned table ends. ALiBi has not learned the task at any length.",
+        finding="Rotary stays at 100 %; sinusoids fall to a fifth on average behind the 16 places of the training, "
+        "where the learned table ends. ALiBi has not learned the task at any length.",
     ),
     "positions_rung": Question(
         prompt="We add learned positions to the embedding. How many of the answers does the model get right now?",
