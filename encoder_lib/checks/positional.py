@@ -32,7 +32,7 @@ def check_sinusoidal_table(attempt: Callable) -> Verdict:
 
 
 def check_shift_matrix(attempt: Callable) -> Verdict:
-    """shift_matrix(k, d_model): the matrix (D, D) with matrix @ PE(t) = PE(t + k) for every t, base 10,000."""
+    """shift_matrix(s, d_model): the matrix (D, D) with matrix @ PE(t) = PE(t + s) for every t, base 10,000."""
 
     def reference(k: int, d_model: int) -> Tensor:
         sin, cos = sinusoidal_table(k + 1, d_model, dtype=torch.float64)[k].unflatten(0, (-1, 2)).T  # (D/2,) each

@@ -43,7 +43,7 @@ def positional(length: int = 64, d_model: int = 128, base: float = 10_000, shift
         Range("length", length, min=8, max=128, step=8, label="length T"),
         Range("d_model", d_model, min=8, max=256, step=8, label="width D"),
         Range("base", base, min=10, max=100_000, step=None, log=True, label="base"),
-        Range("shift", shift, min=0, max=FURTHEST, label="shift k"),
+        Range("shift", shift, min=0, max=FURTHEST, label="shift s"),
         title="The sinusoidal table",
     )
 
@@ -65,7 +65,7 @@ def clocks(position: int = 3, shift: int = 5) -> Explorer:
     """Four clocks at one position and at a later one: the angle between depends on the shift alone."""
     controls = (
         Range("position", position, min=0, max=100, label="position t"),
-        Range("shift", shift, min=0, max=100, label="shift k"),
+        Range("shift", shift, min=0, max=100, label="shift s"),
     )
     table = sinusoidal_table(201, 8, base=100.0, dtype=torch.float64)  # (201, 8)
     ax = plot_clocks(table[0], table[0], title="Four clocks, before and after a shift")

@@ -19,8 +19,8 @@ QUESTIONS = {
         prompt="Which of the three parts holds the most parameters?",
         choices=("the table of words", "attention", "feed-forward"),
         answer=0,
-        finding="The table of words holds 11.7 of 22.6 million, more than half. It has a row of 384 numbers for each "
-        "of 30,522 word pieces. For one token, though, only one row of it is read.",
+        finding="The table of words holds 11.7 of 22.6 million, more than half. For one token, though, only one "
+        "row of it is read.",
     ),
     "cards": Question(
         prompt="What is the right answer at card 2, the one with the dark arrow?",

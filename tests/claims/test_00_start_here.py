@@ -58,6 +58,18 @@ def test_the_two_banks_have_the_largest_cosine_of_all_pairs(notebook):
     assert river & rates == {"the", "bank"}
 
 
+def test_what_comes_out_for_bank_depends_on_its_company(notebook):
+    same, other = notebook["cosines_of_bank"]
+    assert same > 0.95 > 0.9 > other
+    model = notebook["model"]
+    table = model.encoder.embedding.token
+    rows = [
+        table(model.ids(text))[0, model.tokens(text).index("bank")]
+        for text in ("The river bank was flooded.", "The bank raised its interest rates.")
+    ]
+    assert torch.equal(*rows)  # as a token it is the same
+
+
 # Attention
 
 
@@ -89,6 +101,12 @@ def test_one_head_of_the_first_two_layers_looks_at_the_token_before(notebook, te
 
 
 # Parameters and digits
+
+
+def test_the_sizes_can_be_estimated_as_the_text_says(notebook):
+    sizes = notebook["sizes"]
+    assert sizes["attention"] == pytest.approx(6 * 4 * 384 * 384, rel=0.01)
+    assert sizes["feed-forward"] == pytest.approx(6 * 2 * 384 * 1536, rel=0.01)
 
 
 def test_the_table_of_words_holds_more_than_half_of_22_6_million(notebook):
