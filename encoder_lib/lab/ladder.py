@@ -23,6 +23,7 @@ from encoder_lib.model.embedding import TransformerEmbedding
 from encoder_lib.model.feed_forward import FeedForward
 from encoder_lib.model.norm import LayerNorm
 from encoder_lib.seeded import seeded
+from encoder_lib.trace import trace
 from encoder_lib.training import progress as progress_bar
 from encoder_lib.training.fit import fit
 
@@ -332,3 +333,17 @@ def table(rungs: Sequence[Rung]) -> pd.DataFrame:
 
 def _percent(share: float) -> str:
     return f"{100 * share:.1f} %"
+
+
+@torch.no_grad()
+def weights(model: CardModel, cards: Tensor) -> Tensor:
+    """Who looks at whom in the model's first layer, on these cards. Shapes: cards (B, T) -> (B, H, T, T).
+
+    Raises: TypeError for what is no CardModel; ValueError for one without attention; else as the model.
+    """
+    expect.kind("model", model, CardModel, "a CardModel", "; try rungs[-1].model")
+    if not model.attends:
+        raise ValueError("model: expected one with attention, got one in which nothing attends")
+    with trace(model) as t:
+        model(cards)
+    return t["layers.0.attention.weights"]

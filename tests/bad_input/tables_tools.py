@@ -259,6 +259,12 @@ ENTRIES = [
         lambda: {"top": "embedding", "steps": 1, "progress": False},
         {"top": CHOICE, "steps": SIZE, "seed": SEED, "progress": FLAG},
     ),
+    Entry(
+        "lab.ladder.weights",
+        lambda: {"model": ladder.CardModel(attention=True), "cards": torch.tensor([[0, 63]])},
+        {"model": MODULE + numbers(ladder.CardModel()), "cards": IDS},
+        draws=True,
+    ),
     Entry("lab.ladder.table", lambda: {"rungs": [rung()]}, {"rungs": [*NO_RUNGS, *numbers([])]}),
     # ---- tasks ----
     Entry("training.tasks.kinds_corpus", lambda: {"n_sentences": 3}, {"n_sentences": SIZE, "seed": SEED}),

@@ -190,7 +190,8 @@ def test_a_quarter_of_the_other_answers_is_luck():
 
 
 def test_one_head_looks_left_and_the_other_where_the_arrows_point(notebook):
-    cards = notebook["cards"]
+    torch.manual_seed(1)
+    cards, _ = ladder.deal(1)  # those that the lines are drawn for
     _, arrows = ladder.read_cards(cards[0])
     left = [(place - 1) % 8 for place in range(8)]
     looks = [head.argmax(dim=-1).tolist() for head in (notebook["head_1"], notebook["head_2"])]
@@ -232,7 +233,7 @@ def test_each_card_looks_where_its_arrow_points(notebook):
     assert weights.gather(-1, (cards % 8)[..., None]).mean() > 0.95
 
 
-def test_the_card_looks_nowhere_else_not_even_at_itself(notebook):
+def test_the_card_hardly_looks_at_itself(notebook):
     with trace(notebook["rungs"][-1].model) as t:
         notebook["rungs"][-1].model(ladder.deal(200)[0])
     weights = t["layers.0.attention.weights"][:, 0]
@@ -245,6 +246,25 @@ def test_the_letter_is_found_and_its_case_is_a_coin_toss(notebook):
     said = notebook["rungs"][-1].model(cards).argmax(-1)
     assert (said // 2 == answers // 2).float().mean() > 0.98  # a and A share a letter
     assert 0.46 < (said == answers).float().mean() < 0.54
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_a_second_head_answers_all_and_each_head_is_there_for_one_case(seed):
+    model, right = ladder.train(lambda: ladder.CardModel(positions="learned", attention=True, n_heads=2), seed=seed)
+    assert right > 0.99
+    with seeded(7):
+        cards, _ = ladder.deal(300)
+    at = ladder.weights(model, cards).gather(-1, (cards % 8)[:, None, :, None].expand(-1, 2, -1, -1))[..., 0]
+    capital = cards // 8 % 2 == 1
+    capitals, small = (at.transpose(1, 2)[case].mean(dim=0) for case in (capital, ~capital))  # (H,) each
+    mine = int(capitals.argmax())
+    assert capitals[mine] > 0.9 and small[1 - mine] > 0.9 and small[mine] < 0.2
+
+
+def test_the_notebook_shows_both(notebook):
+    assert notebook["right"] > 0.99
+    shown = notebook.table("capitals").astype(float)
+    assert set(shown.idxmax()) == {"head 1's weight at the arrow", "head 2's"}
 
 
 # The trophy

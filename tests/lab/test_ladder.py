@@ -403,3 +403,17 @@ def test_what_each_part_buys(seed):
         shares[n_heads] = sorted(train(build, deal=deal_two_questions, seed=seed)[1].tolist())
     (missed, answered), two_heads = shares[1], shares[2]
     assert answered > 0.9 and missed < 0.4 and min(two_heads) > 0.99, shares
+
+
+def test_weights_are_those_of_the_first_layer():
+    model, (cards, _) = ladder.CardModel(positions="learned", attention=True, n_heads=2), deal(3)
+    weights = ladder.weights(model, cards)
+    assert weights.shape == (3, 2, 8, 8) and not weights.requires_grad
+    torch.testing.assert_close(weights.sum(dim=-1), torch.ones(3, 2, 8))
+    with pytest.raises(ValueError, match="expected one with attention"):
+        ladder.weights(ladder.CardModel(), cards)
+
+
+def test_a_mask_wants_attention():
+    with pytest.raises(ValueError, match="try attention=True"):
+        ladder.CardModel()(deal(2)[0], causal_mask(8))
