@@ -1,6 +1,7 @@
 """What 01_embedding says of its numbers."""
 
 from collections import Counter
+from itertools import pairwise
 
 import pytest
 import torch
@@ -70,7 +71,7 @@ def test_three_of_six_rows_get_a_gradient_and_row_4_gets_it_twice(notebook):
     gradient = notebook["padded"].weight.grad  # (V, D)
     assert gradient[:, 0].tolist() == [0, 1, 1, 0, 2, 0] and (gradient == gradient[:, :1]).all()
     result = notebook.prediction("gradient").result
-    assert result["gradient of its first number"].tolist() == [0, 1, 1, 0, 2, 0]
+    assert [float(number) for number in result["gradient of its first number"]] == [0, 1, 1, 0, 2, 0]
     question = notebook.prediction("gradient").question
     assert question.choices[question.answer] == str((gradient != 0).any(dim=1).sum().item())
 
@@ -92,7 +93,8 @@ def test_there_are_4000_pairs_of_19_words_in_both_directions(notebook):
     words, first = notebook["words"], notebook["first"]
     sentence = [words[i] for i in notebook["sentences"][0]]
     shown = {(words[notebook["given"][i]], words[notebook["beside"][i]]) for i in first}
-    assert shown == {(a, b) for a, b in zip(sentence, sentence[1:], strict=False) for a, b in [(a, b), (b, a)]}
+    beside = set(pairwise(sentence))
+    assert shown == beside | {(b, a) for a, b in beside}
 
 
 @pytest.mark.parametrize(("share", "costs"), [(1, 0), (1 / 2, 0.69), (1 / 19, 2.94)])
@@ -138,8 +140,9 @@ def test_without_zero_grad_the_loss_falls_and_then_ends_above_100(notebook, seed
     assert min(losses) < 2 / 3 * losses[0] and losses[-1] > 100
     if seed == 0:
         shown = notebook.prediction("forgotten").result
-        assert shown["without"].tolist() == [round(losses[i], 2) for i in (0, 25, 50, 75, 100, 125, 149)]
-        assert shown["with zero_grad"].is_monotonic_decreasing
+        assert shown["without"].tolist() == [f"{losses[i]:.2f}" for i in (0, 25, 50, 75, 100, 125, 149)]
+        with_zero_grad = [float(loss) for loss in shown["with zero_grad"]]
+        assert with_zero_grad == sorted(with_zero_grad, reverse=True)
 
 
 def test_backward_adds_to_what_grad_holds():
@@ -216,8 +219,9 @@ def test_cat_and_bread_draw_apart_before_they_draw_near_in_the_first_run(noteboo
     first, second, third = (
         F.cosine_similarity(run[:, cat], run[:, bread], dim=-1) for run in notebook["runs"]
     )  # (steps + 1,) each
-    assert first[0] > 0.4 and first[50] < -0.9 and first[-1] > 0.6
-    assert second[10] < -0.9 and second[40] > 0.9
+    assert first[0] > 0.4 and 40 < first.argmin() < 60 and first[-1] > 0.6
+    assert round(first[50].item(), 2) == -0.95
+    assert second[0] > 0.2 and 5 < second.argmin() < 15 and second.min() < -0.9 and second[40] > 0.9
     assert third.min() > 0.3
 
 
