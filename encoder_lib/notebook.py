@@ -3,11 +3,11 @@
 import html
 import inspect
 import textwrap
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
+from typing import TYPE_CHECKING
 
 import matplotlib.pyplot as plt
 import numpy as np
-import pandas as pd
 import torch
 from IPython import get_ipython
 from IPython.lib.pretty import RepresentationPrinter
@@ -17,6 +17,9 @@ from torch import Tensor
 
 from encoder_lib import expect
 from encoder_lib.plots.style import STYLE
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 # kinds of words in a program, and the variables of JupyterLab's themes that colour them; its own colour of comments
 # is too pale on a dark ground
@@ -29,6 +32,7 @@ COLOURS = {
     Token.Name.Class: "mirror-editor-def-color, #0000cc",
     Token.Name.Function: "mirror-editor-def-color, #0000cc",
 }
+DIGITS = 15  # as many as float64 has
 WRAPPED = "white-space:pre-wrap;word-break:normal;overflow-wrap:anywhere;font-size:0.87em"
 
 
@@ -122,45 +126,60 @@ def _source(thing: Callable) -> str:
     return textwrap.dedent(source).strip()
 
 
-def table(columns: Mapping[str, object], rows: Sequence[str] | None = None, *, decimals: int = 2) -> pd.DataFrame:
+def table(columns: Mapping[str, object], rows: Iterable[str] | None = None, *, decimals: int = 2) -> "pd.DataFrame":
     """Columns with their names, as a table: numbers rounded to `decimals` places, with no minus before a zero.
 
-    columns: name -> a tensor (n,), or a list of n numbers or texts. rows: a name for each row; they are numbered when
-    None. Whole numbers and texts stay as they are.
+    columns: name -> a tensor or array (n,), or a list of n numbers or texts. rows: a name for each row; they are
+    numbered from 0 when None. Whole numbers, truth values and texts stay as they are. Every cell is a text: pandas
+    would round a column of numbers by rules of its own.
 
-    Raises: TypeError for columns that are neither tensors nor lists, or decimals that are no integer; ValueError for no
-    columns, lengths that differ, a tensor that is not (n,), names that don't match the rows.
+    Raises: TypeError for columns whose names or cells are neither, or decimals that are no integer; ValueError for no
+    columns, no rows, lengths that differ, a tensor that is not (n,), names that don't match the rows, decimals that are
+    not from 0 to 15.
     """
     expect.mapping("columns", columns, "tensor (n,) or list", "{'score': scores}")
-    expect.integer("decimals", decimals, least=0)
+    expect.texts("columns", columns)
+    if expect.integer("decimals", decimals, least=0) > DIGITS:
+        raise ValueError(f"decimals: expected at most {DIGITS}, got {expect.shown(decimals)}")
     cells = {name: _cells(name, column, decimals) for name, column in columns.items()}
     lengths = {name: len(column) for name, column in cells.items()}
-    if len(set(lengths.values())) > 1:
-        raise ValueError(f"columns: expected as many rows in each, got {lengths}")
-    n_rows = next(iter(lengths.values()))
-    if rows is not None and len(expect.texts("rows", rows)) != n_rows:
-        raise ValueError(f"rows: expected {n_rows} names, one for each row, got {len(rows)}")
-    return pd.DataFrame(cells, index=range(n_rows) if rows is None else list(rows))
+    n_rows = min(lengths.values())
+    if n_rows == 0 or n_rows < max(lengths.values()):
+        raise ValueError(f"columns: expected as many rows in each, and at least one, got {lengths}")
+    names = list(range(n_rows)) if rows is None else expect.texts("rows", rows)
+    if len(names) != n_rows:
+        raise ValueError(f"rows: expected {n_rows} names, one for each row, got {len(names)}")
+    import pandas as pd  # here, since it takes half a second that the first cell of a notebook need not wait for
+
+    pd.set_option("display.max_colwidth", None)  # a long sentence is shown to its end
+    return pd.DataFrame(cells, index=names)
 
 
-def _cells(name: str, column: object, decimals: int) -> list:
-    """One column's cells, as texts: pandas would round a column of numbers by its own rules."""
-    if isinstance(column, Tensor):
+def _cells(name: str, column: object, decimals: int) -> list[str]:
+    """One column's cells, as texts."""
+    if isinstance(column, Tensor | np.ndarray):
         if column.ndim != 1:
-            raise ValueError(
-                f"{name}: expected a tensor (n,), got {tuple(column.shape)}; try one column for each [:, i]"
-            )
-        column = column.detach().cpu().tolist()
-    if not isinstance(column, list | tuple):
+            hint = "; try one column for each [:, i]" if column.ndim == 2 else ""
+            raise ValueError(f"{name}: expected a tensor (n,), got {tuple(column.shape)}{hint}")
+        column = _numbers(name, column)
+    if not isinstance(column, list | tuple | range):
         raise TypeError(
             f"{name}: expected a tensor (n,) or a list, got {expect.shown(column)} ({type(column).__name__})"
         )
     return [_cell(name, x, decimals) for x in column]
 
 
+def _numbers(name: str, x: Tensor | np.ndarray | np.generic) -> object:
+    """Python's own numbers in a tensor or an array, also where the graph, a GPU or a shape () stands in between."""
+    try:
+        return x.detach().cpu().tolist() if isinstance(x, Tensor) else x.tolist()
+    except (NotImplementedError, RuntimeError) as error:  # a tensor without numbers, or a sparse one
+        raise TypeError(f"{name}: expected numbers or texts, got {type(x).__name__}: {error}") from error
+
+
 def _cell(name: str, x: object, decimals: int) -> str:
-    if isinstance(x, Tensor) and x.ndim == 0:
-        x = x.item()
+    if isinstance(x, np.generic) or (isinstance(x, Tensor | np.ndarray) and x.ndim == 0):
+        x = _numbers(name, x)
     if isinstance(x, str):
         return x
     if isinstance(x, bool | int):

@@ -2,6 +2,7 @@
 
 import html
 import inspect
+import math
 import re
 import subprocess
 import sys
@@ -12,7 +13,7 @@ import torch
 from IPython.core.interactiveshell import InteractiveShell
 
 from encoder_lib import LayerNorm, notebook
-from encoder_lib.notebook import complaint, setup, show_source, tidy
+from encoder_lib.notebook import complaint, setup, show_source, table, tidy
 
 
 @pytest.fixture(autouse=True)
@@ -102,6 +103,117 @@ def test_a_complaint_tells_the_kind_of_error_and_its_words():
     assert complaint([].pop) == "IndexError: pop from empty list"
     with pytest.raises(AssertionError, match="expected <class 'int'> to refuse"):
         complaint(int, "1")
+
+
+def column(values, **options):
+    """The cells of a table of one column."""
+    return list(table({"x": values}, **options)["x"])
+
+
+def test_a_table_has_its_names_and_its_columns_in_order():
+    frame = table({"word": ["a", "b"], "score": torch.tensor([1.0, -2.345])}, rows=["first", "second"])
+    assert list(frame.columns) == ["word", "score"] and list(frame.index) == ["first", "second"]
+    assert frame.to_numpy().tolist() == [["a", "1.00"], ["b", "-2.35"]]
+    assert list(table({"x": [5, 6]}).index) == [0, 1]
+
+
+@pytest.mark.parametrize(
+    ("values", "cells"),
+    [
+        ([1.0, 0.125, 2 / 3], ["1.00", "0.12", "0.67"]),
+        ([-0.001, -0.0, 0.0, -0.004999], ["0.00"] * 4),
+        ([-0.5, 12345.678], ["-0.50", "12345.68"]),
+        ([1, -2, 0, 10**20], ["1", "-2", "0", "1" + 20 * "0"]),
+        ([True, False], ["True", "False"]),
+        (["the", "", "$x^$ <b>"], ["the", "", "$x^$ <b>"]),
+        ([math.nan, math.inf, -math.inf], ["nan", "inf", "-inf"]),
+        ([1, 2.5, "a"], ["1", "2.50", "a"]),
+        ((0.5,), ["0.50"]),
+        (range(3), ["0", "1", "2"]),
+        ([1e-20, 1e20], ["0.00", "1" + 20 * "0" + ".00"]),
+        ([torch.tensor(0.125), torch.tensor(7), torch.tensor(True)], ["0.12", "7", "True"]),
+        ([torch.tensor(-1e-9, requires_grad=True)], ["0.00"]),
+        ([np.float64(1.5), np.float32(0.1), np.float16(0.1)], ["1.50", "0.10", "0.10"]),
+        ([np.int64(3), np.uint8(4), np.bool_(True), np.str_("a"), np.array(2.0)], ["3", "4", "True", "a", "2.00"]),
+        (torch.tensor([0.1, 0.7]), ["0.10", "0.70"]),
+        (torch.tensor([0.1, 0.7], requires_grad=True), ["0.10", "0.70"]),
+        (torch.tensor([0.1, -1e-5], dtype=torch.bfloat16), ["0.10", "0.00"]),
+        (torch.tensor([3, -4]), ["3", "-4"]),
+        (torch.tensor([True, False]), ["True", "False"]),
+        (np.array([0.1, -0.0], dtype=np.float32), ["0.10", "0.00"]),
+        (np.array(["a", "b"]), ["a", "b"]),
+    ],
+    ids=range(22),
+)
+def test_a_cell_is_a_number_rounded_or_a_text_as_it_is(values, cells):
+    assert column(values) == cells
+
+
+@pytest.mark.parametrize(("decimals", "cell"), [(0, "-3"), (1, "-2.7"), (4, "-2.7183"), (15, "-2.718281828459045")])
+def test_a_table_is_rounded_to_as_many_places_as_asked_for(decimals, cell):
+    assert column([-math.e], decimals=decimals) == [cell]
+    assert column(torch.tensor([-1e-16]), decimals=decimals) == [f"{0:.{decimals}f}"]
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+def test_a_table_of_float32_reads_as_one_of_float64(dtype):
+    values = [0.005 + 0.01 * n for n in range(20)] + [1 / 3, 2 / 3, 99.994]
+    shown = [float(cell) for cell in column(torch.tensor(values, dtype=dtype))]
+    assert shown == pytest.approx(values, abs=0.0050001)
+
+
+def test_rows_may_have_the_same_name():
+    words = ["the", "dog", "bites", "the", "man"]
+    assert list(table({"weight": torch.ones(5)}, rows=words).index) == words
+    assert list(table({"weight": [1]}, rows=(word for word in ["the"])).index) == ["the"]
+
+
+def test_a_table_reads_the_same_on_every_page():
+    frame = table({"score": [1.0, -2.0], "word": ["a", "b & <b>"]}, rows=["<i>", "two"])
+    page = frame._repr_html_()
+    assert re.findall(r"<(?:td|th)>(.*?)</", page) == [
+        "", "score", "word", "&lt;i&gt;", "1.00", "a", "two", "-2.00", "b &amp; &lt;b&gt;",
+    ]  # fmt: skip
+    assert 'class="dataframe"' in page and "align: left" not in page, "the theme sets such tables to the right"
+    assert repr(frame) == "     score     word\n<i>   1.00        a\ntwo  -2.00  b & <b>"
+    assert not re.search(r"0x|id=|<script", page)
+    assert page == table({"score": torch.tensor([1.0, -2.0]), "word": ("a", "b & <b>")}, ["<i>", "two"])._repr_html_()
+
+
+def test_no_text_in_a_table_is_cut():
+    sentence = "word " * 60
+    assert sentence.strip() in table({"sentence": [sentence]})._repr_html_()
+
+
+@pytest.mark.parametrize(
+    ("columns", "options", "error", "words"),
+    [
+        ({}, {}, ValueError, "columns: expected at least one"),
+        ({"a": []}, {}, ValueError, "at least one, got {'a': 0}"),
+        ({"a": [1], "b": [1, 2]}, {}, ValueError, "as many rows in each, .* got {'a': 1, 'b': 2}"),
+        ({"a": torch.ones(2, 3)}, {}, ValueError, r"a: expected a tensor \(n,\), got \(2, 3\); try one column"),
+        ({"a": torch.tensor(1.0)}, {}, ValueError, r"a: expected a tensor \(n,\), got \(\)$"),
+        ({"a": np.ones((2, 2, 2))}, {}, ValueError, r"got \(2, 2, 2\)$"),
+        ({"a": [1, 2]}, {"rows": ["x"]}, ValueError, "rows: expected 2 names, one for each row, got 1"),
+        ({"a": [1]}, {"rows": ["x", "y"]}, ValueError, "rows: expected 1 names, one for each row, got 2"),
+        ({"a": [1]}, {"decimals": 16}, ValueError, "decimals: expected at most 15, got 16"),
+        ({"a": [1]}, {"rows": "x"}, TypeError, "rows: expected a list of texts, got one"),
+        ({"a": [1]}, {"rows": [1]}, TypeError, "rows: for each text expected a str, got int"),
+        ({"a": "text"}, {}, TypeError, "a: expected a tensor .* got 'text'"),
+        ({"a": {1, 2}}, {}, TypeError, "a: expected a tensor .* got {1, 2}"),
+        ({"a": [None]}, {}, TypeError, "a: expected numbers or texts, got None"),
+        ({"a": [[1]]}, {}, TypeError, r"a: expected numbers or texts, got \[1\]"),
+        ({"a": [torch.ones(1)]}, {}, TypeError, "a: expected numbers or texts, got tensor"),
+        ({"a": torch.tensor([1j])}, {}, TypeError, "a: expected numbers or texts, got 1j"),
+        ({"a": torch.ones(2, device="meta")}, {}, TypeError, "a: expected numbers or texts, got Tensor"),
+        ({"a": torch.ones(2).to_sparse()}, {}, TypeError, "a: expected numbers or texts, got Tensor"),
+        ({3: [1]}, {}, TypeError, "columns: for each text expected a str, got int"),
+    ],
+    ids=range(20),
+)
+def test_what_makes_no_table_is_refused(columns, options, error, words):
+    with pytest.raises(error, match=words):
+        table(columns, **options)
 
 
 def test_the_first_cell_of_a_notebook_imports_nothing_slow():

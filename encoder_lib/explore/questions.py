@@ -8,16 +8,25 @@ from encoder_lib.explore.widget.prediction import Prediction, Question
 
 QUESTIONS = {
     "alike": Question(
-        prompt="Take “How do I bake a cake?” Which question is closer to it?",
+        prompt="Take “How do I bake a cake?” Which question does the model find closer to it?",
         choices=("How do I make a cage?", "Which recipe is good for a birthday?"),
         answer=1,
-        finding="The first shares nearly all of its letters with the question, the second what it is about.",
+        finding="The recipe is closer: its cosine with the cake is 0.35, that of the cage 0.21. What "
+        "the question is about counts for more than its letters.",
     ),
     "parts": Question(
-        prompt="The model has 22.6 million numbers. Which part holds the most of them?",
-        choices=("the table of words", "attention", "the feed-forward networks"),
+        prompt="Which of the three parts holds the most parameters?",
+        choices=("the table of words", "attention", "feed-forward"),
         answer=0,
-        finding="The table has a row of 384 numbers for each of 30,522 word pieces: more than half of all numbers.",
+        finding="The table of words holds 11.7 of 22.6 million, more than half. It has a row of 384 numbers for each "
+        "of 30,522 word pieces.",
+    ),
+    "cards": Question(
+        prompt="What is the right answer at card 2, the one with the dark arrow?",
+        choices=("B", "b", "C", "c"),
+        answer=1,
+        finding="Card 2 points at a B and is a capital itself, so the answer is b, the B with its case swapped. Below "
+        "each card stands its answer.",
     ),
     "repeat": Question(
         prompt="The ids are [2, 3, 2]: the first token and the third are the same. Are the first and third row equal?",

@@ -6,7 +6,8 @@ is the letter that it points at; if the card itself shows a capital, that letter
 
 import math
 from collections import Counter, defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from functools import partial
 from itertools import combinations_with_replacement, product
 from typing import Any, NamedTuple
@@ -88,7 +89,7 @@ def read_cards(cards: Tensor) -> tuple[list[str], list[int]]:
 
 
 def name_cards(cards: Tensor) -> list[str]:
-    """A name for each card of a row: its letter and the place that it points at, "C → 1". Shapes, errors: as `read_cards`."""
+    """A name for each card of a row, its letter and where it points: "C → 1". Shapes and errors: as `read_cards`."""
     letters, arrows = read_cards(cards)
     return [f"{letter} → {arrow}" for letter, arrow in zip(letters, arrows, strict=True)]
 
@@ -106,6 +107,8 @@ class CardLayer(nn.Module):
 
         x = norm(x + attention(x)), then norm(x + feed_forward(x))        without `residual`: norm(part(x))
 
+    A part that is left out takes its norm with it.
+
     Shapes: (B, T, D) -> (B, T, D).
     """
 
@@ -113,9 +116,9 @@ class CardLayer(nn.Module):
         super().__init__()
         kind = MultiHeadAttention if root else UnscaledAttention
         self.attention = kind(D_MODEL, n_heads) if attention else None
-        self.norm1 = LayerNorm(D_MODEL) if norm else nn.Identity()
+        self.norm1 = LayerNorm(D_MODEL) if norm and attention else nn.Identity()
         self.feed_forward = FeedForward(D_MODEL, D_FF) if feed_forward else None
-        self.norm2 = LayerNorm(D_MODEL) if norm else nn.Identity()
+        self.norm2 = LayerNorm(D_MODEL) if norm and feed_forward else nn.Identity()
         self.residual = residual
 
     def forward(self, x: Tensor, mask: Tensor | None = None) -> Tensor:
@@ -220,13 +223,17 @@ def most_possible_for_a_bag() -> float:
     return right / N_LETTERS ** (N_CARDS - 1)
 
 
+ITS_OWN = most_possible(lambda own, fetched: own)
+FETCHED = most_possible(lambda own, fetched: fetched)
+BOTH = most_possible(lambda own, fetched: (own, fetched))
 PARTS = {
     "a guess": Part({}, "nothing", most_possible(lambda own, fetched: None)),
-    "embedding": Part({}, "its own card", most_possible(lambda own, fetched: own)),
-    "positions": Part({"positions": "learned"}, "its own card and place", most_possible(lambda own, fetched: own)),
-    "attention": Part({"attention": True}, "the letter pointed at", most_possible(lambda own, fetched: fetched)),
-    "feed-forward": Part({"feed_forward": True}, "the same, with a bend", most_possible(lambda own, fetched: fetched)),
-    "residual": Part({"residual": True}, "that letter and its own", most_possible(lambda own, fetched: (own, fetched))),
+    "embedding": Part({}, "its own card", ITS_OWN),
+    "positions": Part({"positions": "learned"}, "its own card and place", ITS_OWN),
+    "attention": Part({"attention": True}, "the letter pointed at", FETCHED),
+    # a card that also looks at itself a little has some of its own letter in the mean, which a bend can find there
+    "feed-forward": Part({"feed_forward": True}, "that letter, hardly its own", BOTH),
+    "residual": Part({"residual": True}, "that letter and its own", BOTH),
 }
 
 
@@ -240,22 +247,37 @@ def train(
 ) -> tuple[nn.Module, Tensor]:
     """Build a model, train it on cards that it never sees twice, and try it on fresh ones.
 
-    In float32, on batches of 128 rows, with Adam at a learning rate of 0.003. All that is drawn comes from the seed.
+    In float32, whatever the default is, on batches of 128 rows, with Adam at a learning rate of 0.003. All that is
+    drawn comes from the seed.
 
     Shapes: -> the model, and its share of right answers: (), or (questions,) where `deal` asks several.
-    Raises: TypeError for functions that are none, a `build` that gives no module; else as `fit`.
+    Raises: TypeError for functions that are none, a `build` that gives no module; KeyboardInterrupt when it is stopped
+    by hand, since half a training says nothing of a model; else as `fit`.
     """
     expect.function("build", build, "; try lambda: CardModel(positions='learned')")
     expect.function("deal", deal)
     with seeded(seed):
-        model = build()
+        with _float32():
+            model = build()
         expect.module("build()", model)
         model.float()
-        fit(model, lambda: deal(128), steps=steps, callback=callback)
+        if fit(model, lambda: deal(128), steps=steps, callback=callback).interrupted:
+            raise KeyboardInterrupt
         cards, answers = deal(N_TRIED)
         with torch.no_grad():
             right = model(cards).argmax(-1) == answers  # (N, 8) or (N, 8, questions)
     return model, right.double().mean(dim=(0, 1))
+
+
+@contextmanager
+def _float32() -> Iterator[None]:
+    """New tensors are float32: weights drawn in float64 would be other ones."""
+    before = torch.get_default_dtype()
+    torch.set_default_dtype(torch.float32)
+    try:
+        yield
+    finally:
+        torch.set_default_dtype(before)
 
 
 def climb(top: str, *, steps: int = 400, seed: int = 0, progress: bool = True) -> list[Rung]:

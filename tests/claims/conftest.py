@@ -46,6 +46,12 @@ class Run:
         """Whether the output of some cell contains the text."""
         return any(text in output for output in self.texts)
 
+    def table(self, column):
+        """The table with that column, of those that cells showed or predictions reveal."""
+        revealed = [value.result if isinstance(value, Prediction) else value for value in self.values]
+        (found,) = [value for value in revealed if isinstance(value, pd.DataFrame) and column in value]
+        return found
+
     def prediction(self, name):
         """The question of that name, as it was asked; its `result` is what it reveals."""
         (found,) = [v for v in self.values if isinstance(v, Prediction) and v.question is QUESTIONS[name]]

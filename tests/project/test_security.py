@@ -33,7 +33,7 @@ from encoder_lib.explore.questions import Question
 from encoder_lib.explore.widget.controls import Text
 from encoder_lib.explore.widget.prediction import Prediction
 from encoder_lib.files import open_safetensors
-from encoder_lib.notebook import Source, complaint
+from encoder_lib.notebook import Source, complaint, table
 from encoder_lib.plots import UNSEEN, readable
 from encoder_lib.pretrained import hub
 from encoder_lib.training.checkpoint import load_checkpoint
@@ -58,10 +58,30 @@ TAGS = {
     "pre": {"style"},
     "span": {"style"},
     "strong": set(),
+    "table": {"border", "class"},
+    "tbody": set(),
+    "td": set(),
     "th": {"scope"},
+    "thead": set(),
+    "tr": {"style"},
     "ul": {"style"},
-    **{tag: set() for tag in ("details", "summary", "table", "tbody", "td", "thead", "tr")},
+    **{tag: set() for tag in ("details", "summary")},
 }  # of HTML in outputs, with their attributes
+# what pandas writes before every table, word for word
+OF_TABLES = """<style scoped>
+    .dataframe tbody tr th:only-of-type {
+        vertical-align: middle;
+    }
+
+    .dataframe tbody tr th {
+        vertical-align: top;
+    }
+
+    .dataframe thead th {
+        text-align: right;
+    }
+</style>
+"""
 PROSE = {"details", "summary"}  # tags in the prose, without attributes
 PICTURE = re.compile(r"data:image/png;base64,[A-Za-z0-9+/=\s]+")
 STYLE = re.compile(r"(?i)url\s*\(|expression\s*\(|@import|behaviou?r\s*:|binding\s*:|position\s*:|\\|/\*")
@@ -101,7 +121,7 @@ def strangers_in_outputs(cell):
     for output in cell.outputs:
         data = output.get("data", {})
         yield from (f"the MIME type {mime}" for mime in data.keys() - MIMES)
-        for tag, attributes in Tags(data.get("text/html", "")).found:
+        for tag, attributes in Tags(data.get("text/html", "").replace(OF_TABLES, "")).found:
             if tag not in TAGS:
                 yield f"<{tag}>"
             yield from (f"{tag} with {name}" for name in attributes.keys() - TAGS.get(tag, set()))
@@ -139,6 +159,10 @@ INTRUDERS = {
     "a link": (shown('<a href="x.html">x</a>'), "<a>"),
     "a vector graphic": (shown("<svg onload=x>"), "<svg>"),
     "a style sheet": (shown("<style>@import 'x'</style>"), "<style>"),
+    "a style sheet of a table's": (shown(OF_TABLES.replace("top", "bottom")), "<style>"),
+    "a style sheet of a table's in a style sheet": (shown(f"<style>@import 'x'{OF_TABLES}</style>"), "<style>"),
+    "a link in a table": (shown('<table class="dataframe"><td><a href="x">x</a></td></table>'), "<a>"),
+    "a handler in a table": (shown('<td onclick="x()">'), "td with onclick"),
     "a refresh": (shown('<meta http-equiv="refresh" content="0">'), "<meta>"),
     "a picture of this server": (shown('<img alt="x" src="x.png">'), "src from elsewhere"),
     "a picture of another host": (shown('<img alt="x" src="//example.org/x.png">'), "src from elsewhere"),
@@ -172,6 +196,14 @@ def test_an_intruder_is_noticed(name):
     """The lists above do tell what is on them from what is not."""
     notebook, words = INTRUDERS[name]
     assert any(found.startswith(words) for found in strangers(notebook))
+
+
+@pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE)
+def test_a_table_of_any_texts_holds_no_markup(text):
+    """Names of columns and rows, and cells, are text to the page."""
+    page = table({text: [text, 1.5], "n": [1, 2]}, rows=[text, "b"])._repr_html_()
+    assert [words for words in strangers(shown(page)) if words not in SECRETS] == []  # the text itself may be one
+    assert OF_TABLES in page and [tag for tag, _ in Tags(page).found].count("td") == 4
 
 
 # The front end builds the page node by node, and asks for nothing.
@@ -538,6 +570,9 @@ DRAWN = {
     "plot_word_vectors": lambda: plots.plot_word_vectors(ROWS[:, :2], NAMES, NAMES, title=TITLE),
     "plot_weighted_mean": lambda: plots.plot_weighted_mean(ROWS[:, :2], ROWS[0], NAMES, title=TITLE),
     "plot_attention": lambda: plots.plot_attention(ROWS, ROWS, ROWS, NAMES, titles=NAMES),
+    "plot_attention_lines": lambda: plots.plot_attention_lines(ROWS, NAMES, title=TITLE),
+    "plot_cards": lambda: plots.plot_cards(NAMES, [1, 2, 0], NAMES, title=TITLE),
+    "plot_ladder": lambda: plots.plot_ladder([(name, 0.5, 1.0) for name in NAMES], title=TITLE),
     "plot_token_attention": lambda: plots.plot_token_attention(ROWS[0], NAMES, chosen=0, title=TITLE),
     "plot_reordering": lambda: plots.plot_reordering(ROWS, ROWS, [2, 1, 0], NAMES, title=TITLE),
     "plot_fit": lambda: plots.plot_fit(torch.arange(3.0), torch.ones(3), ROWS, 0.0, titles=NAMES[:2]),

@@ -1,0 +1,298 @@
+"""What 04_attention says, tested: each number, and each "so"."""
+
+import inspect
+
+import pytest
+import torch
+from torch import nn
+
+from encoder_lib import MultiHeadAttention, attention, causal_mask, load_pretrained, trace
+from encoder_lib.lab import ladder
+from encoder_lib.seeded import seeded
+from encoder_lib.training.fit import fit
+
+SEEDS = (0, 1, 2)
+
+
+@pytest.fixture(scope="module")
+def by_hand(notebook):
+    """The first row of the notebook, with all its digits: scores, powers, weights."""
+    scores = notebook["keys"] @ notebook["query"] / 2**0.5
+    return scores, scores.exp(), scores.softmax(dim=0)
+
+
+# One row, by hand
+
+
+def test_the_tables_show_the_row_of_bank(notebook, by_hand):
+    table = notebook.table("e to the score")
+    shown = {name: [float(x) for x in table[name]] for name in ("score", "e to the score", "weight")}
+    for column, exact in zip(shown.values(), by_hand, strict=True):
+        assert column == pytest.approx(exact.tolist(), abs=0.0051)
+
+
+def test_river_gets_73_percent_and_bank_keeps_9(by_hand):
+    _, river, bank = by_hand[2].tolist()
+    assert round(river, 2) == 0.73 and round(bank, 2) == 0.09
+
+
+def test_river_scores_twice_what_money_scores_and_gets_four_times_the_share(by_hand):
+    scores, _, weights = by_hand
+    assert scores[1] == pytest.approx(2 * scores[0].item())
+    assert weights[1] / weights[0] == pytest.approx(4, abs=0.15)
+
+
+def test_the_output_of_bank_is_the_mean_that_the_title_names(notebook, by_hand):
+    output = by_hand[2] @ notebook["values"]
+    assert notebook["title"] is not None and [round(x, 2) for x in output.tolist()] == [0.80, 2.29]
+
+
+def test_a_mean_with_positive_shares_never_leaves_the_triangle(notebook):
+    corners = torch.cat([notebook["values"], torch.ones(3, 1)], dim=1)  # a 1 behind each: shares add up to 1
+    shares = (3 * torch.randn(1000, 3)).softmax(dim=-1)
+    points = torch.cat([shares @ notebook["values"], torch.ones(1000, 1)], dim=1)
+    assert (torch.linalg.solve(corners, points, left=False) > 0).all()
+
+
+# All rows at once, and where they come from
+
+
+def test_the_three_lines_are_the_librarys_attention(notebook, by_hand):
+    queries, keys, values = notebook["queries"], notebook["keys"], notebook["values"]
+    output, weights = attention(queries, keys, values)
+    torch.testing.assert_close(weights, (queries @ keys.T / 2**0.5).softmax(dim=-1))
+    torch.testing.assert_close(weights[2], by_hand[2])  # the last row is the one done by hand
+    torch.testing.assert_close(output, weights @ values)
+
+
+def test_the_source_that_is_shown_holds_the_three_lines(notebook):
+    assert notebook.shown("query @ key.transpose(-2, -1) * scale")
+    assert notebook.shown("scores.softmax(dim=-1)") and notebook.shown("weights @ value, weights")
+
+
+def test_vectors_compared_directly_match_each_other_equally_well_and_with_two_matrices_they_do_not(notebook):
+    table = notebook.table("x and x")
+    assert table["x and x"].nunique() == 1 and table["query and key"].nunique() == 2
+    plain, learned = notebook["plain"], notebook["learned"]
+    torch.testing.assert_close(plain, plain.T)
+    assert (learned - learned.T).abs().max() > 1
+
+
+# Why the root?
+
+
+def test_no_preference_at_all_would_be_less_than_2_percent():
+    assert 1 / 64 < 0.02
+
+
+def test_a_sum_of_k_random_products_has_variance_k_and_divided_variance_1():
+    for width in (8, 512):
+        scores = torch.randn(400, width) @ torch.randn(400, width).T
+        assert scores.var().item() == pytest.approx(width, rel=0.1)
+        assert (scores / width**0.5).var().item() == pytest.approx(1, rel=0.1)
+
+
+def test_the_largest_weight_climbs_above_80_percent_at_512_and_stays_near_10_when_divided(notebook):
+    divided, not_divided = notebook["divided"], notebook["not_divided"]
+    assert all(0.08 < share < 0.13 for share in divided)
+    assert not_divided == sorted(not_divided) and 0.1 < not_divided[0] < 0.2 and not_divided[-1] > 0.8
+    lines = notebook.prediction("saturate").result.lines
+    assert [line.get_ydata()[-1] for line in lines] == [divided[-1], not_divided[-1]]
+
+
+def test_at_512_a_typical_score_is_about_23_and_e_to_it_ten_thousand_million():
+    assert round(512**0.5) == 23
+    assert 0.9e10 < torch.tensor(23.0).exp() < 1.1e10
+
+
+def test_fresh_matrices_make_smaller_queries_than_the_random_ones():
+    queries = nn.Linear(512, 512)(torch.randn(200, 512))
+    assert queries.var() < 0.5
+
+
+def test_where_one_weight_is_1_no_gradient_gets_to_the_scores():
+    scores = torch.tensor([60.0, 0.0, -20.0], requires_grad=True)
+    (scores.softmax(dim=0) @ torch.tensor([1.0, 2.0, 3.0])).backward()
+    assert scores.grad.abs().max() < 1e-20
+
+
+def losses(seed, *, root):
+    with seeded(seed):
+        model = ladder.CardModel(positions="learned", attention=True, root=root).float()
+        return fit(model, lambda: ladder.deal(128, swap=False), steps=70)
+
+
+def test_after_100_steps_the_loss_is_near_0_with_the_root_and_above_0_1_without(notebook):
+    shown = notebook["losses"]
+    assert max(shown["divided by √K"][100:]) < 0.05 and min(shown["not divided"][60:100]) > 0.1
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_after_60_steps_it_is_below_0_1_with_the_root_and_above_without_for_three_seeds(seed):
+    with_root, without = losses(seed, root=True), losses(seed, root=False)
+    assert sum(with_root[58:68]) / 10 < 0.1 and sum(without[58:68]) / 10 > 0.1
+
+
+# Words that are not there
+
+
+def test_padding_takes_its_share_from_the_words(notebook):
+    alone, padded, weights = notebook["alone"], notebook["with_padding"], notebook["weights"]
+    sentence = notebook["padded"]
+    _, weights = attention(sentence, sentence, sentence)
+    share = weights[:3, 3:].sum(dim=-1, keepdim=True)
+    assert (padded[:3].norm(dim=-1) < alone.norm(dim=-1)).all()
+    torch.testing.assert_close(padded[:3], (1 - share) * alone)  # by the very share
+    assert (share > 0).all()
+
+
+def test_with_the_mask_the_words_get_what_they_got_without_padding(notebook):
+    torch.testing.assert_close(notebook["masked"][:3], notebook["alone"])
+    assert not notebook["masked_weights"][:, 3:].any()
+    assert notebook.shown("largest change of a word's output: 0.0000")
+
+
+# One look to spend
+
+
+def test_one_head_answers_one_question_and_two_heads_answer_both(notebook):
+    lesser, greater = sorted(notebook["one_head"].tolist())
+    assert greater > 85 and lesser < 45
+    assert notebook["two_heads"].min() > 99
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("seed", SEEDS)
+def test_that_holds_for_three_seeds_too(seed):
+    def right(n_heads):
+        build = lambda: ladder.CardModel(positions="learned", attention=True, n_heads=n_heads, n_questions=2)  # noqa: E731
+        return sorted(ladder.train(build, deal=ladder.deal_two_questions, seed=seed)[1].tolist())
+
+    (lesser, greater), both = right(1), right(2)
+    assert greater > 0.85 and 0.2 < lesser < 0.45 and both[0] > 0.99
+
+
+def test_one_head_looks_left_and_the_other_where_the_arrows_point(notebook):
+    cards = notebook["cards"]
+    _, arrows = ladder.read_cards(cards[0])
+    left = [(place - 1) % 8 for place in range(8)]
+    looks = [head.argmax(dim=-1).tolist() for head in (notebook["head_1"], notebook["head_2"])]
+    assert sorted([looks[0] == left, looks[1] == left]) == [False, True]
+    assert sorted([looks[0] == arrows, looks[1] == arrows]) == [False, True]
+
+
+def test_two_heads_by_hand_are_the_layer(notebook):
+    batch = notebook["x"][None]
+    torch.testing.assert_close(notebook["y"], notebook["layer"](batch, batch, batch)[0])
+    assert notebook.shown("difference from the layer: 0.0000")
+
+
+def test_the_output_is_the_sum_of_what_the_heads_write(notebook):
+    torch.testing.assert_close(notebook["total"], notebook["y"])
+    assert notebook.shown("difference from the output above: 0.0000")
+
+
+def test_one_head_or_eight_the_layer_holds_the_same_four_matrices():
+    shapes = {tuple(p.shape for p in MultiHeadAttention(8, heads).parameters()) for heads in (1, 2, 4, 8)}
+    assert shapes == {((8, 8), (8,)) * 4}
+
+
+# The ladder
+
+
+def test_attention_brings_half_of_the_answers_and_the_rungs_below_guess(notebook):
+    *below, top = notebook["rungs"]
+    assert all(0.11 < rung.right < 0.14 for rung in below) and 0.46 < top.right < 0.54
+    assert [rung.name for rung in below] == ["a guess", "embedding", "positions"] and top.at_most == 0.5
+
+
+def test_each_card_looks_where_its_arrow_points(notebook):
+    with seeded(5):
+        cards, _ = ladder.deal(200)
+    with trace(notebook["rungs"][-1].model) as t:
+        notebook["rungs"][-1].model(cards)
+    weights = t["layers.0.attention.weights"][:, 0]  # (B, T, T)
+    assert weights.gather(-1, (cards % 8)[..., None]).mean() > 0.95
+
+
+def test_the_letter_is_found_and_its_case_is_a_coin_toss(notebook):
+    with seeded(6):
+        cards, answers = ladder.deal(1000)
+    said = notebook["rungs"][-1].model(cards).argmax(-1)
+    assert (said // 2 == answers // 2).float().mean() > 0.98  # a and A share a letter
+    assert 0.46 < (said == answers).float().mean() < 0.54
+
+
+# The trophy
+
+
+def test_big_or_small_the_two_decimals_stay(notebook):
+    table = notebook.table("too big")
+    assert table["too big"].tolist() == table["too small"].tolist() == ["0.42", "0.54"]
+
+
+def test_the_embedding_gives_it_the_same_row_in_both_sentences():
+    minilm = load_pretrained()
+    texts = [f"The trophy does not fit into the suitcase because it is too {word}." for word in ("big", "small")]
+    places = [minilm.tokens(text).index("it") for text in texts]
+    rows = [
+        minilm.encoder.embedding.token(minilm.ids(text))[0, place] for text, place in zip(texts, places, strict=True)
+    ]
+    assert torch.equal(*rows)
+
+
+def test_minilm_has_six_layers_of_twelve_heads():
+    layers = load_pretrained().encoder.encoder.layers
+    assert [layer.attention.n_heads for layer in layers] == [12] * 6
+
+
+def test_the_code_that_is_shown_at_the_end_projects_cuts_and_joins():
+    assert "self.out_proj(heads)" in inspect.getsource(MultiHeadAttention.forward)
+    assert "transpose(1, 2)" in inspect.getsource(MultiHeadAttention._split)
+
+
+# Going deeper
+
+
+def test_with_the_causal_mask_the_last_word_alone_hears_of_the_change(notebook):
+    assert (notebook["encoder_moves"] > 0.1).all()
+    assert (notebook["decoder_moves"][:4] == 0).all() and notebook["decoder_moves"][4] > 0.1
+
+
+def test_the_first_word_hears_of_nobody_but_itself():
+    x = torch.randn(5, 4)
+    _, weights = attention(x, x, x, causal_mask(5))
+    assert weights[0].tolist() == [1, 0, 0, 0, 0]
+
+
+def test_three_answers_to_a_mean_over_nobody(notebook):
+    table = notebook.table("ours")
+    assert [table[name].tolist() for name in table] == [["0.33"] * 3, ["nan"] * 3, ["0.00"] * 3]
+
+
+def test_down_the_column_money_has_1_37_to_spend_and_river_0_67(notebook):
+    table = notebook.table("down the column")
+    assert table["down the column"].tolist() == ["1.37", "0.67", "0.96"] and set(table["along the row"]) == {"1.00"}
+
+
+def test_the_mask_that_fits_by_accident_is_refused_here_and_taken_by_torch(notebook):
+    assert notebook.shown("the right shape: (3, 1, 1, 3)") and notebook.shown("ambiguous")
+    x, real = notebook["three"], notebook["ids"] != 0
+    taken = nn.functional.scaled_dot_product_attention(x, x, x, real)
+    meant = nn.functional.scaled_dot_product_attention(x, x, x, real[:, None])
+    assert not torch.allclose(taken, meant)
+
+
+def test_in_nn_multiheadattention_true_means_may_not_look():
+    theirs, x = nn.MultiheadAttention(4, 1, batch_first=True), torch.randn(1, 3, 4)
+    _, weights = theirs(x, x, x, attn_mask=~causal_mask(3))
+    assert weights[0, 0, 1:].tolist() == [0, 0]
+
+
+def test_there_are_as_many_outputs_as_queries(notebook):
+    assert notebook.shown("five words look at seven: (1, 5, 8)")
+
+
+def test_the_median_row_keeps_about_1_percent_of_its_gradient_and_the_mean_more_than_a_quarter(notebook):
+    median, mean = notebook["share"]
+    assert median < 3 and mean > 25
