@@ -7,6 +7,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from encoder_lib.checks.verdict import Case, Verdict, examine, numbers
+from encoder_lib.seeded import seeded
 
 
 def check_look_up(attempt: Callable) -> Verdict:
@@ -126,11 +127,8 @@ def check_training_loop(attempt: Callable) -> Verdict:
 
 def _word_model(n_words: int) -> nn.Sequential:
     """An embedding of two numbers a word and a linear layer, the same whenever it is made. ids (B,) -> (B, V)"""
-    model = nn.Sequential(nn.Embedding(n_words, 2), nn.Linear(2, n_words)).double()
-    with torch.no_grad():
-        for seed, parameter in enumerate(model.parameters()):
-            parameter.copy_(numbers(*parameter.shape, seed=seed))
-    return model
+    with seeded(0):
+        return nn.Sequential(nn.Embedding(n_words, 2), nn.Linear(2, n_words)).double()
 
 
 def _same_parameters(model: nn.Module, other: nn.Module) -> bool:
