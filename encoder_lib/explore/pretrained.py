@@ -63,7 +63,7 @@ def habit(weights: Tensor, tokens: list[str]) -> str:
         f"“{tokens[received.argmax()]}”": received.max(),
     }
     most = max(places, key=places.__getitem__)
-    words = f"of all weight most, {percent(places[most].item())}, goes to {most}."
+    words = f"the largest part of its weight, {percent(places[most].item())}, goes to {most}."
     inner = weights[1:-1, 1:-1].clone().fill_diagonal_(-1)  # (T − 2, T − 2), without the two special tokens
     if len(inner) < 2:
         return words

@@ -7,7 +7,7 @@ from matplotlib.patches import FancyArrowPatch, FancyBboxPatch
 
 from encoder_lib import expect
 from encoder_lib.plots.inputs import as_words
-from encoder_lib.plots.style import COLOURS, GREY, axes_or_new, close_on_error, label_axes, plain_text
+from encoder_lib.plots.style import COLOURS, GREY, NOTE_SIZE, axes_or_new, close_on_error, label_axes, plain_text
 
 ROOM = 0.38  # from a card's middle to its edge; cards stand one apart
 TOP, BELOW = 0.5, -0.72  # where arrows begin and end, and where answers stand
@@ -23,7 +23,7 @@ def plot_cards(
     title: str = "",
     ax: Axes | None = None,
 ) -> Axes:
-    """Draw a row of cards with their letters, an arrow from each to the card that it points at, and answers below.
+    """Draw a row of cards, each with its letter and an arrow to the card that it points at, and answers below.
 
     arrows: the places that the cards point at, counted from 0. answers: a text below each card. only: the one card
     whose arrow is drawn dark; the others stay grey.
@@ -41,7 +41,8 @@ def plot_cards(
     for place, (letter, target, answer) in enumerate(zip(names, places, below, strict=True)):
         corner = (place - ROOM, -ROOM)
         ax.add_patch(FancyBboxPatch(corner, 2 * ROOM, 2 * ROOM, boxstyle="round,pad=0.04", fc="white", ec="black"))
-        ax.text(place, 0, letter, ha="center", va="center", fontsize=17, **plain_text())
+        ax.text(place, 0.08, letter, ha="center", va="center", fontsize=17, **plain_text())
+        ax.text(place, -0.27, f"→ {target}", ha="center", va="center", fontsize=NOTE_SIZE, **plain_text())
         ax.text(place, BELOW, answer, ha="center", va="center", fontsize=12, color=COLOURS[1], **plain_text())
         dark = chosen is None or place == chosen
         bend = 0.9 / max(1, abs(target - place)) ** 0.55

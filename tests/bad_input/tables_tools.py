@@ -191,7 +191,7 @@ ENTRIES = [
         {"arguments": "they are meant to be wrong"},
         call=lambda function, arguments: notebook.complaint(function, arguments),
     ),
-    Entry("notebook.show_source", lambda: {"thing": LayerNorm}, {"thing": types(None, 3, "LayerNorm", int, len, [])}),
+    Entry("notebook.show_source", lambda: {"things": LayerNorm}, {"things": types(None, 3, "LayerNorm", int, len, [])}),
     # ---- tasks ----
     Entry("training.tasks.kinds_corpus", lambda: {"n_sentences": 3}, {"n_sentences": SIZE, "seed": SEED}),
     Entry(
