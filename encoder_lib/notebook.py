@@ -56,6 +56,8 @@ def setup(seed: int = 0, *, device: str | torch.device | None = None) -> torch.d
     plt.style.use(STYLE)
     if shell := get_ipython():
         shell.display_formatter.formatters["text/plain"].for_type(Tensor, _print_tidily)
+        for module in ("pandas.core.frame", "pandas"):  # where pandas keeps it, before version 3 and from then on
+            shell.display_formatter.formatters["text/html"].for_type_by_name(module, "DataFrame", _without_empty_header)
     return device
 
 
@@ -71,6 +73,11 @@ def tidy(x: Tensor) -> Tensor:
 
 def _print_tidily(x: Tensor, printer: RepresentationPrinter, cycle: bool) -> None:
     printer.text(repr(tidy(x)))
+
+
+def _without_empty_header(frame: "pd.DataFrame") -> str:
+    """The corner above the rows' names heads nothing: a plain cell, so that no screen reader announces a header."""
+    return frame._repr_html_().replace("<th></th>", "<td></td>", 1)
 
 
 class Source:
@@ -122,7 +129,7 @@ def _source(thing: Callable) -> str:
         source = inspect.getsource(thing)
     except (TypeError, OSError) as error:
         wanted = "a class, function or method written in Python"
-        raise TypeError(f"thing: expected {wanted}, got {expect.shown(thing)} ({type(thing).__name__})") from error
+        raise TypeError(f"things: expected {wanted}, got {expect.shown(thing)} ({type(thing).__name__})") from error
     return textwrap.dedent(source).strip()
 
 

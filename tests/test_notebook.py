@@ -83,6 +83,9 @@ def test_a_tensor_at_the_end_of_a_cell_shows_four_decimals(monkeypatch):
 def test_show_source_shows_the_tested_code():
     assert repr(show_source(LayerNorm)) == inspect.getsource(LayerNorm).strip()
     assert repr(show_source(LayerNorm.forward)).startswith("def forward")
+    assert repr(show_source(tidy, LayerNorm)) == f"{show_source(tidy)!r}\n\n{show_source(LayerNorm)!r}"
+    with pytest.raises(TypeError, match="things: expected a class, function or method, got none"):
+        show_source()
 
 
 def test_show_source_is_coloured_text_and_nothing_else():

@@ -10,6 +10,11 @@ from encoder_lib.checks.verdict import Case, Verdict, examine, numbers
 from encoder_lib.model.attention import MultiHeadAttention, attention
 from encoder_lib.model.masks import causal_mask, lengths_mask, padding_mask
 
+OF_NOBODY = (
+    "Where the mask forbids a whole row, the softmax has nothing to share out, and zeros are asked for. What does your "
+    "code give there: nan, or an even share? One more masked_fill, after the softmax, mends both."
+)
+
 
 def check_scaled_attention(attempt: Callable) -> Verdict:
     """scaled_attention(query, key, value, mask): weighted means (…, q, V); zeros where a row of the mask is False."""
@@ -29,7 +34,7 @@ def check_scaled_attention(attempt: Callable) -> Verdict:
         Case("more keys than queries, and wider values", (*some((2, 3), (5, 3), (5, 6)), None)),
         Case("a mask", (*some((3, 4), (3, 4), (3, 4)), causal_mask(3))),
         Case("a hidden key that fits far better", (-200 * one, two, 10 * two, torch.tensor([[True, False]]))),
-        Case("a row that may attend to nothing", (*some((3, 2), (3, 2), (3, 2)), deaf)),
+        Case("a row that may attend to nothing", (*some((3, 2), (3, 2), (3, 2)), deaf), hint=OF_NOBODY),
         Case("a batch without a mask", (*some((2, 4, 3), (2, 4, 3), (2, 4, 3)), None)),
         Case(
             "two heads, with padding",
@@ -88,10 +93,16 @@ def check_multi_head(attempt: Callable) -> Verdict:
         layer.q_proj, layer.k_proj, layer.v_proj, layer.out_proj = projections
         return layer(x, x, x, mask)
 
-    def case(label: str, batch: int, length: int, width: int, n_heads: int, mask: Tensor | None = None) -> Case:
+    def case(
+        label: str, batch: int, length: int, width: int, n_heads: int, mask: Tensor | None = None, hint: str = ""
+    ) -> Case:
         projections = [_linear(width, seed=seed) for seed in range(4)]
-        return Case(label, (numbers(batch, length, width, seed=9), *projections, n_heads, mask))
+        return Case(label, (numbers(batch, length, width, seed=9), *projections, n_heads, mask), hint)
 
+    of_heads = (
+        "The mask (B, 1, 1, T) fits scores (B, H, T, T): it says who may be looked at, the same for all heads and "
+        "queries. In a loop over heads the scores are (B, T, T): there the mask has to lose its second dimension."
+    )
     lengths, nobody = torch.tensor([4, 2]), torch.tensor([[True, False], [False, False]])
     cases = [
         case("one head", 1, 2, 2, 1),
@@ -99,9 +110,9 @@ def check_multi_head(attempt: Callable) -> Verdict:
         case("two heads of three numbers", 1, 2, 6, 2),
         case("as many words as heads", 1, 3, 12, 3),
         case("a batch of two", 2, 4, 8, 2),
-        case("padding in the second sentence", 2, 4, 8, 4, lengths_mask(lengths)),
+        case("padding in the second sentence", 2, 4, 8, 4, lengths_mask(lengths), of_heads),
         case("a mask of queries and keys", 2, 3, 8, 2, causal_mask(3)),
-        case("a word that may look at nobody", 1, 2, 4, 2, nobody),
+        case("a word that may look at nobody", 1, 2, 4, 2, nobody, OF_NOBODY),
     ]
     hints = (
         "Project first: queries, keys and values are q_proj(x), k_proj(x), v_proj(x),"

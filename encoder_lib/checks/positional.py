@@ -32,7 +32,7 @@ def check_sinusoidal_table(attempt: Callable) -> Verdict:
 
 
 def check_shift_matrix(attempt: Callable) -> Verdict:
-    """shift_matrix(k, d_model): the matrix (D, D) with matrix @ PE(t) = PE(t + k) for every t, base 10,000."""
+    """shift_matrix(s, d_model): the matrix (D, D) with matrix @ PE(t) = PE(t + s) for every t, base 10,000."""
 
     def reference(k: int, d_model: int) -> Tensor:
         sin, cos = sinusoidal_table(k + 1, d_model, dtype=torch.float64)[k].unflatten(0, (-1, 2)).T  # (D/2,) each
@@ -56,7 +56,7 @@ def check_shift_matrix(attempt: Callable) -> Verdict:
 
 
 def check_rotate(attempt: Callable) -> Verdict:
-    """rotate(x): turn pair k of the vector at position t by t · ω_k, for x (T, K) and base 10,000."""
+    """rotate(x): turn pair k of the vector at position t counter-clockwise by t · ω_k, for x (T, K) and base 10,000."""
     ones = torch.ones(2, 2, dtype=torch.float64)
     cases = [
         Case("position 0 stays", (ones[:1],)),
@@ -66,7 +66,7 @@ def check_rotate(attempt: Callable) -> Verdict:
         Case("many positions", (numbers(40, 8),)),
     ]
     hints = (
-        "The numbers x[:, 0::2] and x[:, 1::2] form the pairs; turn each pair like a point in the plane.",
+        "The numbers x[:, 0::2] and x[:, 1::2] form the pairs; turn each like a point in the plane, counter-clockwise.",
         "A point (a, b) turned by θ is (a · cos θ − b · sin θ, a · sin θ + b · cos θ).",
         "The angle is position times ω_k; the new pairs go back to the places where the old ones stood.",
     )

@@ -6,10 +6,11 @@ A check never raises, whatever the function returns or does, and never shows how
 import html
 import inspect
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from numbers import Real
+from types import MappingProxyType
 
 import torch
 from torch import Tensor, nn
@@ -26,10 +27,11 @@ _tries: Counter[str] = Counter()  # how often each exercise was tried since it l
 
 @dataclass(frozen=True)
 class Case:
-    """One input to try: what it tests, in words, and the arguments."""
+    """One input to try: what it tests, in words, the arguments, and a hint for those that fail on it, if any."""
 
     label: str
     arguments: tuple
+    hint: str = ""
 
 
 @dataclass(frozen=True)
@@ -82,7 +84,7 @@ def examine(
 ) -> Verdict:
     """Try `attempt` on every case, smallest first, against `reference`; stop at the first that differs."""
     looks = [(case.label, partial(_problem, attempt, reference, case)) for case in cases]
-    return _first_problem(exercise, looks, hints)
+    return _first_problem(exercise, looks, hints, {case.label: case.hint for case in cases})
 
 
 def diagnose(exercise: str, thing: Callable, probes: Sequence[Probe], hints: Sequence[str]) -> Verdict:
@@ -91,8 +93,16 @@ def diagnose(exercise: str, thing: Callable, probes: Sequence[Probe], hints: Seq
     return _first_problem(exercise, looks, hints)
 
 
-def _first_problem(exercise: str, looks: Sequence[tuple[str, Callable[[], str]]], hints: Sequence[str]) -> Verdict:
-    """Look for a problem in turn, and tell of the first; each look gives it in words, or ""."""
+def _first_problem(
+    exercise: str,
+    looks: Sequence[tuple[str, Callable[[], str]]],
+    hints: Sequence[str],
+    own_hints: Mapping[str, str] = MappingProxyType({}),
+) -> Verdict:
+    """Look for a problem in turn, and tell of the first; each look gives it in words, or "".
+
+    A look that has a hint of its own gives that; otherwise the hints get stronger with the tries.
+    """
     passed: list[str] = []
     for label, look in looks:
         problem = look()
@@ -102,7 +112,8 @@ def _first_problem(exercise: str, looks: Sequence[tuple[str, Callable[[], str]]]
             return Verdict(exercise, (), "the function returns nothing yet: write its body, then run this cell again")
         if problem:
             _tries[exercise] += 1
-            return Verdict(exercise, tuple(passed), problem, hints[min(_tries[exercise], len(hints)) - 1])
+            hint = own_hints.get(label) or hints[min(_tries[exercise], len(hints)) - 1]
+            return Verdict(exercise, tuple(passed), problem, hint)
         passed.append(label)
     del _tries[exercise]
     return Verdict(exercise, tuple(passed))

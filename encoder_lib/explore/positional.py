@@ -15,31 +15,25 @@ FURTHEST = 64  # the largest shift
 
 
 def positional(length: int = 64, d_model: int = 128, base: float = 10_000, shift: int = 0) -> Explorer:
-    """The sinusoidal table, and each row's dot product with the first row shown: `shift` scrolls through positions."""
+    """The sinusoidal table, and the dot products of its rows with later ones: `shift` scrolls through positions."""
 
     def show(length: int, d_model: int, base: float, shift: int) -> View:
-        table = sinusoidal_table(length + FURTHEST, d_model, base=base, dtype=torch.float64)  # (T + 64, D)
-        top = torch.arange(FURTHEST + 1)[:, None]  # (65, 1), the first row shown at each shift
-        products = (table @ table.T / (d_model / 2))[top, top + torch.arange(length)]  # (65, T)
-        change = (products - products[0]).abs().amax(dim=1).tolist()  # 65 numbers
-        places = [str(t) for t in range(len(table))]
-        signed = partial(Heatmap, cmap="coolwarm", limits=(-1, 1))
+        table = sinusoidal_table(FURTHEST + 2 * length, d_model, base=base, dtype=torch.float64)  # (64 + 2T, D)
+        position = torch.arange(FURTHEST + length)[:, None]  # (64 + T, 1)
+        distance = torch.arange(length)  # (T,)
+        products = (table @ table.T / (d_model / 2))[position, position + distance]  # (64 + T, T)
+        change = (products - products[0]).abs().amax(dim=1).unfold(0, length, 1).amax(dim=1).tolist()  # 65 numbers
+        signed = partial(
+            Heatmap,
+            y_label="position",
+            y_ticks=[str(t) for t in position.flatten().tolist()],
+            window=length,
+            cmap="coolwarm",
+            limits=(-1, 1),
+        )
         return View(
-            signed(
-                table,
-                title="Quick clocks on the left, slow ones on the right",
-                x_label="dimension",
-                y_label="position",
-                y_ticks=places,
-                window=length,
-            ),
-            signed(
-                products[:, :, None],
-                title="Dot product with the top row: shifting leaves it alone",
-                x_ticks=["product / (D/2)"],
-                y_label="distance from the top row",
-                y_ticks=places[:length],
-            ),
+            signed(table[: FURTHEST + length], title="Sinusoidal table", x_label="dimension"),
+            signed(products, title="Dot product with the row d further on, / (D/2)", x_label="distance d"),
             frames="shift",
             description=_words(length, d_model, base, change),
         )
@@ -49,7 +43,7 @@ def positional(length: int = 64, d_model: int = 128, base: float = 10_000, shift
         Range("length", length, min=8, max=128, step=8, label="length T"),
         Range("d_model", d_model, min=8, max=256, step=8, label="width D"),
         Range("base", base, min=10, max=100_000, step=None, log=True, label="base"),
-        Range("shift", shift, min=0, max=FURTHEST, label="shift k"),
+        Range("shift", shift, min=0, max=FURTHEST, label="shift s"),
         title="The sinusoidal table",
     )
 
@@ -59,7 +53,7 @@ def _words(length: int, d_model: int, base: float, changes: list[float]) -> list
     whole = sum(2 * math.pi * base ** (2 * k / d_model) <= length for k in range(d_model // 2))
     clocks = (
         f"on {d_model // 2} clocks. Their wavelengths run from 6.3 to {longest:,.1f} positions; {whole} of them come "
-        f"full circle within {length} positions. Since shift 0 the dot products have changed by"
+        f"full circle within {length} positions. From position to position the dot products change by"
     )
     return [
         f"Positions {shift} to {shift + length - 1} {clocks} {change:.4f} at most."
@@ -71,7 +65,7 @@ def clocks(position: int = 3, shift: int = 5) -> Explorer:
     """Four clocks at one position and at a later one: the angle between depends on the shift alone."""
     controls = (
         Range("position", position, min=0, max=100, label="position t"),
-        Range("shift", shift, min=0, max=100, label="shift k"),
+        Range("shift", shift, min=0, max=100, label="shift s"),
     )
     table = sinusoidal_table(201, 8, base=100.0, dtype=torch.float64)  # (201, 8)
     ax = plot_clocks(table[0], table[0], title="Four clocks, before and after a shift")
@@ -89,6 +83,6 @@ def clocks(position: int = 3, shift: int = 5) -> Explorer:
     return Explorer(
         show,
         *controls,
-        title="Clocks turn by an angle that depends on the shift alone",
+        title="Four clocks, at a position and a shift later",
         figure=ax.get_figure(root=True),
     )

@@ -19,8 +19,8 @@ QUESTIONS = {
         prompt="Which of the three parts holds the most parameters?",
         choices=("the table of words", "attention", "feed-forward"),
         answer=0,
-        finding="The table of words holds 11.7 of 22.6 million, more than half. It has a row of 384 numbers for each "
-        "of 30,522 word pieces. For one token, though, only one row of it is read.",
+        finding="The table of words holds 11.7 of 22.6 million, more than half. For one token, though, only one "
+        "row of it is read.",
     ),
     "cards": Question(
         prompt="What is the right answer at card 2, the one with the dark arrow?",
@@ -98,22 +98,56 @@ QUESTIONS = {
         prompt="If we shuffle the words, will the output for dog change?",
         choices=("yes, a lot", "yes, a little", "not at all"),
         answer=2,
-        finding="Attention takes a weighted mean over the words, and a mean does not care how its terms are ordered.",
-    ),
-    "scale": Question(
-        prompt="The embeddings are 64 wide, drawn from N(0, 1). We multiply them by √64 before we add the sinusoids. "
-        "How well does a model learn to reverse sequences now?",
-        choices=("much better", "about the same", "much worse"),
-        answer=2,
-        finding="The embeddings grow to about 8: the sinusoids, at about 0.7, are too quiet beside them, and the "
-        "vectors as a whole too large to train well.",
+        finding="Dog’s row has moved to the other end, and none of its numbers has changed: a weighted mean does not "
+        "care how its terms are ordered.",
     ),
     "distance": Question(
         prompt="Take the dot product of positions 5 and 9, and that of positions 105 and 109. Which one is larger?",
         choices=("5 and 9", "105 and 109", "they are equal"),
         answer=2,
-        finding="Each pair of sine and cosine contributes the cosine of its frequency times the distance. "
-        "Both distances are 4, and where the pair stands drops out.",
+        finding="The two curves lie on each other. Each clock contributes the cosine of the angle between its two "
+        "hands, and the distance alone decides that angle.",
+    ),
+    "learned_table": Question(
+        prompt="One matrix for five steps, found on MiniLM’s positions 1 to 128 and tried on 129 to 256. How much does "
+        "it leave unexplained there?",
+        choices=("nothing, as with the sinusoids", "less than a tenth", "about a half", "about all of it"),
+        answer=1,
+        finding="6 % is left. With the same rows in a random order, the best matrix explains nothing.",
+    ),
+    "scale": Question(
+        prompt="The small encoder learns from embeddings as they are drawn, then from embeddings 8 times as large; the "
+        "sinusoids stay as they are. As drawn, it writes 98 % of the letters right. How many does it with the larger "
+        "ones?",
+        choices=("more than 98 %", "about as many", "about half of them", "about as many as by guessing"),
+        answer=3,
+        finding="A guess is right in 10 of 100 cases, and so, about, is this model. Positions an eighth as large do "
+        "harm as well: what counts is how loud they are beside the words.",
+    ),
+    "mirror": Question(
+        prompt="Sinusoids, rotary, ALiBi: which of them cannot tell man bites dog from dog bites man?",
+        choices=("none: each can", "sinusoids", "rotary", "ALiBi"),
+        answer=3,
+        finding="Read backwards, a sentence keeps all its distances, and ALiBi knows nothing but distances.",
+    ),
+    "longer": Question(
+        prompt="Each model has learned to copy the letter three places back, on texts of 16 letters. Which of them "
+        "still copies at the 55th letter of a longer text?",
+        choices=(
+            "the one with sinusoids: its table has no end",
+            "the one with rotary positions",
+            "the one with ALiBi: it was made for longer texts",
+            "none of them",
+        ),
+        answer=1,
+        finding="Rotary stays at 100 %; sinusoids fall to a fifth on average behind the 16 places of the training, "
+        "where the learned table ends. ALiBi has not learned the task at any length.",
+    ),
+    "positions_rung": Question(
+        prompt="We add learned positions to the embedding. How many of the answers does the model get right now?",
+        choices=("as many as a guess: 12.5 %", "about a quarter", "about half", "nearly all"),
+        answer=0,
+        finding="Each card knows where it stands, and none can look at another one.",
     ),
     "without_residual": Question(
         prompt="Thirteen words go through a fresh attention, and its output through a fresh feed-forward network. How "
@@ -136,8 +170,8 @@ QUESTIONS = {
         "that it likes best?",
         choices=("2 %, an even share", "about 10 %", "about half", "more than 80 %"),
         answer=3,
-        finding="Not divided, the largest weight climbs with K, from about a tenth at K = 2 to more than 80 % at "
-        "K = 512. Divided by √K it stays near 10 % throughout.",
+        finding="Not divided, the largest weight climbs with K, from less than a fifth at K = 2 to more than 80 % "
+        "at K = 512. Divided by √K it stays near 10 % throughout.",
     ),
     "zero_vector": Question(
         prompt="We add two tokens of padding to a sentence of three words. Their vectors are zero in every number, and "
@@ -145,15 +179,16 @@ QUESTIONS = {
         choices=("nothing: zeros add nothing", "they shrink", "they grow"),
         answer=1,
         finding="Each output is shorter than alone, by the very share that its word spends on padding. A key of zeros "
-        "has the score 0, and a softmax gives the score 0 its weight: e⁰ is 1.",
+        "has the score 0, and a softmax gives the score 0 its share, since e⁰ is 1. Zero is not nothing.",
     ),
     "one_look": Question(
         prompt="A guess is right in 12.5 %. One head is trained for 400 steps on both questions at once: how many "
         "answers are right?",
-        choices=("nearly all, on both", "about half, on both", "nearly all on one, a third or less on the other"),
+        choices=("nearly all, on both", "about half, on both", "nearly all on one, about a quarter on the other"),
         answer=2,
-        finding="One question is answered nearly always and the other hardly better than a guess. A row of weights has "
-        "1 to spend, and the head spends it in one place.",
+        finding="One question is answered nearly always, the other in about a quarter of the cases. A row of weights "
+        "has 1 to spend, and the head spends it in one place. The quarter is luck: one arrow in seven points left, and "
+        "of the other answers an eighth is right by chance.",
     ),
     "ladder_attention": Question(
         prompt="A card can now look at the card that its arrow points at. What is the share of right answers?",

@@ -140,7 +140,7 @@ class CardModel(nn.Module):
 
     Shapes: cards (B, T) -> scores of the 8 letters (B, T, 8); with two questions (B, T, 2, 8).
     Raises: TypeError or ValueError for sizes that are not integers ≥ 1, a loudness ≤ 0, flags that are neither True
-    nor False; ValueError for a kind of positions that is not added to the embedding.
+    nor False; ValueError for a kind of positions that is not added to the embedding, or a mask without attention.
     """
 
     def __init__(
@@ -166,9 +166,11 @@ class CardModel(nn.Module):
         parts = {"attention": attention, "feed_forward": feed_forward, "residual": residual, "norm": norm}
         self.layers = nn.ModuleList(CardLayer(**parts, n_heads=n_heads, root=root) for _ in range(n_layers))
         self.answer = nn.Linear(D_MODEL, n_questions * N_LETTERS)
-        self.n_questions = n_questions
+        self.n_questions, self.attends = n_questions, attention
 
     def forward(self, cards: Tensor, mask: Tensor | None = None) -> Tensor:
+        if mask is not None and not self.attends:
+            raise ValueError("mask: expected none, since nothing in this model attends; try attention=True")
         x = self.loudness * self.embedding(cards)  # (B, T, D)
         for layer in self.layers:
             x = layer(x, mask)
@@ -314,20 +316,18 @@ def _share_of_guesses(seed: int) -> Tensor:
 def table(rungs: Sequence[Rung]) -> pd.DataFrame:
     """The rungs as a table: what each model knows, its share of right answers, and the most that is possible with it.
 
-    Raises: TypeError for what are no rungs.
+    Raises: TypeError for what are no rungs, ValueError for none.
     """
-    _expect_rungs(rungs)
+    if not isinstance(rungs, list | tuple) or not all(isinstance(rung, Rung) for rung in rungs):
+        raise TypeError(f"rungs: expected what climb returns, got {expect.shown(rungs)}; try climb('embedding')")
+    if not rungs:
+        raise ValueError("rungs: expected at least one, got none; try climb('embedding')")
     columns = {
         "a card knows": [rung.knows for rung in rungs],
         "right": [_percent(rung.right) for rung in rungs],
-        "at most": [_percent(rung.at_most) for rung in rungs],
+        "at best, on average": [_percent(rung.at_most) for rung in rungs],
     }
     return pd.DataFrame(columns, index=[rung.name if i < 2 else f"+ {rung.name}" for i, rung in enumerate(rungs)])
-
-
-def _expect_rungs(rungs: object) -> None:
-    if not isinstance(rungs, list | tuple) or not all(isinstance(rung, Rung) for rung in rungs):
-        raise TypeError(f"rungs: expected what climb returns, got {expect.shown(rungs)}; try climb('embedding')")
 
 
 def _percent(share: float) -> str:

@@ -7,9 +7,11 @@ from numpy.typing import ArrayLike
 
 from encoder_lib import expect
 from encoder_lib.plots.inputs import as_array, as_words
-from encoder_lib.plots.style import COLOURS, axes_or_new, close_on_error, label_axes, plain_text
+from encoder_lib.plots.style import COLOURS, axes_or_new, close_on_error, drawable, label_axes, plain_text
 
 FAINTEST = 0.05  # a weight below it is not drawn
+LONGEST = 16  # letters of a word that have room beside the lines
+THICKEST = 5  # points, of a weight of 1
 
 
 @close_on_error
@@ -36,14 +38,12 @@ def plot_attention_lines(
     names = as_words("words", words, len(array))
     expect.kind("only", only, list | tuple | None, "a list of rows", "; try only=[2]")
     rows = range(len(array)) if only is None else [expect.index("only", row, len(array), "a row") for row in only]
-    ax = axes_or_new(ax, (4.6, 0.4 + 0.34 * len(array)))
+    ax = axes_or_new(ax, (4.6, 1.0 + 0.3 * len(array)))
     for row in rows:
         for column, weight in enumerate(array[row]):
             if weight >= FAINTEST:
-                ax.plot(
-                    [0, 1], [row, column], color=COLOURS[0], linewidth=5 * weight, alpha=0.25 + 0.75 * min(weight, 1)
-                )
-    for place, name in enumerate(names):
+                ax.plot([0, 1], [row, column], color=COLOURS[0], linewidth=THICKEST * weight)
+    for place, name in enumerate(drawable(name, LONGEST) for name in names):
         ax.text(-0.04, place, name, ha="right", va="center", **plain_text())
         ax.text(1.04, place, name, ha="left", va="center", **plain_text())
     ax.set(xlim=(-0.6, 1.6), ylim=(len(array) - 0.5, -0.5), xticks=[0, 1], yticks=[])

@@ -7,9 +7,20 @@ from matplotlib.patches import FancyArrowPatch, FancyBboxPatch
 
 from encoder_lib import expect
 from encoder_lib.plots.inputs import as_words
-from encoder_lib.plots.style import COLOURS, GREY, NOTE_SIZE, axes_or_new, close_on_error, label_axes, plain_text
+from encoder_lib.plots.style import (
+    COLOURS,
+    GREY,
+    NOTE_SIZE,
+    TICK,
+    axes_or_new,
+    close_on_error,
+    drawable,
+    label_axes,
+    plain_text,
+)
 
 ROOM = 0.38  # from a card's middle to its edge; cards stand one apart
+ANSWER = "#a34700"  # the second colour, as dark as words need to be
 TOP, BELOW = 0.5, -0.72  # where arrows begin and end, and where answers stand
 
 
@@ -34,8 +45,9 @@ def plot_cards(
     expect.kind("arrows", arrows, list | tuple, "a list of places", "; try arrows.tolist()")
     if not names or len(arrows) != len(names):
         raise ValueError(f"arrows: expected one for each of {len(names)} cards, and a card, got {len(arrows)}")
-    places = [expect.index("arrow", arrow, len(names), "a card") for arrow in arrows]
+    places = [expect.index("arrows", arrow, len(names), "a card") for arrow in arrows]
     below = [""] * len(names) if answers is None else as_words("answers", answers, len(names))
+    names, below = ([drawable(text, TICK) for text in texts] for texts in (names, below))
     chosen = None if only is None else expect.index("only", only, len(names), "a card")
     ax = axes_or_new(ax, (7.0, 2.4))
     for place, (letter, target, answer) in enumerate(zip(names, places, below, strict=True)):
@@ -43,7 +55,7 @@ def plot_cards(
         ax.add_patch(FancyBboxPatch(corner, 2 * ROOM, 2 * ROOM, boxstyle="round,pad=0.04", fc="white", ec="black"))
         ax.text(place, 0.08, letter, ha="center", va="center", fontsize=17, **plain_text())
         ax.text(place, -0.27, f"→ {target}", ha="center", va="center", fontsize=NOTE_SIZE, **plain_text())
-        ax.text(place, BELOW, answer, ha="center", va="center", fontsize=12, color=COLOURS[1], **plain_text())
+        ax.text(place, BELOW, answer, ha="center", va="center", fontsize=12, color=ANSWER, **plain_text())
         dark = chosen is None or place == chosen
         bend = 0.9 / max(1, abs(target - place)) ** 0.55
         ax.add_patch(
@@ -55,7 +67,7 @@ def plot_cards(
                 mutation_scale=12,
                 color=COLOURS[0] if dark else GREY,
                 linewidth=1.6 if dark else 0.8,
-                alpha=1.0 if dark else 0.6,
+                zorder=2 if dark else 1,
             )
         )
     ax.set(xlim=(-0.7, len(names) - 0.3), ylim=(-1.0, 2.4), aspect="equal", xticks=range(len(names)), yticks=[])

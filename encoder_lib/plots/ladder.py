@@ -6,7 +6,7 @@ from matplotlib.axes import Axes
 
 from encoder_lib import expect
 from encoder_lib.plots.inputs import as_words, finite_numbers
-from encoder_lib.plots.style import COLOURS, axes_or_new, close_on_error, label_axes, plain_text
+from encoder_lib.plots.style import COLOURS, TICK, axes_or_new, close_on_error, drawable, label_axes, plain_text
 
 
 @close_on_error
@@ -35,8 +35,8 @@ def plot_ladder(rungs: Sequence[tuple], *, title: str = "The ladder so far", ax:
     for place, rung in enumerate(rungs):
         most = 100 * rung[2]
         ax.hlines(most, place - 0.4, place + 0.4, colors=COLOURS[1], linewidth=2, linestyles="--")
-    ax.hlines([], 0, 0, colors=COLOURS[1], linewidth=2, linestyles="--", label="the most that is possible")
-    written = [name if place < 2 else f"+ {name}" for place, name in enumerate(names)]
+    ax.hlines([], 0, 0, colors=COLOURS[1], linewidth=2, linestyles="--", label="the most that is possible, on average")
+    written = [drawable(name, TICK) if place < 2 else f"+ {drawable(name, TICK)}" for place, name in enumerate(names)]
     ax.set_xticks(range(len(rungs)), written, **plain_text())
     ax.set_ylim(0, 112)
     ax.legend(loc="upper left")

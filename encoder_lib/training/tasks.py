@@ -102,6 +102,21 @@ def padded_reversal(batch: int, length: int, vocab_size: int, *, shortest: int =
     return Sample(ids, _copied(ids, source), source)
 
 
+def copy_back(batch: int, length: int, vocab_size: int, *, back: int = 3) -> Sample:
+    """Random sequences whose every token asks for the one `back` places before it; the first ones ask nothing.
+
+    Shapes: -> ids, targets and source (B, T), the last two IGNORE_INDEX at the first `back` tokens.
+    Raises: TypeError or ValueError for sizes that are not integers ≥ 1; ValueError for a `back` not below `length`.
+    """
+    expect.sizes(batch=batch, length=length, vocab_size=vocab_size, back=back)
+    if back >= length:
+        raise ValueError(f"back: expected less than length={length}, got {back}; try back={max(1, length // 2)}")
+    ids = torch.randint(vocab_size, (batch, length))
+    source = (torch.arange(length) - back).expand(batch, length)  # (B, T): negative before the beginning
+    source = source.masked_fill(source < 0, IGNORE_INDEX)
+    return Sample(ids, _copied(ids, source), source)
+
+
 def pointers(batch: int, n_words: int, vocab_size: int) -> Sample:
     """Random words, then as many pointers, each of which asks for the word at the place that it names.
 

@@ -24,6 +24,7 @@ from bad_values import (
     FUNCTION,
     IDS,
     LIMITS,
+    LONG,
     MAPPING,
     MODULE,
     NUMBER,
@@ -58,7 +59,7 @@ from encoder_lib import (
     plots,
     seeded,
 )
-from encoder_lib.lab import curves, measure, units
+from encoder_lib.lab import curves, ladder, measure, units
 from encoder_lib.pretrained import batching
 from encoder_lib.training import checkpoint, fit, masked_words, progress, tasks
 
@@ -147,6 +148,14 @@ def real(*others, ndim: int = 1) -> list[Wrong]:
     return [*REAL, *numbers(*shapes), *others]
 
 
+def rung(right: float = 0.5, at_most: float = 0.5) -> ladder.Rung:
+    """A rung that nobody climbed."""
+    return ladder.Rung("attention", right, at_most, "a letter", None)
+
+
+NO_ROW = IDS + numbers(torch.tensor(1), torch.zeros(1, 8).long())  # of cards, or of answers
+NO_RUNGS = types(None, 3, "rungs", {"a": 1}, ["attention"], [rung(), None], torch.ones(3))
+NO_PLACE = [*types(None, "0", 0.5, True, [0]), *(Wrong(n, IndexError) for n in (2, -1, 10**30))]
 FIGURE = types(3, "figure", [], plt)
 COLOURS = numbers("?", "", "rainbowish", 3, None, ["viridis"])
 TITLES = [*types(3, None), *numbers([], ["a"])]
@@ -191,7 +200,66 @@ ENTRIES = [
         {"arguments": "they are meant to be wrong"},
         call=lambda function, arguments: notebook.complaint(function, arguments),
     ),
-    Entry("notebook.show_source", lambda: {"things": LayerNorm}, {"things": types(None, 3, "LayerNorm", int, len, [])}),
+    Entry(
+        "notebook.show_source",
+        lambda: {"things": LayerNorm},
+        {"things": types(None, 3, "LayerNorm", int, len, [])},
+        call=lambda things: notebook.show_source(LayerNorm, things),
+    ),
+    Entry(
+        "notebook.table",
+        lambda: {"columns": {"a": [1.0, 2.0]}, "rows": ["x", "y"]},
+        {
+            "columns": MAPPING
+            + types({"a": 3}, {"a": "text"}, {"a": None}, {"a": [None, 1]}, {"a": [[1], [2]]}, {3: [1.0, 2.0]})
+            + types({"a": [1j, 2j]}, {"a": torch.zeros(2, device="meta")}, {"a": {1.0, 2.0}})
+            + numbers({}, {"a": []}, {"a": [1, 2], "b": [1]}, {"a": torch.ones(2, 2)}, {"a": torch.tensor(1.0)}),
+            "rows": optional(TEXTS) + numbers([], ["x"], ["x"] * 3),
+            "decimals": COUNT + numbers(16, LONG),
+        },
+    ),
+    # ---- the ladder ----
+    Entry("lab.ladder.deal", lambda: {"n_rows": 2}, {"n_rows": SIZE, "hops": SIZE, "swap": FLAG}),
+    Entry("lab.ladder.deal_two_questions", lambda: {"n_rows": 2}, {"n_rows": SIZE}),
+    *(
+        Entry(
+            f"lab.ladder.{name}",
+            lambda: {"cards": torch.tensor([0, 63])},
+            {"cards": [*NO_ROW, Wrong(torch.tensor([64]), IndexError), Wrong(torch.tensor([-1]), IndexError)]},
+        )
+        for name in ("read_cards", "name_cards")
+    ),
+    Entry(
+        "lab.ladder.spell",
+        lambda: {"answers": torch.tensor([0, 7])},
+        {"answers": [*NO_ROW, Wrong(torch.tensor([8]), IndexError), Wrong(torch.tensor([-1]), IndexError)]},
+    ),
+    Entry(
+        "lab.ladder.CardModel",
+        lambda: {"attention": True},
+        dict.fromkeys(("attention", "feed_forward", "residual", "norm", "root"), FLAG)
+        | {"n_layers": SIZE, "n_questions": SIZE, "n_heads": SIZE + numbers(3, 65)}
+        | {"positions": CHOICE + numbers("rotary", "alibi"), "loudness": POSITIVE},
+        draws=True,
+    ),
+    Entry("lab.ladder.most_possible", lambda: {"clue": max}, {"clue": FUNCTION}),
+    Entry(
+        "lab.ladder.train",
+        lambda: {"build": ladder.CardModel, "steps": 1},
+        {
+            "build": FUNCTION + types(lambda: None, lambda: 3, lambda: nn.Linear),
+            "deal": FUNCTION,
+            "steps": SIZE,
+            "seed": SEED,
+            "callback": optional(FUNCTION),
+        },
+    ),
+    Entry(
+        "lab.ladder.climb",
+        lambda: {"top": "embedding", "steps": 1, "progress": False},
+        {"top": CHOICE, "steps": SIZE, "seed": SEED, "progress": FLAG},
+    ),
+    Entry("lab.ladder.table", lambda: {"rungs": [rung()]}, {"rungs": [*NO_RUNGS, *numbers([])]}),
     # ---- tasks ----
     Entry("training.tasks.kinds_corpus", lambda: {"n_sentences": 3}, {"n_sentences": SIZE, "seed": SEED}),
     Entry(
@@ -208,6 +276,11 @@ ENTRIES = [
         "training.tasks.padded_reversal",
         lambda: {"batch": 2, "length": 5, "vocab_size": 4},
         dict.fromkeys(("batch", "length", "vocab_size"), SIZE) | {"shortest": SIZE + numbers(6)},
+    ),
+    Entry(
+        "training.tasks.copy_back",
+        lambda: {"batch": 2, "length": 4, "vocab_size": 4},
+        dict.fromkeys(("batch", "length", "vocab_size"), SIZE) | {"back": SIZE + numbers(4, 10**6)},
     ),
     Entry(
         "training.tasks.pointers",
@@ -360,6 +433,38 @@ ENTRIES = [
         {"network": NO_FIT, "x": FLOATS + types(torch.zeros(3, 1).half()) + numbers(torch.zeros(3), torch.zeros(3, 2))},
     ),
     Entry("lab.curves.breakpoints", lambda: {"network": fitted()}, {"network": NO_FIT}),
+    # ---- clocks and positions ----
+    Entry(
+        "lab.clocks.principal_coordinates",
+        lambda: {"table": torch.eye(4), "n": 2},
+        {
+            "table": FLOATS + numbers(torch.ones(3), torch.ones(0, 4), torch.full((4, 4), INF), torch.ones(2, 4)),
+            "n": SIZE + numbers(4, 10**6),
+        },
+    ),
+    Entry(
+        "lab.clocks.find_clocks",
+        lambda: {"rows": torch.rand(9, 2)},
+        {"rows": FLOATS + numbers(torch.ones(3), torch.ones(4, 2), torch.ones(0, 2), torch.full((9, 2), INF))},
+    ),
+    Entry(
+        "lab.positions.reversal_accuracy",
+        lambda: {"steps": 1},
+        {"words": POSITIVE, "positions": POSITIVE, "scores": POSITIVE, "steps": SIZE, "seed": SEED},
+    ),
+    Entry(
+        "lab.positions.copy_accuracy",
+        lambda: {"kind": "rotary", "trained": 5, "tried": 6, "steps": 1},
+        {
+            "kind": CHOICE,
+            "trained": SIZE + numbers(3, 7),
+            "tried": SIZE + numbers(4),
+            "back": SIZE + numbers(5),
+            "n_heads": SIZE + numbers(3),
+            "steps": SIZE,
+            "seed": SEED,
+        },
+    ),
     # ---- measure ----
     Entry(
         "lab.measure.initialise", lambda: {"model": nn.Linear(2, 2), "init": "small"}, {"model": MODULE, "init": CHOICE}
@@ -649,6 +754,44 @@ ENTRIES = [
             "words": [*labels(2), *types(None)],
             "titles": TITLES,
         },
+    ),
+    Entry(
+        "plots.plot_attention_lines",
+        lambda: {"weights": SOUND, "words": ["a", "b"]},
+        {
+            "weights": real(ndim=2)
+            + numbers(torch.ones(2, 3), [[NAN, 1], [0, 1]], [[2.0, 0], [0, 1]], [[-1, 0], [0, 1]]),
+            "words": [*labels(2), *types(None)],
+            "only": [*types("0", 3, ["0"], [0.5], [None], [True]), Wrong([2], IndexError), Wrong([0, -1], IndexError)],
+            "ax": AXES,
+        },
+        {"title": DRAWN},
+    ),
+    Entry(
+        "plots.plot_cards",
+        lambda: {"letters": ["a", "b"], "arrows": [1, 0]},
+        {
+            "letters": TEXTS + numbers([], ["a"], ["a"] * 3),
+            "arrows": types(None, 3, "10", {1, 0}, ["1", "0"], [0.5, 1], [None, 0], [True, 0], torch.tensor([1, 0]))
+            + numbers([], [1], [1, 0, 1])
+            + [Wrong([2, 0], IndexError), Wrong([-1, 0], IndexError)],
+            "answers": [*labels(2)],
+            "only": optional(NO_PLACE),
+            "ax": AXES,
+        },
+        {"title": DRAWN},
+    ),
+    Entry(
+        "plots.plot_ladder",
+        lambda: {"rungs": [rung()]},
+        {
+            "rungs": types(None, 3, "rungs", {"a": 1}, [3], ["attention"], [rung(), None])
+            + numbers(
+                [], [()], [("a", 0.5)], [rung(NAN)], [rung(INF)], [rung(1.1)], [rung(0.5, -0.1)], [rung(0.5, 50)]
+            ),
+            "ax": AXES,
+        },
+        {"title": DRAWN},
     ),
     Entry(
         "plots.plot_token_attention",

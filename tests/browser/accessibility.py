@@ -90,10 +90,12 @@ CRAMPED = """
   const name = (e) => `${e.tagName.toLowerCase()}.${e.className} ${e.textContent.trim().slice(0, 20)}`;
   const shown = (selector) => [...root.querySelectorAll(selector)]
     .filter((e) => e.checkVisibility() && box(e).width > 1);
-  const wide = shown('*').filter((e) => box(e).right > box(root).right + 1 || box(e).left < box(root).left - 1);
+  const wide = shown('*').filter((e) => !e.parentElement.closest('.prediction-scroll')) // which can be scrolled
+    .filter((e) => box(e).right > box(root).right + 1 || box(e).left < box(root).left - 1);
   const problems = wide.slice(0, 3).map((e) => `${name(e)} sticks out`);
   const parts = shown('.explorer-control, .explorer-panel, .explorer-words button, .explorer-title, .explorer-readout, '
-    + '.explorer-description, .prediction label, .prediction legend');
+    + '.explorer-description, .prediction label, .prediction legend, .prediction button, .prediction-message, '
+    + '.prediction-room');
   parts.forEach((a, i) => parts.slice(0, i).forEach((b) => {
     const across = Math.min(box(a).right, box(b).right) - Math.max(box(a).left, box(b).left);
     const down = Math.min(box(a).bottom, box(b).bottom) - Math.max(box(a).top, box(b).top);

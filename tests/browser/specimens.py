@@ -1,6 +1,6 @@
 """A notebook of explorers: real ones with every kind of control and view, and small ones with one fault each."""
 
-from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
+from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 
 SPECIMEN = '''
 import anywidget
@@ -137,6 +137,56 @@ AXE_FAULTS = {
 }
 FOLDS = """<details><summary>sound</summary>An answer.</details>
 <details inert><summary>stuck</summary>An answer.</details>"""
+
+
+# Questions of every kind. What they reveal is written backwards, so that the code on the page does not hold it.
+ASKED = """
+import matplotlib.pyplot as plt
+import pandas as pd
+from encoder_lib.explore import Prediction, Question
+
+
+def ask(kind, show=None):
+    finding = f"The {kind} shows that " + ".esir eerht lla"[::-1]
+    return Prediction(Question(f"What does the {kind} show?", ("nothing", "a rise", "a fall"), 1, finding), show)
+
+
+def picture():
+    figure, ax = plt.subplots(figsize=(7, 3))
+    ax.plot([0, 1], [0, 1])
+    return ax
+
+
+table = pd.DataFrame({"share": [0.25, 0.75], "word": ["7revir"[::-1], "7yenom"[::-1]]}, index=["first", "second"])
+wide = pd.DataFrame({f"a column of some width, {n}": ["ediw yrev"[::-1]] for n in range(5)})
+"""
+QUESTIONS = {
+    "picture": "ask('picture', picture)",
+    "table": "ask('table', lambda: table)",
+    "wide table": "ask('wide table', lambda: wide)",
+    "number": "ask('number', lambda: 7.6e-6 * 2)",
+    "text": "ask('text', lambda: 'enil tsrif\\nenil dnoces'[::-1])",
+    "words alone": "ask('words alone')",
+}
+
+
+def question_notebook(stored=False):
+    """One cell for each question, then one that another cell reveals; with what is stored of them, or without."""
+    cells = [new_code_cell(ASKED.strip()), *map(new_code_cell, QUESTIONS.values())]
+    if stored:
+        names = {}
+        exec(ASKED, names)
+        for cell in cells[1:]:
+            data = eval(cell.source, names)._repr_mimebundle_()[0]
+            kept = {mime: data[mime] for mime in ("text/html", "text/plain")}
+            cell.outputs = [new_output("execute_result", kept, execution_count=1)]
+    else:
+        cells += [
+            new_code_cell("asked = ask('kernel', lambda: 'eulav'[::-1])\nasked"),
+            new_code_cell("asked.revealed = True"),
+        ]
+    spec = {"kernelspec": {"name": "python3", "display_name": "Python 3", "language": "python"}}
+    return new_notebook(cells=[new_markdown_cell("# Questions"), *cells], metadata=spec)
 
 
 def specimen_notebook():

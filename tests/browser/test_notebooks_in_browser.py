@@ -1,6 +1,7 @@
 """Every notebook as its reader meets it: in JupyterLab, in a browser, by keyboard."""
 
 import os
+import re
 import shutil
 from pathlib import Path
 
@@ -12,6 +13,8 @@ from labserver import lab
 from notebook_page import NotebookPage
 from places import NOTEBOOKS, ROOT
 from specimens import AXE_FAULTS, EXPLORERS, FAULTS, LAYOUT_FAULTS, TAB_FAULTS, specimen_notebook
+
+from encoder_lib.explore.questions import QUESTIONS
 
 
 @pytest.fixture(scope="module")
@@ -31,8 +34,20 @@ def notebook(request, browser, server):
     page.stored = nbformat.read(ROOT / "notebooks" / request.param, as_version=4)
     page.shown_before_run = page.pictures_with_alt_text()
     page.run_all()
+    page.told_early = [text for text in findings(page.stored) if page.page.get_by_text(text).count()]
     yield page
     page.close()
+
+
+def findings(notebook):
+    """What is found out in each question that a notebook asks."""
+    code = "\n".join(cell.source for cell in notebook_rules.code_cells(notebook))
+    return [QUESTIONS[name].finding for name in re.findall(r"""predict\(\s*["'](\w+)["']""", code)]
+
+
+def test_no_finding_is_on_the_page_before_its_question_is_answered(notebook):
+    """Not even out of sight, where a search of the page would find it."""
+    assert len(findings(notebook.stored)) >= 2 and notebook.told_early == []
 
 
 def test_stored_pictures_show_before_anything_runs(notebook):

@@ -43,6 +43,7 @@ new MutationObserver((changes) => changes.forEach(({ target, addedNodes }) => {
 CELLS = [
     f"""
 import anywidget, traitlets
+import pandas as pd
 from IPython.display import display
 from encoder_lib import explore, load_pretrained
 from encoder_lib.checks import check_unit
@@ -62,6 +63,11 @@ class Careless(anywidget.AnyWidget):
     }}}}'''
 
 
+def asked(number, text):
+    result = text if number % 2 else pd.DataFrame({{text: [text]}}, [text])
+    return Prediction(Question(text, (text, "b"), 0, text), lambda: result)
+
+
 def raising(text):
     def attempt(*arguments):
         raise ValueError(text)
@@ -72,7 +78,7 @@ def raising(text):
     "explore.heads(load_pretrained(), 'a b')",
     "explore.block_steps(load_pretrained(), 'a b')",
     "for text in texts:\n    display(check_unit(raising(text)))",
-    "display(*[Prediction(Question(text, (text, 'b'), 0, text)) for text in texts[:30]])",
+    "display(*map(asked, range(30), texts))",
     "from IPython.display import HTML\nHTML('<p>$x^2$</p>')",
     "Careless()",
 ]
@@ -225,7 +231,7 @@ def test_a_verdict_is_text_and_no_formula(hostile):
 
 
 def test_a_question_is_text(hostile):
-    """Its prompt, its choices, and the answer that is quoted and explained."""
+    """Its prompt, its choices, the answer that is quoted and explained, and the result, a table or a text."""
     questions = hostile.page.locator(".prediction")
     assert questions.count() == 30
     hostile.grown()
@@ -234,9 +240,11 @@ def test_a_question_is_text(hostile):
         question.get_by_role("button", name="Commit").click()
         hostile.page.wait_for_function("([e, text]) => e.textContent.includes(text)", arg=[
             question.locator(".prediction-message").element_handle(), text])  # fmt: skip
+        assert text in question.locator("td, pre").all_text_contents()
     tags = questions.evaluate_all("all => all.flatMap((e) => [...e.querySelectorAll('*')].map((e) => e.localName))")
-    assert set(tags) == {"fieldset", "legend", "label", "input", "span", "div", "button", "p"}
-    assert hostile.grown() == set() and hostile.harm() == []
+    seen = {"div", "pre", "table", "tbody", "td", "th", "thead", "tr"}
+    assert set(tags) == {"fieldset", "legend", "label", "input", "span", "strong", "button", "p", *seen}
+    assert hostile.grown() == seen and hostile.harm() == []
 
 
 def test_outputs_hold_no_script(hostile):

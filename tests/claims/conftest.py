@@ -1,87 +1,20 @@
-"""A notebook's code, run once: what it leaves in its variables, shows, and reveals."""
-
-import ast
-import io
-from contextlib import redirect_stderr, redirect_stdout
+"""What the claims of a notebook are tested on: the notebook itself, run once for all tests of its file."""
 
 import matplotlib.pyplot as plt
-import nbformat
-import pandas as pd
 import pytest
 import torch
-from places import ROOT
-from torch import Tensor
-
-from encoder_lib.explore.questions import QUESTIONS
-from encoder_lib.explore.widget.prediction import Prediction
-from encoder_lib.notebook import tidy
-
-
-class Run:
-    """A notebook after its code cells have run, in this process. `run["name"]` is one of its variables."""
-
-    def __init__(self, stem):
-        self.variables, self.texts, self.values = {"__name__": "__main__"}, [], []
-        notebook = nbformat.read(ROOT / "notebooks" / f"{stem}.ipynb", as_version=4)
-        for cell in notebook.cells:
-            if cell.cell_type == "code":
-                self._run(cell.source, raises="raises-exception" in cell.metadata.get("tags", []))
-
-    def _run(self, source, *, raises):
-        printed = io.StringIO()
-        with redirect_stdout(printed), redirect_stderr(io.StringIO()):
-            try:
-                value = evaluate(source, self.variables)
-            except Exception as error:
-                if not raises:
-                    raise
-                value = f"{type(error).__name__}: {error}"
-        self.values.append(value)
-        self.texts.append(printed.getvalue() + as_text(value))
-
-    def __getitem__(self, name):
-        return self.variables[name]
-
-    def shown(self, text):
-        """Whether the output of some cell contains the text."""
-        return any(text in output for output in self.texts)
-
-    def table(self, column):
-        """The table with that column, of those that cells showed or predictions reveal."""
-        revealed = [value.result if isinstance(value, Prediction) else value for value in self.values]
-        (found,) = [value for value in revealed if isinstance(value, pd.DataFrame) and column in value]
-        return found
-
-    def prediction(self, name):
-        """The question of that name, as it was asked; its `result` is what it reveals."""
-        (found,) = [v for v in self.values if isinstance(v, Prediction) and v.question is QUESTIONS[name]]
-        return found
-
-
-def evaluate(source, variables):
-    """Run a cell, and return the value of its last line when that is an expression."""
-    body = ast.parse(source).body
-    last = body.pop() if body and isinstance(body[-1], ast.Expr) else None
-    exec(compile(ast.Module(body, []), "<cell>", "exec"), variables)
-    return None if last is None else eval(compile(ast.Expression(last.value), "<cell>", "eval"), variables)
-
-
-def as_text(value):
-    """What a notebook shows of a value, as text."""
-    if value is None:
-        return ""
-    if isinstance(value, pd.DataFrame):
-        return value.to_string()
-    return repr(tidy(value)) if isinstance(value, Tensor) else repr(value)
+from notebook_run import Run
 
 
 @pytest.fixture(scope="module")
 def notebook(request):
     """The notebook that the file of tests is named after: test_04_attention.py runs 04_attention.ipynb."""
     dtype, threads = torch.get_default_dtype(), torch.get_num_threads()
-    with plt.rc_context():
-        yield Run(request.path.stem.removeprefix("test_"))
-    torch.set_default_dtype(dtype)
-    torch.set_num_threads(threads)
-    torch.set_printoptions(profile="default")
-    plt.close("all")
+    try:
+        with plt.rc_context():
+            yield Run.of(request.path.stem.removeprefix("test_"))
+    finally:
+        torch.set_default_dtype(dtype)
+        torch.set_num_threads(threads)
+        torch.set_printoptions(profile="default")
+        plt.close("all")

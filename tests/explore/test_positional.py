@@ -15,11 +15,13 @@ from encoder_lib import explore, sinusoidal_table
 def test_positional_shows_the_table_and_products_that_do_not_move(length, d_model, base, shift):
     explorer = explore.positional(length, d_model, base, shift)
     table, products = explorer._view.panels
-    expected = sinusoidal_table(length + shift, d_model, base=base, dtype=torch.float64)[shift:]
-    assert torch.allclose(torch.tensor(table.frame(shift)).double(), expected, atol=1e-6)
-    by_hand = expected @ expected[0] / (d_model / 2)
-    assert torch.allclose(torch.tensor(products.frame(shift)[:, 0]).double(), by_hand, atol=1e-6)
+    rows = sinusoidal_table(2 * length + shift, d_model, base=base, dtype=torch.float64)[shift:]
+    assert torch.allclose(torch.tensor(table.frame(shift)).double(), rows[:length], atol=1e-6)
+    for t in (0, 3, length - 1):
+        by_hand = rows[t : t + length] @ rows[t] / (d_model / 2)
+        assert torch.allclose(torch.tensor(products.frame(shift)[t]).double(), by_hand, atol=1e-6)
     assert abs(products.frame(shift) - products.frame(0)).max() < 1e-6
+    assert "change by 0.0000 at most" in explorer.description
     assert f"{2 * math.pi * base ** (1 - 2 / d_model):,.1f} positions" in explorer.description
     assert f"Positions {shift} to {shift + length - 1} " in explorer.description
 

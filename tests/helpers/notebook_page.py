@@ -69,7 +69,7 @@ window.contrastBehind = (colour, element) => {
 };
 // The lowest contrast ratio of the visible words of an explorer against what is behind them.
 window.lowestContrast = (root) => {
-  const written = 'label, legend, output, p, select, button, input[type=text], input[type=number]';
+  const written = 'label, legend, output, p, pre, th, td, select, button, input[type=text], input[type=number]';
   const words = [...root.querySelectorAll(written)]
     .filter((e) => e.checkVisibility() && (e.textContent.trim() || e.value));
   return Math.min(21, ...words.map((e) => contrastBehind(getComputedStyle(e).color, e)));
@@ -165,11 +165,12 @@ class NotebookPage:
             yield "typing dd deleted a cell"
 
     def check_predictions(self, steps=("Commit", "Show me")):
-        """Every prediction question is answered by keyboard and reveals its answer then, and keys stay in it.
+        """Every question that is open is answered by keyboard and reveals its answer then, and keys stay in it.
 
         Each takes the next of the steps in turn; before its step there is nothing to see of an answer.
         """
-        for place, question in enumerate(self.page.locator(".prediction").all()):
+        questions = [one for one in self.page.locator(".prediction").all() if one.locator("input:enabled").count()]
+        for place, question in enumerate(questions):
             step = steps[place % len(steps)]
             choice = question.locator("input").first
             yield from self.type_commands(choice)

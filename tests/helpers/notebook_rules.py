@@ -1,5 +1,6 @@
 """The rules that every stored notebook keeps: one function for each, giving what is wrong in words."""
 
+import ast
 import json
 import re
 from html.parser import HTMLParser
@@ -9,8 +10,12 @@ from urllib.parse import unquote
 import nbformat
 
 RULES = []
-
-
+REWRITTEN = (  # whose every claim has a test in tests/claims, so that their cells show and assert nothing
+    "00_start_here",
+    "01_embedding",
+    "02_positional_encoding",
+    "04_attention",
+)
 EXERCISES = (2, 4)  # of a notebook, from the fewest to the most
 EXERCISES_OF = {"10_debugging_clinic": (15, 25)}
 WIDGET_VIEW = "application/vnd.jupyter.widget-view+json"
@@ -233,6 +238,14 @@ def setup_comes_first(notebook, path):
     code = code_cells(notebook)
     if not code or "setup(" not in code[0].source:
         yield "the first code cell does not call setup()"
+
+
+@rule
+def shows_and_asserts_nothing(notebook, path):
+    """A rewritten notebook leaves assertions to the tests of its claims."""
+    for cell in code_cells(notebook) if Path(path).stem in REWRITTEN else ():
+        if any(isinstance(node, ast.Assert) for node in ast.walk(ast.parse(cell.source))):
+            yield f"{where(cell)} asserts something; show it, and assert it in tests/claims/test_{Path(path).stem}.py"
 
 
 @rule

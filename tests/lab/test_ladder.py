@@ -51,6 +51,8 @@ def test_the_answers_of_a_row_laid_out_by_hand():
     assert "".join(answers_in_words(letters, arrows)) == "BADCDCBA"
     cards = torch.tensor([8 * "aAbBcCdD".index(a) + b for a, b in zip(letters, arrows, strict=True)])
     assert read_cards(cards) == (list(letters), arrows)
+    assert ladder.name_cards(cards) == [f"{a} → {b}" for a, b in zip(letters, arrows, strict=True)]
+    assert ladder.name_cards(cards)[0] == "a → 1"
     assert spell(torch.arange(8)) == list("aAbBcCdD") and spell(torch.tensor([]).long()) == []
 
 
@@ -84,7 +86,7 @@ def test_cards_come_from_the_callers_seed(draw):
     assert not torch.equal(first[0], second[0])
 
 
-@pytest.mark.parametrize("read", [read_cards, spell])
+@pytest.mark.parametrize("read", [read_cards, ladder.name_cards, spell])
 def test_one_row_is_read_at_a_time(read):
     with pytest.raises(ValueError, match=r"expected one row \(T,\), got \(2, 8\); try \w+\[0\]"):
         read(torch.zeros(2, 8).long())
@@ -381,7 +383,7 @@ def test_the_table_names_the_rungs_their_shares_and_what_is_possible():
     assert frame.to_dict("list") == {
         "a card knows": ["nothing", "its own card", "the letter pointed at", "both"],
         "right": ["12.5 %", "12.5 %", "33.3 %", "100.0 %"],
-        "at most": ["12.5 %", "12.5 %", "50.0 %", "100.0 %"],
+        "at best, on average": ["12.5 %", "12.5 %", "50.0 %", "100.0 %"],
     }
 
 

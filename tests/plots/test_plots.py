@@ -10,10 +10,11 @@ import numpy as np
 import pytest
 import torch
 from matplotlib.colors import to_rgba
-from matplotlib.patches import ConnectionPatch
+from matplotlib.patches import ConnectionPatch, FancyArrowPatch, FancyBboxPatch
 from PIL import Image
 
 from encoder_lib import explore, plots
+from encoder_lib.lab import ladder
 from encoder_lib.lab.measure import Profile
 from encoder_lib.notebook import setup
 from encoder_lib.plots import NOT_FINITE, TICK, Picture, plot_heatmap, show
@@ -553,6 +554,163 @@ def test_looks_are_boxes_in_the_colours_of_their_weights():
     assert (ax.texts[0].get_color(), ax.texts[4].get_color()) == ("white", "black")
     starts = [box.get_x() for box in ax.patches]
     assert starts == sorted(starts) and len({box.get_y() for box in ax.patches}) == 1
+
+
+SHARES = [[0.9, 0.1, 0.0], [0.04, 0.06, 0.9], [0.0, 1.0, 0.0]]
+
+
+def test_lines_of_attention_join_the_words_and_are_as_thick_as_the_weights():
+    ax = plots.plot_attention_lines(torch.tensor(SHARES, requires_grad=True), ["the", "$x^$", "the"], title="t")
+    drawn = {tuple(line.get_ydata()): line.get_linewidth() for line in ax.lines}
+    assert drawn == {pair: pytest.approx(5 * SHARES[pair[0]][pair[1]]) for pair in
+                     [(0, 0), (0, 1), (1, 1), (1, 2), (2, 1)]}, "weights below 0.05 are left out"  # fmt: skip
+    assert all(list(line.get_xdata()) == [0, 1] for line in ax.lines) and ax.get_title() == "t"
+    places = {text.get_position(): text.get_text() for text in ax.texts}
+    assert [places[-0.04, i] for i in range(3)] == [places[1.04, i] for i in range(3)] == ["the", "$x^$", "the"]
+    assert ax.get_ylim()[0] > ax.get_ylim()[1], "the first word is on top"
+    assert [label.get_text() for label in ax.get_xticklabels()] == ["looks", "looked at"]
+
+
+@pytest.mark.parametrize(("only", "rows"), [(None, {0, 1, 2}), ([1], {1}), ((0, 2), {0, 2}), ([], set())])
+def test_lines_of_some_words_alone(only, rows):
+    ax = plots.plot_attention_lines(SHARES, "abc", only=only)
+    assert {line.get_ydata()[0] for line in ax.lines} == rows and len(ax.texts) == 6
+
+
+def test_lines_of_what_are_no_weights_are_refused():
+    for weights, words in [
+        (np.ones((2, 3)), "expected .T, T., got .2, 3."),
+        ([[2.0]], "numbers from 0 to 1, got 2 to 2"),
+        ([[0.5, -0.5], [0, 1]], "numbers from 0 to 1, got -0.5 to 1"),
+        ([[np.nan]], "weights: expected finite numbers"),
+    ]:
+        with pytest.raises(ValueError, match=words):
+            plots.plot_attention_lines(weights, ["a"] * len(weights))
+    with pytest.raises(ValueError, match="expected 3 labels for words, got 2"):
+        plots.plot_attention_lines(SHARES, "ab")
+    with pytest.raises(IndexError, match="only: expected a row from 0 to 2, got 3"):
+        plots.plot_attention_lines(SHARES, "abc", only=[3])
+    plots.plot_attention_lines(np.float32([[1.0000001, 0], [0, 1]]), "ab")  # as a softmax in float32 leaves them
+
+
+def arrows_of(ax):
+    """Where the arrows of a row of cards begin and end."""
+    arrows = [patch for patch in ax.patches if isinstance(patch, FancyArrowPatch)]
+    return [tuple(round(x) for x, _ in arrow._posA_posB) for arrow in arrows]
+
+
+def test_cards_lie_in_a_row_with_arrows_to_where_they_point():
+    ax = plots.plot_cards(["a", "B", "$x^$"], [2, 0, 1], answers=["c", "A", "b"], title="A row")
+    cards = [patch for patch in ax.patches if isinstance(patch, FancyBboxPatch)]
+    assert [card.get_x() + card.get_width() / 2 for card in cards] == pytest.approx([0, 1, 2])
+    assert arrows_of(ax) == [(0, 2), (1, 0), (2, 1)]
+    texts = {text.get_position(): text.get_text() for text in ax.texts}
+    rows = [[text for (_, y), text in texts.items() if y == height] for height in sorted({y for _, y in texts})]
+    assert rows == [["c", "A", "b"], ["→ 2", "→ 0", "→ 1"], ["a", "B", "$x^$"]]
+    assert list(ax.get_xticks()) == [0, 1, 2] and ax.get_title() == "A row"
+
+
+def test_arrows_bend_upwards_whichever_way_they_point():
+    ax = plots.plot_cards(list("abcd"), [3, 0, 1, 0])
+    ax.figure.canvas.draw()
+    for arrow in (patch for patch in ax.patches if isinstance(patch, FancyArrowPatch)):
+        height, start = arrow.get_path().vertices[:, 1], arrow._posA_posB[0][1]
+        assert start + 0.3 < height.max() < ax.get_ylim()[1], arrow._posA_posB
+
+
+def test_one_card_may_have_its_arrow_lit():
+    colours = []
+    for only in (None, 1):
+        patches = plots.plot_cards(["a", "b", "c"], [1, 2, 0], only=only).patches
+        colours.append([patch.get_edgecolor() for patch in patches if isinstance(patch, FancyArrowPatch)])
+    lit, grey = to_rgba(plots.COLOURS[0]), to_rgba(plots.GREY)
+    assert colours == [[lit] * 3, [grey, lit, grey]]
+    texts = [text.get_text() for text in plots.plot_cards(["a", "b"], [1, 0]).texts]
+    assert sorted(texts) == ["", "", "a", "b", "→ 0", "→ 1"], "no answers, none drawn"
+
+
+def test_cards_of_a_real_row():
+    cards, answers = ladder.deal(1)
+    letters, arrows = ladder.read_cards(cards[0])
+    ax = plots.plot_cards(letters, arrows, ladder.spell(answers[0]))
+    assert arrows_of(ax) == list(enumerate(arrows))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "words"),
+    [
+        (("ab", [1, 0]), TypeError, "letters: expected a list of texts, got one"),
+        ((["a", "b"], [1]), ValueError, "arrows: expected one for each of 2 cards, and a card, got 1"),
+        (([], []), ValueError, "and a card, got 0"),
+        ((["a", "b"], torch.tensor([1, 0])), TypeError, r"a list of places.*; try arrows.tolist\(\)"),
+        ((["a", "b"], [1, 2]), IndexError, "arrows: expected a card from 0 to 1, got 2"),
+        ((["a", "b"], [1, 0], ["a"]), ValueError, "expected 2 labels for answers, got 1"),
+        (([1, 2], [1, 0]), TypeError, "letters: for each text expected a str, got int"),
+    ],
+    ids=range(7),
+)
+def test_what_is_no_row_of_cards_is_refused(arguments, error, words):
+    with pytest.raises(error, match=words):
+        plots.plot_cards(*arguments)
+
+
+RUNGS = [("a guess", 0.12, 0.125), ("embedding", 0.125, 0.125), ("attention", 0.5, 0.5), ("$x^$", 0.986, 1.0)]
+
+
+def test_a_ladder_has_a_bar_and_a_ceiling_for_each_rung():
+    ax = plots.plot_ladder(RUNGS)
+    assert [bar.get_height() for bar in ax.patches] == pytest.approx([12, 12.5, 50, 98.6])
+    assert [text.get_text() for text in ax.texts] == ["12.0 %", "12.5 %", "50.0 %", "98.6 %"]
+    ceilings = [lines.get_segments()[0] for lines in ax.collections if lines.get_segments()]
+    assert [ceiling[:, 1].tolist() for ceiling in ceilings] == [[12.5] * 2, [12.5] * 2, [50] * 2, [100] * 2]
+    assert [ceiling[:, 0].mean() for ceiling in ceilings] == pytest.approx(range(4))
+    assert [label.get_text() for label in ax.get_xticklabels()] == ["a guess", "embedding", "+ attention", "+ $x^$"]
+    assert {text.get_text() for text in ax.get_legend().get_texts()} == {
+        "right answers",
+        "the most that is possible, on average",
+    }
+    assert ax.get_ylabel() == "right answers (%)" and ax.get_ylim()[0] == 0 and ax.get_title() == "The ladder so far"
+
+
+def test_a_ladder_is_drawn_of_what_climb_gives():
+    ax = plots.plot_ladder(ladder.climb("a guess", progress=False), title="One rung")
+    assert len(ax.patches) == 1 and ax.get_title() == "One rung"
+    assert plots.plot_ladder([("a", torch.tensor(0.5).item(), np.float64(1))]).patches[0].get_height() == 50
+
+
+@pytest.mark.parametrize(
+    ("rungs", "error", "words"),
+    [
+        ([], ValueError, "rungs: expected at least one, got none"),
+        ([("a", 0.5)], ValueError, r"rungs: expected \(name, right, at most\), got \('a', 0.5\)"),
+        ([("a", 50.0, 1.0)], ValueError, "rungs: a: expected a probability from 0 to 1, got 50.0"),
+        ([("a", 0.5, float("nan"))], ValueError, "rungs: a: at most: expected a finite number, got nan"),
+        ([("a", "50 %", 1.0)], TypeError, "rungs: a: right: expected a finite number, got '50 %'"),
+        ([("a", None, 1.0)], TypeError, "rungs: a: right: expected a finite number, got None"),
+        ([("a", True, 1.0)], TypeError, "rungs: a: expected a number, got True"),
+        (["a guess"], TypeError, "rungs: expected .name, right, at most., got 'a guess'"),
+        (3, TypeError, r"rungs: expected a list of rungs, got 3 \(int\); try ladder.climb"),
+    ],
+    ids=range(9),
+)
+def test_what_is_no_ladder_is_refused(rungs, error, words):
+    with pytest.raises(error, match=words):
+        plots.plot_ladder(rungs)
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+def test_any_text_names_a_card_a_rung_or_a_word(text):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for ax in (
+            plots.plot_cards([text, "b"], [1, 0], [text, text], title=text),
+            plots.plot_ladder([(text, 0.5, 1.0), (text, 0.5, 1.0), (text, 0.5, 1.0)], title=text),
+            plots.plot_attention_lines(np.eye(2), [text, "b"], title=text),
+        ):
+            ax.figure.canvas.draw()
+            written = [*ax.texts, *ax.get_xticklabels(), ax.title]
+            assert not any(label.get_parse_math() for label in written if "$" in label.get_text())
+            assert all(len(label.get_text()) <= TICK + 2 for label in written[:-1])
 
 
 def test_a_long_sentence_runs_over_several_lines_and_asks_for_their_height():

@@ -17,6 +17,7 @@ import torch
 from jupyter_core.paths import jupyter_path
 from matplotlib import colormaps
 from matplotlib.colors import to_rgb, to_rgba
+from matplotlib.patches import FancyArrowPatch, FancyBboxPatch
 from PIL import Image
 from places import ROOT
 
@@ -161,6 +162,7 @@ FIGURES = {
     "mean": mean,
     "fit": fit,
     "dots": dots,
+    "ladder": lambda: plots.plot_ladder([("a guess", 0.12, 0.125), ("residual", 0.98, 1.0)]).figure,
     "clocks": lambda: plots.plot_clocks([1.0, 0.0], [0.0, 1.0]).figure,
     "spread": lambda: plots.plot_histogram(WAVE, {"mean": 0.0, "median": 0.1, "mode": 0.2, "zero": 0.3}).figure,
     "the explorer of norms": lambda: explore.normalise()._figure,
@@ -170,11 +172,13 @@ FIGURES = {
 
 
 def colour_of(artist):
-    """The colour of an artist as it looks on white."""
+    """The colour of an artist as it looks on white; of what has no edge, that of its face."""
     for name in ("get_color", "get_edgecolor", "get_facecolor"):
         if hasattr(artist, name):
             colour = np.atleast_1d(getattr(artist, name)())
             colour = colour[0] if np.ndim(colour) == 2 else getattr(artist, name)()
+            if name == "get_edgecolor" and to_rgba(colour)[3] == 0:
+                continue
             return on_white(colour, artist.get_alpha())
     raise TypeError(f"expected an artist with a colour, got {artist}")
 
@@ -189,10 +193,11 @@ def form_of(artist):
 
 
 def marks_of(figure):
-    """What the legends of a figure name: the name, the colour on white and the form of each."""
+    """What the legends of a figure name: the name, the colour on white and the form of each; of bars, the first one."""
     handles = {}
     for ax in figure.axes:
         handles |= {label: handle for handle, label in zip(*ax.get_legend_handles_labels(), strict=True)}
+    handles = {label: handle[0] if isinstance(handle, tuple) else handle for label, handle in handles.items()}
     return [(label, colour_of(handle), form_of(handle)) for label, handle in handles.items()]
 
 
@@ -213,6 +218,26 @@ def test_lines_without_dashes_would_be_noticed():
     marks = marks_of(figure)
     plt.close("all")
     assert too_close(marks) == [("a", "b")]
+
+
+def test_cards_and_their_answers_are_legible_and_the_lit_arrow_is_told_from_the_others():
+    ax = plots.plot_cards(["a", "B", "c"], [1, 2, 0], ["b", "C", "a"], only=1)
+    cards, arrows = [[p for p in ax.patches if isinstance(p, kind)] for kind in (FancyBboxPatch, FancyArrowPatch)]
+    words = [contrast(text.get_color(), cards[0].get_facecolor()) for text in ax.texts]
+    colours = [on_white(arrow.get_edgecolor(), arrow.get_alpha()) for arrow in arrows]
+    plt.close("all")
+    assert len(words) == 9 and min(words) >= WORD
+    assert min(contrast(colour, "white") for colour in colours) >= MARK
+    assert min(distance(colours[1], colours[other]) for other in (0, 2)) >= APART
+    assert arrows[1].get_linewidth() > arrows[0].get_linewidth()
+
+
+def test_lines_of_attention_stand_out_however_thin():
+    ax = plots.plot_attention_lines([[0.9, 0.1], [0.05, 0.95]], ["a", "b"])
+    shades = [contrast(on_white(line.get_color(), line.get_alpha()), "white") for line in ax.lines]
+    words = [contrast(text.get_color(), "white") for text in ax.texts]
+    plt.close("all")
+    assert len(shades) == 4 and min(shades) >= MARK and min(words) >= WORD
 
 
 def test_bars_of_a_histogram_are_outlined():

@@ -14,6 +14,7 @@ from encoder_lib.training.tasks import (
     SENTENCES,
     TASKS,
     brackets,
+    copy_back,
     kinds_corpus,
     library_sentences,
     library_text,
@@ -73,6 +74,19 @@ def test_padded_reversal_reads_backwards_up_to_the_padding(length, shortest):
     for row, answer, place, n in zip(ids.tolist(), targets.tolist(), source.tolist(), lengths.tolist(), strict=True):
         assert answer == row[:n][::-1] + [IGNORE_INDEX] * (length - n)
         assert place == [*range(n - 1, -1, -1)] + [IGNORE_INDEX] * (length - n)
+
+
+def test_copy_back_asks_for_the_token_so_many_places_before():
+    ids, targets, source = copy_back(50, 9, 7, back=2)
+    assert ids.shape == (50, 9) and set(ids.flatten().tolist()) == set(range(7))
+    for row, answer, place in zip(ids.tolist(), targets.tolist(), source.tolist(), strict=True):
+        assert answer == [IGNORE_INDEX] * 2 + row[:7]
+        assert place == [IGNORE_INDEX] * 2 + list(range(7))
+
+
+def test_a_copy_from_before_the_beginning_is_refused():
+    with pytest.raises(ValueError, match="back: expected less than length=4, got 4; try back=2"):
+        copy_back(1, 4, 7, back=4)
 
 
 def test_pointers_ask_for_the_word_at_the_place_that_they_name():

@@ -1,0 +1,191 @@
+"""Prediction questions of every kind in JupyterLab: hidden until the reader commits, and then there, for everybody."""
+
+import nbformat
+import pytest
+from accessibility import axe_faults, key_faults, notebook_faults, reflow_faults, tab_faults
+from labserver import lab
+from nbconvert import HTMLExporter
+from notebook_page import NotebookPage
+from specimens import QUESTIONS, question_notebook
+
+# what each kind reveals: the finding is told of all, and this is seen
+REVEALED = {
+    "picture": None,
+    "table": "river7",
+    "wide table": "very wide",
+    "number": "0.000015",
+    "text": "second line\nfirst line",
+    "words alone": None,
+}
+SECRETS = ["all three rise", "The answer is", *(text for text in REVEALED.values() if text)]
+JUMP = 4  # pixels that a question may grow or shrink at the reveal
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory):
+    """JupyterLab on two notebooks of the same questions: one that has to be run, and one with what is stored."""
+    folder = tmp_path_factory.mktemp("questions")
+    nbformat.write(question_notebook(), folder / "questions.ipynb")
+    nbformat.write(question_notebook(stored=True), folder / "stored.ipynb")
+    with lab(folder) as address:
+        yield address
+
+
+class Asked(NotebookPage):
+    """The questions, run, and how high each of them is."""
+
+    def question(self, kind):
+        return self.page.locator(".prediction", has=self.page.locator("legend", has_text=f"the {kind} show"))
+
+    def heights(self):
+        return {kind: self.question(kind).evaluate("e => e.offsetHeight") for kind in QUESTIONS}
+
+
+@pytest.fixture(scope="module")
+def asked(browser, server):
+    """A page on which nothing has been answered yet, apart from what a cell reveals."""
+    page = Asked(browser, server, "questions.ipynb")
+    page.run_all()
+    yield page
+    page.close()
+
+
+def test_what_python_reveals_is_seen_and_takes_no_focus(asked):
+    """The question is answered in another cell, and the page follows."""
+    question = asked.question("kernel")
+    question.get_by_text("all three rise").wait_for()
+    assert question.locator("pre").text_content() == "value"
+    assert question.get_by_role("button").count() == 0
+    assert not question.evaluate("e => e.contains(document.activeElement)")
+
+
+def test_nothing_of_an_answer_is_on_the_page_before(asked):
+    """Neither finding nor result is anywhere in the questions, nor in what a screen reader is told of them."""
+    assert asked.errors() == []
+    for kind in QUESTIONS:
+        question = asked.question(kind)
+        written = question.evaluate("e => e.outerHTML + e.innerText")
+        assert [secret for secret in SECRETS if secret in written] == []
+        assert question.locator("img, table, pre, .prediction-right").count() == 0
+        room = question.get_by_text("Commit, and the result appears here.")
+        assert room.is_visible() == (kind != "words alone")
+
+
+@pytest.mark.parametrize("theme", ["dark", "light"])
+def test_questions_are_read_by_everybody_before_the_reveal(asked, theme):
+    check_everybody(asked, theme)
+    for kind in QUESTIONS:
+        assert tab_faults(asked.page, asked.question(kind)) == []
+        assert key_faults(asked.page, asked.question(kind)) == []
+
+
+def check_everybody(asked, theme):
+    """Legible, sound to axe, and with nothing cut off in a narrow window."""
+    asked.use_theme(theme)
+    assert notebook_faults(asked) == []
+    assert reflow_faults(asked) == []
+    assert min(asked.question(kind).evaluate("lowestContrast") for kind in QUESTIONS) >= 4.5
+
+
+def test_keys_reveal_and_the_page_stays_where_it_is(asked):
+    """By turns "Commit" and "Show me", with keys alone; no question grows or shrinks by more than a few pixels."""
+    before = asked.heights()
+    assert list(asked.check_predictions()) == []
+    asked.page.wait_for_function("[...document.querySelectorAll('.prediction img')].every((e) => e.naturalWidth > 1)")
+    after = asked.heights()
+    assert {kind: (before[kind], after[kind]) for kind in before if abs(after[kind] - before[kind]) > JUMP} == {}
+
+
+@pytest.mark.parametrize("kind", QUESTIONS)
+def test_the_finding_and_the_result_are_there_after(asked, kind):
+    """Both are told and shown, the message as a live region, and the right choice is marked."""
+    question = asked.question(kind)
+    message = question.locator(".prediction-message[aria-live=polite]")
+    assert f"The {kind} shows that all three rise." in message.text_content()
+    assert question.locator(".prediction-right").text_content() == "a rise"
+    assert question.get_by_text("appears here").count() == (kind == "words alone")
+    if text := REVEALED[kind]:
+        assert text in question.locator(".prediction-room").text_content()
+
+
+def test_a_picture_has_the_finding_as_its_words(asked):
+    (alt,) = asked.question("picture").locator("img").evaluate_all("all => all.map((e) => e.alt)")
+    assert alt == "The picture shows that all three rise."
+    ground = (
+        asked.question("picture")
+        .locator("img")
+        .evaluate("""(img) => {
+      const canvas = new OffscreenCanvas(1, 1), pen = canvas.getContext('2d');
+      pen.drawImage(img, 0, 0, 1, 1, 0, 0, 1, 1);
+      return [...pen.getImageData(0, 0, 1, 1).data];
+    }""")
+    )
+    assert ground == [255, 255, 255, 255]  # white in both themes
+
+
+def test_a_table_has_names_for_its_rows_and_columns(asked):
+    table = asked.question("table").locator("table")
+    assert table.get_attribute("aria-label") == "The table shows that all three rise."
+    scopes = table.locator("th").evaluate_all("all => all.map((e) => [e.scope, e.textContent])")
+    assert scopes == [["col", "share"], ["col", "word"], ["row", "first"], ["row", "second"]]
+    assert table.locator("td").all_text_contents() == ["", "0.25", "river7", "0.75", "money7"]
+
+
+def test_a_wide_table_is_scrolled_by_keys(asked):
+    frame = asked.question("wide table").locator(".prediction-scroll")
+    frame.focus()
+    asked.page.keyboard.press("ArrowRight")
+    asked.page.wait_for_function("e => e.scrollLeft > 0", arg=frame.element_handle())
+
+
+@pytest.mark.parametrize("theme", ["dark", "light"])
+def test_questions_are_read_by_everybody_after_the_reveal(asked, theme):
+    check_everybody(asked, theme)
+
+
+def test_no_error_and_no_request(asked):
+    """After all of the above."""
+    assert asked.errors() == [] and asked.external == []
+
+
+# Without a kernel: what is stored, in a notebook that nobody trusts yet, and as a page
+
+
+def check_folds(page):
+    """Answers and results cannot be seen; unfolded by keyboard they are, and the picture and the table are whole."""
+    folds = page.locator(".jp-OutputArea-output details")
+    assert folds.count() == len(QUESTIONS)
+    visible = page.locator(".jp-OutputArea-output").all_inner_texts()
+    assert [secret for secret in SECRETS if secret in "\n".join(visible)] == []
+    assert page.locator(".jp-OutputArea-output img:visible").count() == 0
+    for fold, kind in zip(folds.all(), QUESTIONS, strict=True):
+        fold.locator("summary").focus()
+        page.keyboard.press("Enter")
+        text = fold.inner_text()
+        assert "The answer is “a rise”." in text and f"The {kind} shows that all three rise." in text
+        assert (REVEALED[kind] or "") in text.replace("\t", " ")
+    (picture,) = page.locator(".jp-OutputArea-output img:visible").all()
+    assert picture.get_attribute("alt") == "The picture shows that all three rise."
+    assert picture.evaluate("e => e.decode().then(() => e.naturalWidth)") > 1
+    scopes = folds.nth(1).locator("th").evaluate_all("all => all.map((e) => [e.scope, e.textContent])")
+    assert scopes == [["col", "share"], ["col", "word"], ["row", "first"], ["row", "second"]]
+
+
+def test_an_untrusted_notebook_folds_the_answers_away(browser, server):
+    """JupyterLab cleans what it does not trust; the fold, the picture in it and the table are left."""
+    page = NotebookPage(browser, server, "stored.ipynb")
+    trusted = page.page.evaluate("() => jupyterapp.shell.currentWidget.content.widgets[1].model.trusted")
+    assert trusted is False
+    check_folds(page.page)
+    assert notebook_faults(page) == [] and page.page_errors == []
+    page.close()
+
+
+def test_a_page_without_a_kernel_folds_the_answers_away(browser):
+    """As nbconvert makes it."""
+    page = browser.new_page()
+    page.route("**/*", lambda route: route.abort())
+    page.set_content(HTMLExporter().from_notebook_node(question_notebook(stored=True))[0])
+    check_folds(page)
+    assert axe_faults(page, css="") == []
+    page.close()

@@ -1,0 +1,84 @@
+"""A notebook's code, run once: what it leaves in its variables, shows, and reveals."""
+
+import ast
+import io
+from contextlib import redirect_stderr, redirect_stdout
+
+import nbformat
+import pandas as pd
+from places import ROOT
+from torch import Tensor
+
+from encoder_lib.explore.questions import QUESTIONS
+from encoder_lib.explore.widget.prediction import Prediction
+from encoder_lib.notebook import tidy
+
+
+class Run:
+    """A notebook after its code cells have run, in this process. `run["name"]` is one of its variables."""
+
+    def __init__(self, notebook):
+        self.variables, self.texts, self.values = {"__name__": "__main__"}, [], []
+        for cell in notebook.cells:
+            if cell.cell_type == "code":
+                self._run(cell.source, raises="raises-exception" in cell.metadata.get("tags", []))
+
+    @classmethod
+    def of(cls, stem):
+        """Run the notebook of that name, without its ending."""
+        return cls(nbformat.read(ROOT / "notebooks" / f"{stem}.ipynb", as_version=4))
+
+    def _run(self, source, *, raises):
+        printed, value = io.StringIO(), None
+        with redirect_stdout(printed), redirect_stderr(io.StringIO()):
+            try:
+                value = evaluate(source, self.variables)
+            except Exception as error:
+                if not raises:
+                    raise
+                value = f"{type(error).__name__}: {error}"
+            else:
+                assert not raises, f"tagged raises-exception, and raises none: {source!r}"
+        self.values.append(value)
+        self.texts.append(printed.getvalue() + as_text(value))
+
+    def __getitem__(self, name):
+        return self.variables[name]
+
+    def shown(self, text):
+        """Whether the output of some cell contains the text."""
+        return any(text in output for output in self.texts)
+
+    def prediction(self, name):
+        """The question of that name, as it was asked; its `result` is what it reveals."""
+        asked = [value for value in self.values if isinstance(value, Prediction)]
+        return the_only([value for value in asked if value.question is QUESTIONS[name]], f"question {name!r}")
+
+    def table(self, column):
+        """The table with that column, of those that cells showed or predictions reveal."""
+        revealed = [value.result if isinstance(value, Prediction) else value for value in self.values]
+        tables = [value for value in revealed if isinstance(value, pd.DataFrame)]
+        return the_only([value for value in tables if column in value], f"table with a column {column!r}")
+
+
+def the_only(found, what):
+    """The one thing that was found."""
+    assert len(found) == 1, f"expected one {what}, got {len(found)}"
+    return found[0]
+
+
+def evaluate(source, variables):
+    """Run a cell, and return the value of its last line when that is an expression."""
+    body = ast.parse(source).body
+    last = body.pop() if body and isinstance(body[-1], ast.Expr) else None
+    exec(compile(ast.Module(body, []), "<cell>", "exec"), variables)
+    return None if last is None else eval(compile(ast.Expression(last.value), "<cell>", "eval"), variables)
+
+
+def as_text(value):
+    """What a notebook shows of a value, as text."""
+    if value is None:
+        return ""
+    if isinstance(value, pd.DataFrame):
+        return value.to_string()
+    return repr(tidy(value)) if isinstance(value, Tensor) else repr(value)

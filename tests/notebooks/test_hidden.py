@@ -1,0 +1,242 @@
+"""Nothing on the page gives the answer of a question away before the reader has committed to one."""
+
+import ast
+import html
+import re
+
+import nbformat
+import pytest
+from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
+from notebook_rules import Tags
+from places import NOTEBOOKS
+
+from encoder_lib.explore.questions import QUESTIONS, predict
+
+# question -> what would give its answer away, as regular expressions; they are looked for without regard to capitals
+PHRASES = {
+    "alike": (
+        r"recipe is (the )?(closer|nearer)",
+        r"(closer|nearer) to the recipe",
+        r"0\.35",
+        r"more than its letters",
+    ),
+    "parts": (r"more than half", r"11[.,]7", r"table of words (holds|has) "),
+    "cards": (r"answer (at card 2 )?is “?b\b", r"points at a B and is a capital"),
+    "repeat": (r"rows? (is|are) (equal|identical|copies)", r"copies of row", r"does not know where", r"same row twice"),
+    "gradient": (r"rows 1, 2 and 4", r"three rows", r"is left out", r"rows 3 and 5"),
+    "forgotten": (
+        r"above 100",
+        r"adds to the gradients",
+        r"gradients? (add|pile) up",
+        r"rises far",
+        r"repeats all earlier",
+    ),
+    "kinds": (r"four bundles", r"from run to run", r"side by side share", r"each kind in another place", r"left open"),
+    "own_card": (r"nothing on a card", r"one card at a time", r"no better than a guess", r"as many as a guess"),
+    "shuffle": (r"not at all", r"permutation equivarian", r"not care how", r"not care in which", r"outputs, shuffled"),
+    "distance": (r"they are equal", r"depends? only on", r"drops out", r"distance alone", r"wherever the pair"),
+    "learned_table": (r"\b6 % is left", r"explains 94", r"explains nothing", r"has built clocks"),
+    "scale": (r"quiet part drowns", r"so, about, is this model", r"an eighth as large do harm", r"√d belongs"),
+    "mirror": (r"keeps all its distances", r"nothing but distances", r"cannot see a mirror", r"alibi fails"),
+    "longer": (r"rotary stays", r"fall to a fifth", r"rotary carries on", r"has not learned the task"),
+    "positions_rung": (r"as many as a guess", r"none can look at another", r"says nothing about the letter", r"12\.2"),
+    "saturate": (r"more than 80", r"climbs with K", r"but its largest", r"takes nearly all", r"stays near 10"),
+    "zero_vector": (r"they shrink", r"e\^0", r"e⁰", r"zero is not nothing", r"shorter than alone", r"gets its share"),
+    "one_look": (r"about a quarter", r"spends it in one place", r"one arrow in seven", r"nearly all on one"),
+    "ladder_attention": (r"one half", r"toss", r"about 50 %", r"\b50\.\d ?%", r"the letter is found"),
+}
+
+
+# What a notebook says
+
+
+def visible(text):
+    """Markdown or HTML as it is read: without folds, tags and marks of emphasis, with the words of pictures."""
+    text = re.sub(r"<details\b.*?</details>", " ", text, flags=re.DOTALL)
+    words = [
+        attributes.get(name) or "" for _, attributes in Tags(text).found for name in ("alt", "title", "aria-label")
+    ]
+    return normal(f"{html.unescape(re.sub(r'</?[a-zA-Z][^<>]*>', ' ', text))} {' '.join(words)}".replace("*", ""))
+
+
+def normal(text):
+    """A text in small letters, with single spaces."""
+    return " ".join(text.split()).casefold()
+
+
+def outputs(cell):
+    """What a cell has written and shown, folds aside."""
+    for output in cell.get("outputs", []):
+        data = output.get("data", {})
+        yield normal(output.get("text", ""))
+        yield normal(data.get("text/plain", ""))
+        yield visible(data.get("text/html", ""))
+
+
+def asked(cell):
+    """The questions that a cell asks, by name, and whether each has something to show."""
+    if cell.cell_type != "code" or "predict(" not in cell.source:
+        return
+    for node in ast.walk(ast.parse(cell.source)):
+        if isinstance(node, ast.Call) and ast.unparse(node.func).split(".")[-1] == "predict":
+            yield ast.literal_eval(node.args[0]), len(node.args) + len(node.keywords) > 1
+
+
+def rewritten(notebook):
+    """Whether every question of a notebook shows its result itself."""
+    shows = [show for cell in notebook.cells for _, show in asked(cell)]
+    return bool(shows) and all(shows)
+
+
+def read_before(notebook, place, question):
+    """All that can be read before the question in the cell `place` is answered, in pieces, each with where it stands.
+
+    The cells above it with their outputs, its own, and the code cells that follow at once; not what it asks itself.
+    """
+    cells = notebook.cells
+    after = next((i for i in range(place + 1, len(cells)) if cells[i].cell_type == "markdown"), len(cells))
+    asks = [normal(question.prompt), *(normal(between.join(question.choices)) for between in (" / ", " "))]
+    for number, cell in enumerate(cells[:after]):
+        yield number, said(cell)
+        for text in outputs(cell):
+            for words in asks if number == place else ():
+                text = text.replace(words, " ")
+            yield number, text
+
+
+def said(cell):
+    """What the author has written into a cell."""
+    return visible(cell.source) if cell.cell_type == "markdown" else normal(cell.source)
+
+
+def given_away(notebook):
+    """What a notebook tells of the answers to its questions before they are asked for, in words."""
+    for place, cell in enumerate(notebook.cells):
+        for name, _ in asked(cell):
+            for number, text in read_before(notebook, place, QUESTIONS[name]):
+                yield from (f"{name}: cell {number} says {words!r}" for words in answers_in(text, name))
+            for number, other in enumerate(notebook.cells):
+                if any(normal(QUESTIONS[name].finding) in text for text in (said(other), *outputs(other))):
+                    yield f"{name}: cell {number} tells the finding"
+
+
+def answers_in(text, name):
+    """The phrases in a text that give an answer away; the answer's own words too, where no other choice stands."""
+    for phrase in PHRASES.get(name, ()):
+        if found := re.search(phrase.casefold(), text):
+            yield found.group()
+    choices = [normal(choice) for choice in QUESTIONS[name].choices]
+    answer = choices.pop(QUESTIONS[name].answer)
+    if len(answer.split()) > 2 and answer in text and not any(other in text for other in choices):
+        yield answer
+
+
+READ = {path: nbformat.read(path, as_version=4) for path in NOTEBOOKS}
+REWRITTEN = [path for path, notebook in READ.items() if rewritten(notebook)]
+
+
+def test_some_notebooks_show_their_results_themselves():
+    assert len(REWRITTEN) >= 3
+
+
+@pytest.mark.parametrize("path", REWRITTEN, ids=lambda path: path.stem)
+def test_a_notebook_gives_no_answer_away(path):
+    assert list(given_away(READ[path])) == []
+
+
+def test_every_question_of_these_notebooks_has_its_phrases():
+    names = {name for path in REWRITTEN for cell in READ[path].cells for name, _ in asked(cell)}
+    assert sorted(names - PHRASES.keys()) == [], "add them to PHRASES"
+    assert sorted(PHRASES.keys() - QUESTIONS.keys()) == []
+
+
+# Notebooks that do
+
+
+def page(name="shuffle"):
+    """A notebook that asks a question as it should: a title, a cell before, the question, a cell after, an end."""
+    stored = predict(name, lambda: "seen")._repr_mimebundle_()[0]
+    stored = {mime: stored[mime] for mime in ("text/html", "text/plain")}
+    question = new_code_cell(f"explore.predict({name!r}, picture)")
+    question.outputs = [new_output("execute_result", stored, execution_count=2)]
+    cells = [new_markdown_cell("# A title"), new_code_cell("setup()"), question, new_code_cell("x = 1")]
+    return new_notebook(cells=[*cells, new_markdown_cell("Why is that?"), new_code_cell("y = 2")])
+
+
+def test_a_question_alone_gives_nothing_away():
+    """Its choices hold the answer, and its fold does."""
+    assert all(list(given_away(page(name))) == [] for name in PHRASES)
+
+
+@pytest.mark.parametrize("name", PHRASES)
+def test_the_phrases_of_a_question_find_its_finding(name):
+    """In the prose above, in other words than the finding's; in the heading too."""
+    question = page(name)
+    answer, finding = QUESTIONS[name].choices[QUESTIONS[name].answer], QUESTIONS[name].finding
+    question.cells[0].source = f"# We shall see that it is so: *{answer}*, since {finding}"
+    found = list(given_away(question))
+    assert any(words.startswith(f"{name}: cell 0 says ") and repr(normal(answer)) not in words for words in found), (
+        found
+    )
+
+
+def picture(alt):
+    """A stored picture."""
+    return [
+        new_output("display_data", {"image/png": "a", "text/html": f'<img alt="{alt}" src="x">', "text/plain": "x"})
+    ]
+
+
+@pytest.mark.parametrize(
+    ("cell", "change"),
+    [
+        (0, {"source": "# Shuffled words\n\nThe name for this is **permutation *equivariance***."}),
+        (0, {"source": "Then the sum does\nnot at  all change."}),
+        (1, {"source": 'show(plot_lines(x, title="Not at all"), alt="x")'}),
+        (1, {"source": "# a mean does not care in which order"}),
+        (1, {"outputs": picture("The outputs change not at all.")}),
+        (1, {"outputs": [new_output("stream", name="stdout", text="changed: not at all")]}),
+        (2, {"source": 'explore.predict("shuffle", lambda: plot_lines(x, title="The same outputs, shuffled"))'}),
+        (2, {"outputs": picture("The outputs change not at all.")}),
+        (3, {"source": "difference = 0  # not at all"}),
+        (3, {"outputs": [new_output("display_data", {"text/plain": "not at all"})]}),
+        (3, {"outputs": [new_output("display_data", {"text/html": "<b>not</b> at all", "text/plain": ""})]}),
+    ],
+)
+def test_what_gives_an_answer_away_is_noticed(cell, change):
+    notebook = page()
+    notebook.cells[cell].update(change)
+    assert any(f"shuffle: cell {cell} says " in words for words in given_away(notebook))
+
+
+def test_the_words_of_the_answer_are_noticed_where_no_other_choice_stands():
+    notebook = page("repeat")
+    notebook.cells[0].source = "Look at the rows: equal? Yes, in every number."
+    assert list(given_away(notebook)) == ["repeat: cell 0 says 'yes, in every number'"]
+    notebook.cells[0].source += " Or no, their places differ?"
+    assert list(given_away(notebook)) == []
+
+
+@pytest.mark.parametrize("cell", range(6))
+def test_the_finding_is_told_nowhere_else(cell):
+    notebook = page()
+    notebook.cells[cell].source += "\n" + ("# " if notebook.cells[cell].cell_type == "code" else "")
+    notebook.cells[cell].source += QUESTIONS["shuffle"].finding
+    assert f"shuffle: cell {cell} tells the finding" in list(given_away(notebook))
+
+
+def test_what_comes_after_and_what_is_folded_away_may_tell():
+    notebook = page()
+    notebook.cells[4].source = "Not at all: that is permutation equivariance."
+    notebook.cells[5].source = "zero = 0  # not at all"
+    notebook.cells[0].source += "\n<details><summary>Peek</summary>\n\nNot at all.\n</details>"
+    assert list(given_away(notebook)) == []
+
+
+def test_a_notebook_is_rewritten_when_all_its_questions_show():
+    assert rewritten(page())
+    old = page()
+    old.cells[5].source = "explore.predict('scale')"
+    assert not rewritten(old) and not rewritten(new_notebook())
+    old.cells[5].source = "explore.predict('scale', show=lambda: 3)"
+    assert rewritten(old)

@@ -1,0 +1,66 @@
+"""The time that a rewritten notebook names is honest: it follows from its words, its cells and its exercises."""
+
+import re
+
+import nbformat
+import pytest
+from notebook_rules import REWRITTEN, code_cells, tags
+from places import ROOT
+
+WORDS, CODE, EXERCISE = 180, 2, 10  # words a minute; minutes for a cell of code, and for an exercise
+NUMBERS = {"half an hour": 30, "three quarters of an hour": 45, "fifty minutes": 50, "an hour": 60}
+
+
+def main_path(notebook):
+    """The cells before *Going deeper*, and before the list of words that one comes back to."""
+    for cell in notebook.cells:
+        if cell.cell_type == "markdown" and re.match("## (Going deeper|Words and letters)", cell.source):
+            return
+        yield cell
+
+
+def minutes(notebook):
+    """What reading and running takes, and what the exercises take."""
+    cells = list(main_path(notebook))
+    prose = " ".join(cell.source for cell in cells if cell.cell_type == "markdown")
+    words = len(re.sub(r"(?s)<details>.*?</details>", "", prose).split())
+    code = code_cells(notebook.__class__(cells=cells))
+    exercises = sum("exercise" in tags(cell) for cell in code)
+    return words / WORDS + CODE * (len(code) - exercises), EXERCISE * exercises
+
+
+def stated(notebook):
+    """The minutes that it asks its reader to plan for, and whether the exercises come on top."""
+    prose = " ".join(cell.source for cell in notebook.cells if cell.cell_type == "markdown")
+    words, rest = re.search(rf"Plan for ({'|'.join(NUMBERS)})\b([^.]*)\.", prose).groups()
+    return NUMBERS[words], "more for" in rest
+
+
+def faults(notebook):
+    """What is dishonest, in words: more than a third off, or more than an hour before the exercises."""
+    reading, exercises = minutes(notebook)
+    plan, on_top = stated(notebook)
+    needed = reading if on_top else reading + exercises
+    if not 2 / 3 * needed <= plan <= 4 / 3 * needed:
+        yield f"it says {plan} minutes and takes {needed:.0f}"
+    if plan > 60:
+        yield f"its main path is planned for {plan} minutes, expected an hour at most"
+
+
+@pytest.mark.parametrize("stem", REWRITTEN)
+def test_the_time_is_honest(stem):
+    assert list(faults(nbformat.read(ROOT / "notebooks" / f"{stem}.ipynb", as_version=4))) == []
+
+
+def made_up(plan, words, cells):
+    """A notebook of so many words and cells of code."""
+    prose = nbformat.v4.new_markdown_cell(f"Plan for {plan}. " + "word " * words)
+    deeper = nbformat.v4.new_markdown_cell("## Going deeper\n" + "word " * 9000)
+    code = [nbformat.v4.new_code_cell("x = 1") for _ in range(cells)]
+    return nbformat.v4.new_notebook(cells=[prose, *code, deeper])
+
+
+def test_a_time_that_is_not_is_noticed():
+    assert list(faults(made_up("an hour", 3600, 20))) == []
+    assert list(faults(made_up("half an hour", 3600, 20))) == ["it says 30 minutes and takes 60"]
+    assert list(faults(made_up("an hour", 180, 10))) == ["it says 60 minutes and takes 21"]
