@@ -7,10 +7,11 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from encoder_lib.checks.verdict import Case, Verdict, examine, numbers
+from encoder_lib.seeded import seeded
 
 
 def check_look_up(attempt: Callable) -> Verdict:
-    """look_up(table, ids): the rows of a table (V, D) by ids of any shape (…) -> (…, D)."""
+    """look_up(weight, ids): the rows of a table (V, D) by ids of any shape (…) -> (…, D)."""
     small = torch.tensor([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]], dtype=torch.float64)
     cases = [
         Case("one id", (small, torch.tensor([1]))),
@@ -50,13 +51,13 @@ def check_gets_gradient(attempt: Callable) -> Verdict:
     hints = (
         "Start with False for every row of the vocabulary; which rows does the sequence touch?",
         "A row that is used twice still counts once: the answer is True or False, not a number.",
-        "The padding row stays as it is even when it is used.",
+        "The padding row stays as it is even when it is used. Its id may be 0; None says that there is no such row.",
     )
     return examine("gets_gradient", attempt, reference, cases, hints)
 
 
 def check_most_similar(attempt: Callable) -> Verdict:
-    """most_similar(table, word): the id of the other word whose vector has the largest cosine with this one."""
+    """most_similar(weight, word): the id of the other word whose vector has the largest cosine with this one."""
 
     def reference(table: Tensor, word: int) -> Tensor:
         cosine = torch.nn.functional.cosine_similarity(table, table[word], dim=-1)  # (V,)
@@ -73,7 +74,8 @@ def check_most_similar(attempt: Callable) -> Verdict:
         Case("the same, for another word", (numbers(7, 8), 6)),
     ]
     hints = (
-        "The cosine is the dot product of two vectors that were both brought to length 1.",
+        "The cosine is the dot product of two vectors that were both brought to length 1. It runs from −1 to 1, and "
+        "the word itself must not win even where all others are below 0.",
         "Each word is most similar to itself: leave it out before you look for the largest.",
         "Give back the position of the largest cosine (argmax), not the cosine.",
     )
@@ -115,8 +117,8 @@ def check_training_loop(attempt: Callable) -> Verdict:
         Case("small steps", (5, 6, 4, 0.01)),
     ]
     hints = (
-        "Before the loop an optimiser: torch.optim.SGD gets model.parameters() and lr. In the loop come four things: "
-        "the loss, the gradients, the step, and clearing the gradients.",
+        "Before the loop an optimiser: torch.optim.SGD gets model.parameters() and lr. In the loop come four lines; if "
+        "the first step is right and the second is not, something of the first is left over.",
         "The loss is F.cross_entropy of the model's scores and the targets; note loss.item() before the step changes "
         "anything.",
         "Gradients must be there when the step is taken, and gone before the next ones are computed.",
@@ -126,11 +128,8 @@ def check_training_loop(attempt: Callable) -> Verdict:
 
 def _word_model(n_words: int) -> nn.Sequential:
     """An embedding of two numbers a word and a linear layer, the same whenever it is made. ids (B,) -> (B, V)"""
-    model = nn.Sequential(nn.Embedding(n_words, 2), nn.Linear(2, n_words)).double()
-    with torch.no_grad():
-        for seed, parameter in enumerate(model.parameters()):
-            parameter.copy_(numbers(*parameter.shape, seed=seed))
-    return model
+    with seeded(0):
+        return nn.Sequential(nn.Embedding(n_words, 2), nn.Linear(2, n_words)).double()
 
 
 def _same_parameters(model: nn.Module, other: nn.Module) -> bool:

@@ -30,24 +30,27 @@ QUESTIONS = {
         "each card stands its answer.",
     ),
     "repeat": Question(
-        prompt="The ids are [2, 3, 2]: the first token and the third are the same. Are the first and third row equal?",
-        choices=("yes, in every number", "nearly, up to rounding", "no, their places differ"),
+        prompt="In “dog eats dog” one dog eats, and the other is eaten. Do both get the same vector?",
+        choices=("yes, in every number", "nearly, up to rounding", "no, their roles differ"),
         answer=0,
-        finding="Both rows are copies of row 2 of one table. A look-up does not know where in the sentence it happens.",
+        finding="The first row and the third are equal: both are copies of row 2 of one table. A look-up knows neither "
+        "the place of a word nor its company. Finding out who eats whom is left to the rest of the encoder.",
     ),
     "gradient": Question(
-        prompt="The table has 6 rows, and row 0 is that of the padding. The batch holds the ids 1, 4, 4 and 2, 0, 0. "
-        "How many rows get a gradient that is not zero?",
+        prompt="The table has 6 rows, and row 0 is that of the padding. The batch holds “dog sees dog”, 2, 4, 2, and "
+        "“cat” with padding, 1, 0, 0. How many rows get a gradient that is not zero?",
         choices=("2", "3", "4", "6"),
         answer=1,
-        finding="Rows 1, 2 and 4. Nothing read rows 3 and 5; row 0 was read, but the row of the padding is left out.",
+        finding="Three: cat, dog and sees. A number that was read once is in the sum once and has the gradient 1; dog "
+        "was read twice and has 2. Nothing read eats and fish; the padding was read, but its row is left out. From "
+        "this batch those three rows cannot learn.",
     ),
     "forgotten": Question(
         prompt="The same loop without its line zero_grad. What does the loss do in 150 steps?",
         choices=("the same as before", "it falls, but more slowly", "it falls, then rises far above its beginning"),
         answer=2,
-        finding="It falls for some steps and ends above 100. backward adds to the gradients that are there, so each "
-        "step repeats all earlier ones.",
+        finding="It falls for some steps and ends above 100. backward adds to what grad holds, so each step repeats "
+        "all earlier gradients. The steps become longer and longer, run past the lowest place, and end far from it.",
     ),
     "kinds": Question(
         prompt="Three trainings, from three random beginnings. How do the arrows of the sixteen words lie in the end?",
@@ -57,15 +60,18 @@ QUESTIONS = {
             "words of one kind together, each kind in another place every time",
         ),
         answer=2,
-        finding="Each picture has four bundles, one for each kind of word, and bundles side by side share a verb. "
-        "Which way they point differs from run to run: the loss does not ask for it.",
+        finding="Each picture has four bundles, one for each kind of word. Cat and dog stand beside the same verb, so "
+        "the linear layer has to give both the same scores, and two numbers are all that it sees of either. Which way "
+        "a bundle points differs from run to run: the loss does not ask for it.",
     ),
     "own_card": Question(
         prompt="An embedding of the 64 cards and a linear layer, trained on 400 batches of fresh cards. How many of "
         "its answers are right?",
         choices=("about 12.5 %, as many as a guess", "about 25 %", "about 50 %", "nearly all"),
         answer=0,
-        finding="The model sees one card at a time, and nothing on a card tells which letter another card shows.",
+        finding="As many as a guess. A table reads one card at a time, and the answer lies on another, whose letter "
+        "was drawn independently of this one. The arrow says where to look, but nothing in this model looks anywhere. "
+        "One in eight is the most in the long run; the tenths are luck, on 32,000 cards.",
     ),
     "doubled": Question(
         prompt="We double every weight in each of 30 layers. How much larger are the numbers that come out?",
