@@ -31,7 +31,7 @@ QUESTIONS = {
     ),
     "repeat": Question(
         prompt="In “dog eats dog” one dog eats, and the other is eaten. Do both get the same vector?",
-        choices=("yes, in every number", "nearly, up to rounding", "no, their roles differ"),
+        choices=("yes, in every number", "nearly, up to rounding", "no, their places differ"),
         answer=0,
         finding="The first row and the third are equal: both are copies of row 2 of one table. A look-up knows neither "
         "the place of a word nor its company. Finding out who eats whom is left to the rest of the encoder.",
