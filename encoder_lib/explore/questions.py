@@ -42,8 +42,8 @@ QUESTIONS = {
         choices=("2", "3", "4", "6"),
         answer=1,
         finding="Three: cat, dog and sees. A number that was read once is in the sum once and has the gradient 1; dog "
-        "was read twice and has 2. Nothing read eats and fish; the padding was read, but its row is left out. From "
-        "this batch those three rows cannot learn.",
+        "was read twice and has 2. The rows of eats and fish were not read; that of the padding was, and is left out. "
+        "From this batch those three rows cannot learn.",
     ),
     "forgotten": Question(
         prompt="The same loop without its line zero_grad. What does the loss do in 150 steps?",
@@ -61,8 +61,15 @@ QUESTIONS = {
         ),
         answer=2,
         finding="Each picture has four bundles, one for each kind of word. Cat and dog stand beside the same verb, so "
-        "the linear layer has to give both the same scores, and two numbers are all that it sees of either. Which way "
-        "a bundle points differs from run to run: the loss does not ask for it.",
+        "the linear layer has to give both nearly the same scores, and two numbers are all it sees of either. Which "
+        "way a bundle points differs from run to run: the loss does not ask for it.",
+    ),
+    "new_word": Question(
+        prompt="Our 200 merges were found in 646 words of Alice, and “unbelievably” is not among them. How is it cut?",
+        choices=("not at all: it is unknown", "into its twelve letters", "into eight pieces of one or two letters"),
+        answer=2,
+        finding="Into eight: un, b, el, i, e, v, ab, ly. What is frequent in one text is so in new words, too. "
+        "MiniLM has far more pieces, 30,522 of them, and needs five.",
     ),
     "own_card": Question(
         prompt="An embedding of the 64 cards and a linear layer, trained on 400 batches of fresh cards. How many of "

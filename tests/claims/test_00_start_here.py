@@ -65,7 +65,7 @@ def test_what_comes_out_for_bank_depends_on_its_company(notebook):
     table = model.encoder.embedding.token
     rows = [
         table(model.ids(text))[0, model.tokens(text).index("bank")]
-        for text in ("The river bank was flooded.", "The bank raised its interest rates.")
+        for text in ("The river bank was flooded.", "The big bank raised its interest rates.")
     ]
     assert torch.equal(*rows)  # as a token it is the same
 

@@ -305,8 +305,8 @@ def test_pieces_are_shared_so_fewer_rows_are_read_once(notebook):
 
 
 def test_no_word_in_known_letters_is_unknown(notebook):
-    assert "".join(notebook["cut"]("zyzzyva")) == "zyzzyva"
-    assert "wondering" not in notebook["counts"] and notebook["cut"]("wondering") == ["wonder", "ing"]
+    assert notebook["cut"]("zyzzyva").replace(" ", "") == "zyzzyva"
+    assert "wondering" not in notebook["counts"] and notebook["cut"]("wondering") == "wonder ing"
     assert "curiouser" not in notebook["counts"]
 
 
@@ -322,7 +322,15 @@ def test_minilm_has_30522_pieces_and_cuts_longest_first(notebook):
             found.append(mark + rest[:length])
             rest = rest[length:]
         assert minilm.tokens(word) == ["[CLS]", *found, "[SEP]"]
-    assert notebook.shown("MiniLM: [CLS] curious ##er [SEP]")
+    shown = notebook.prediction("new_word").result
+    assert shown.loc["curiouser", "MiniLM"] == "curious ##er"
+
+
+def test_unbelievably_is_cut_into_eight_pieces_here_and_five_there(notebook):
+    shown = notebook.prediction("new_word").result
+    assert "unbelievably" not in notebook["counts"]
+    assert shown.loc["unbelievably", "ours"] == "un b el i e v ab ly"
+    assert len(shown.loc["unbelievably", "MiniLM"].split()) == 5
 
 
 # The ladder

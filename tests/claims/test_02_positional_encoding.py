@@ -203,19 +203,22 @@ def test_tied_rows_are_drawn_small_and_multiplied_back():
 # Turned, or penalised
 
 
-def test_four_equal_words_turned_match_by_the_steps_between_them(notebook):
-    matches = notebook["same"] @ notebook["same"].T  # (T, T)
-    for steps in range(4):
-        assert matches.diagonal(steps).unique().numel() == 1 or matches.diagonal(steps).std() < 1e-12
-    assert matches[0, 1] > matches[0, 2] > matches[0, 3]
+def test_turned_words_match_by_the_steps_between_them_and_tell_right_from_left(notebook):
+    match = notebook["match"]  # (6, 6)
+    for steps in range(-5, 6):
+        assert match.diagonal(steps).std(correction=0) < 1e-12
+    assert (match - match.T).abs().max() > 0.5
+
+
+def test_the_block_follows_from_the_addition_formulas(notebook):
+    a, b = torch.tensor(0.7), torch.tensor(5.0)
+    block = notebook["shift"][:2, :2]
+    torch.testing.assert_close(block @ torch.stack([a.sin(), a.cos()]), torch.stack([(a + b).sin(), (a + b).cos()]))
 
 
 def test_the_turning_by_hand_matches_as_the_librarys(notebook):
     x = torch.randn(5, 4)
-    ours, theirs = (
-        notebook["turn"](x[:, [0, 2, 1, 3]]),
-        RotaryPositionalEncoding(4)(x),
-    )  # pairs stand side by side there
+    ours, theirs = notebook["turn"](x), RotaryPositionalEncoding(4)(x)
     torch.testing.assert_close(ours @ ours.T, theirs @ theirs.T)
 
 
@@ -260,12 +263,8 @@ def test_the_learned_table_copies_to_its_end_and_stops(notebook):
 
 def test_alibi_learns_little_and_keeps_it(notebook):
     alibi = notebook["lines"]["alibi"]
-    assert 10 < alibi[3:16].mean() < 25
+    assert 13 < alibi[3:16].mean() < 19
     assert abs(alibi[3:16].mean() - alibi[16:].mean()) < 3
-
-
-def test_the_spike_at_place_59_is_44_steps_after_the_last_place_of_the_training(notebook):
-    assert notebook["lines"]["sinusoidal"][16:].argmax() + 16 == 59 == 15 + 44
 
 
 # The ladder

@@ -38,6 +38,7 @@ PHRASES = {
         r"longer and longer",
     ),
     "kinds": (r"four bundles", r"from run to run", r"side by side share", r"each kind in another place", r"left open"),
+    "new_word": (r"eight pieces", r"into eight", r"un b el", r"needs five", r"##bel"),
     "own_card": (r"looks anywhere", r"one card at a time", r"no better than a guess", r"as many as a guess"),
     "shuffle": (r"not at all", r"permutation equivarian", r"not care how", r"not care in which", r"outputs, shuffled"),
     "distance": (r"they are equal", r"depends? only on", r"drops out", r"distance alone", r"wherever the pair"),
