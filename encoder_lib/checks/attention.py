@@ -9,6 +9,7 @@ from torch import Tensor, nn
 from encoder_lib.checks.verdict import Case, Verdict, examine, numbers
 from encoder_lib.model.attention import MultiHeadAttention, attention
 from encoder_lib.model.masks import causal_mask, lengths_mask, padding_mask
+from encoder_lib.seeded import seeded
 
 OF_NOBODY = (
     "Where the mask forbids a whole row, the softmax has nothing to share out, and zeros are asked for. What does your "
@@ -89,7 +90,8 @@ def check_multi_head(attempt: Callable) -> Verdict:
 
     def reference(x: Tensor, *rest: Any) -> Tensor:
         *projections, n_heads, mask = rest
-        layer = MultiHeadAttention(x.shape[-1], n_heads)
+        with seeded(0):  # what the layer draws is thrown away, and the learner's random numbers go on as they were
+            layer = MultiHeadAttention(x.shape[-1], n_heads)
         layer.q_proj, layer.k_proj, layer.v_proj, layer.out_proj = projections
         return layer(x, x, x, mask)
 
@@ -127,6 +129,7 @@ def check_multi_head(attempt: Callable) -> Verdict:
 
 def _linear(width: int, *, seed: int) -> nn.Linear:
     """A linear layer with drawn weights, in float64 whatever the default is."""
-    layer = nn.Linear(width, width, dtype=torch.float64)
+    with seeded(0):
+        layer = nn.Linear(width, width, dtype=torch.float64)
     layer.load_state_dict({"weight": numbers(width, width, seed=seed), "bias": numbers(width, seed=seed + 10)})
     return layer.requires_grad_(False)

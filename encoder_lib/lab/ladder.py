@@ -343,7 +343,8 @@ def weights(model: CardModel, cards: Tensor) -> Tensor:
     """
     expect.kind("model", model, CardModel, "a CardModel", "; try rungs[-1].model")
     if not model.attends:
-        raise ValueError("model: expected one with attention, got one in which nothing attends")
+        raise ValueError(f"model: expected a CardModel with attention, got {expect.shown(model)}; try attention=True")
+    expect.token_ids(cards, N_LETTERS * N_CARDS, name="cards", batched=True)
     with trace(model) as t:
         model(cards)
     return t["layers.0.attention.weights"]

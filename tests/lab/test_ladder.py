@@ -410,7 +410,7 @@ def test_weights_are_those_of_the_first_layer():
     weights = ladder.weights(model, cards)
     assert weights.shape == (3, 2, 8, 8) and not weights.requires_grad
     torch.testing.assert_close(weights.sum(dim=-1), torch.ones(3, 2, 8))
-    with pytest.raises(ValueError, match="expected one with attention"):
+    with pytest.raises(ValueError, match="expected a CardModel with attention"):
         ladder.weights(ladder.CardModel(), cards)
 
 
