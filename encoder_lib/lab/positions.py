@@ -55,17 +55,17 @@ def reversal_accuracy(
 
 
 def copy_accuracy(
-    kind: str, *, trained: int = 16, tried: int = 64, back: int = 3, n_heads: int = 1, steps: int = 200, seed: int = 0
+    kind: str, *, trained: int = 16, tried: int = 64, back: int = 3, steps: int = 200, seed: int = 0
 ) -> Tensor:
     """How well a model that was trained on short sequences copies the letter `back` places before, place by place.
 
-    One layer, D = 64, positions of one `kind` ("learned" with a row for each of the `trained` places); Adam at 0.003 on
-    batches of 32 sequences of `trained` letters, in float32, then tried on fresh sequences of `tried` letters. NaN
-    stands where nothing is asked (the first places), and where a learned table has no row.
+    One layer, one head, D = 64, positions of one `kind` ("learned" with a row for each of the `trained` places); Adam
+    at 0.003 on batches of 32 sequences of `trained` letters, in float32, then tried on fresh sequences of `tried`
+    letters. NaN stands where nothing is asked (the first places), and where a learned table has no row.
 
     Shapes: -> (tried,), shares from 0 to 1.
     Raises: ValueError for an unknown kind, a `back` not below `trained`, a `tried` below it; TypeError or ValueError
-    for sizes, heads or steps that are no integers ≥ 1, and heads that do not divide 64, a seed that is none.
+    for sizes or steps that are no integers ≥ 1, a seed that is none.
     """
     expect.choice("kind", kind, POSITIONS)
     expect.sizes(trained=trained, tried=tried, back=back)
@@ -74,7 +74,7 @@ def copy_accuracy(
     draw = partial(copy_back, length=trained, vocab_size=len(LETTERS), back=back)
     task = Task(draw, LETTERS, len(LETTERS), trained)
     with seeded(seed):
-        model = solver(task, n_heads=n_heads, positional=kind, max_len=trained)
+        model = solver(task, n_heads=1, positional=kind, max_len=trained)
         fit(model, lambda: draw(32)[:2], steps=steps)
         reach = trained if kind == "learned" else tried
         ids, targets, _ = copy_back(N_TRIED, reach, len(LETTERS), back=back)

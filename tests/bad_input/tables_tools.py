@@ -466,7 +466,6 @@ ENTRIES = [
             "trained": SIZE + numbers(3, 7),
             "tried": SIZE + numbers(4),
             "back": SIZE + numbers(5),
-            "n_heads": SIZE + numbers(3),
             "steps": SIZE,
             "seed": SEED,
         },
