@@ -22,6 +22,7 @@ from encoder_lib.plots import readable
 TOLERANCE = 1e-4  # an answer computed in float32 is right too
 PATIENCE = 5.0  # seconds that one input may take
 LONGEST = 1000  # characters of a line
+UNWRITTEN = "unwritten"  # the problem of an attempt that gives back its placeholder
 _tries: Counter[str] = Counter()  # how often each exercise was tried since it last passed
 
 
@@ -106,9 +107,9 @@ def _first_problem(
     passed: list[str] = []
     for label, look in looks:
         problem = look()
-        if problem == _UNWRITTEN and passed:
+        if problem == UNWRITTEN and passed:
             problem = f"{label}: here the function returns nothing; is a `return` missing on one path?"
-        elif problem == _UNWRITTEN:
+        elif problem == UNWRITTEN:
             return Verdict(exercise, (), "the function returns nothing yet: write its body, then run this cell again")
         if problem:
             _tries[exercise] += 1
@@ -117,9 +118,6 @@ def _first_problem(
         passed.append(label)
     del _tries[exercise]
     return Verdict(exercise, tuple(passed))
-
-
-_UNWRITTEN = "unwritten"
 
 
 def _objection(thing: Callable, probe: Probe) -> str:
@@ -134,7 +132,7 @@ def _objection(thing: Callable, probe: Probe) -> str:
         raise
     except BaseException as error:
         problem = f"it stopped with {type(error).__name__}: {_said(error)}"
-    return problem and f"{probe.label}: {problem}"
+    return problem if problem in ("", UNWRITTEN) else f"{probe.label}: {problem}"
 
 
 def _problem(attempt: Callable, reference: Callable, case: Case) -> str:
@@ -153,7 +151,7 @@ def _problem(attempt: Callable, reference: Callable, case: Case) -> str:
         advice = "; both sides of a product need one dtype: try .to(table.dtype)" if "dtype" in _said(error) else ""
         return f"{case.label}: with {given} it stopped with {type(error).__name__}: {_said(error)}{advice}"
     if got is None or got is ...:
-        return _UNWRITTEN
+        return UNWRITTEN
     changed = [a for a, b in zip(case.arguments, mine, strict=True) if isinstance(a, Tensor) and not _same(a, b)]
     if changed:
         return f"{case.label}: with {given} the function changed its own input; make a new tensor instead"

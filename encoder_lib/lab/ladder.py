@@ -336,15 +336,17 @@ def _percent(share: float) -> str:
 
 
 @torch.no_grad()
-def weights(model: CardModel, cards: Tensor) -> Tensor:
-    """Who looks at whom in the model's first layer, on these cards. Shapes: cards (B, T) -> (B, H, T, T).
+def weights(model: CardModel, cards: Tensor, *, layer: int = 0) -> Tensor:
+    """Who looks at whom in one layer of the model, 0 the first. Shapes: cards (B, T) -> (B, H, T, T).
 
-    Raises: TypeError for what is no CardModel; ValueError for one without attention; else as the model.
+    Raises: TypeError for what is no CardModel; ValueError for one without attention; TypeError or IndexError for a
+    layer that it lacks; else as the model.
     """
     expect.kind("model", model, CardModel, "a CardModel", "; try rungs[-1].model")
     if not model.attends:
         raise ValueError(f"model: expected a CardModel with attention, got {expect.shown(model)}; try attention=True")
     expect.token_ids(cards, N_LETTERS * N_CARDS, name="cards", batched=True)
+    layer = expect.index("layer", layer, len(model.layers), "a layer")
     with trace(model) as t:
         model(cards)
-    return t["layers.0.attention.weights"]
+    return t[f"layers.{layer}.attention.weights"]

@@ -2,7 +2,8 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
-from itertools import product
+from functools import partial
+from itertools import combinations, product
 from typing import Any, TypeVar
 
 import torch
@@ -68,41 +69,67 @@ def token_similarity(x: Tensor) -> Tensor:
 
 
 @torch.no_grad()
-def layer_similarity(model: TransformerEncoder, ids: Tensor) -> Tensor:
-    """The token similarity of what enters the first layer, and of what each of the L layers puts out.
+def word_similarity(model: TransformerEncoder, sentences: Sequence[Tensor]) -> tuple[Tensor, Tensor]:
+    """How alike two words are in what enters the first layer, and in what each of the L layers puts out.
 
-    Shapes: ids (B, T) -> (L + 1,), on the CPU, a mean over the batch.
-    Raises: TypeError for another model, and as TransformerEncoder and token_similarity.
+        within = mean cosine of two words of one sentence        across = mean cosine of two words of different ones
+
+    The means are over all pairs of places, then over all sentences, or all pairs of them. The first and the last token
+    of a sentence are left out: they are the same in all.
+
+    Shapes: sentences of ids (1, T) each -> (L + 1,) and (L + 1,), on the CPU.
+    Raises: TypeError for another model, or what is no list of ids; ValueError for fewer than two sentences, or one of
+    fewer than four tokens; else as TransformerEncoder.
     """
     expect.kind("model", model, TransformerEncoder, "a TransformerEncoder")
-    expect.token_ids(ids, name="ids", batched=True)
-    if ids.shape[1] < 2:
-        raise ValueError(f"ids: expected at least two tokens to compare, got shape {tuple(ids.shape)}")
+    expect.kind("sentences", sentences, list | tuple, "a list of sentences", "; try [model.ids(text), …]")
+    if len(sentences) < 2:
+        raise ValueError(f"sentences: expected at least two, got {len(sentences)}; try another one beside it")
+    streams = [_words(model, ids) for ids in sentences]  # (L + 1, words, D) each
+    within = torch.stack([token_similarity(x) for x in streams])  # (sentences, L + 1)
+    units = [F.normalize(x, dim=-1) for x in streams]
+    across = torch.stack([(a @ b.mT).mean((1, 2)) for a, b in combinations(units, 2)])  # (pairs, L + 1)
+    return within.mean(0), across.mean(0)
+
+
+def _words(model: TransformerEncoder, ids: Tensor) -> Tensor:
+    """One sentence on its way up, without its first and its last token: (1, T) -> (L + 1, T − 2, D)."""
+    expect.token_ids(ids, name="sentences", batched=True)
+    if ids.shape[0] != 1 or ids.shape[1] < 4:
+        raise ValueError(f"sentences: expected ids (1, T) with at least two words each, got shape {tuple(ids.shape)}")
     with trace(model) as t:
         model(ids)
     stream = [t["embedding"], *(t[f"encoder.layers.{i}"] for i in range(len(model.encoder.layers)))]
-    return torch.stack([token_similarity(x.cpu().double()).mean() for x in stream])  # not every device has float64
+    return torch.cat(stream)[:, 1:-1].cpu().double()  # not every device has float64
 
 
 def chain_gradients(
-    n_layers: int, *, residual: bool, init: str = "default", device: str | torch.device | None = None
+    n_layers: int,
+    *,
+    residual: bool,
+    init: str = "default",
+    seed: int = 0,
+    device: str | torch.device | None = None,
 ) -> Tensor:
     """How large a gradient is before each of a row of random feed-forward networks, and after the last.
 
         x = f(x),  or with the residual path  x = x + f(x);   the loss is a random weighted sum of the last x
 
-    There are no norms and no attention; D = 32, F = 128, and the random numbers are those of seed 0.
+    There are no norms and no attention; D = 32, F = 128. `init` is as for `initialise`, or "he": normal numbers, as
+    large as it takes for a network without the residual path to keep, on average, the size of what it gets (He et al.
+    2015, arXiv 1502.01852). All that is drawn comes from the seed.
 
     Shapes: -> (L + 1,), on the CPU.
-    Raises: TypeError or ValueError for an `n_layers` that is not an integer ≥ 1, an unknown `init`, a device that is
-    not there.
+    Raises: TypeError or ValueError for an `n_layers` that is not an integer ≥ 1, an unknown `init`, a seed that is
+    none, a device that is not there.
     """
     expect.sizes(n_layers=n_layers)
     device = None if device is None else expect.device(device)
     expect.flags(residual=residual)
-    expect.choice("init", init, INITS)
-    with seeded(0):
-        networks = [initialise(FeedForward(32, 128), init).to(device) for _ in range(n_layers)]
+    expect.choice("init", init, (*INITS, "he"))
+    draw = _size_keeping if init == "he" else partial(initialise, init=init)
+    with seeded(seed):
+        networks = [draw(FeedForward(32, 128)).to(device) for _ in range(n_layers)]
         start, direction = (torch.randn(4, 16, 32).to(device) for _ in range(2))  # (B, T, D)
     stream = [start.requires_grad_()]
     for network in networks:
@@ -110,6 +137,14 @@ def chain_gradients(
         stream.append(x + network(x) if residual else network(x))  # (B, T, D)
     loss = (stream[-1] * direction).sum()
     return torch.stack([g.norm() for g in torch.autograd.grad(loss, stream)]).cpu()
+
+
+def _size_keeping(network: FeedForward) -> FeedForward:
+    """He's rule: variance 1/inputs, and twice that behind a ReLU, which throws half of the squares away; no biases."""
+    for linear, variance in ((network.linear1, 1.0), (network.linear2, 2.0)):
+        nn.init.normal_(linear.weight, std=(variance / linear.in_features) ** 0.5)
+        nn.init.zeros_(linear.bias)
+    return network
 
 
 @dataclass(frozen=True)

@@ -30,14 +30,14 @@ def plot_cards(
     arrows: Sequence[int],
     answers: Sequence[str] | None = None,
     *,
-    only: int | None = None,
+    only: int | Sequence[int] | None = None,
     title: str = "",
     ax: Axes | None = None,
 ) -> Axes:
     """Draw a row of cards, each with its letter and an arrow to the card that it points at, and answers below.
 
-    arrows: the places that the cards point at, counted from 0. answers: a text below each card. only: the one card
-    whose arrow is drawn dark; the others stay grey.
+    arrows: the places that the cards point at, counted from 0. answers: a text below each card. only: the card,
+    or the cards, whose arrows are drawn dark; the others stay grey.
     Raises ValueError for lists of different lengths or an empty one; IndexError for an arrow or a card that is not
     there; TypeError for what are no texts, no places or no Axes.
     """
@@ -48,7 +48,8 @@ def plot_cards(
     places = [expect.index("arrows", arrow, len(names), "a card") for arrow in arrows]
     below = [""] * len(names) if answers is None else as_words("answers", answers, len(names))
     names, below = ([drawable(text, TICK) for text in texts] for texts in (names, below))
-    chosen = None if only is None else expect.index("only", only, len(names), "a card")
+    lit = range(len(names)) if only is None else only if isinstance(only, list | tuple) else [only]
+    chosen = [expect.index("only", place, len(names), "a card") for place in lit]
     ax = axes_or_new(ax, (7.0, 2.4))
     for place, (letter, target, answer) in enumerate(zip(names, places, below, strict=True)):
         corner = (place - ROOM, -ROOM)
@@ -56,7 +57,7 @@ def plot_cards(
         ax.text(place, 0.08, letter, ha="center", va="center", fontsize=17, **plain_text())
         ax.text(place, -0.27, f"→ {target}", ha="center", va="center", fontsize=NOTE_SIZE, **plain_text())
         ax.text(place, BELOW, answer, ha="center", va="center", fontsize=12, color=ANSWER, **plain_text())
-        dark = chosen is None or place == chosen
+        dark = place in chosen
         bend = 0.9 / max(1, abs(target - place)) ** 0.55
         ax.add_patch(
             FancyArrowPatch(

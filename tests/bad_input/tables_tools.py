@@ -262,7 +262,11 @@ ENTRIES = [
     Entry(
         "lab.ladder.weights",
         lambda: {"model": ladder.CardModel(attention=True), "cards": torch.tensor([[0, 63]])},
-        {"model": MODULE + numbers(ladder.CardModel()), "cards": IDS},
+        {
+            "model": MODULE + numbers(ladder.CardModel()),
+            "cards": IDS,
+            "layer": [*types(None, "0", 0.5, True), *(Wrong(n, IndexError) for n in (1, -1, 10**20))],
+        },
         draws=True,
     ),
     Entry("lab.ladder.table", lambda: {"rungs": [rung()]}, {"rungs": [*NO_RUNGS, *numbers([])]}),
@@ -480,19 +484,31 @@ ENTRIES = [
         {"x": FLOATS + numbers(torch.ones(3), torch.ones(1, 3), torch.ones(2, 0), torch.tensor(1.0))},
     ),
     Entry(
-        "lab.measure.layer_similarity",
-        lambda: {"model": encoder(), "ids": torch.tensor([[1, 2]])},
+        "lab.measure.word_similarity",
+        lambda: {"model": encoder(), "sentences": [torch.tensor([[1, 2, 2, 1]])] * 2},
         {
             "model": MODULE + types(nn.Linear(2, 2), Encoder(1, 8, 2, 8)),
-            "ids": IDS
-            + numbers(torch.tensor([1, 2]), torch.tensor([[1]]))
-            + [Wrong(torch.tensor([[1, 5]]), IndexError)],
+            "sentences": types(None, 3, "12", torch.tensor([[1, 2, 2, 1]]), ["a", "b"])
+            + numbers([], [torch.tensor([[1, 2, 2, 1]])], [torch.tensor([[1, 2]])] * 2, [torch.tensor([1, 2])] * 2)
+            + [Wrong([torch.tensor([[1, 2, 5, 1]])] * 2, IndexError)],
         },
     ),
     Entry(
         "lab.measure.chain_gradients",
         lambda: {"n_layers": 1, "residual": True},
-        {"n_layers": SIZE, "residual": FLAG, "init": CHOICE, "device": optional(DEVICE)},
+        {"n_layers": SIZE, "residual": FLAG, "init": CHOICE, "seed": SEED, "device": optional(DEVICE)},
+    ),
+    Entry(
+        "lab.warm_up.learn_to_reverse",
+        lambda: {"n_layers": 1, "norm_first": True, "steps": 1},
+        {
+            "n_layers": SIZE,
+            "norm_first": FLAG,
+            "warm_up": COUNT,
+            "steps": SIZE,
+            "lr": POSITIVE,
+            "seed": SEED,
+        },
     ),
     Entry(
         "lab.measure.depth_profiles",
@@ -781,7 +797,8 @@ ENTRIES = [
             + numbers([], [1], [1, 0, 1])
             + [Wrong([2, 0], IndexError), Wrong([-1, 0], IndexError)],
             "answers": [*labels(2)],
-            "only": optional(NO_PLACE),
+            "only": [*types("0", 0.5, True, {0}, ["0"], [0.5], [None], [True])]
+            + [Wrong(places, IndexError) for places in (2, -1, 10**30, [2], [0, -1])],
             "ax": AXES,
         },
         {"title": DRAWN},

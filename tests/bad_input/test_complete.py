@@ -40,6 +40,7 @@ INSIDE = {
     "lab.ladder.CardLayer": "made by CardModel, which checks its arguments",
     "lab.ladder.Part": "a row of PARTS",
     "lab.ladder.Rung": "made by climb",
+    "lab.warm_up.Learned": "made by learn_to_reverse",
     "lab.measure.Profile": "made by depth_profiles",
     "recast.recast": "modules and classes of the library",
     "training.tasks.Sample": "made by the tasks",

@@ -405,9 +405,15 @@ def test_what_each_part_buys(seed):
     assert answered > 0.9 and missed < 0.4 and min(two_heads) > 0.99, shares
 
 
-def test_weights_are_those_of_the_first_layer():
-    model, (cards, _) = ladder.CardModel(positions="learned", attention=True, n_heads=2), deal(3)
+def test_weights_are_those_of_the_first_layer_or_of_the_one_asked_for():
+    model, (cards, _) = ladder.CardModel(positions="learned", attention=True, n_heads=2, n_layers=2), deal(3)
+    with trace(model) as t:
+        model(cards)
+    assert torch.equal(ladder.weights(model, cards, layer=1), t["layers.1.attention.weights"])
+    with pytest.raises(IndexError, match="layer: expected a layer from 0 to 1, got 2"):
+        ladder.weights(model, cards, layer=2)
     weights = ladder.weights(model, cards)
+    assert torch.equal(weights, t["layers.0.attention.weights"])
     assert weights.shape == (3, 2, 8, 8) and not weights.requires_grad
     torch.testing.assert_close(weights.sum(dim=-1), torch.ones(3, 2, 8))
     with pytest.raises(ValueError, match="expected a CardModel with attention"):

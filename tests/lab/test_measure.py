@@ -1,6 +1,7 @@
 """Depth, measured: every number against a plain computation of its own, and the bad input."""
 
 import math
+from itertools import combinations
 
 import pytest
 import torch
@@ -18,9 +19,9 @@ from encoder_lib.lab.measure import (
     initialise,
     layer_flops,
     layer_gradients,
-    layer_similarity,
     power_law_exponent,
     token_similarity,
+    word_similarity,
 )
 
 SIZES = {"d_model": 8, "n_heads": 2, "d_ff": 12, "batch": 3, "tokens": 5}
@@ -175,7 +176,8 @@ def test_chain_gradients_are_products_of_each_networks_derivative(residual):
     ("options", "error"),
     [
         ({"residual": 1}, TypeError),
-        ({"residual": True, "init": "he"}, ValueError),
+        ({"residual": True, "init": "hey"}, ValueError),
+        ({"residual": True, "seed": -1}, ValueError),
         ({"residual": True, "n": 0}, ValueError),
     ],
 )
@@ -184,15 +186,59 @@ def test_chain_gradients_refuse(options, error):
         chain_gradients(options.pop("n", 2), **options)
 
 
-def test_layer_similarity_follows_the_tokens_through_the_layers():
-    model, ids = TransformerEncoder(9, 3, 8, 2, 12), torch.tensor([[1, 2, 3, 4], [5, 6, 7, 8]])
-    x, expected = model.embedding(ids), []
-    for layer in [None, *model.encoder.layers]:
-        x = x if layer is None else layer(x)
-        expected.append(token_similarity(x.double()).mean())
-    found = layer_similarity(model, ids)
-    torch.testing.assert_close(found, torch.stack(expected).detach())
-    assert not found.requires_grad
+def test_word_similarity_compares_words_within_a_sentence_and_across_all_pairs_of_sentences():
+    model = TransformerEncoder(9, 2, 8, 2, 12)
+    sentences = [torch.tensor([ids]) for ids in ([1, 2, 3, 4, 8], [1, 5, 6, 8], [1, 7, 7, 5, 8])]
+    within, across = word_similarity(model, sentences)
+    streams = []
+    for ids in sentences:
+        stream = [model.embedding(ids)]
+        for layer in model.encoder.layers:
+            stream.append(layer(stream[-1]))
+        streams.append([x[0, 1:-1].double() for x in stream])
+    for i in range(3):
+        inside = [token_similarity(stream[i]).item() for stream in streams]
+        assert within[i].item() == pytest.approx(sum(inside) / 3)
+        cosines = [
+            sum(F.cosine_similarity(u, v, dim=0).item() for u in a[i] for v in b[i]) / (len(a[i]) * len(b[i]))
+            for a, b in combinations(streams, 2)
+        ]
+        assert across[i].item() == pytest.approx(sum(cosines) / 3)
+    assert within.shape == across.shape == (3,) and not within.requires_grad
+
+
+def test_a_sentence_beside_itself_is_as_alike_across_as_its_words_are_with_themselves_counted():
+    model, ids = TransformerEncoder(9, 1, 8, 2, 12), torch.tensor([[1, 2, 3, 8]])
+    within, across = word_similarity(model, [ids, ids])
+    torch.testing.assert_close(across, (1 + within) / 2)  # two words: two pairs of a word with itself, two others
+
+
+@pytest.mark.parametrize(
+    ("sentences", "error", "words"),
+    [
+        ([torch.tensor([[1, 2, 3, 4]])], ValueError, "at least two, got 1"),
+        (torch.tensor([[1, 2, 3, 4]]), TypeError, "a list of sentences"),
+        ([torch.tensor([[1, 2, 3, 4]]), torch.tensor([[1, 2, 3]])], ValueError, "at least two words each"),
+        ([torch.tensor([[1, 2, 3, 4]] * 2)] * 2, ValueError, r"\(1, T\).*got shape \(2, 4\)"),
+        ([torch.tensor([[1.0, 2.0, 3.0, 4.0]])] * 2, TypeError, "sentences: expected integers"),
+    ],
+    ids=range(5),
+)
+def test_word_similarity_refuses(sentences, error, words):
+    with pytest.raises(error, match=words):
+        word_similarity(TransformerEncoder(9, 1, 8, 2, 12), sentences)
+
+
+def test_he_keeps_the_size_of_what_passes_and_of_the_gradient_on_average():
+    """Without the residual path; geometric means over the seeds."""
+    arrives = torch.stack([(g[0] / g[-1]).log() for g in (chain_gradients(32, residual=False, init="he", seed=s)
+                                                         for s in range(8))])  # fmt: skip
+    assert 0.4 < arrives.mean().exp() < 2.5 and (arrives.exp() > 0.1).all() and (arrives.exp() < 10).all()
+
+
+def test_chains_of_two_seeds_differ_and_of_one_do_not():
+    one, again, other = (chain_gradients(3, residual=True, seed=seed) for seed in (1, 1, 2))
+    assert torch.equal(one, again) and not torch.allclose(one, other)
 
 
 @pytest.mark.parametrize("power", [-0.5, 0.0, 2.0])

@@ -618,13 +618,13 @@ def test_arrows_bend_upwards_whichever_way_they_point():
         assert start + 0.3 < height.max() < ax.get_ylim()[1], arrow._posA_posB
 
 
-def test_one_card_may_have_its_arrow_lit():
+def test_one_card_or_some_may_have_their_arrows_lit():
     colours = []
-    for only in (None, 1):
+    for only in (None, 1, [0, 2], []):
         patches = plots.plot_cards(["a", "b", "c"], [1, 2, 0], only=only).patches
         colours.append([patch.get_edgecolor() for patch in patches if isinstance(patch, FancyArrowPatch)])
     lit, grey = to_rgba(plots.COLOURS[0]), to_rgba(plots.GREY)
-    assert colours == [[lit] * 3, [grey, lit, grey]]
+    assert colours == [[lit] * 3, [grey, lit, grey], [lit, grey, lit], [grey] * 3]
     texts = [text.get_text() for text in plots.plot_cards(["a", "b"], [1, 0]).texts]
     assert sorted(texts) == ["", "", "a", "b", "→ 0", "→ 1"], "no answers, none drawn"
 

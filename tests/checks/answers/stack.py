@@ -1,9 +1,12 @@
 """What learners answer in 07_encoder_stack: right answers, and wrong ones by the mistake that each makes."""
 
+import copy
+
 import torch
 import torch.nn.functional as F
+from torch import nn
 
-from encoder_lib import checks
+from encoder_lib import EncoderLayer, LayerNorm, checks
 
 
 def _gradient_by_autograd(weights, residual):
@@ -50,7 +53,156 @@ def _flops_by_products(t, d, f):
     return sum(2 * m * k * n for m, k, n in products)
 
 
+class Stacked(nn.Module):
+    def __init__(self, n_layers, d_model, n_heads, d_ff, norm_first):
+        super().__init__()
+        self.layers = nn.ModuleList(self.make(n_layers, d_model, n_heads, d_ff, norm_first=norm_first))
+        self.norm = self.last(d_model, norm_first)
+
+    def make(self, n_layers, *sizes, norm_first):
+        return [EncoderLayer(*sizes, norm_first=norm_first) for _ in range(n_layers)]
+
+    def last(self, d_model, norm_first):
+        return LayerNorm(d_model) if norm_first else nn.Identity()
+
+    def forward(self, x, mask=None):
+        for layer in self.layers:
+            x = layer(x, mask)
+        return self.norm(x)
+
+
+class NumberedLayers(nn.Module):
+    def __init__(self, n_layers, d_model, n_heads, d_ff, norm_first):
+        super().__init__()
+        self.n_layers, self.norm_first = n_layers, norm_first
+        for i in range(n_layers):
+            setattr(self, f"layer{i}", EncoderLayer(d_model, n_heads, d_ff, norm_first=norm_first))
+        if norm_first:
+            self.norm = nn.LayerNorm(d_model)
+
+    def forward(self, x, mask=None):
+        for i in range(self.n_layers):
+            x = getattr(self, f"layer{i}")(x, mask)
+        return self.norm(x) if self.norm_first else x
+
+
+class SameLayer(Stacked):
+    def make(self, n_layers, *sizes, norm_first):
+        return super().make(1, *sizes, norm_first=norm_first) * n_layers
+
+
+class Copies(Stacked):
+    def make(self, n_layers, *sizes, norm_first):
+        (template,) = super().make(1, *sizes, norm_first=norm_first)
+        return [copy.deepcopy(template) for _ in range(n_layers)]
+
+
+class Template(Stacked):
+    def __init__(self, n_layers, *sizes):
+        super().__init__(n_layers, *sizes)
+        self.template = EncoderLayer(*sizes[:3])
+
+
+class PlainList(Stacked):
+    def __init__(self, n_layers, d_model, n_heads, d_ff, norm_first):
+        nn.Module.__init__(self)
+        self.layers = [x.double() for x in self.make(n_layers, d_model, n_heads, d_ff, norm_first=norm_first)]
+        self.norm = self.last(d_model, norm_first)
+
+
+class OneLayer(Stacked):
+    def make(self, n_layers, *sizes, norm_first):
+        return super().make(1, *sizes, norm_first=norm_first)
+
+
+class OneTooMany(Stacked):
+    def make(self, n_layers, *sizes, norm_first):
+        return super().make(n_layers + 1, *sizes, norm_first=norm_first)
+
+
+class LastUnused(OneTooMany):
+    def forward(self, x, mask=None):
+        for layer in self.layers[:-1]:
+            x = layer(x, mask)
+        return self.norm(x)
+
+
+class MaskDropped(Stacked):
+    def forward(self, x, mask=None):
+        return super().forward(x)
+
+
+class MaskOnce(Stacked):
+    def forward(self, x, mask=None):
+        for i, layer in enumerate(self.layers):
+            x = layer(x, None if i else mask)
+        return self.norm(x)
+
+
+class AllReadTheFirst(Stacked):
+    def forward(self, x, mask=None):
+        for layer in self.layers:
+            y = layer(x, mask)
+        return self.norm(y)
+
+
+class SumOfLayers(Stacked):
+    def forward(self, x, mask=None):
+        return self.norm(x + sum(layer(x, mask) for layer in self.layers))
+
+
+class Backwards(Stacked):
+    def forward(self, x, mask=None):
+        for layer in reversed(self.layers):
+            x = layer(x, mask)
+        return self.norm(x)
+
+
+class PostNormThroughout(Stacked):
+    def make(self, n_layers, *sizes, norm_first):
+        return super().make(n_layers, *sizes, norm_first=False)
+
+
+class NeverANorm(Stacked):
+    def last(self, d_model, norm_first):
+        return nn.Identity()
+
+
+class AlwaysANorm(Stacked):
+    def last(self, d_model, norm_first):
+        return LayerNorm(d_model)
+
+
+class NormFirstOfAll(Stacked):
+    def forward(self, x, mask=None):
+        x = self.norm(x)
+        for layer in self.layers:
+            x = layer(x, mask)
+        return x
+
+
 ANSWERS = {
+    checks.check_encoder: (
+        {"a list and a loop": Stacked, "layers by name": NumberedLayers},
+        {
+            "one object": SameLayer,
+            "copies": Copies,
+            "a template beside them": Template,
+            "a plain list": PlainList,
+            "one layer for all": OneLayer,
+            "one too many": OneTooMany,
+            "the last unused": LastUnused,
+            "the mask dropped": MaskDropped,
+            "the mask for the first layer alone": MaskOnce,
+            "each layer reads the input": AllReadTheFirst,
+            "a sum of layers": SumOfLayers,
+            "from the last to the first": Backwards,
+            "norm_first not handed on": PostNormThroughout,
+            "no norm at the end": NeverANorm,
+            "a norm at the end of either": AlwaysANorm,
+            "the norm at the beginning": NormFirstOfAll,
+        },
+    ),
     checks.check_residual_gradient: (
         {
             "product": lambda w, r: (1 + w if r else w).prod(),
