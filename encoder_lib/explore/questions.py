@@ -234,25 +234,73 @@ QUESTIONS = {
         answer=3,
         finding="Averaged over all heads, attention finds the words that carry the vector. A single head may not.",
     ),
-    "deepen": Question(
-        prompt="A pre-norm stack grows from 2 layers to 32, as PyTorch draws its weights. What happens to the gradient "
-        "of the first layer’s feed-forward, before any training?",
+    "whisper": Question(
+        prompt="Without residual connections: how much of the gradient that the last of 32 networks gets is left before "
+        "the first one?",
         choices=(
-            "it shrinks to less than a third",
-            "it stays between a third and three times",
-            "it grows more than threefold",
+            "about a half",
+            "about a thousandth",
+            "about a millionth",
+            "less than a billionth of a billionth",
         ),
-        answer=1,
-        finding="The residual path hands it down past all the layers, unharmed. It is the last layer’s gradient that "
-        "changes with depth.",
+        answer=3,
+        finding="Less than 0.000 000 000 000 000 000 01 of it: the lower line falls by twenty powers of ten. With "
+        "residual connections about twice as much arrives as was sent.",
+    ),
+    "deepen": Question(
+        prompt="Thirty-two layers against two, before any training: which of the four gradients is left with the "
+        "smallest share?",
+        choices=(
+            "post-norm’s first layer",
+            "post-norm’s last layer",
+            "pre-norm’s first layer",
+            "pre-norm’s last layer",
+        ),
+        answer=3,
+        finding="Pre-norm’s last layer, with 0.47. The first layers keep 0.61 and 0.92, and post-norm’s last one "
+        "nearly all.",
     ),
     "order": Question(
-        prompt="Twelve layers, a learning rate of 0.01 from the first step on. Which order learns to reverse eight "
+        prompt="Ten layers, a learning rate of 0.01 from the first step on. Which order learns to reverse eight "
         "symbols within 60 steps?",
         choices=("post-norm", "pre-norm", "both", "neither"),
         answer=1,
-        finding="The pre-norm stack learns it and the post-norm stack guesses. With a fifth of the learning rate, "
-        "post-norm learns too.",
+        finding="Pre-norm answers all, post-norm guesses. The cosine of two tokens is near 0 in the one and 1 in the "
+        "other.",
+    ),
+    "hops": Question(
+        prompt="One layer does one hop. Which of the three tasks do two layers do, with nearly all answers right?",
+        choices=("1 hop alone", "1 hop and 2 hops, not 3", "all three"),
+        answer=2,
+        finding="All three. One layer manages one hop and gets about a third of the others; two layers manage "
+        "three hops as well as one.",
+    ),
+    "two_cards": Question(
+        prompt="In both layers each card may look at the first and the second card of its way alone: neither at itself "
+        "nor, unless the way leads through it twice, at the third card, whose letter it has to name. How many answers "
+        "are right?",
+        choices=("as many as a guess gets, one in eight", "about a half", "nearly all"),
+        answer=2,
+        finding="Nearly all. Take one of the two cards away and leave it all the others, and less than a third is "
+        "right.",
+    ),
+    "across": Question(
+        prompt="Two words of one sentence: their mean cosine climbs from 0.06 at the entrance to 0.46 after the last "
+        "layer. And two words of different sentences?",
+        choices=(
+            "it stays near 0",
+            "it climbs too, up to the end",
+            "it climbs too, and falls in the last layer",
+        ),
+        answer=2,
+        finding="It climbs too, to 0.22 after the fifth layer, and falls to 0.04 in the last. After the first layer "
+        "both are about 0.16: a common direction, which has nothing to do with the sentence.",
+    ),
+    "crossing": Question(
+        prompt="From how many tokens on do the products of tokens with tokens cost more than the six linear maps?",
+        choices=("256", "384", "768", "2,304"),
+        answer=3,
+        finding="2,304, which is 2D + F. Two straight lines, one twice as steep as the other, cross there.",
     ),
     "few": Question(
         prompt="A model sees the same eight sequences over and over, until it answers all of them right. How many of "

@@ -51,6 +51,13 @@ PHRASES = {
     "zero_vector": (r"they shrink", r"e\^0", r"e⁰", r"zero is not nothing", r"shorter than alone", r"gets its share"),
     "one_look": (r"about a quarter", r"spends it in one place", r"one arrow in seven", r"nearly all on one"),
     "ladder_attention": (r"one half", r"toss", r"about 50 %", r"\b50\.\d ?%", r"the letter is found"),
+    "whisper": (r"twenty powers", r"0\.23", r"23 %", r"twice as much arrives", r"nothing arrives", r"10⁻²"),
+    "deepen": (r"0\.47", r"last layers? hears? less", r"nothing vanishes", r"keep 0\.61"),
+    "order": (r"post-norm guesses", r"pre-norm answers all", r"pre-norm learns", r"learns it, the other"),
+    "hops": (r"all three\b", r"two layers (followed|manage|reach)", r"where does the third"),
+    "two_cards": (r"nearly all\b", r"suffice", r"less than a third is right", r"somebody else has taken"),
+    "across": (r"0\.22", r"falls to 0\.04", r"anisotrop", r"common direction"),
+    "crossing": (r"2,304", r"2304", r"2d \+ f", r"one ninth"),
 }
 
 
