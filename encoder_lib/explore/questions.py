@@ -235,8 +235,8 @@ QUESTIONS = {
         finding="Averaged over all heads, attention finds the words that carry the vector. A single head may not.",
     ),
     "whisper": Question(
-        prompt="Without residual connections: how much of the gradient that the last of 32 networks gets is left before "
-        "the first one?",
+        prompt="Without residual connections: how much of the gradient that the last of 32 networks gets is left "
+        "before the first one?",
         choices=(
             "about a half",
             "about a thousandth",
@@ -281,8 +281,7 @@ QUESTIONS = {
         "are right?",
         choices=("as many as a guess gets, one in eight", "about a half", "nearly all"),
         answer=2,
-        finding="Nearly all. Take one of the two cards away and leave it all the others, and less than a third is "
-        "right.",
+        finding="Nearly all. Take one of the two cards away and leave it all the others, and about a quarter is right.",
     ),
     "across": Question(
         prompt="Two words of one sentence: their mean cosine climbs from 0.06 at the entrance to 0.46 after the last "

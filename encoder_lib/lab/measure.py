@@ -173,6 +173,7 @@ def depth_profiles(
     d_ff: int = 128,
     batch: int = 4,
     tokens: int = 16,
+    loudness: float = 1.0,
     device: str | torch.device | None = None,
 ) -> dict[int, Profile]:
     """Profiles of a random stack that is cut off after each of `depths` layers, its final norm put on top of each cut.
@@ -180,12 +181,12 @@ def depth_profiles(
     Input, weights and targets are drawn anew for each seed; gradients are averaged by their logarithms, the rest
     plainly. The loss is a mean over all tokens of the batch: "regression" is the squared distance to random vectors,
     "classification" the cross-entropy of a random linear head with 10 classes and random answers. Torch's own random
-    numbers stay where they are.
+    numbers stay where they are. The input is `loudness` times as large as drawn.
 
     Returns: depth -> Profile, on the CPU.
     Raises: as Encoder; TypeError for depths that are no list, tuple or range; TypeError or ValueError for depths or
-    seeds that are not integers ≥ 1, fewer than two tokens, no depths, an unknown `init` or `loss`, a device that is not
-    there.
+    seeds that are not integers ≥ 1, a loudness ≤ 0, fewer than two tokens, no depths, an unknown `init` or `loss`, a
+    device that is not there.
     """
     if not isinstance(depths, Sequence) or isinstance(depths, str):
         raise TypeError(f"depths: expected a list of whole numbers, got {type(depths).__name__}; try [2, 4, 8]")
@@ -194,6 +195,7 @@ def depth_profiles(
     for depth in depths:
         expect.integer("depths: depth", depth, least=1)
     expect.sizes(seeds=seeds, batch=batch, tokens=tokens)
+    expect.positive("loudness", loudness)
     if tokens < 2:
         raise ValueError(f"tokens: expected at least two tokens to compare, got {tokens}")
     device = None if device is None else expect.device(device)
@@ -204,7 +206,7 @@ def depth_profiles(
         with seeded(seed):
             encoder = initialise(Encoder(max(depths), d_model, n_heads, d_ff, norm_first=norm_first), init).to(device)
             x = torch.randn(batch, tokens, d_model).to(device)  # (B, T, D)
-            drawn.append(_profiles(encoder, x, depths, _drawn_loss(loss, x)))
+            drawn.append(_profiles(encoder, loudness * x, depths, _drawn_loss(loss, x)))
     return {depth: _mean([profiles[depth] for profiles in drawn]) for depth in depths}
 
 

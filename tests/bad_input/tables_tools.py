@@ -525,6 +525,7 @@ ENTRIES = [
             "d_ff": SIZE,
             "batch": SIZE,
             "tokens": SIZE + numbers(1),
+            "loudness": POSITIVE,
             "device": optional(DEVICE),
         },
     ),

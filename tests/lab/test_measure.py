@@ -106,6 +106,14 @@ def test_seeds_are_averaged_and_all_different():
     assert torch.equal(again.gradient, four.gradient)
 
 
+@pytest.mark.parametrize("norm_first", [False, True])
+def test_a_louder_input_is_the_drawn_one_times_a_number(norm_first):
+    """Post-norm's first norms take it away; pre-norm's stream carries it to the end."""
+    plain, loud = (depth_profiles([2], norm_first=norm_first, loudness=n, **SIZES)[2] for n in (1, 100))
+    assert loud.size[0] == pytest.approx(100 * plain.size[0].item())
+    assert (loud.size[2] > 90) == norm_first and (loud.gradient[1] < plain.gradient[1] / 50) == norm_first
+
+
 def test_profiles_leave_the_random_numbers_of_torch_alone():
     torch.manual_seed(5)
     expected = torch.randn(3)
@@ -133,6 +141,7 @@ def test_profiles_are_the_same_on_every_device(device):
         ([2], {"loss": "sum"}, ValueError, "loss: expected one of 'regression', 'classification'"),
         ([2], {"tokens": 1}, ValueError, "at least two tokens"),
         ([2], {"batch": 0}, ValueError, "batch"),
+        ([2], {"loudness": 0}, ValueError, "loudness"),
         ([2], {"n_heads": 5}, ValueError, "divisible"),
     ],
 )

@@ -55,7 +55,7 @@ PHRASES = {
     "deepen": (r"0\.47", r"last layers? hears? less", r"nothing vanishes", r"keep 0\.61"),
     "order": (r"post-norm guesses", r"pre-norm answers all", r"pre-norm learns", r"learns it, the other"),
     "hops": (r"all three\b", r"two layers (followed|manage|reach)", r"where does the third"),
-    "two_cards": (r"nearly all\b", r"suffice", r"less than a third is right", r"somebody else has taken"),
+    "two_cards": (r"suffice", r"about a quarter is right", r"somebody else has taken"),
     "across": (r"0\.22", r"falls to 0\.04", r"anisotrop", r"common direction"),
     "crossing": (r"2,304", r"2304", r"2d \+ f", r"one ninth"),
 }
