@@ -293,7 +293,7 @@ QUESTIONS = {
         ),
         answer=2,
         finding="It climbs too, to 0.22 after the fifth layer, and falls to 0.04 in the last. After the first layer "
-        "both are about 0.16: a common direction, which has nothing to do with the sentence.",
+        "the two are 0.17 and 0.16: a common direction, which has nothing to do with the sentence.",
     ),
     "crossing": Question(
         prompt="From how many tokens on do the products of tokens with tokens cost more than the six linear maps?",

@@ -145,12 +145,6 @@ def test_so_with_five_seeds(seed):
     assert learn_to_reverse(10, norm_first=False, lr=0.002, seed=seed).right > 0.9
 
 
-@pytest.mark.long
-def test_twenty_steps_more_at_the_full_rate_throw_some_runs_back():
-    right = [learn_to_reverse(10, norm_first=False, warm_up=60, steps=80, seed=seed).right for seed in FIVE]
-    assert sum(share < 0.8 for share in right) >= 1 and sum(share > 0.95 for share in right) >= 2
-
-
 # What does a second look buy?
 
 
@@ -262,7 +256,7 @@ def test_words_of_one_sentence_and_of_two_layer_by_layer(notebook):
     within, across = notebook["within"], notebook["across"]
     assert [round(within[i].item(), 2) for i in (0, 6)] == [0.06, 0.46]
     assert [round(across[i].item(), 2) for i in (5, 6)] == [0.22, 0.04]
-    assert within[1] == pytest.approx(0.16, abs=0.015) and across[1] == pytest.approx(0.16, abs=0.015)
+    assert [round(x[1].item(), 2) for x in (within, across)] == [0.17, 0.16]
     assert (across[1:6].diff() > 0).all()
 
 
