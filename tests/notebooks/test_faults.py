@@ -143,6 +143,6 @@ def test_a_stopped_training_leaves_a_working_notebook():
 @pytest.mark.long
 def test_a_loop_of_trainings_is_stopped_as_a_whole():
     """One press ends all seven."""
-    error, text = stop_in("without(part, model)")
+    error, text = stop_in("ablate(part, model)")
     assert text.count("Training stopped by hand after") == 1
     assert error.startswith("AssertionError") and "stopped by hand" in error
