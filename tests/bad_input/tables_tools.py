@@ -265,6 +265,11 @@ ENTRIES = [
         {"model": MODULE + numbers(ladder.CardModel()), "cards": IDS},
         draws=True,
     ),
+    Entry(
+        "lab.ladder.at_the_arrow",
+        lambda: {"weights": torch.ones(1, 1, 8, 8), "cards": torch.zeros(1, 8).long()},
+        {"weights": TENSOR, "cards": IDS},
+    ),
     Entry("lab.ladder.table", lambda: {"rungs": [rung()]}, {"rungs": [*NO_RUNGS, *numbers([])]}),
     # ---- tasks ----
     Entry("training.tasks.kinds_corpus", lambda: {"n_sentences": 3}, {"n_sentences": SIZE, "seed": SEED}),
