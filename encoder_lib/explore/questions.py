@@ -47,10 +47,11 @@ QUESTIONS = {
     ),
     "forgotten": Question(
         prompt="The same loop without its line zero_grad. What does the loss do in 150 steps?",
-        choices=("the same as before", "it falls, but more slowly", "it falls, then rises far above its beginning"),
-        answer=2,
-        finding="It falls for some steps and ends above 100. backward adds to what grad holds, so each step repeats "
-        "all earlier gradients. The steps become longer and longer, run past the lowest place, and end far from it.",
+        choices=("the same as before", "it falls, but more slowly", "it never falls", "it falls and rises again"),
+        answer=3,
+        finding="It falls, for some steps even faster than before, and ends above 100. backward adds to what grad "
+        "holds, so each step repeats all earlier gradients. That makes the steps longer and longer, which helps "
+        "until they run past the lowest place; they end far from it.",
     ),
     "kinds": Question(
         prompt="Three trainings, from three random beginnings. How do the arrows of the sixteen words lie in the end?",
@@ -65,8 +66,13 @@ QUESTIONS = {
         "way a bundle points differs from run to run: the loss does not ask for it.",
     ),
     "new_word": Question(
-        prompt="Our 200 merges were found in 646 words of Alice, and “unbelievably” is not among them. How is it cut?",
-        choices=("not at all: it is unknown", "into its twelve letters", "into eight pieces of one or two letters"),
+        prompt="Our 200 merges were found in the beginning of Alice, which has no “unbelievably”. How is it cut?",
+        choices=(
+            "not at all: it is unknown",
+            "into its twelve letters",
+            "into many short pieces",
+            "into two or three long ones",
+        ),
         answer=2,
         finding="Into eight: un, b, el, i, e, v, ab, ly. What is frequent in one text is so in new words, too. "
         "MiniLM has far more pieces, 30,522 of them, and needs five.",
