@@ -92,8 +92,8 @@ QUESTIONS = {
         "normalising?",
         choices=("a bell curve", "the old histogram, moved and stretched", "flat"),
         answer=1,
-        finding="The same bars stand over other numbers: before, they ran from 0 to 7, now they run from about −1 to "
-        "6. The mean is 0 and the spread 1, and nothing else has become of it.",
+        finding="The same bars stand over other numbers: before, they ran from 0 to 7.4, now they run from −1.0 to "
+        "6.5. The mean is 0 and the spread 1, and nothing else has changed.",
     ),
     "who_moves": Question(
         prompt="One of the 12 words is exchanged. How many of the 12 tokens come out changed: with layer norm, with a "

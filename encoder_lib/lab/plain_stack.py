@@ -33,7 +33,7 @@ class PlainStack(nn.Module):
         self.answer = nn.Linear(WIDTH, N_NUMBERS)
         with torch.no_grad():
             for parameter in self.layers.parameters():
-                parameter *= factor
+                parameter.mul_(factor)
 
     def forward(self, x: Tensor) -> Tensor:
         expect.vectors(x, N_NUMBERS, like=self.read.weight)

@@ -1,6 +1,7 @@
 """What 03_layer_norm says, one test a claim. Where fresh parameters decide, the claim is tried on three seeds."""
 
 import math
+from itertools import pairwise
 
 import pytest
 import torch
@@ -84,9 +85,10 @@ def test_both_words_arrive_as_the_same_numbers_of_size_0_06_to_the_eleventh_digi
 def test_with_root_6_a_tenth_arrives_and_with_4_it_grows_above_100_000(notebook):
     start, end = notebook["drawn"]["× √6"][0], notebook["drawn"]["× √6"][-1]
     assert round(end / start, 1) == 0.1
-    ends = in_fresh_stacks(notebook, lambda: (notebook["differences"](6**0.5)[-1], notebook["differences"](4)[-1]))
-    for kept, grown in ends:
-        assert 0.1 < kept < 1 and grown > 100_000
+    for grown in in_fresh_stacks(notebook, lambda: notebook["differences"](4)[-1]):
+        assert grown > 100_000
+    kept = in_fresh_stacks(notebook, lambda: notebook["differences"](6**0.5))
+    assert all(0.09 < sizes[-1] / sizes[0] < 0.44 for sizes in kept)
 
 
 # One token, by hand
@@ -120,8 +122,7 @@ def test_the_shape_stays(notebook):
     after = notebook["normalise"](before)
     counts = [torch.histc(x, bins=18) for x in (before, after)]
     assert torch.equal(*counts)
-    assert (round(before.min().item()), round(before.max().item())) == (0, 7)
-    assert (round(after.min().item()), round(after.max().item() - 0.1)) == (-1, 6)
+    assert [round(x.item(), 1) for x in (before.min(), before.max(), after.min(), after.max())] == [0, 7.4, -1, 6.5]
     assert len(notebook["before_and_after"]().axes) == 2
 
 
@@ -250,9 +251,7 @@ def test_rms_norm_has_a_gain_and_no_bias():
 
 
 def test_of_a_centred_token_rms_norm_is_layer_norm(notebook):
-    torch.testing.assert_close(
-        notebook["rms_normalise"](notebook["centred"]), notebook["normalise"](notebook["token"])
-    )
+    torch.testing.assert_close(notebook["rms_normalise"](notebook["centred"]), notebook["normalise"](notebook["token"]))
     x = torch.randn(5, 64) + 7
     torch.testing.assert_close(RMSNorm(64, eps=0)(x), notebook["rms_normalise"](x))
 
@@ -299,10 +298,17 @@ def test_the_stacks_that_are_trained_have_twelve_layers_and_32_numbers(notebook)
     assert min(right["layer norm"] + right["RMS norm"]) > 88, "all three get there, or close"
 
 
+def test_in_the_stack_times_10_the_first_scores_run_into_the_millions():
+    for seed in SEEDS:
+        torch.manual_seed(seed)
+        scores = PlainStack(12, factor=10)(torch.randn(100, 4))
+        assert 1e6 < scores.square().mean().sqrt() < 1e7
+
+
 def test_without_a_norm_the_first_layer_gets_less_than_a_billionth_of_the_last_ones_gradient(notebook):
-    for lengths in in_fresh_stacks(notebook, lambda: notebook["gradients"](nn.Identity())):
+    for lengths in in_fresh_stacks(notebook, lambda: notebook["gradients"](notebook["no_norm"])):
         assert lengths[0] < 1e-9 * lengths[-1]
-        assert sum(below < above for below, above in zip(lengths, lengths[1:], strict=False)) >= 25
+        assert sum(below < above for below, above in pairwise(lengths)) >= 25
 
 
 def test_with_a_norm_every_layer_gets_a_gradient_and_with_layer_norm_the_first_get_most(notebook):

@@ -57,7 +57,13 @@ PHRASES = {
         r"(words|outputs|vectors) are (equal|the same)",
     ),
     "bell": (r"same bars", r"cannot bend", r"shape stays", r"picture .* is the same", r"moved and stretched"),
-    "who_moves": (r"1, 4 (and|of) 12", r"all 12\b", r"normalised alone", r"every token alone", r"that the word does not"),
+    "who_moves": (
+        r"1, 4 (and|of) 12",
+        r"all 12\b",
+        r"normalised alone",
+        r"every token alone",
+        r"that the word does not",
+    ),
     "rms_mean": (r"all nearly 1", r"close to 1", r"differences .*drown", r"by about 105", r"between 0\.98"),
     "norm_learns": (
         r"only × √6,",
