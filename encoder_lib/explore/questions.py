@@ -86,26 +86,43 @@ QUESTIONS = {
         "was drawn independently of this one. The arrow says where to look, but nothing in this model looks anywhere. "
         "One in eight is the most in the long run; the tenths are luck, on 32,000 cards.",
     ),
-    "doubled": Question(
-        prompt="We double every weight in each of 30 layers. How much larger are the numbers that come out?",
-        choices=("2 times", "60 times", "900 times", "a billion times"),
+    "thirty_layers": Question(
+        prompt="Two words go through thirty layers, each as PyTorch draws it. At the start they differ by about 1.5. "
+        "By how much do they differ at the end?",
+        choices=("by about 1.5", "by about a tenth of that", "by about a thousandth", "by less than a billionth"),
         answer=3,
-        finding="Each layer doubles what it is given, and the next one doubles it again: 2 multiplied by itself 30 "
-        "times is 1,073,741,824.",
-    ),
-    "means": Question(
-        prompt="A batch holds B = 3 sequences of T = 4 tokens, each a vector of D = 6 numbers. How many means does a "
-        "layer norm take?",
-        choices=("3", "4", "6", "12"),
-        answer=3,
-        finding="One for each token, over the token’s own 6 numbers: 3 · 4 = 12.",
+        finding="By 0.0000000000015. Each layer leaves about 0.4 of the difference, and the next one 0.4 of that.",
     ),
     "bell": Question(
-        prompt="A vector has many small numbers and a few very large ones. What does its histogram look like after a "
-        "layer norm?",
-        choices=("a bell curve", "the old histogram, shifted and scaled", "flat"),
+        prompt="A token has many small numbers and a few large ones. What does their histogram look like after "
+        "normalising?",
+        choices=("a bell curve", "the old histogram, moved and stretched", "flat"),
         answer=1,
-        finding="All its numbers are moved by one amount and divided by another. That cannot bend a shape.",
+        finding="The same bars stand over other numbers: before, they ran from 0 to 7.4, now they run from −1.0 to "
+        "6.5. The mean is 0 and the spread 1, and nothing else has changed.",
+    ),
+    "who_moves": Question(
+        prompt="One of the 12 words is exchanged. How many of the 12 tokens come out changed: with layer norm, with a "
+        "norm over the whole sequence, with batch norm?",
+        choices=("1, 1 and 1", "1, 3 and 6", "1, 4 and 12", "12, 4 and 1"),
+        answer=2,
+        finding="Layer norm changes 1 token, the new word itself. A norm over the sequence changes its 4 tokens. Batch "
+        "norm changes all 12, also those of sequences that the word does not stand in.",
+    ),
+    "rms_mean": Question(
+        prompt="We add 100 to each of the six numbers of a token. What does RMS norm give?",
+        choices=("what it gave before", "what it gave before, 100 higher", "six numbers that are all nearly 1"),
+        answer=2,
+        finding="All six lie between 0.98 and 1.04. Nearly all of the mean square is now the square of the mean, so "
+        "each number is divided by about 105.",
+    ),
+    "norm_learns": Question(
+        prompt="Twelve layers without a norm, trained from three different starts. Which of them get more than 90 % "
+        "right?",
+        choices=("all three", "only the one drawn as PyTorch draws", "only the one × √6", "only the one × 10"),
+        answer=2,
+        finding="Only × √6, the factor at which a layer roughly keeps the size. With a norm behind each layer all "
+        "three starts get there, or close.",
     ),
     "shuffle": Question(
         prompt="If we shuffle the words, will the output for dog change?",

@@ -475,6 +475,18 @@ ENTRIES = [
             "seed": SEED,
         },
     ),
+    # ---- plain stacks ----
+    Entry(
+        "lab.plain_stack.PlainStack",
+        lambda: {"n_layers": 2},
+        {"n_layers": SIZE, "norm": CHOICE, "factor": POSITIVE},
+        draws=True,
+    ),
+    Entry(
+        "lab.plain_stack.plain_stack_accuracy",
+        lambda: {"n_layers": 2, "steps": 1},
+        {"norm": CHOICE, "factor": POSITIVE, "n_layers": SIZE, "steps": SIZE, "seed": SEED},
+    ),
     # ---- measure ----
     Entry(
         "lab.measure.initialise", lambda: {"model": nn.Linear(2, 2), "init": "small"}, {"model": MODULE, "init": CHOICE}

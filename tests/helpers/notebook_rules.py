@@ -14,6 +14,7 @@ REWRITTEN = (  # whose every claim has a test in tests/claims, so that their cel
     "00_start_here",
     "01_embedding",
     "02_positional_encoding",
+    "03_layer_norm",
     "04_attention",
 )
 EXERCISES = (2, 4)  # of a notebook, from the fewest to the most
