@@ -227,21 +227,37 @@ QUESTIONS = {
         finding="About one half. The letter is found, but not whether to swap its case: between a small letter and its "
         "capital the model tosses a coin.",
     ),
-    "position_wise": Question(
-        prompt="Six tokens go into a feed-forward network. We replace the second token by another one. How many of the "
-        "six outputs change?",
-        choices=("one", "those from the second on", "all six"),
-        answer=0,
-        finding="The network gets one vector at a time. What stands at the other five places is not among its inputs.",
-    ),
-    "top_words": Question(
-        prompt="Take the 15 words that excite a hidden unit of MiniLM most. Averaged over the first layer’s units, "
-        "more than a third of them are one and the same word. Now we shuffle each unit’s weights, so that what "
-        "a unit reads is lost. What becomes of that share?",
-        choices=("it falls to a tenth or so", "it halves", "it stays about the same"),
+    "no_bend": Question(
+        prompt="Both networks have 16 hidden units and are trained alike to follow a wave, one with its bend and one "
+        "without. What does the one without draw?",
+        choices=("the wave, a little less well", "a zigzag", "a straight line"),
         answer=2,
-        finding="The same word in two places has nearly the same vector. Whatever word a unit happens to like best "
-        "turns up again and again in its list, learned or not.",
+        finding="A straight line. The network with its bend follows the wave. Without it, 500 steps have done no more "
+        "than to find the line that lies best.",
+    ),
+    "three_hinges": Question(
+        prompt="Add up the three: one upward hinge at −1, twice a downward one at 0, one upward hinge at 1. What does "
+        "their sum look like?",
+        choices=("a straight line", "a staircase", "one peak, and flat on both sides", "a wave that goes on"),
+        answer=2,
+        finding="One peak of height 1 at x = 0. Left of −1 all three are zero, and right of 1 their slopes, 1, −2 and "
+        "1, cancel.",
+    ),
+    "silent_unit": Question(
+        prompt="A hidden unit begins with a sum below zero at every x. After 300 steps of training, once with ReLU and "
+        "once with GELU: has its largest sum changed?",
+        choices=("with both", "with ReLU only", "with GELU only", "with neither"),
+        answer=2,
+        finding="With ReLU the largest sum is what it was, in every digit, with each of the three seeds. With GELU it "
+        "has changed each time: once it came above zero, once close to it, and once it went further down.",
+    ),
+    "ladder_feed_forward": Question(
+        prompt="Attention with one head, then a feed-forward network with 128 hidden units, 400 steps, from three "
+        "random beginnings. What is the share of right answers?",
+        choices=("more than 95 %, all three times", "about 75 %, all three times", "about 50 %, at least twice"),
+        answer=2,
+        finding="About 50 % with two of the three seeds, as with attention alone, and 81 % with the third. A bend that "
+        "could decide is there, and mostly it does not help.",
     ),
     "sink": Question(
         prompt="The model has 72 attention heads. How many of them look at the first token, [CLS], most of all?",

@@ -563,15 +563,6 @@ ENTRIES = [
     ),
     # ---- units ----
     Entry(
-        "lab.units.influence",
-        lambda: {"layer": FeedForward(4, 4), "x": torch.randn(3, 4), "new": torch.randn(3, 4)},
-        {
-            "layer": FUNCTION + types(lambda x: None, lambda x: 3) + numbers(lambda x: x[0], lambda x: x.sum()),
-            "x": FLOATS + numbers(torch.ones(3), torch.ones(2, 4), torch.ones(1, 3, 4)),
-            "new": FLOATS + numbers(torch.ones(3), torch.ones(2, 4), torch.ones(3, 5)),
-        },
-    ),
-    Entry(
         "lab.units.collect_activations",
         lambda: {"model": minilm(), "texts": ["A cat."]},
         {
@@ -591,15 +582,6 @@ ENTRIES = [
         lambda: {"network": FeedForward(2, 3)},
         {"network": MODULE + types(nn.Linear(2, 3)) + numbers(FeedForward(4, 3)), "seed": SEED},
         call=lambda **kw: heard().with_permuted_weights(**kw),
-    ),
-    Entry(
-        "lab.units.top_token_share",
-        lambda: {"preactivations": torch.randn(4, 2), "ids": torch.arange(4), "k": 2},
-        {
-            "preactivations": FLOATS + numbers(torch.ones(4), torch.ones(3, 2)),
-            "ids": IDS + numbers(torch.arange(3), torch.zeros(4, 1).long()),
-            "k": SIZE + numbers(5),
-        },
     ),
     Entry(
         "lab.units.most_selective_units",

@@ -16,6 +16,7 @@ REWRITTEN = (  # whose every claim has a test in tests/claims, so that their cel
     "02_positional_encoding",
     "03_layer_norm",
     "04_attention",
+    "05_feed_forward",
 )
 EXERCISES = (2, 4)  # of a notebook, from the fewest to the most
 EXERCISES_OF = {"10_debugging_clinic": (15, 25)}

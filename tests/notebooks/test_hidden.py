@@ -76,6 +76,10 @@ PHRASES = {
     "saturate": (r"more than 80", r"climbs with K", r"but its largest", r"takes nearly all", r"stays near 10"),
     "zero_vector": (r"they shrink", r"e\^0", r"e⁰", r"zero is not nothing", r"shorter than alone", r"gets its share"),
     "one_look": (r"about a quarter", r"spends it in one place", r"one arrow in seven", r"nearly all on one"),
+    "no_bend": (r"straight line", r"one linear map", r"whatever the width", r"the line that lies best"),
+    "three_hinges": (r"\bpeak", r"\bbump\b", r"slopes, 1, −2", r"back to flat"),
+    "silent_unit": (r"dead unit", r"no gradient", r"speaks again", r"in every digit", r"stays silent"),
+    "ladder_feed_forward": (r"two of the three", r"\b81\.\d|\b81 %", r"at least twice", r"mostly it does not"),
     "ladder_attention": (r"one half", r"toss", r"about 50 %", r"\b50\.\d ?%", r"the letter is found"),
 }
 
