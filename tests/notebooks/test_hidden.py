@@ -50,6 +50,10 @@ PHRASES = {
     "saturate": (r"more than 80", r"climbs with K", r"but its largest", r"takes nearly all", r"stays near 10"),
     "zero_vector": (r"they shrink", r"e\^0", r"e⁰", r"zero is not nothing", r"shorter than alone", r"gets its share"),
     "one_look": (r"about a quarter", r"spends it in one place", r"one arrow in seven", r"nearly all on one"),
+    "without_residual": (r"one vector, thirteen", r"copies of", r"little in common", r"looks at all tokens"),
+    "pre_norm_length": (r"longer, by", r"a third or more", r"runs through, grows", r"cuts? the (sum|stream) back"),
+    "residual_alone": (r"about half:", r"as many as attention alone", r"can act on it", r"it takes both"),
+    "loud_cards": (r"only the model with norms", r"stuck at 38", r"norms buy", r"independence of scale"),
     "ladder_attention": (r"one half", r"toss", r"about 50 %", r"\b50\.\d ?%", r"the letter is found"),
 }
 
