@@ -287,7 +287,7 @@ def test_nearly_all_with_three_seeds_and_without_the_plus_sign_it_depends_on_luc
 
 
 def test_without_the_network_half_are_right(notebook):
-    assert 0.46 < notebook["right"] < 0.54
+    assert 0.46 < notebook["alone"] < 0.54
     (shown,) = notebook.table("% right")["% right"]
     assert 46 < float(shown) < 54
 
@@ -355,7 +355,7 @@ def test_with_silent_branches_post_norm_is_two_norms_and_pre_norm_is_nothing(not
 
 
 def test_a_block_is_shuffled_and_padded_as_its_parts_are(notebook):
-    assert notebook["shuffled"].abs().max() < 1e-10 and notebook["hidden_padding"].abs().max() < 1e-10
+    assert notebook["shuffled"].abs().max() < 1e-10 and notebook["with_padding"].abs().max() < 1e-10
 
 
 def test_the_heads_drop_out_of_the_count():
