@@ -180,20 +180,39 @@ QUESTIONS = {
         finding="Each card knows where it stands, and none can look at another one.",
     ),
     "without_residual": Question(
-        prompt="Thirteen words go through a fresh attention, and its output through a fresh feed-forward network. How "
-        "alike are the thirteen vectors at the end?",
-        choices=("as different as the words were", "somewhat alike", "nearly all the same"),
+        prompt="How alike are the thirteen vectors that come out, compared with those that went in?",
+        choices=("as different as before", "somewhat more alike", "nearly all the same"),
         answer=2,
-        finding="With fresh weights attention looks at all words about equally, so each of them gets about the same "
-        "mean. What was a word’s own is gone.",
+        finding="On the left the tokens have little in common. On the right every two of them have a cosine near 1: "
+        "one vector, thirteen times. A fresh attention looks at all tokens about equally, so each gets about the same "
+        "mean.",
     ),
     "pre_norm_length": Question(
-        prompt="Twelve fresh layers, each with its norms on the branches. How long is a token’s vector after the last "
-        "layer, compared with the beginning?",
+        prompt="Twelve fresh blocks with their norms on the branches. How long is a token’s vector after the last one, "
+        "compared with the beginning?",
         choices=("shorter", "as long: there are 24 norms", "longer"),
         answer=2,
-        finding="On the way from bottom to top there is no norm at all. Every branch adds something, and nothing cuts "
-        "the sum back.",
+        finding="Longer, by a third or more. On the way from bottom to top there is no norm at all: every branch adds "
+        "something, and nothing cuts the sum back. With post-norm the length is 8 after every block.",
+    ),
+    "residual_alone": Question(
+        prompt="Attention with a plus sign around it, and no feed-forward network. How many answers are right?",
+        choices=("as many as by a guess: 12.5 %", "about half", "about three quarters", "nearly all"),
+        answer=1,
+        finding="About half: as many as attention alone. The card’s own case is there now, beside the letter, and "
+        "nothing can act on it.",
+    ),
+    "loud_cards": Question(
+        prompt="Embeddings ten times as large. What becomes of the two models, without norms and with?",
+        choices=(
+            "both still learn it",
+            "without norms it stays far below, with norms it learns",
+            "with norms it stays far below, without norms it learns",
+            "both stay far below",
+        ),
+        answer=1,
+        finding="As drawn, both are right nearly always. Ten times as large, only the model with norms is; the one "
+        "without is stuck at 38 % with this seed, and with two others at 38 and 58 %.",
     ),
     "saturate": Question(
         prompt="With K = 512 and without the division by √K: how much of its weight does a query give to the one key "

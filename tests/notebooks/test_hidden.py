@@ -80,6 +80,10 @@ PHRASES = {
     "three_hinges": (r"\bpeak", r"\bbump\b", r"slopes, 1, −2", r"back to flat"),
     "silent_unit": (r"dead unit", r"no gradient", r"speaks again", r"in every digit", r"stays silent"),
     "ladder_feed_forward": (r"two of the three", r"\b81\.\d|\b81 %", r"at least twice", r"mostly it does not"),
+    "without_residual": (r"one vector, thirteen", r"copies of", r"little in common", r"looks at all tokens"),
+    "pre_norm_length": (r"longer, by", r"a third or more", r"runs through, grows", r"cuts? the (sum|stream) back"),
+    "residual_alone": (r"about half:", r"as many as attention alone", r"can act on it", r"it takes both"),
+    "loud_cards": (r"only the model with norms", r"stuck at 38", r"norms buy", r"independence of scale"),
     "ladder_attention": (r"one half", r"toss", r"about 50 %", r"\b50\.\d ?%", r"the letter is found"),
 }
 
