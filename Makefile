@@ -73,7 +73,7 @@ $(STAMP): pyproject.toml requirements.txt tests/requirements.txt tests/constrain
 	@$(PYTHON) -c 'import sys; (3, 14) > sys.version_info >= (3, 11) or sys.exit("Python 3.11 to 3.13 is needed and this is %d.%d. Name another one: make PYTHON=python3.11" % sys.version_info[:2])'
 	@echo "Setting up $(VENV): about two minutes the first time, more on a slow connection."
 	@$(PYTHON) -m venv $(VENV)
-	@$(RUN) pip install --quiet --disable-pip-version-check $(INSTALL_$(VERSIONS))
+	@$(RUN) pip install --quiet --no-compile --disable-pip-version-check $(INSTALL_$(VERSIONS))
 	@touch $@
 	@echo "Set-up finished."
 

@@ -136,9 +136,9 @@ def _source(thing: Callable) -> str:
 def table(columns: Mapping[str, object], rows: Iterable[str] | None = None, *, decimals: int = 2) -> "pd.DataFrame":
     """Columns with their names, as a table: numbers rounded to `decimals` places, with no minus before a zero.
 
-    columns: name -> a tensor or array (n,), or a list of n numbers or texts. rows: a name for each row; they are
-    numbered from 0 when None. Whole numbers, truth values and texts stay as they are. Every cell is a text: pandas
-    would round a column of numbers by rules of its own.
+    columns: name -> a tensor or array (n,), or a list of n numbers, texts or shapes. rows: a name for each row; they
+    are numbered from 0 when None. Whole numbers, truth values, texts and shapes stay as they are. Every cell is a text:
+    pandas would round a column of numbers by rules of its own.
 
     Raises: TypeError for columns whose names or cells are neither, or decimals that are no integer; ValueError for no
     columns, no rows, lengths that differ, a tensor that is not (n,), names that don't match the rows, decimals that are
@@ -193,4 +193,6 @@ def _cell(name: str, x: object, decimals: int) -> str:
         return str(x)
     if isinstance(x, float):
         return f"{round(x, decimals) + 0.0:.{decimals}f}"
+    if isinstance(x, tuple) and all(type(size) is int for size in x):  # a tensor's shape, or the tuple of it
+        return str(tuple(x))
     raise TypeError(f"{name}: expected numbers or texts, got {expect.shown(x)} ({type(x).__name__})")

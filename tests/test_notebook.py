@@ -171,6 +171,11 @@ def test_rows_may_have_the_same_name():
     assert list(table({"weight": [1]}, rows=(word for word in ["the"])).index) == ["the"]
 
 
+def test_a_table_takes_shapes():
+    x = torch.ones(2, 3)
+    assert table({"shape": [x.shape, (5,), ()]})["shape"].tolist() == ["(2, 3)", "(5,)", "()"]
+
+
 def test_a_table_reads_the_same_on_every_page():
     frame = table({"score": [1.0, -2.0], "word": ["a", "b & <b>"]}, rows=["<i>", "two"])
     page = frame._repr_html_()
@@ -206,13 +211,14 @@ def test_no_text_in_a_table_is_cut():
         ({"a": {1, 2}}, {}, TypeError, "a: expected a tensor .* got {1, 2}"),
         ({"a": [None]}, {}, TypeError, "a: expected numbers or texts, got None"),
         ({"a": [[1]]}, {}, TypeError, r"a: expected numbers or texts, got \[1\]"),
+        ({"a": [(1, 2.5)]}, {}, TypeError, r"a: expected numbers or texts, got \(1, 2.5\)"),
         ({"a": [torch.ones(1)]}, {}, TypeError, "a: expected numbers or texts, got tensor"),
         ({"a": torch.tensor([1j])}, {}, TypeError, "a: expected numbers or texts, got 1j"),
         ({"a": torch.ones(2, device="meta")}, {}, TypeError, "a: expected numbers or texts, got Tensor"),
         ({"a": torch.ones(2).to_sparse()}, {}, TypeError, "a: expected numbers or texts, got Tensor"),
         ({3: [1]}, {}, TypeError, "columns: for each text expected a str, got int"),
     ],
-    ids=range(20),
+    ids=range(21),
 )
 def test_what_makes_no_table_is_refused(columns, options, error, words):
     with pytest.raises(error, match=words):

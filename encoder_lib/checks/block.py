@@ -4,14 +4,18 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from encoder_lib.checks.verdict import Case, Verdict, examine, numbers
+from encoder_lib.model.encoder import EncoderLayer
+from encoder_lib.model.masks import lengths_mask
+from encoder_lib.seeded import seeded
 
 HINTS = (
     "Each half of a layer has one sum: what the stream carries, plus what the branch makes of it.",
     "Follow the thick line of the drawing from x to y and write down each part that stands on it, in order.",
 )
+PRE_NORM = "In pre-norm order a norm's output goes into a branch and nowhere else; each branch has its own."
 
 
 @dataclass(frozen=True)
@@ -91,8 +95,77 @@ def check_pre_norm_block(attempt: Callable) -> Verdict:
         x = x + attention(norm1(x))
         return x + feed_forward(norm2(x))
 
-    hints = (*HINTS, "In pre-norm order a norm's output goes into a branch and nowhere else; each branch has its own.")
+    hints = (*HINTS, PRE_NORM)
     return examine("pre_norm_block", attempt, reference, _cases(), hints)
+
+
+def check_encoder_layer(attempt: Callable) -> Verdict:
+    """Block(d_model, n_heads, d_ff, norm_first), called with (x, mask): a layer as a class, x (B, T, D) -> (B, T, D).
+
+    Its parts are attention, feed_forward, norm1 and norm2, as in EncoderLayer.
+    """
+
+    def output(d_model: int, n_heads: int, d_ff: int, norm_first: bool, x: Tensor, mask: Tensor | None) -> object:
+        """What a block with the parameters of our layer makes of x."""
+        with seeded(0):  # whatever the block draws is replaced, and the learner's random numbers go on as they were
+            block = attempt(d_model, n_heads, d_ff, norm_first)
+        if block is None or block is ...:
+            return block
+        if not isinstance(block, nn.Module):
+            raise TypeError(f"expected a module, got {type(block).__name__}; try class Block(nn.Module)")
+        block.double()
+        given = (x,) if mask is None else (x, mask)
+        if (first := block(*given)) is None or first is ...:  # before its parts are asked for: nothing is written yet
+            return first
+        _fill(block, _layer(d_model, n_heads, d_ff, norm_first).state_dict())
+        return block(*given)
+
+    def reference(d_model: int, n_heads: int, d_ff: int, norm_first: bool, x: Tensor, mask: Tensor | None) -> Tensor:
+        return _layer(d_model, n_heads, d_ff, norm_first)(x, mask).detach()
+
+    padding, order = lengths_mask(torch.tensor([4, 2])), "norm_first says which of the two orders is computed. "
+    of_masks = "The mask is for attention, as its fourth argument: attention(x, x, x, mask)."
+    cases = [
+        Case("one token, post-norm", (4, 2, 8, False, numbers(1, 1, 4), None)),
+        Case("three tokens, post-norm", (4, 2, 6, False, numbers(1, 3, 4), None)),
+        Case("a batch of two", (6, 3, 6, False, numbers(2, 4, 6), None)),
+        Case("padding in the second sentence", (6, 3, 6, False, numbers(2, 4, 6), padding), of_masks),
+        Case("three tokens, pre-norm", (4, 2, 6, True, numbers(1, 3, 4), None), order + PRE_NORM),
+        Case("pre-norm, with padding", (6, 1, 12, True, numbers(2, 4, 6), padding), of_masks),
+    ]
+    hints = (
+        "__init__ begins with super().__init__() and makes four parts of the right sizes, each kept as an attribute of "
+        "self; forward uses them.",
+        "Attention is called with queries, keys and values: in a block all three are made from the same tensor.",
+        "In post-norm order each norm takes a finished sum, and all that follows reads the norm's output.",
+    )
+    return examine("encoder_layer", output if callable(attempt) else attempt, reference, cases, hints)
+
+
+def _layer(d_model: int, n_heads: int, d_ff: int, norm_first: bool) -> EncoderLayer:
+    """A layer in float64 with parameters that are always the same, and gains and biases that are not 1 and 0."""
+    with seeded(0):
+        layer = EncoderLayer(d_model, n_heads, d_ff, norm_first=norm_first).double()
+    for seed, parameter in enumerate(layer.parameters()):
+        parameter.data += 0.3 * numbers(*parameter.shape, seed=seed)
+    return layer
+
+
+def _fill(block: nn.Module, parameters: dict[str, Tensor]) -> None:
+    """Give a block these parameters. Raises in words what the block lacks, or has besides."""
+    own = block.state_dict()
+    if missing := [name for name in parameters if name not in own]:
+        raise ValueError(
+            f"expected the parameters of attention, feed_forward, norm1 and norm2, but {missing[0]} is missing"
+        )
+    if extra := [name for name in own if name not in parameters]:
+        raise ValueError(
+            f"expected no parameters but those of attention, feed_forward, norm1 and norm2, got {extra[0]}"
+        )
+    for name, wanted in parameters.items():
+        if own[name].shape != wanted.shape:
+            raise ValueError(f"{name}: expected shape {tuple(wanted.shape)}, got {tuple(own[name].shape)}")
+    block.load_state_dict(parameters)
 
 
 def check_count_parameters(attempt: Callable) -> Verdict:

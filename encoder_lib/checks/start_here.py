@@ -28,7 +28,11 @@ def check_unit(attempt: Callable) -> Verdict:
     """unit(x): every vector of x (N, D) brought to length 1, in its own direction."""
     cases = [
         Case("one vector", (torch.tensor([[3.0, 4.0]], dtype=torch.float64),)),
-        Case("two vectors", (torch.tensor([[3.0, 4.0], [0.0, -5.0]], dtype=torch.float64),)),
+        Case(
+            "two vectors",
+            (torch.tensor([[3.0, 4.0], [0.0, -5.0]], dtype=torch.float64),),
+            "A single vector is right. Is each of two divided by its own length?",
+        ),
         Case("many numbers", (numbers(3, 8),)),
         Case("as many vectors as numbers", (numbers(4, 4),)),
         Case("long and short vectors", (numbers(3, 2) * torch.tensor([[1e4], [1.0], [1e-2]]),)),

@@ -63,7 +63,7 @@ def habit(weights: Tensor, tokens: list[str]) -> str:
         f"“{tokens[received.argmax()]}”": received.max(),
     }
     most = max(places, key=places.__getitem__)
-    words = f"the largest part of its weight, {percent(places[most].item())}, goes to {most}."
+    words = f"on average over all tokens, {percent(places[most].item())} of its weight, the most, goes to {most}."
     inner = weights[1:-1, 1:-1].clone().fill_diagonal_(-1)  # (T − 2, T − 2), without the two special tokens
     if len(inner) < 2:
         return words

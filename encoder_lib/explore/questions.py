@@ -47,10 +47,11 @@ QUESTIONS = {
     ),
     "forgotten": Question(
         prompt="The same loop without its line zero_grad. What does the loss do in 150 steps?",
-        choices=("the same as before", "it falls, but more slowly", "it falls, then rises far above its beginning"),
-        answer=2,
-        finding="It falls for some steps and ends above 100. backward adds to what grad holds, so each step repeats "
-        "all earlier gradients. The steps become longer and longer, run past the lowest place, and end far from it.",
+        choices=("the same as before", "it falls, but more slowly", "it never falls", "it falls and rises again"),
+        answer=3,
+        finding="It falls, for some steps even faster than before, and ends above 100. backward adds to what grad "
+        "holds, so each step repeats all earlier gradients. That makes the steps longer and longer, which helps "
+        "until they run past the lowest place; they end far from it.",
     ),
     "kinds": Question(
         prompt="Three trainings, from three random beginnings. How do the arrows of the sixteen words lie in the end?",
@@ -65,8 +66,13 @@ QUESTIONS = {
         "way a bundle points differs from run to run: the loss does not ask for it.",
     ),
     "new_word": Question(
-        prompt="Our 200 merges were found in 646 words of Alice, and “unbelievably” is not among them. How is it cut?",
-        choices=("not at all: it is unknown", "into its twelve letters", "into eight pieces of one or two letters"),
+        prompt="Our 200 merges were found in the beginning of Alice, which has no “unbelievably”. How is it cut?",
+        choices=(
+            "not at all: it is unknown",
+            "into its twelve letters",
+            "into many short pieces",
+            "into two or three long ones",
+        ),
         answer=2,
         finding="Into eight: un, b, el, i, e, v, ab, ly. What is frequent in one text is so in new words, too. "
         "MiniLM has far more pieces, 30,522 of them, and needs five.",
@@ -80,26 +86,43 @@ QUESTIONS = {
         "was drawn independently of this one. The arrow says where to look, but nothing in this model looks anywhere. "
         "One in eight is the most in the long run; the tenths are luck, on 32,000 cards.",
     ),
-    "doubled": Question(
-        prompt="We double every weight in each of 30 layers. How much larger are the numbers that come out?",
-        choices=("2 times", "60 times", "900 times", "a billion times"),
+    "thirty_layers": Question(
+        prompt="Two words go through thirty layers, each as PyTorch draws it. At the start they differ by about 1.5. "
+        "By how much do they differ at the end?",
+        choices=("by about 1.5", "by about a tenth of that", "by about a thousandth", "by less than a billionth"),
         answer=3,
-        finding="Each layer doubles what it is given, and the next one doubles it again: 2 multiplied by itself 30 "
-        "times is 1,073,741,824.",
-    ),
-    "means": Question(
-        prompt="A batch holds B = 3 sequences of T = 4 tokens, each a vector of D = 6 numbers. How many means does a "
-        "layer norm take?",
-        choices=("3", "4", "6", "12"),
-        answer=3,
-        finding="One for each token, over the token’s own 6 numbers: 3 · 4 = 12.",
+        finding="By 0.0000000000015. Each layer leaves about 0.4 of the difference, and the next one 0.4 of that.",
     ),
     "bell": Question(
-        prompt="A vector has many small numbers and a few very large ones. What does its histogram look like after a "
-        "layer norm?",
-        choices=("a bell curve", "the old histogram, shifted and scaled", "flat"),
+        prompt="A token has many small numbers and a few large ones. What does their histogram look like after "
+        "normalising?",
+        choices=("a bell curve", "the old histogram, moved and stretched", "flat"),
         answer=1,
-        finding="All its numbers are moved by one amount and divided by another. That cannot bend a shape.",
+        finding="The same bars stand over other numbers: before, they ran from 0 to 7.4, now they run from −1.0 to "
+        "6.5. The mean is 0 and the spread 1, and nothing else has changed.",
+    ),
+    "who_moves": Question(
+        prompt="One of the 12 words is exchanged. How many of the 12 tokens come out changed: with layer norm, with a "
+        "norm over the whole sequence, with batch norm?",
+        choices=("1, 1 and 1", "1, 3 and 6", "1, 4 and 12", "12, 4 and 1"),
+        answer=2,
+        finding="Layer norm changes 1 token, the new word itself. A norm over the sequence changes its 4 tokens. Batch "
+        "norm changes all 12, also those of sequences that the word does not stand in.",
+    ),
+    "rms_mean": Question(
+        prompt="We add 100 to each of the six numbers of a token. What does RMS norm give?",
+        choices=("what it gave before", "what it gave before, 100 higher", "six numbers that are all nearly 1"),
+        answer=2,
+        finding="All six lie between 0.98 and 1.04. Nearly all of the mean square is now the square of the mean, so "
+        "each number is divided by about 105.",
+    ),
+    "norm_learns": Question(
+        prompt="Twelve layers without a norm, trained from three different starts. Which of them get more than 90 % "
+        "right?",
+        choices=("all three", "only the one drawn as PyTorch draws", "only the one × √6", "only the one × 10"),
+        answer=2,
+        finding="Only × √6, the factor at which a layer roughly keeps the size. With a norm behind each layer all "
+        "three starts get there, or close.",
     ),
     "shuffle": Question(
         prompt="If we shuffle the words, will the output for dog change?",
@@ -157,20 +180,39 @@ QUESTIONS = {
         finding="Each card knows where it stands, and none can look at another one.",
     ),
     "without_residual": Question(
-        prompt="Thirteen words go through a fresh attention, and its output through a fresh feed-forward network. How "
-        "alike are the thirteen vectors at the end?",
-        choices=("as different as the words were", "somewhat alike", "nearly all the same"),
+        prompt="How alike are the thirteen vectors that come out, compared with those that went in?",
+        choices=("as different as before", "somewhat more alike", "nearly all the same"),
         answer=2,
-        finding="With fresh weights attention looks at all words about equally, so each of them gets about the same "
-        "mean. What was a word’s own is gone.",
+        finding="On the left the tokens have little in common. On the right every two of them have a cosine near 1: "
+        "one vector, thirteen times. A fresh attention looks at all tokens about equally, so each gets about the same "
+        "mean.",
     ),
     "pre_norm_length": Question(
-        prompt="Twelve fresh layers, each with its norms on the branches. How long is a token’s vector after the last "
-        "layer, compared with the beginning?",
+        prompt="Twelve fresh blocks with their norms on the branches. How long is a token’s vector after the last one, "
+        "compared with the beginning?",
         choices=("shorter", "as long: there are 24 norms", "longer"),
         answer=2,
-        finding="On the way from bottom to top there is no norm at all. Every branch adds something, and nothing cuts "
-        "the sum back.",
+        finding="Longer, by a third or more. On the way from bottom to top there is no norm at all: every branch adds "
+        "something, and nothing cuts the sum back. With post-norm the length is 8 after every block.",
+    ),
+    "residual_alone": Question(
+        prompt="Attention with a plus sign around it, and no feed-forward network. How many answers are right?",
+        choices=("as many as by a guess: 12.5 %", "about half", "about three quarters", "nearly all"),
+        answer=1,
+        finding="About half: as many as attention alone. The card’s own case is there now, beside the letter, and "
+        "nothing can act on it.",
+    ),
+    "loud_cards": Question(
+        prompt="Embeddings ten times as large. What becomes of the two models, without norms and with?",
+        choices=(
+            "both still learn it",
+            "without norms it stays far below, with norms it learns",
+            "with norms it stays far below, without norms it learns",
+            "both stay far below",
+        ),
+        answer=1,
+        finding="As drawn, both are right nearly always. Ten times as large, only the model with norms is; the one "
+        "without is stuck at 38 % with this seed, and with two others at 38 and 58 %.",
     ),
     "saturate": Question(
         prompt="With K = 512 and without the division by √K: how much of its weight does a query give to the one key "
@@ -204,21 +246,37 @@ QUESTIONS = {
         finding="About one half. The letter is found, but not whether to swap its case: between a small letter and its "
         "capital the model tosses a coin.",
     ),
-    "position_wise": Question(
-        prompt="Six tokens go into a feed-forward network. We replace the second token by another one. How many of the "
-        "six outputs change?",
-        choices=("one", "those from the second on", "all six"),
-        answer=0,
-        finding="The network gets one vector at a time. What stands at the other five places is not among its inputs.",
-    ),
-    "top_words": Question(
-        prompt="Take the 15 words that excite a hidden unit of MiniLM most. Averaged over the first layer’s units, "
-        "more than a third of them are one and the same word. Now we shuffle each unit’s weights, so that what "
-        "a unit reads is lost. What becomes of that share?",
-        choices=("it falls to a tenth or so", "it halves", "it stays about the same"),
+    "no_bend": Question(
+        prompt="Both networks have 16 hidden units and are trained alike to follow a wave, one with its bend and one "
+        "without. What does the one without draw?",
+        choices=("the wave, a little less well", "a zigzag", "a straight line"),
         answer=2,
-        finding="The same word in two places has nearly the same vector. Whatever word a unit happens to like best "
-        "turns up again and again in its list, learned or not.",
+        finding="A straight line. The network with its bend follows the wave. Without it, 500 steps have done no more "
+        "than to find the line that lies best.",
+    ),
+    "three_hinges": Question(
+        prompt="Add up the three: one upward hinge at −1, twice a downward one at 0, one upward hinge at 1. What does "
+        "their sum look like?",
+        choices=("a straight line", "a staircase", "one peak, and flat on both sides", "a wave that goes on"),
+        answer=2,
+        finding="One peak of height 1 at x = 0. Left of −1 all three are zero, and right of 1 their slopes, 1, −2 and "
+        "1, cancel.",
+    ),
+    "silent_unit": Question(
+        prompt="A hidden unit begins with a sum below zero at every x. After 300 steps of training, once with ReLU and "
+        "once with GELU: has its largest sum changed?",
+        choices=("with both", "with ReLU only", "with GELU only", "with neither"),
+        answer=2,
+        finding="With ReLU the largest sum is what it was, in every digit, with each of the three seeds. With GELU it "
+        "has changed each time: once it came above zero, once close to it, and once it went further down.",
+    ),
+    "ladder_feed_forward": Question(
+        prompt="Attention with one head, then a feed-forward network with 128 hidden units, 400 steps, from three "
+        "random beginnings. What is the share of right answers?",
+        choices=("more than 95 %, all three times", "about 75 %, all three times", "about 50 %, at least twice"),
+        answer=2,
+        finding="About 50 % with two of the three seeds, as with attention alone, and 81 % with the third. A bend that "
+        "could decide is there, and mostly it does not help.",
     ),
     "sink": Question(
         prompt="The model has 72 attention heads. How many of them look at the first token, [CLS], most of all?",

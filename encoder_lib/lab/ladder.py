@@ -315,7 +315,7 @@ def _share_of_guesses(seed: int) -> Tensor:
 
 
 def table(rungs: Sequence[Rung]) -> pd.DataFrame:
-    """The rungs as a table: what each model knows, its share of right answers, and the most that is possible with it.
+    """The rungs as a table: what each model knows, its share of right answers, and the best guess from that.
 
     Raises: TypeError for what are no rungs, ValueError for none.
     """
@@ -326,7 +326,7 @@ def table(rungs: Sequence[Rung]) -> pd.DataFrame:
     columns = {
         "a card knows": [rung.knows for rung in rungs],
         "right": [_percent(rung.right) for rung in rungs],
-        "at best, on average": [_percent(rung.at_most) for rung in rungs],
+        "best guess from that": [_percent(rung.at_most) for rung in rungs],
     }
     return pd.DataFrame(columns, index=[rung.name if i < 2 else f"+ {rung.name}" for i, rung in enumerate(rungs)])
 
@@ -350,3 +350,20 @@ def weights(model: CardModel, cards: Tensor, *, layer: int = 0) -> Tensor:
     with trace(model) as t:
         model(cards)
     return t[f"layers.{layer}.attention.weights"]
+
+
+def at_the_arrow(weights: Tensor, cards: Tensor) -> Tensor:
+    """The weight that each card gives to the card that its arrow points at.
+
+    Shapes: weights (B, H, 8, 8), cards (B, 8) -> (B, H, 8).
+    Raises: TypeError or IndexError for what are no cards; ValueError for weights of another shape.
+    """
+    expect.token_ids(cards, N_LETTERS * N_CARDS, name="cards", batched=True)
+    expect.tensor("weights", weights)
+    if weights.ndim != 4 or weights.shape[::2] != (len(cards), N_CARDS) or weights.shape[-1] != cards.shape[-1]:
+        raise ValueError(
+            f"weights: expected (B, H, 8, 8) for cards (B, 8), got {tuple(weights.shape)} for {tuple(cards.shape)}; "
+            "try ladder.weights(model, cards)"
+        )
+    arrows = (cards % N_CARDS)[:, None, :, None].expand(-1, weights.shape[1], -1, -1)  # (B, H, 8, 1)
+    return weights.gather(-1, arrows)[..., 0]  # (B, H, 8)

@@ -1,4 +1,4 @@
-"""What a layer passes on, and what its hidden units answer to."""
+"""What the hidden units of a feed-forward network answer to."""
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -11,22 +11,6 @@ from encoder_lib.model.feed_forward import FeedForward
 from encoder_lib.pretrained import SentenceEncoder
 from encoder_lib.trace import trace
 
-TYPES = frozenset(
-    {
-        "boolean",
-        "bytes",
-        "dict",
-        "dictionary",
-        "float",
-        "int",
-        "integer",
-        "list",
-        "object",
-        "sequence",
-        "string",
-        "tuple",
-    }
-)
 PROPERTIES: dict[str, Callable[[str, str], bool]] = {  # name -> whether a word that follows another has it
     "ends in -ed": lambda word, before: word.endswith("ed") and len(word) > 3,
     "ends in -ing": lambda word, before: word.endswith("ing") and len(word) > 4,
@@ -35,39 +19,7 @@ PROPERTIES: dict[str, Callable[[str, str], bool]] = {  # name -> whether a word 
     "follows “the”": lambda word, before: before == "the",
     "opens the text": lambda word, before: before == "[CLS]",
     "continues a word": lambda word, before: word.startswith("##"),
-    "names a type": lambda word, before: word in TYPES,
 }
-
-
-def influence(layer: Callable[[Tensor], Tensor], x: Tensor, new: Tensor) -> Tensor:
-    """How far a layer's output moves at every place when one token is replaced by another.
-
-        influence[i, j] = max |layer(x with x[i] := new[i])[j] − layer(x)[j]|           the maximum over D
-
-    Both outputs are computed in batches of one size, so that what does not depend on token i comes out as exactly 0.
-
-    Shapes: layer (B, T, D) -> (B, T, D); x, new (T, D) -> (T, T).
-    Raises: TypeError for what is no function or no vectors; ValueError for x and new of different shapes, more or fewer
-    axes than two, or a layer that gives something else than it got.
-    """
-    expect.function("layer", layer)
-    for name, vectors in (("x", x), ("new", new)):
-        expect.tensor(name, vectors)
-        if not vectors.is_floating_point():
-            raise TypeError(f"{name}: expected floating-point vectors, got {vectors.dtype}; try .float()")
-    if x.ndim != 2 or x.shape != new.shape:
-        shapes = f"{tuple(x.shape)} and {tuple(new.shape)}"
-        raise ValueError(f"expected x and new of one shape (T, D), got {shapes}; try x[0] for the first of a batch")
-    length = len(x)
-    own = torch.eye(length, dtype=torch.bool, device=x.device)[..., None]  # (T, T, 1)
-    replaced = torch.where(own, new, x)  # (T, T, D): in row i, token i is new
-    with torch.no_grad():
-        moved, still = layer(replaced), layer(x.repeat(length, 1, 1))  # (T, T, D) each
-        expect.tensor("layer: its output", moved)
-        if moved.shape[:2] != replaced.shape[:2] or moved.ndim != 3:
-            shapes = f"{tuple(moved.shape)} for {tuple(replaced.shape)}"
-            raise ValueError(f"layer: expected one that gives vectors (B, T, D) for vectors (B, T, D), got {shapes}")
-        return (moved - still).abs().amax(dim=-1)  # (T, T)
 
 
 @dataclass(frozen=True)
@@ -76,7 +28,8 @@ class UnitActivations:
 
     words, previous: each word piece, and the one before it. ids (N,): their numbers in the vocabulary.
     inputs (N, D): what the network reads. preactivations (N, F): what each unit adds up, before its bend.
-    train (N,): True for the words of every second text, to look for a pattern in; the others are there to test it.
+    train (N,): True for every second word piece of the vocabulary, to look for a pattern in; the others are there to
+    test it. So no word that a pattern is tested on was seen when it was looked for.
     """
 
     words: list[str]
@@ -125,8 +78,8 @@ def collect_activations(model: SentenceEncoder, texts: Iterable[str], *, layer: 
         raise ValueError(f"layer: expected 1 to {len(stack)}, got {expect.shown(layer)}")
     words: list[str] = []
     previous: list[str] = []
-    tensors: list[list[Tensor]] = []  # for each text: ids (T,), inputs (T, D), preactivations (T, F), train (T,)
-    for number, text in enumerate(texts):
+    tensors: list[list[Tensor]] = []  # for each text: ids (T,), inputs (T, D), preactivations (T, F)
+    for text in texts:
         ids = model.ids(text)  # (1, T)
         x = model.encoder.embedding(ids)  # (1, T, D)
         for below in stack[: layer - 1]:
@@ -136,27 +89,11 @@ def collect_activations(model: SentenceEncoder, texts: Iterable[str], *, layer: 
         pieces = model.tokens(text)
         words += pieces[1:-1]
         previous += pieces[:-2]
-        rows = [tensor[0, 1:-1].cpu() for tensor in (ids, t["input"], t["linear1"])]
-        tensors.append([*rows, torch.full((len(pieces) - 2,), number % 2 == 0)])
+        tensors.append([tensor[0, 1:-1].cpu() for tensor in (ids, t["input"], t["linear1"])])
     if not tensors:
         raise ValueError("texts: expected at least one, got none; try ['The cat sat on the mat.']")
-    return UnitActivations(words, previous, *map(torch.cat, zip(*tensors, strict=True)))
-
-
-def top_token_share(preactivations: Tensor, ids: Tensor, *, k: int = 15) -> Tensor:
-    """How uniform each unit's favourite words are: of the k words that excite it most, the share of the commonest.
-
-    Shapes: preactivations (N, F), ids (N,) -> (F,), from 1/k to 1.
-    Raises: TypeError for other tensors; ValueError for other shapes, or a k that is not from 1 to N.
-    """
-    expect.matrix("preactivations", preactivations)
-    expect.token_ids(ids, name="ids")
-    if ids.shape != preactivations.shape[:1]:
-        rows = len(preactivations)
-        raise ValueError(f"ids: expected as many as preactivations has rows, {rows}, got shape {tuple(ids.shape)}")
-    _at_most("k", k, len(preactivations), "words")
-    top = ids[preactivations.topk(k, dim=0).indices]  # (k, F)
-    return (top[:, None] == top).sum(dim=0).amax(dim=0) / k
+    ids, inputs, preactivations = map(torch.cat, zip(*tensors, strict=True))
+    return UnitActivations(words, previous, ids, inputs, preactivations, train=ids % 2 == 0)
 
 
 def _at_most(name: str, number: int, most: int, what: str) -> None:

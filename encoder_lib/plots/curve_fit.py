@@ -80,5 +80,5 @@ def _fit_axes(titles: Sequence[str]) -> Figure:
     right.plot([], [], color=COLOURS[0], linewidth=1.8)
     figure.legend(handles=[*left.lines, right.collections[0], right.lines[0]], loc="outside lower center", ncols=5)
     label_axes(left, titles[0], "x", "y")
-    label_axes(right, titles[1], "x", "output weight · hidden number")
+    label_axes(right, titles[1], "x", "what each unit adds")
     return figure

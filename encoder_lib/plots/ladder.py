@@ -35,7 +35,7 @@ def plot_ladder(rungs: Sequence[tuple], *, title: str = "The ladder so far", ax:
     for place, rung in enumerate(rungs):
         most = 100 * rung[2]
         ax.hlines(most, place - 0.4, place + 0.4, colors=COLOURS[1], linewidth=2, linestyles="--")
-    ax.hlines([], 0, 0, colors=COLOURS[1], linewidth=2, linestyles="--", label="the most that is possible, on average")
+    ax.hlines([], 0, 0, colors=COLOURS[1], linewidth=2, linestyles="--", label="best guess from what a card then knows")
     written = [drawable(name, TICK) if place < 2 else f"+ {drawable(name, TICK)}" for place, name in enumerate(names)]
     ax.set_xticks(range(len(rungs)), written, **plain_text())
     ax.set_ylim(0, 112)

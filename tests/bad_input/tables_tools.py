@@ -269,6 +269,11 @@ ENTRIES = [
         },
         draws=True,
     ),
+    Entry(
+        "lab.ladder.at_the_arrow",
+        lambda: {"weights": torch.ones(1, 1, 8, 8), "cards": torch.zeros(1, 8).long()},
+        {"weights": TENSOR, "cards": IDS},
+    ),
     Entry("lab.ladder.table", lambda: {"rungs": [rung()]}, {"rungs": [*NO_RUNGS, *numbers([])]}),
     # ---- tasks ----
     Entry("training.tasks.kinds_corpus", lambda: {"n_sentences": 3}, {"n_sentences": SIZE, "seed": SEED}),
@@ -474,6 +479,18 @@ ENTRIES = [
             "seed": SEED,
         },
     ),
+    # ---- plain stacks ----
+    Entry(
+        "lab.plain_stack.PlainStack",
+        lambda: {"n_layers": 2},
+        {"n_layers": SIZE, "norm": CHOICE, "factor": POSITIVE},
+        draws=True,
+    ),
+    Entry(
+        "lab.plain_stack.plain_stack_accuracy",
+        lambda: {"n_layers": 2, "steps": 1},
+        {"norm": CHOICE, "factor": POSITIVE, "n_layers": SIZE, "steps": SIZE, "seed": SEED},
+    ),
     # ---- measure ----
     Entry(
         "lab.measure.initialise", lambda: {"model": nn.Linear(2, 2), "init": "small"}, {"model": MODULE, "init": CHOICE}
@@ -563,15 +580,6 @@ ENTRIES = [
     ),
     # ---- units ----
     Entry(
-        "lab.units.influence",
-        lambda: {"layer": FeedForward(4, 4), "x": torch.randn(3, 4), "new": torch.randn(3, 4)},
-        {
-            "layer": FUNCTION + types(lambda x: None, lambda x: 3) + numbers(lambda x: x[0], lambda x: x.sum()),
-            "x": FLOATS + numbers(torch.ones(3), torch.ones(2, 4), torch.ones(1, 3, 4)),
-            "new": FLOATS + numbers(torch.ones(3), torch.ones(2, 4), torch.ones(3, 5)),
-        },
-    ),
-    Entry(
         "lab.units.collect_activations",
         lambda: {"model": minilm(), "texts": ["A cat."]},
         {
@@ -591,15 +599,6 @@ ENTRIES = [
         lambda: {"network": FeedForward(2, 3)},
         {"network": MODULE + types(nn.Linear(2, 3)) + numbers(FeedForward(4, 3)), "seed": SEED},
         call=lambda **kw: heard().with_permuted_weights(**kw),
-    ),
-    Entry(
-        "lab.units.top_token_share",
-        lambda: {"preactivations": torch.randn(4, 2), "ids": torch.arange(4), "k": 2},
-        {
-            "preactivations": FLOATS + numbers(torch.ones(4), torch.ones(3, 2)),
-            "ids": IDS + numbers(torch.arange(3), torch.zeros(4, 1).long()),
-            "k": SIZE + numbers(5),
-        },
     ),
     Entry(
         "lab.units.most_selective_units",

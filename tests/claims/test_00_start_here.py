@@ -51,6 +51,14 @@ def test_cake_and_cage_differ_by_a_letter_and_the_recipe_shares_only_a(notebook)
     assert cake & recipe == {"a"} and len(cake & cage) > len(cake) / 2
 
 
+def test_0_is_about_what_two_unrelated_words_get(notebook):
+    model = notebook["model"]
+    pairs = {"The cat sat on the mat.": "mat", "The stock market fell sharply.": "market", "My dog likes music.": "dog"}
+    for text, word in pairs.items():
+        there = model.encoder(model.ids(text))[0, model.tokens(text).index(word)]
+        assert abs(torch.cosine_similarity(notebook["river"], there, dim=0)) < 0.1
+
+
 def test_the_two_banks_have_the_largest_cosine_of_all_pairs(notebook):
     others = notebook["cosines"].clone().fill_diagonal_(-1)
     assert divmod(int(others.argmax()), 5) in ((3, 4), (4, 3))
@@ -59,8 +67,9 @@ def test_the_two_banks_have_the_largest_cosine_of_all_pairs(notebook):
 
 
 def test_what_comes_out_for_bank_depends_on_its_company(notebook):
-    same, other = notebook["cosines_of_bank"]
-    assert same > 0.95 > 0.9 > other
+    same, other, unrelated = notebook["cosines_of_bank"]
+    assert same > 0.95 > 0.9 > other > 0.5 and abs(unrelated) < 0.01
+    assert notebook["model"].tokens(notebook["cat_text"])[2] == "cat"
     model = notebook["model"]
     table = model.encoder.embedding.token
     rows = [

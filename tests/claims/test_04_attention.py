@@ -4,7 +4,7 @@ import pytest
 import torch
 from torch import nn
 
-from encoder_lib import MultiHeadAttention, attention, causal_mask, lengths_mask, load_pretrained, trace
+from encoder_lib import MultiHeadAttention, attention, causal_mask, explore, lengths_mask, load_pretrained, trace
 from encoder_lib.lab import ladder
 from encoder_lib.seeded import seeded
 from encoder_lib.training.fit import fit
@@ -184,6 +184,15 @@ def test_one_head_and_two_heads_for_three_seeds(seed):
     assert greater > 0.85 and 0.2 < lesser < 0.4 and both[0] > 0.99
 
 
+def test_the_mean_of_two_letters_does_not_say_which_came_from_where():
+    model = ladder.CardModel(positions="learned", attention=True)
+    cards, _ = ladder.deal(1)
+    exchanged = cards.clone()
+    exchanged[0, [2, 5]] = cards[0, [5, 2]]
+    values = [model.layers[0].attention.v_proj(model.embedding(x))[0, [2, 5]].mean(dim=0) for x in (cards, exchanged)]
+    torch.testing.assert_close(*values)
+
+
 def test_a_quarter_of_the_other_answers_is_luck():
     by_arrow, by_chance = 1 / 7, 6 / 7 / 8
     assert by_arrow + by_chance == pytest.approx(1 / 4)
@@ -203,6 +212,14 @@ def test_two_heads_by_hand_are_the_layer(notebook):
     batch = notebook["x"][None]
     torch.testing.assert_close(notebook["y"], notebook["layer"](batch, batch, batch)[0])
     assert notebook.shown("difference from the layer: 0.0000")
+
+
+def test_the_queries_are_cut_into_heads_and_joined_again(notebook):
+    shapes = notebook.table("in letters")
+    assert shapes["shape"].tolist() == ["(1, 3, 8)", "(1, 3, 2, 4)", "(1, 2, 3, 4)", "(1, 3, 8)"]
+    assert torch.equal(notebook["joined_again"], notebook["layer"].q_proj(notebook["batch"]))
+    _, weights = attention(notebook["by_head"], notebook["by_head"], notebook["by_head"])
+    assert weights.shape == (1, 2, 3, 3)
 
 
 def test_the_output_is_the_sum_of_what_the_heads_write(notebook):
@@ -268,12 +285,64 @@ def test_the_notebook_shows_both(notebook):
     assert set(shown.idxmax()) == set(notebook.table("capitals").index)
 
 
+# What the explorers show, as their tasks say it
+
+
+def weights_and_outputs(**settings):
+    explorer = explore.attend(masks=False)
+    explorer.set(**settings)
+    return [torch.tensor(panel.frame(0)) for panel in explorer._view.panels[1:]]
+
+
+def test_without_the_division_and_with_a_large_k_one_word_takes_nearly_everything_or_both_the():
+    weights, _ = weights_and_outputs(scaled=False, d_head=512)
+    best = weights.topk(2, dim=-1).values  # the sentence has two words with the same key
+    assert best.sum(dim=-1).min() > 0.99 and ((best[:, 0] > 0.99) | (best[:, 0] == best[:, 1])).all()
+
+
+def test_with_similarity_1_each_word_matches_itself_best_and_the_two_the_share_evenly():
+    weights, _ = weights_and_outputs(similarity=1.0)
+    assert (weights.diagonal() == weights.amax(dim=-1)).all()
+    assert weights[0, 0] == weights[0, 3] == weights[3, 0] == weights[3, 3]
+
+
+def test_with_a_high_temperature_all_outputs_come_close_to_the_same_mean():
+    weights, outputs = weights_and_outputs(temperature=10.0)
+    assert (weights - 0.2).abs().max() < 0.05 and (outputs - outputs.mean(dim=0)).abs().max() < 0.15
+
+
+def test_with_12_heads_each_compares_one_number_and_there_are_624_parameters_as_before():
+    explorer = explore.head_slices()
+    before = explorer.description
+    explorer.set(n_heads=12)
+    assert "624 numbers" in before and "624 numbers" in explorer.description and "K = 1 of 12" in explorer.description
+
+
+def test_a_silent_row_is_zero_and_the_causal_mask_lets_the_last_token_look_at_most():
+    explorer = explore.attend("the dog bites the man [pad] [pad]", similarity=0.5)
+    explorer.set(silent="the first word")
+    _, weights, outputs = (torch.tensor(panel.frame(0)) for panel in explorer._view.panels)
+    assert (weights[0] == 0).all() and (outputs[0] == 0).all()
+    explorer.set(silent="no word", causal=True)
+    looks = (torch.tensor(explorer._view.panels[1].frame(0)) > 0).sum(dim=-1)
+    assert looks.tolist() == [1, 2, 3, 4, 5, 6, 7]
+
+
 # The trophy
 
 
 def test_the_last_word_changed_its_neighbour_a_little_and_it_hardly_at_all(notebook):
     table = notebook.table("big against small")["big against small"].astype(float)
     assert table["big"] < 0.9 < table["too"] < 0.995 < table["it"] < 1
+
+
+def test_it_looks_at_both_things_and_in_the_same_way_whichever_word_is_last(notebook):
+    big, small, tokens = notebook["big"], notebook["small"], notebook["tokens"]
+    assert [tokens[place] for place in notebook["places"]] == ["[CLS]", "trophy", "suitcase", "it", "big"]
+    for looks in (big, small):
+        trophy, suitcase = looks[tokens.index("trophy")], looks[tokens.index("suitcase")]
+        assert suitcase > 1 / len(tokens) and 0 < trophy - suitcase < 0.02
+    assert (big - small).abs().max() < 0.005
 
 
 def test_the_embedding_gives_it_the_same_row_in_both_sentences():

@@ -120,7 +120,7 @@ def test_an_unknown_method_is_refused(method):
 
 
 def test_the_four_things_to_try_show_what_the_notebook_says_of_them():
-    """The paragraph below the explorer in 03_layer_norm."""
+    """The fold below the explorer in 03_layer_norm."""
 
     def after(**controls):
         return ticks(panels(explore.normalise(**controls))[1])

@@ -13,10 +13,13 @@ def test_heads_show_the_attention_of_the_model():
     weights, tokens = minilm().attention(SENTENCE), minilm().tokens(SENTENCE)
     assert panel.x_ticks == panel.y_ticks == tokens and panel.frames == 12
     assert torch.equal(torch.tensor(panel.frame(11)), weights[5, 11])
-    assert "Layer 6, head 12: the largest part of its weight, 64 %, goes to “cat”" in explorer.description
+    assert (
+        "Layer 6, head 12: on average over all tokens, 64 % of its weight, the most, goes to “cat”"
+        in explorer.description
+    )
     assert "“the” at “cat”, 80 %" in explorer.description
     explorer.set(layer=1, head=3)
-    assert "92 %, goes to the token before" in explorer.description
+    assert "92 % of its weight, the most, goes to the token before" in explorer.description
 
 
 def test_the_atlas_holds_every_head_and_names_it():

@@ -14,7 +14,10 @@ REWRITTEN = (  # whose every claim has a test in tests/claims, so that their cel
     "00_start_here",
     "01_embedding",
     "02_positional_encoding",
+    "03_layer_norm",
     "04_attention",
+    "05_feed_forward",
+    "06_encoder_block",
     "07_encoder_stack",
 )
 EXERCISES = (2, 4)  # of a notebook, from the fewest to the most

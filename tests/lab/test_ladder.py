@@ -250,6 +250,21 @@ def test_heads_questions_loudness_and_the_root():
     assert isinstance(without.layers[0].attention, UnscaledAttention)
 
 
+def test_the_weight_at_the_arrow_is_the_one_in_the_column_that_the_card_names():
+    torch.manual_seed(0)
+    weights = torch.rand(2, 3, 8, 8)
+    at_the_arrow = ladder.at_the_arrow(weights, CARDS)
+    assert at_the_arrow.shape == (2, 3, 8)
+    for row, cards in enumerate(CARDS.tolist()):
+        for place, card in enumerate(cards):
+            assert torch.equal(at_the_arrow[row, :, place], weights[row, :, place, card % 8])
+    for wrong in (weights[0], weights[:1], weights[..., :7], weights[:, :, :7]):
+        with pytest.raises(ValueError, match=r"weights: expected \(B, H, 8, 8\) for cards \(B, 8\), got"):
+            ladder.at_the_arrow(wrong, CARDS)
+    with pytest.raises(ValueError, match=r"got \(2, 3, 7, 7\) for \(2, 7\)"):
+        ladder.at_the_arrow(weights[:, :, :7, :7], CARDS[:, :7])
+
+
 def test_what_no_card_model_is_made_of_is_refused():
     with pytest.raises(ValueError, match="rotary"):
         CardModel(positions="rotary")
@@ -383,7 +398,7 @@ def test_the_table_names_the_rungs_their_shares_and_what_is_possible():
     assert frame.to_dict("list") == {
         "a card knows": ["nothing", "its own card", "the letter pointed at", "both"],
         "right": ["12.5 %", "12.5 %", "33.3 %", "100.0 %"],
-        "at best, on average": ["12.5 %", "12.5 %", "50.0 %", "100.0 %"],
+        "best guess from that": ["12.5 %", "12.5 %", "50.0 %", "100.0 %"],
     }
 
 

@@ -4,6 +4,8 @@
 machine shows.
 """
 
+import time
+
 import nbformat
 import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell
@@ -13,6 +15,7 @@ from reading import FOLDER, LARGE, joined, lacks, reading, said, sections
 
 TRAINING = FOLDER / "08_training.ipynb"
 CLINIC = FOLDER / "10_debugging_clinic.ipynb"
+LONG = 2  # seconds: a training, most often
 
 
 @pytest.fixture(scope="module", params=NOTEBOOKS, ids=lambda path: path.name)
@@ -93,9 +96,14 @@ def test_three_cases_a_day_are_enough_for_the_rounds():
 
 @pytest.mark.long
 def test_a_cell_that_runs_twice_shows_what_is_stored_both_times(reader):
-    """In the kernel that was restarted, from the top: each cell twice at once, and the cells after it work."""
+    """In the kernel that was restarted, from the top: each cell twice at once, and the cells after it work.
+
+    A cell that takes its time runs once here: the next test goes back to it.
+    """
     for cell in code_cells(reader.notebook):
-        for _ in range(2):
+        start = time.perf_counter()
+        assert reader.run_and_compare([cell]) == {}
+        if time.perf_counter() - start < LONG:
             assert reader.run_and_compare([cell]) == {}
     reader.whole = True
 
@@ -143,6 +151,6 @@ def test_a_stopped_training_leaves_a_working_notebook():
 @pytest.mark.long
 def test_a_loop_of_trainings_is_stopped_as_a_whole():
     """One press ends all seven."""
-    error, text = stop_in("without(part, model)")
+    error, text = stop_in("ablate(part, model)")
     assert text.count("Training stopped by hand after") == 1
     assert error.startswith("AssertionError") and "stopped by hand" in error

@@ -667,7 +667,7 @@ def test_a_ladder_has_a_bar_and_a_ceiling_for_each_rung():
     assert [label.get_text() for label in ax.get_xticklabels()] == ["a guess", "embedding", "+ attention", "+ $x^$"]
     assert {text.get_text() for text in ax.get_legend().get_texts()} == {
         "right answers",
-        "the most that is possible, on average",
+        "best guess from what a card then knows",
     }
     assert ax.get_ylabel() == "right answers (%)" and ax.get_ylim()[0] == 0 and ax.get_title() == "The ladder so far"
 

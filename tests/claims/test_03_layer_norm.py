@@ -1,0 +1,363 @@
+"""What 03_layer_norm says, one test a claim. Where fresh parameters decide, the claim is tried on three seeds."""
+
+import math
+from itertools import pairwise
+
+import pytest
+import torch
+import torch.nn.functional as F
+from torch import nn
+from torch.utils._python_dispatch import TorchDispatchMode
+
+from encoder_lib import LayerNorm, RMSNorm, explore, load_pretrained
+from encoder_lib.lab.plain_stack import PlainStack, plain_stack_accuracy
+
+SEEDS = range(3)
+
+
+def cell(frame, row, column):
+    """A number of a table that the notebook shows."""
+    return float(frame.loc[row, column])
+
+
+def in_fresh_stacks(notebook, function):
+    """What one of the notebook's functions gives for each of three stacks and pairs of words, the notebook's first."""
+    kept = notebook["layers"], notebook["words"]
+    try:
+        for seed in SEEDS:
+            torch.manual_seed(seed)
+            notebook.variables["layers"] = [nn.Linear(64, 64) for _ in range(30)]
+            notebook.variables["words"] = torch.randn(2, 64)
+            yield function()
+    finally:
+        notebook.variables["layers"], notebook.variables["words"] = kept
+
+
+# Thirty layers
+
+
+def test_two_words_differ_by_about_1_5_at_the_start_and_by_1_5e_12_at_the_end(notebook):
+    assert notebook.shown("the two words differ by 1.47")
+    assert notebook["plain"]["as PyTorch draws"][-1] == pytest.approx(1.5e-12, rel=0.05)
+    for sizes in in_fresh_stacks(notebook, notebook["differences"]):
+        assert 1.4 < sizes[0] < 1.7 and sizes[-1] < 2e-12
+
+
+def test_each_layer_leaves_about_two_fifths_of_the_difference(notebook):
+    for sizes in in_fresh_stacks(notebook, notebook["differences"]):
+        assert (sizes[-1] / sizes[0]) ** (1 / 30) == pytest.approx(0.4, abs=0.005)
+    assert 1e-12 < 0.4**30 < 1.2e-12, "a millionth of a millionth"
+
+
+def test_pytorch_draws_evenly_up_to_one_over_root_d():
+    torch.manual_seed(0)
+    matrix = nn.Linear(64, 64).weight.detach()
+    assert 0.124 < matrix.max() <= 1 / 8 and -0.124 > matrix.min() >= -1 / 8
+    assert matrix.square().mean() == pytest.approx(1 / (3 * 64), rel=0.05)
+
+
+def test_the_sums_keep_a_third_of_the_mean_square_and_relu_a_sixth():
+    torch.manual_seed(0)
+    x, matrix = torch.randn(2000, 64), (2 * torch.rand(2000, 64, 64) - 1) / 8
+    sums = torch.einsum("nd,nde->ne", x, matrix)
+    assert sums.square().mean() == pytest.approx(1 / 3, rel=0.03)
+    assert sums.relu().square().mean() == pytest.approx(1 / 6, rel=0.03)
+    assert round(math.sqrt(1 / 6), 1) == 0.4
+
+
+def test_both_words_arrive_as_the_same_numbers_of_size_0_06_to_the_eleventh_digit(notebook):
+    def arrived():
+        x = notebook["words"]
+        for layer in notebook["layers"]:
+            x = torch.relu(layer(x))
+        return x
+
+    for x in in_fresh_stacks(notebook, arrived):
+        typical, difference = x.square().mean().sqrt(), (x[0] - x[1]).square().mean().sqrt()
+        assert round(typical.item(), 2) == 0.06 and 1e-11 < difference / typical < 1e-10
+        other = torch.randn(5, 64)
+        for layer in notebook["layers"]:
+            other = torch.relu(layer(other))
+        assert (other - x[0]).abs().max() < 1e-10, "whatever the word"
+    assert torch.finfo(torch.float32).eps > 1e-7
+
+
+def test_with_root_6_a_tenth_arrives_and_with_4_it_grows_above_100_000(notebook):
+    start, end = notebook["drawn"]["× √6"][0], notebook["drawn"]["× √6"][-1]
+    assert round(end / start, 1) == 0.1
+    for grown in in_fresh_stacks(notebook, lambda: notebook["differences"](4)[-1]):
+        assert grown > 100_000
+    kept = in_fresh_stacks(notebook, lambda: notebook["differences"](6**0.5))
+    assert all(0.09 < sizes[-1] / sizes[0] < 0.44 for sizes in kept)
+
+
+# One token, by hand
+
+
+def test_mean_5_variance_4_spread_2(notebook):
+    assert notebook.shown("mean 5, variance 4, spread 2")
+    shown = notebook.table("squared")
+    assert shown["squared"].tolist() == ["4", "0", "16", "0", "4", "0"]
+
+
+def test_a_token_ten_times_as_large_and_100_higher_comes_out_the_same(notebook):
+    y, louder = notebook["normalise"](notebook["token"]), notebook["normalise"](notebook["louder"])
+    torch.testing.assert_close(y, louder)
+    assert y.tolist() == [-1, 0, 2, 0, -1, 0]
+    assert y.mean() == 0 and y.std(correction=0) == 1
+
+
+def test_with_a_norm_words_stay_1_3_apart_and_both_lines_lie_on_each_other(notebook):
+    one, four = notebook["behind"].values()
+    assert round(one[-1], 1) == 1.3 and one == pytest.approx(four, rel=1e-9)
+    for sizes in in_fresh_stacks(notebook, lambda: notebook["differences"](4, notebook["normalise"])):
+        assert 1.2 < sizes[-1] < 1.5
+
+
+# What is lost, and what stays
+
+
+def test_the_shape_stays(notebook):
+    before = notebook["lopsided"]
+    after = notebook["normalise"](before)
+    counts = [torch.histc(x, bins=18) for x in (before, after)]
+    assert torch.equal(*counts)
+    assert [round(x.item(), 1) for x in (before.min(), before.max(), after.min(), after.max())] == [0, 7.4, -1, 6.5]
+    assert len(notebook["before_and_after"]().axes) == 2
+
+
+def test_mean_and_spread_are_all_that_is_lost(notebook):
+    x = notebook["lopsided"]
+    y = notebook["normalise"](x)
+    torch.testing.assert_close(y * x.std(correction=0) + x.mean(), x)
+
+
+# Gain and bias
+
+
+def test_the_gains_of_minilm_are_all_below_1_half_below_0_62_the_smallest_0_15(notebook):
+    gain = notebook["gain"]
+    assert gain.shape == notebook["bias"].shape == (384,)
+    assert gain.max() < 1 and round(gain.min().item(), 2) == 0.15
+    assert (gain < 0.625).sum() >= 192 and notebook.table("gain")["gain"].tolist() == ["0.15", "0.62", "0.92"]
+
+
+def test_gain_and_bias_start_at_1_and_0_and_are_the_same_for_all_tokens():
+    norm, x = LayerNorm(6), torch.randn(2, 3, 6)
+    assert (norm.weight == 1).all() and (norm.bias == 0).all()
+    with torch.no_grad():
+        plain = norm(x)
+        norm.weight[2] = 3.0
+        torch.testing.assert_close(norm(x)[..., 2], 3 * plain[..., 2])
+        torch.testing.assert_close(norm(100 * x), norm(x), atol=1e-3, rtol=1e-3)
+
+
+# A small number under the root
+
+
+def test_equal_numbers_give_nan_without_epsilon_and_0_with_it(notebook):
+    assert notebook.shown("tensor([nan, nan, nan, nan])")
+    assert (LayerNorm(4)(torch.full((1, 4), 3.0)) == 0).all()
+
+
+def test_only_an_epsilon_far_below_the_variance_brings_the_token_to_spread_1(notebook):
+    assert notebook["quiet"].var(correction=0).item() == pytest.approx(1e-6)
+    assert notebook.table("spread after")["spread after"].tolist() == ["1.00", "1.00", "0.30", "0.03"]
+
+
+def test_bert_took_1e_12_and_pytorch_takes_1e_5():
+    assert load_pretrained("minilm").encoder.embedding.norm.eps == 1e-12
+    assert nn.LayerNorm(4).eps == LayerNorm(4).eps == 1e-5
+
+
+def test_the_layer_is_pytorchs(notebook):
+    assert notebook.shown("largest difference from PyTorch's: 0.0000")
+    batch = notebook["batch"]
+    assert (LayerNorm(6)(batch) - nn.LayerNorm(6)(batch)).abs().max() < 1e-12
+
+
+# Over what?
+
+
+def test_layer_norm_has_12_means_and_batch_norm_6(notebook):
+    batch = notebook["batch"]
+    assert [batch.mean(dim).numel() for dim in (2, (1, 2), (0, 1))] == [12, 3, 6]
+
+
+def test_one_new_word_moves_1_4_and_12_of_12(notebook):
+    for dim, count in ((2, 1), ((1, 2), 4), ((0, 1), 12)):
+        moved = notebook["change"](dim)
+        assert (moved > 1e-6).sum() == count and moved[1, 2] > 1
+    assert (notebook["change"](2) > 1e-6).nonzero().tolist() == [[1, 2]]
+    assert (notebook["change"]((1, 2)) > 1e-6).nonzero()[:, 0].unique().tolist() == [1]
+    assert notebook["change"](2).max() < 3, "no colour of the maps is at its limit"
+
+
+# A sentence in company
+
+
+def test_neighbours_and_padding_move_a_sentence_under_batch_norm_alone(notebook):
+    layer, batch = notebook["company"].values()
+    assert max(layer) < 1e-12 and min(batch) > 1
+    assert notebook["normalise"](notebook["sentence"], dim=0).square().mean() == pytest.approx(1)
+
+
+def test_batch_norm_moves_sentences_on_other_seeds_too(notebook):
+    for seed in SEEDS:
+        torch.manual_seed(seed)
+        sentence, other = torch.randn(3, 8), torch.randn(3, 8)
+        for neighbours in (other, torch.zeros(2, 8)):
+            together = notebook["normalise"](torch.cat([sentence, neighbours]), 0)[:3]
+            assert (together - notebook["normalise"](sentence, 0)).abs().max() > 0.3
+
+
+def test_batch_norm_is_another_layer_in_use(notebook):
+    assert (notebook["in_training"] - notebook["in_use"]).abs().max() > 0.5
+    norm, sentence = LayerNorm(8), notebook["sentence"]
+    assert torch.equal(norm.train()(sentence), norm.eval()(sentence)) and not list(norm.buffers())
+
+
+def test_the_batch_norm_by_hand_is_torchs(notebook):
+    sentence = notebook["sentence"]
+    theirs = F.batch_norm(sentence, None, None, training=True, eps=1e-12)
+    torch.testing.assert_close(notebook["normalise"](sentence, 0), theirs)
+
+
+# Half of it may do
+
+
+class Passes(TorchDispatchMode):
+    """Counts the operations that read or write all numbers of a tensor."""
+
+    def __init__(self, numbers):
+        super().__init__()
+        self.numbers, self.count = numbers, 0
+
+    def __torch_dispatch__(self, function, types, args=(), kwargs=None):
+        result = function(*args, **(kwargs or {}))
+        self.count += any(isinstance(x, torch.Tensor) and x.numel() == self.numbers for x in (*args, result))
+        return result
+
+
+def test_rms_norm_goes_over_the_numbers_three_times_and_layer_norm_five_times(notebook):
+    for norm, passes in ((notebook["rms_normalise"], 3), (notebook["normalise"], 5)):
+        with Passes(3 * 64) as counted:
+            norm(torch.randn(3, 64))
+        assert counted.count == passes + 1, "and one pass that draws them"
+
+
+def test_rms_norm_has_a_gain_and_no_bias():
+    assert [name for name, _ in RMSNorm(6).named_parameters()] == ["weight"]
+
+
+def test_of_a_centred_token_rms_norm_is_layer_norm(notebook):
+    torch.testing.assert_close(notebook["rms_normalise"](notebook["centred"]), notebook["normalise"](notebook["token"]))
+    x = torch.randn(5, 64) + 7
+    torch.testing.assert_close(RMSNorm(64, eps=0)(x), notebook["rms_normalise"](x))
+
+
+def test_100_more_drown_the_differences_under_rms_norm_alone(notebook):
+    shown = notebook.prediction("rms_mean").result
+    assert shown["layer norm"].tolist() == ["-1.00", "0.00", "2.00", "0.00", "-1.00", "0.00"]
+    assert shown["RMS norm"].tolist() == ["0.98", "1.00", "1.04", "1.00", "0.98", "1.00"]
+    assert round(notebook["higher"].square().mean().sqrt().item()) == 105
+
+
+def test_the_explorer_shows_what_its_fold_says():
+    def spread(**controls):
+        words = explore.normalise(**controls).description
+        return float(words.split("deviation from ")[1].split(" to ")[1].split(". ")[0].rstrip("."))
+
+    assert round(spread(spread=1e-4), 2) == 0.03
+    assert spread(spread=1e-4, eps=1e-9) < 0.97 and spread(spread=1e-4, eps=1e-10) > 0.99
+    assert round(spread(method="RMS norm", mean=2.0), 2) == 0.24
+    assert round(spread(method="RMS norm", mean=5.0), 2) == 0.10
+    for method in ("layer norm", "RMS norm", "batch norm", "unbiased std, eps outside"):
+        moved = "changes nothing for it" not in explore.normalise(method=method, mates=5.0).description
+        assert moved == (method == "batch norm")
+
+
+# Does it help to learn?
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+def test_on_other_seeds_too_only_root_6_learns_without_a_norm_and_all_with_one(seed):
+    def accuracies(norm):
+        return [plain_stack_accuracy(norm=norm, factor=factor, seed=seed) for factor in (1, 6**0.5, 10)]
+
+    plain, root_6, ten = accuracies("none")
+    assert root_6 > 0.9 and max(plain, ten) < 0.85
+    assert min(accuracies("layer norm") + accuracies("RMS norm")) >= 0.85
+
+
+def test_the_stacks_that_are_trained_have_twelve_layers_and_32_numbers(notebook):
+    assert PlainStack(12).layers[0].weight.shape == (32, 32)
+    shown = notebook.prediction("norm_learns").result
+    right = {name: [float(x) for x in shown[name]] for name in shown}
+    assert right["no norm"][1] > 90 > 85 > max(right["no norm"][0], right["no norm"][2])
+    assert min(right["layer norm"] + right["RMS norm"]) > 88, "all three get there, or close"
+
+
+def test_in_the_stack_times_10_the_first_scores_run_into_the_millions():
+    for seed in SEEDS:
+        torch.manual_seed(seed)
+        scores = PlainStack(12, factor=10)(torch.randn(100, 4))
+        assert 1e6 < scores.square().mean().sqrt() < 1e7
+
+
+def test_without_a_norm_the_first_layer_gets_less_than_a_billionth_of_the_last_ones_gradient(notebook):
+    for lengths in in_fresh_stacks(notebook, lambda: notebook["gradients"](notebook["no_norm"])):
+        assert lengths[0] < 1e-9 * lengths[-1]
+        assert sum(below < above for below, above in pairwise(lengths)) >= 25
+
+
+def test_with_a_norm_every_layer_gets_a_gradient_and_with_layer_norm_the_first_get_most(notebook):
+    for norm in (LayerNorm(64), RMSNorm(64)):
+        for lengths in in_fresh_stacks(notebook, lambda norm=norm: notebook["gradients"](norm)):
+            assert min(lengths) > 0.1
+            if isinstance(norm, LayerNorm):
+                assert min(lengths[:5]) > max(lengths[-5:])
+    shown = notebook["lengths"]
+    assert all(1 < x < 1000 for name in ("layer norm", "RMS norm") for x in shown[name])
+
+
+# Going deeper
+
+
+def test_only_layer_norm_behind_the_relu_makes_the_gradient_grow(notebook):
+    def ratios():
+        ratio = notebook["first_to_last"]
+        behind, before = ratio(LayerNorm(64), True), ratio(LayerNorm(64), False)
+        return behind, [before, ratio(RMSNorm(64), True), ratio(RMSNorm(64), False)]
+
+    for grows, others in in_fresh_stacks(notebook, ratios):
+        assert 200 < grows < 500 and max(others) < 1.2
+
+
+def test_a_relu_leaves_half_the_mean_square_and_a_mean_whose_square_is_0_16():
+    torch.manual_seed(0)
+    x = torch.randn(1_000_000).relu()
+    assert x.square().mean() == pytest.approx(0.5, abs=0.005)
+    assert x.mean().square() == pytest.approx(1 / (2 * math.pi), abs=0.002)
+    assert x.var() == pytest.approx(0.34, abs=0.005)
+    assert round(math.sqrt(0.5 / 0.34), 2) == 1.21 and 200 < 1.21**29 < 500
+
+
+def test_doubled_parameters_halve_the_gradient_and_leave_the_output(notebook):
+    torch.testing.assert_close(notebook["once"], 2 * notebook["twice"])
+    once, twice = (notebook["differences"](factor, notebook["normalise"]) for factor in (1, 2))
+    assert once == pytest.approx(twice, rel=1e-9)
+
+
+def test_std_is_off_by_29_percent_at_two_numbers_and_less_than_1_at_64(notebook):
+    two, eight, many = notebook["ratios"]
+    assert round(two.item(), 3) == 0.707 and round(eight.item(), 3) == 0.935 and 0.99 < many < 1
+    for ratio, d in ((two, 2), (eight, 8), (many, 64)):
+        assert ratio == pytest.approx(math.sqrt((d - 1) / d), abs=1e-3)
+
+
+def test_in_float16_a_tiny_epsilon_is_zero_and_the_library_survives_it(notebook):
+    assert torch.tensor(1e-10, dtype=torch.float16) == 0 and torch.tensor(6e-8, dtype=torch.float16) > 0
+    assert torch.tensor(2e-8, dtype=torch.float16) == 0
+    assert notebook.shown("ε = 1e-10: tensor([nan, nan, nan, nan], dtype=torch.float16)")
+    assert notebook.shown("the library's, ε = 1e-10: tensor([0., 0., 0., 0.], dtype=torch.float16)")

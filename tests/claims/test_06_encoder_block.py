@@ -1,0 +1,365 @@
+"""What 06_encoder_block says, tested: each number, and each "so"."""
+
+from itertools import pairwise
+
+import pytest
+import torch
+import torch.nn.functional as F
+
+from encoder_lib import (
+    EncoderLayer,
+    FeedForward,
+    LayerNorm,
+    MultiHeadAttention,
+    explore,
+    from_torch,
+    load_pretrained,
+    trace,
+)
+from encoder_lib.lab import ladder
+from encoder_lib.seeded import seeded
+
+SEEDS = (0, 1, 2)
+ELSEWHERE = ~torch.eye(13, dtype=torch.bool)
+
+
+@pytest.fixture(scope="module")
+def x():
+    """What enters MiniLM's first block."""
+    minilm = load_pretrained("minilm", dtype=torch.float64)
+    return minilm.encoder.embedding(minilm.ids("The cat sat on the mat because it was tired.")).detach()
+
+
+def cosines(y):
+    """How alike every two different tokens are."""
+    return F.cosine_similarity(y[0, :, None], y[0, None], dim=-1)[ELSEWHERE]
+
+
+def own(y, x):
+    """How alike a token and its own input are, averaged."""
+    return F.cosine_similarity(y, x, dim=-1).mean().item()
+
+
+def fresh(seed):
+    """An attention and a network as the notebook makes them."""
+    with seeded(seed):
+        return MultiHeadAttention(384, 12).requires_grad_(False), FeedForward(384, 1536).requires_grad_(False)
+
+
+# Parts in a row, and one plus sign
+
+
+def test_thirteen_vectors_of_384_go_in_and_come_out(notebook):
+    assert notebook.shown("in: (1, 13, 384)  out: (1, 13, 384)")
+
+
+@pytest.mark.parametrize("seed", (*SEEDS, 3))
+def test_in_a_row_the_tokens_become_one_vector_and_with_plus_signs_they_stay_what_they_were(x, seed):
+    attention, network = fresh(seed)
+    fetched = attention(x, x, x)
+    made = network(fetched)
+    assert cosines(x).mean() < 0.1 and cosines(fetched).min() > 0.99 and cosines(made).min() > 0.99
+    first = x + fetched
+    assert abs(own(made, x)) < 0.05 and 0.95 < own(first + network(first), x) < 0.97
+
+
+def test_the_picture_that_is_revealed_shows_these_cosines(notebook, x):
+    left, right = (ax.images[0].get_array() for ax in notebook.prediction("without_residual").result.axes[:2])
+    assert torch.as_tensor(left.data)[ELSEWHERE].mean() < 0.1 and torch.as_tensor(right.data).min() > 0.99
+
+
+def test_the_table_shows_nothing_and_0_96(notebook):
+    assert notebook.table("cosine with its own input")["cosine with its own input"].tolist() == ["-0.01", "0.96"]
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_fresh_parameters_prefer_nobody(x, seed):
+    attention, _ = fresh(seed)
+    with trace(attention) as t:
+        attention(x, x, x)
+    assert t["weights"].max() < 0.12 and t["weights"].min() > 0.05  # an even share is 0.08
+
+
+# Every tensor
+
+
+def test_the_trace_is_the_list_of_the_notebook(notebook):
+    t = notebook["t"]
+    assert t["attention.scores"].shape == (1, 12, 13, 13) and t["attention.heads"].shape == (1, 12, 13, 32)
+    assert t["feed_forward.linear1"].shape == (1, 13, 1536) and t["output"].shape == (1, 13, 384)
+    assert notebook.shown("feed_forward.linear1  (1, 13, 1536)")
+
+
+def test_every_tensor_that_is_computed_is_that_of_the_trace_to_ten_decimals(notebook):
+    names = {
+        "attention.query": "q", "attention.key": "k", "attention.value": "v", "attention.scores": "scores",
+        "attention.weights": "weights", "attention.heads": "heads", "attention": "attended",
+        "norm1.input": "first_sum", "norm1": "x1", "feed_forward": "written", "norm2.input": "second_sum",
+        "output": "y",
+    }  # fmt: skip
+    for name, variable in names.items():
+        assert (notebook[variable] - notebook["t"][name]).abs().max() < 5e-11, name
+    tables = [value for value in notebook.values if hasattr(value, "columns") and "largest difference" in value]
+    shown = [name for table in tables for name in table.index if name in names]
+    assert sorted(shown) == sorted(names) and {cell for t in tables for cell in t["largest difference"]} == {
+        "0." + 10 * "0"
+    }
+
+
+def test_the_trace_has_no_tensor_that_the_notebook_leaves_unexplained(notebook):
+    same = {"attention.out_proj": "attention", "feed_forward.linear2": "feed_forward", "norm2": "output"}
+    t = notebook["t"]
+    assert all(torch.equal(t[name], t[other]) for name, other in same.items())
+    for name in ("q", "k", "v"):  # before they are cut into heads
+        joined = notebook[name].transpose(1, 2).flatten(-2)
+        torch.testing.assert_close(t[f"attention.{name}_proj"], joined, atol=1e-10, rtol=0)
+
+
+def test_in_the_trained_block_attention_points_elsewhere_and_the_sums_where_x_points(notebook):
+    assert notebook.table("cosine with its own x")["cosine with its own x"].tolist() == ["0.21", "0.96", "0.88"]
+
+
+def test_minilm_has_six_blocks_in_post_norm_order_with_gelu():
+    layers = load_pretrained().encoder.encoder.layers
+    assert len(layers) == 6
+    assert all(not layer.norm_first and layer.feed_forward.activation == "gelu" for layer in layers)
+
+
+# Norm after, or norm before
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_post_norm_is_8_long_after_every_block_and_pre_norm_grows_with_each(seed):
+    for norm_first in (False, True):
+        torch.manual_seed(seed)
+        x, lengths = torch.randn(1, 10, 64), []
+        for _ in range(12):
+            x = EncoderLayer(64, 4, 256, norm_first=norm_first)(x)
+            lengths.append(x.norm(dim=-1).mean().item())
+        if norm_first:
+            assert lengths == sorted(lengths) and lengths[-1] > 8 * 4 / 3
+        else:
+            assert lengths == pytest.approx([8] * 12, abs=1e-3)
+
+
+def test_the_revealed_lines_are_these(notebook):
+    post, pre = (line.get_ydata() for line in notebook.prediction("pre_norm_length").result.lines)
+    assert (
+        list(post[1:]) == pytest.approx([8] * 12, abs=1e-3) and (pre[1:] > pre[:-1]).all() and pre[-1] > 4 / 3 * pre[0]
+    )
+
+
+def test_the_source_shown_holds_both_orders(notebook):
+    assert notebook.shown("x = self.norm1(x + self._attend(x, mask))")
+    assert notebook.shown("x = x + self._attend(self.norm1(x), mask)")
+
+
+@pytest.fixture
+def explorer(notebook):
+    return explore.block_steps(notebook["minilm"], notebook["text"])
+
+
+@pytest.mark.parametrize("sentence", ["The cat sat on the mat because it was tired.", "Dogs bark.", "Where is it?"])
+def test_cls_gets_a_number_near_190_in_dimension_99_and_the_norm_brings_it_below_10(explorer, sentence):
+    explorer.set(sentence=sentence, step=13)
+    assert "at “[CLS]”, in dimension 99" in explorer.description
+    largest = float(explorer.description.split("furthest from 0 is ")[1].split(",")[0])
+    assert 185 < largest < 200
+    explorer.step = 15
+    assert abs(float(explorer.description.split("furthest from 0 is ")[1].split(",")[0])) < 10
+
+
+def test_the_first_layer_keeps_more_of_its_input_than_the_last(explorer):
+    explorer.step = 15
+    assert explorer.description.endswith("own x is 0.88.")
+    explorer.layer = 6
+    assert explorer.description.endswith("own x is 0.57.")
+
+
+def test_rewired_to_pre_norm_the_vectors_are_more_than_four_times_as_long(explorer):
+    def length():
+        return float(explorer.description.split("vector is ")[1].split(" long")[0])
+
+    explorer.step = 15
+    before = length()
+    explorer.order = "pre-norm"
+    assert length() > 4 * before
+
+
+# Four encoders
+
+
+def differences(seed):
+    """What each of the four settings changes, (T, D) each, and the outputs in post-norm and in pre-norm order."""
+    torch.manual_seed(seed)
+    original = EncoderLayer(12, 3, 24)
+    tokens = torch.randn(1, 6, 12)
+
+    def block(**settings):
+        other = EncoderLayer(12, 3, 24, **settings)
+        other.load_state_dict(original.state_dict(), strict=False)
+        return other(tokens)[0].detach()
+
+    bend, order, biases = {"activation": "gelu"}, {"norm_first": True}, {"bias": False}
+    outputs = [block(), block(**bend), block(**bend, **order), block(**bend, **order, **biases)]
+    outputs.append(block(**bend, **order, **biases, positional="rotary"))
+    return [after - before for before, after in pairwise(outputs)], outputs[1], outputs[2]
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_the_order_moves_most_the_biases_less_the_bend_and_rotary_little(seed):
+    (bend, order, biases, rotary), _, _ = differences(seed)
+    size = [change.abs().mean() for change in (bend, order, biases, rotary)]
+    assert size[1] > size[2] > 2.5 * max(size[0], size[3])
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_the_order_moves_rows_since_post_norm_leaves_a_mean_of_0_and_biases_come_in_columns(seed):
+    (_, order, biases, _), post, pre = differences(seed)
+    assert post.mean(dim=-1).abs().max() < 1e-10 and pre.mean(dim=-1).abs().max() > 0.5
+    assert order.mean(dim=1).square().mean() > 0.5 * order.square().mean()
+    assert biases.mean(dim=0).square().mean() > 0.9 * biases.square().mean()
+
+
+def test_the_panels_show_these_differences(notebook):
+    changes, _, _ = differences(0)
+    panels = [ax.images[0].get_array().data for ax in notebook["axes"]]
+    for change, panel in zip(changes, panels, strict=True):
+        torch.testing.assert_close(torch.as_tensor(panel), change)
+        assert change.abs().max() < 1  # the ends of the colours
+
+
+def test_the_published_blocks_can_be_built():
+    with torch.device("meta"):
+        sizes = [
+            sum(p.numel() for p in layer.parameters())
+            for layer in (
+                EncoderLayer(512, 8, 2048),
+                EncoderLayer(768, 12, 3072, activation="gelu"),
+                EncoderLayer(768, 12, 3072, activation="gelu", norm_first=True),
+                EncoderLayer(768, 12, 1152, activation="gelu", norm_first=True, bias=False, positional="rotary"),
+            )
+        ]
+    assert sizes[0] == 3_152_384 and sizes[1] == sizes[2] == 7_087_872  # the last lacks its gate
+
+
+def test_modernbert_is_as_the_table_says():
+    """As transformers' own defaults have it, which are those of the base model."""
+    config = pytest.importorskip("transformers").ModernBertConfig()
+    assert (config.hidden_size, config.num_attention_heads, config.intermediate_size) == (768, 12, 1152)
+    assert not config.attention_bias and not config.mlp_bias and not config.norm_bias
+    assert config.hidden_activation == "gelu" and config.local_attention == 128
+    kinds = list(config.layer_types)
+    assert all((kind == "full_attention") == (i % 3 == 0) for i, kind in enumerate(kinds))  # two of three are local
+
+
+@pytest.mark.parametrize("norm_first", [False, True])
+@pytest.mark.parametrize("seed", SEEDS)
+def test_torchs_own_layer_is_no_further_away_than_rounding(norm_first, seed):
+    torch.manual_seed(seed)
+    theirs = torch.nn.TransformerEncoderLayer(48, 4, 96, dropout=0.0, batch_first=True, norm_first=norm_first)
+    words = torch.randn(2, 7, 48)
+    assert (from_torch(theirs)(words) - theirs(words)).abs().max() < 1e-14
+
+
+def test_the_difference_from_torch_is_shown_for_both_orders(notebook):
+    assert notebook.shown("norm_first=False: largest difference") and notebook.shown("norm_first=True: largest")
+    assert (notebook["ours"](notebook["words"]) - notebook["theirs"](notebook["words"])).abs().max() < 1e-14
+
+
+# The ladder
+
+
+def test_with_the_residual_connection_nearly_all_are_right(notebook):
+    *_, attention, feed_forward, residual = notebook["rungs"]
+    assert [attention.name, feed_forward.name, residual.name] == ["attention", "feed-forward", "residual"]
+    assert residual.right > 0.97 and 0.46 < attention.right < 0.54 and feed_forward.right < 0.9
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("seed", SEEDS)
+def test_nearly_all_with_three_seeds_and_without_the_plus_sign_it_depends_on_luck(seed):
+    residual = {"positions": "learned", "attention": True, "feed_forward": True}
+    _, right = ladder.train(lambda: ladder.CardModel(**residual, residual=True), seed=seed)
+    assert right > 0.97
+    _, right = ladder.train(lambda: ladder.CardModel(**residual), seed=seed)
+    assert right < 0.9
+
+
+def test_without_the_network_half_are_right(notebook):
+    assert 0.46 < notebook["alone"] < 0.54
+    (shown,) = notebook.table("% right")["% right"]
+    assert 46 < float(shown) < 54
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("seed", SEEDS)
+def test_without_the_network_half_are_right_with_three_seeds(seed):
+    _, right = ladder.train(lambda: ladder.CardModel(positions="learned", attention=True, residual=True), seed=seed)
+    assert 0.46 < right < 0.54
+
+
+def test_a_sum_of_two_contributions_cannot_swap_the_case_of_a_capital():
+    """The lead of "A" over "a" would have to be positive on two pairs of letters and negative on the other two.
+
+    But as a sum own(·) + fetched(·) it adds up to the same over both couples of pairs.
+    """
+    swapped = [(own, fetched) for own in "aA" for fetched in "aA" if (own == "A") != (fetched == "A")]  # answer "A"
+    kept = [(own, fetched) for own in "aA" for fetched in "aA" if (own == "A") == (fetched == "A")]  # answer "a"
+    for place in (0, 1):
+        assert sorted(pair[place] for pair in swapped) == sorted(pair[place] for pair in kept)
+    for pairs, answer in ((swapped, "A"), (kept, "a")):
+        for own, fetched in pairs:
+            own, fetched = (ladder.LETTERS.index(letter) for letter in (own, fetched))
+            assert ladder.LETTERS[ladder._answer(own, fetched)] == answer
+
+
+def test_as_drawn_norms_buy_nothing_and_ten_times_as_large_they_buy_nearly_all(notebook):
+    as_drawn, loud = notebook["without"]
+    as_drawn_with, loud_with = notebook["with_norms"]
+    assert min(as_drawn, as_drawn_with) > 99 and loud_with > 99 and loud < 70
+    shown = notebook.table("norms, % right").astype(float)
+    assert shown["norms, % right"].min() >= 99 and shown["no norms, % right"].iloc[1] < 70
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("seed", SEEDS)
+def test_so_with_three_seeds(seed):
+    def right(norm, loudness, steps):
+        parts = {"attention": True, "feed_forward": True, "residual": True, "norm": norm, "n_layers": 2}
+        build = lambda: ladder.CardModel(positions="learned", loudness=loudness, **parts)  # noqa: E731
+        return ladder.train(build, steps=steps, seed=seed)[1]
+
+    assert min(right(False, 1, 250), right(True, 1, 250), right(True, 10, 400)) > 0.99
+    assert right(False, 10, 400) < 0.7
+
+
+def test_a_norm_makes_of_any_size_the_same_size():
+    with seeded(0):
+        x, norm = torch.randn(5, 64), LayerNorm(64)
+    torch.testing.assert_close(norm(10 * x), norm(x), atol=1e-4, rtol=0)
+
+
+# Going deeper
+
+
+def test_the_accidental_wiring_is_far_off(notebook):
+    assert notebook.shown("off by 44 % of the output's length")
+
+
+def test_with_silent_branches_post_norm_is_two_norms_and_pre_norm_is_nothing(notebook):
+    four, post, pre = notebook["four"], notebook["post"], notebook["pre"]
+    torch.testing.assert_close(post(four), post.norm2(post.norm1(four)))
+    assert torch.equal(pre(four), four) and not torch.equal(pre.eval()(four), four)
+    assert notebook.shown("two norms, difference 0.0000") and notebook.shown("nothing at all, difference 0.0000")
+
+
+def test_a_block_is_shuffled_and_padded_as_its_parts_are(notebook):
+    assert notebook["shuffled"].abs().max() < 1e-10 and notebook["with_padding"].abs().max() < 1e-10
+
+
+def test_the_heads_drop_out_of_the_count():
+    def count(n_heads):
+        return sum(p.numel() for p in EncoderLayer(384, n_heads, 1536).parameters())
+
+    assert count(1) == count(12) == 4 * (384**2 + 384) + 2 * 384 * 1536 + 1536 + 384 + 4 * 384
