@@ -98,7 +98,7 @@ def test_three_cases_a_day_are_enough_for_the_rounds():
 def test_a_cell_that_runs_twice_shows_what_is_stored_both_times(reader):
     """In the kernel that was restarted, from the top: each cell twice at once, and the cells after it work.
 
-    A cell that takes its time runs once here: the next test goes back to it.
+    A cell that takes its time runs once here; the next test goes back to it.
     """
     for cell in code_cells(reader.notebook):
         start = time.perf_counter()
@@ -115,7 +115,7 @@ def test_sections_run_again_from_the_last_to_the_first(reader):
     The sections of the training do so in a new kernel too: whoever wants to see one need not run the others.
     """
     if reader.path.name in LARGE:
-        pytest.skip("it takes more than the poorest machine has: test_going_back.py does it")
+        pytest.skip("going back in it takes more memory than the poorest machine has")
     setup, *others = sections(reader.notebook)
     if reader.path == TRAINING:
         reader.restart()
