@@ -12,7 +12,7 @@ QUESTIONS = {
         choices=("How do I make a cage?", "Which recipe is good for a birthday?"),
         answer=1,
         finding="The recipe is closer: its cosine with the cake is 0.35, that of the cage 0.21. What "
-        "a question is about counts for more here than its letters. The letters count, too: the cage is nearer to the "
+        "a question is about counts for more here than its letters. Shared words count, too: the cage is nearer to the "
         "cake than to the recipe.",
     ),
     "parts": Question(
@@ -74,7 +74,7 @@ QUESTIONS = {
             "into two or three long ones",
         ),
         answer=2,
-        finding="Into eight: un, b, el, i, e, v, ab, ly. What is frequent in one text is so in new words, too. "
+        finding="Into eight: un, b, el, i, e, v, ab, ly. A few pieces are found again; the rest is nearly letters. "
         "MiniLM has far more pieces, 30,522 of them, and needs five.",
     ),
     "own_card": Question(
@@ -161,8 +161,8 @@ QUESTIONS = {
         finding="Read backwards, a sentence keeps all its distances, and ALiBi knows nothing but distances.",
     ),
     "longer": Question(
-        prompt="Each model has learned to copy the letter three places back, on texts of 16 letters. Which of them "
-        "still copies at the 55th letter of a longer text?",
+        prompt="Each model was trained to copy the letter three places back, on texts of 16 letters. Which of them "
+        "copies at the 55th letter of a longer text?",
         choices=(
             "the one with sinusoids: its table has no end",
             "the one with rotary positions",
@@ -233,7 +233,7 @@ QUESTIONS = {
     "one_look": Question(
         prompt="A guess is right in 12.5 %. One head is trained for 400 steps on both questions at once: how many "
         "answers are right?",
-        choices=("nearly all, on both", "about half, on both", "nearly all on one, about a quarter on the other"),
+        choices=("nearly all, on both", "about half, on both", "nearly all on one, few on the other"),
         answer=2,
         finding="One question is answered nearly always, the other in about a quarter of the cases. A row of weights "
         "has 1 to spend, and the head spends it in one place; a mean of two letters would not say which came from "
