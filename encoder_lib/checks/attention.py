@@ -11,6 +11,7 @@ from encoder_lib.model.attention import MultiHeadAttention, attention
 from encoder_lib.model.masks import causal_mask, lengths_mask, padding_mask
 from encoder_lib.seeded import seeded
 
+OF_MASK = "Without a mask it is right. True means: may be looked at; the mask acts on the scores, before the softmax."
 OF_NOBODY = (
     "Where the mask forbids a whole row, the softmax has nothing to share out, and zeros are asked for. What does your "
     "code give there: nan, or an even share? One more masked_fill, after the softmax, mends both."
@@ -33,10 +34,18 @@ def check_scaled_attention(attempt: Callable) -> Verdict:
         Case("one query, two keys", (one, two, 10 * two, None)),
         Case("three words, four numbers each", (*some((3, 4), (3, 4), (3, 4)), None)),
         Case("more keys than queries, and wider values", (*some((2, 3), (5, 3), (5, 6)), None)),
-        Case("a mask", (*some((3, 4), (3, 4), (3, 4)), causal_mask(3))),
-        Case("a hidden key that fits far better", (-200 * one, two, 10 * two, torch.tensor([[True, False]]))),
+        Case("a mask", (*some((3, 4), (3, 4), (3, 4)), causal_mask(3)), hint=OF_MASK),
+        Case(
+            "a hidden key that fits far better",
+            (-200 * one, two, 10 * two, torch.tensor([[True, False]])),
+            hint="What overwrites the score of a hidden key has to be lower than any score that there may be.",
+        ),
         Case("a row that may attend to nothing", (*some((3, 2), (3, 2), (3, 2)), deaf), hint=OF_NOBODY),
-        Case("a batch without a mask", (*some((2, 4, 3), (2, 4, 3), (2, 4, 3)), None)),
+        Case(
+            "a batch without a mask",
+            (*some((2, 4, 3), (2, 4, 3), (2, 4, 3)), None),
+            hint="A single sentence is right. In a batch only the last two dimensions of the keys change places.",
+        ),
         Case(
             "two heads, with padding",
             (*some((2, 2, 4, 3), (2, 2, 4, 3), (2, 2, 4, 3)), (torch.arange(4) < lengths)[:, None, None, :]),
@@ -105,15 +114,19 @@ def check_multi_head(attempt: Callable) -> Verdict:
         "The mask (B, 1, 1, T) fits scores (B, H, T, T): it says who may be looked at, the same for all heads and "
         "queries. In a loop over heads the scores are (B, T, T): there the mask has to lose its second dimension."
     )
+    of_slices = (
+        "A head's slice is K neighbours: numbers 0 to K − 1 for the first, K to 2K − 1 for the second. Cut the last "
+        "dimension, then bring the heads forward; on the way back in the opposite order."
+    )
     lengths, nobody = torch.tensor([4, 2]), torch.tensor([[True, False], [False, False]])
     cases = [
         case("one head", 1, 2, 2, 1),
-        case("two heads of one number", 1, 2, 2, 2),
-        case("two heads of three numbers", 1, 2, 6, 2),
-        case("as many words as heads", 1, 3, 12, 3),
+        case("two heads of one number", 1, 2, 2, 2, hint="One head is right. Has each of two a softmax of its own?"),
+        case("two heads of three numbers", 1, 2, 6, 2, hint=of_slices),
+        case("as many words as heads", 1, 3, 12, 3, hint=of_slices),
         case("a batch of two", 2, 4, 8, 2),
         case("padding in the second sentence", 2, 4, 8, 4, lengths_mask(lengths), of_heads),
-        case("a mask of queries and keys", 2, 3, 8, 2, causal_mask(3)),
+        case("a mask of queries and keys", 2, 3, 8, 2, causal_mask(3), OF_MASK),
         case("a word that may look at nobody", 1, 2, 4, 2, nobody, OF_NOBODY),
     ]
     hints = (

@@ -20,12 +20,30 @@ def check_layer_norm(attempt: Callable) -> Verdict:
     one = torch.tensor([[2.0, 4.0, 4.0, 6.0]], dtype=torch.float64)
     weight, bias = torch.tensor([[1.0, 2.0, 0.5, -1.0], [0.0, 1.0, -2.0, 3.0]], dtype=torch.float64)
     cases = [
-        Case("one token", plain(one)),
-        Case("a weight and a bias", (one, weight, bias, EPS)),
-        Case("a token whose numbers are all equal", plain(torch.full((1, 4), 3.0, dtype=torch.float64))),
-        Case("a large eps", plain(one, 2.0)),
-        Case("three tokens of different size", plain(numbers(3, 2) * torch.tensor([[1.0], [10.0], [100.0]]))),
-        Case("as many tokens as numbers", (numbers(4, 4), weight, bias, EPS)),
+        Case(
+            "one token",
+            plain(one),
+            "By hand: the mean is 4, the deviations are −2, 0, 0 and 2, and their squares have the mean 2. (torch's "
+            "std and var divide by D − 1 unless told otherwise.)",
+        ),
+        Case("a weight and a bias", (one, weight, bias, EPS), "Without them it is right. They come last."),
+        Case(
+            "a token whose numbers are all equal",
+            plain(torch.full((1, 4), 3.0, dtype=torch.float64)),
+            "The variance is 0 here. What keeps the division from being one by 0?",
+        ),
+        Case("a large eps", plain(one, 2.0), "eps is added to the variance, and the root is taken of both together."),
+        Case(
+            "three tokens of different size",
+            plain(numbers(3, 2) * torch.tensor([[1.0], [10.0], [100.0]])),
+            "One token is right. Each of three has its own mean and variance; keepdim=True keeps them in a column.",
+        ),
+        Case(
+            "as many tokens as numbers",
+            (numbers(4, 4), weight, bias, EPS),
+            "Here a statistic along the wrong axis fits as well. It belongs to a token, so it runs over the last axis, "
+            "with keepdim=True.",
+        ),
         Case("a batch of sequences", (numbers(2, 3, 5) + 7, numbers(5, seed=1), numbers(5, seed=2), 1e-3)),
         Case("one number a token", plain(numbers(3, 1))),
     ]
