@@ -85,8 +85,16 @@ def check_bump(attempt: Callable) -> Verdict:
         Case("the top and the two feet", (0.0, 1.0, at(-1, 0, 1))),
         Case("both flanks", (0.0, 1.0, at(-0.5, -0.25, 0.75))),
         Case("flat outside", (0.0, 1.0, at(-9, -2, 2, 9))),
-        Case("another centre", (3.0, 1.0, at(0, 2, 2.5, 3, 3.5, 5))),
-        Case("a wide one", (0.0, 4.0, at(-5, -4, -3, 0, 2, 4, 7))),
+        Case(
+            "another centre",
+            (3.0, 1.0, at(0, 2, 2.5, 3, 3.5, 5)),
+            "Around 0 it is right. A unit bends where its sum is 0: at which x, for the b that you give it?",
+        ),
+        Case(
+            "a wide one",
+            (0.0, 4.0, at(-5, -4, -3, 0, 2, 4, 7)),
+            "A width of 1 is right. How steep is a flank that climbs to 1 over a width of 4?",
+        ),
         Case("a narrow one left of zero", (-2.0, 0.25, at(-3, -2.25, -2.1, -2, -1.8, 0))),
     ]
     hints = (
