@@ -23,6 +23,7 @@ class Reader:
     def __init__(self, path):
         self.path = path
         self.whole = False  # whether every cell has run
+        self.slow = set()  # ids of cells that have taken their time
         self.notebook = nbformat.read(path, as_version=4)
         self.stored = {cell.id: said(cell) for cell in code_cells(self.notebook)}
         self.client = NotebookClient(

@@ -80,7 +80,7 @@ def test_a_kernel_restarted_half_way_says_plainly_what_it_lacks(reader):
         assert reader.run_what_can_run(joined(reversed(others))) == {}
         cases = [cell for cell in joined(others) if "exercise" in tags(cell)]
         assert len(cases) == 20 and reader.run_and_compare(cases[::-1]) == {}
-    elif reader.path != TRAINING:
+    elif reader.path != TRAINING and reader.path.name not in LARGE:
         assert reader.run_what_can_run(joined(others[middle:])) == {}
 
 
@@ -98,13 +98,15 @@ def test_three_cases_a_day_are_enough_for_the_rounds():
 def test_a_cell_that_runs_twice_shows_what_is_stored_both_times(reader):
     """In the kernel that was restarted, from the top: each cell twice at once, and the cells after it work.
 
-    A cell that takes its time runs once here; the next test goes back to it.
+    A cell that takes its time runs once.
     """
     for cell in code_cells(reader.notebook):
         start = time.perf_counter()
         assert reader.run_and_compare([cell]) == {}
         if time.perf_counter() - start < LONG:
             assert reader.run_and_compare([cell]) == {}
+        else:
+            reader.slow.add(cell.id)
     reader.whole = True
 
 
@@ -123,7 +125,12 @@ def test_sections_run_again_from_the_last_to_the_first(reader):
     else:
         assert reader.whole or reader.run_all(code_cells(reader.notebook)) == {}
     for section in reversed(others):
-        assert reader.run_and_compare(section) == {}
+        assert reader.run_and_compare([cell for cell in section if not is_done(reader, cell)]) == {}
+
+
+def is_done(reader, cell):
+    """Whether a cell need not run again: it took its time, what it made is still there, and nothing is compared."""
+    return reader.path != TRAINING and cell.id in reader.slow and "nbval-ignore-output" in tags(cell)
 
 
 def stop_in(section_with):
