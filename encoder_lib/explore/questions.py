@@ -236,8 +236,8 @@ QUESTIONS = {
         choices=("nearly all, on both", "about half, on both", "nearly all on one, few on the other"),
         answer=2,
         finding="One question is answered nearly always, the other in about a quarter of the cases. A row of weights "
-        "has 1 to spend, and the head spends it in one place; a mean of two letters would not say which came from "
-        "where. The quarter is luck: one arrow in seven points left, and an eighth of the others is right by chance.",
+        "has 1 to spend, and this head spends it in one place. The quarter is luck: one arrow in seven points left, "
+        "and an eighth of the others is right by chance.",
     ),
     "ladder_attention": Question(
         prompt="A card can now look at the card that its arrow points at. What is the share of right answers?",
