@@ -48,8 +48,8 @@ def plot_cards(
     places = [expect.index("arrows", arrow, len(names), "a card") for arrow in arrows]
     below = [""] * len(names) if answers is None else as_words("answers", answers, len(names))
     names, below = ([drawable(text, TICK) for text in texts] for texts in (names, below))
-    lit = range(len(names)) if only is None else only if isinstance(only, list | tuple) else [only]
-    chosen = [expect.index("only", place, len(names), "a card") for place in lit]
+    some = only if isinstance(only, list | tuple) else [only]
+    chosen = range(len(names)) if only is None else [expect.index("only", i, len(names), "a card") for i in some]
     ax = axes_or_new(ax, (7.0, 2.4))
     for place, (letter, target, answer) in enumerate(zip(names, places, below, strict=True)):
         corner = (place - ROOM, -ROOM)

@@ -14,6 +14,7 @@ from notebook_rules import code_cells, tags
 from places import ROOT
 
 FOLDER = ROOT / "notebooks"
+LONG = 2  # seconds: a training, most often
 LARGE = ("09_pretrained.ipynb", "11_fast_encoder.ipynb")  # whoever goes back in them wants more than 1 GiB
 
 
@@ -23,7 +24,7 @@ class Reader:
     def __init__(self, path):
         self.path = path
         self.whole = False  # whether every cell has run
-        self.slow = set()  # ids of cells that have taken their time
+        self.slow = set()  # ids of cells that have taken their time, and whose output is not compared
         self.notebook = nbformat.read(path, as_version=4)
         self.stored = {cell.id: said(cell) for cell in code_cells(self.notebook)}
         self.client = NotebookClient(
@@ -55,8 +56,22 @@ class Reader:
 
     def run_and_compare(self, cells):
         """Run cells and return what goes wrong or differs from what is stored, by the cell's place in the notebook."""
-        place = self.notebook.cells.index
-        return {place(cell): bad for cell in cells if (bad := self.run(cell) or self.differs(cell))}
+        place, found = self.notebook.cells.index, {}
+        for cell in cells:
+            start = time.perf_counter()
+            if bad := self.run(cell) or self.differs(cell):
+                found[place(cell)] = bad
+            if time.perf_counter() - start > LONG and "nbval-ignore-output" in tags(cell):
+                self.slow.add(cell.id)
+        return found
+
+    def go_back(self, groups):
+        """Run groups of cells from the last to the first, after all have run, and return what goes wrong or differs.
+
+        A slow cell is left out: what it has made is still there.
+        """
+        again = [cell for group in reversed(groups) for cell in group if cell.id not in self.slow]
+        return self.run_and_compare(again)
 
     def run_what_can_run(self, cells):
         """The same, without the errors that say plainly that a cell further up has not run."""

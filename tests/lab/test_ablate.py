@@ -159,7 +159,7 @@ def test_what_is_not_there_cannot_be_taken_out(part, model, words):
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("seed", range(1))
+@pytest.mark.parametrize("seed", range(3))
 def test_what_each_part_is_worth_on_padded_reversal(seed):
     """Positions and residual paths are needed; the mask in wider batches; one head, no norm and no scale do no harm."""
     task, runs = TASKS["padded"], {}

@@ -4,8 +4,6 @@
 machine shows.
 """
 
-import time
-
 import nbformat
 import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell
@@ -15,7 +13,6 @@ from reading import FOLDER, LARGE, joined, lacks, reading, said, sections
 
 TRAINING = FOLDER / "08_training.ipynb"
 CLINIC = FOLDER / "10_debugging_clinic.ipynb"
-LONG = 2  # seconds: a training, most often
 
 
 @pytest.fixture(scope="module", params=NOTEBOOKS, ids=lambda path: path.name)
@@ -80,7 +77,7 @@ def test_a_kernel_restarted_half_way_says_plainly_what_it_lacks(reader):
         assert reader.run_what_can_run(joined(reversed(others))) == {}
         cases = [cell for cell in joined(others) if "exercise" in tags(cell)]
         assert len(cases) == 20 and reader.run_and_compare(cases[::-1]) == {}
-    elif reader.path != TRAINING and reader.path.name not in LARGE:
+    elif reader.path != TRAINING:
         assert reader.run_what_can_run(joined(others[middle:])) == {}
 
 
@@ -98,15 +95,12 @@ def test_three_cases_a_day_are_enough_for_the_rounds():
 def test_a_cell_that_runs_twice_shows_what_is_stored_both_times(reader):
     """In the kernel that was restarted, from the top: each cell twice at once, and the cells after it work.
 
-    A cell that takes its time runs once.
+    A training runs once: it takes its time, and what it shows is not compared.
     """
     for cell in code_cells(reader.notebook):
-        start = time.perf_counter()
         assert reader.run_and_compare([cell]) == {}
-        if time.perf_counter() - start < LONG:
+        if cell.id not in reader.slow:
             assert reader.run_and_compare([cell]) == {}
-        else:
-            reader.slow.add(cell.id)
     reader.whole = True
 
 
@@ -117,20 +111,15 @@ def test_sections_run_again_from_the_last_to_the_first(reader):
     The sections of the training do so in a new kernel too: whoever wants to see one need not run the others.
     """
     if reader.path.name in LARGE:
-        pytest.skip("going back in it takes more memory than the poorest machine has")
+        pytest.skip("it takes more than the poorest machine has: test_going_back.py does it")
     setup, *others = sections(reader.notebook)
     if reader.path == TRAINING:
         reader.restart()
         assert reader.run_all(setup) == {}
+        assert reader.run_and_compare(joined(reversed(others))) == {}
     else:
         assert reader.whole or reader.run_all(code_cells(reader.notebook)) == {}
-    for section in reversed(others):
-        assert reader.run_and_compare([cell for cell in section if not is_done(reader, cell)]) == {}
-
-
-def is_done(reader, cell):
-    """Whether a cell need not run again: it took its time, what it made is still there, and nothing is compared."""
-    return reader.path != TRAINING and cell.id in reader.slow and "nbval-ignore-output" in tags(cell)
+        assert reader.go_back(others) == {}
 
 
 def stop_in(section_with):
