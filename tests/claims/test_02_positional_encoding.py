@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from encoder_lib import RotaryPositionalEncoding, alibi_bias, explore, sinusoidal_table
-from encoder_lib.lab.clocks import find_clocks, principal_coordinates
+from encoder_lib.lab.clocks import principal_coordinates
 from encoder_lib.lab.ladder import deal
 from encoder_lib.lab.positions import copy_accuracy, reversal_accuracy
 from encoder_lib.model.embedding import TokenEmbedding
@@ -110,6 +110,11 @@ def test_the_dot_product_depends_on_the_distance_alone(notebook):
         torch.testing.assert_close(lines[1][start, start : start + 80], by_formula)
 
 
+def test_17_clocks_come_full_circle_within_64_positions_and_21_within_128():
+    words = [explore.positional(length=length).description for length in (64, 128)]
+    assert "17 of them come full circle" in words[0] and "21 of them come full circle" in words[1]
+
+
 # A table without a formula
 
 
@@ -137,13 +142,38 @@ def test_the_directions_do_not_depend_on_the_order(notebook):
     torch.testing.assert_close(shuffled.abs(), notebook["main"][order].abs())
 
 
-def test_one_matrix_explains_94_percent_of_minilm_and_nothing_of_it_shuffled(notebook):
+def test_one_matrix_explains_94_percent_of_minilm_less_of_a_walk_and_nothing_of_minilm_shuffled(notebook):
     result = notebook.prediction("learned_table").result
     assert cell(result, "MiniLM's rows", "left unexplained") == 0.06
-    assert cell(result, "the same rows, shuffled", "left unexplained") > 1
+    assert cell(result, "a walk", "left unexplained") == 0.76
+    assert cell(result, "MiniLM's rows, shuffled", "left unexplained") > 1
     for seed in range(3):
         torch.manual_seed(seed)
         assert notebook["unexplained"](notebook["main"][torch.randperm(256)]) > 1
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_the_quickest_turn_of_a_walk_takes_75_to_83_steps_and_keeps_its_hand(notebook, seed):
+    torch.manual_seed(seed)
+    walk = principal_coordinates(torch.randn(256, 384).cumsum(dim=0), 8)
+    steps, kept = notebook["turns"](walk)
+    assert 74.5 < steps.min() < 83.5 and (kept > 0.99).all()
+    assert notebook["unexplained"](walk) > 2 * notebook["unexplained"](notebook["main"])
+
+
+def test_the_eigenvalues_find_the_three_clocks_that_we_know(notebook):
+    steps, kept = notebook["turns"](sinusoidal_table(200, 6, base=100))
+    speed = 100 ** (-torch.arange(0, 6, 2) / 6)
+    torch.testing.assert_close(steps, 2 * torch.pi / speed)
+    torch.testing.assert_close(kept, torch.ones(3))
+    assert notebook.shown("6.283")
+
+
+def test_the_eigenvalues_of_minilm_are_the_clocks_that_are_drawn(notebook):
+    assert [round(x, 1) for x in notebook["of_minilm"].tolist()] == [5.7, 16.9, 53.6, 265.5]
+    torch.testing.assert_close(notebook["of_minilm"], torch.tensor([c.wavelength for c in notebook["clocks"]]))
+    assert (notebook["kept_by_minilm"] > 0.9955).all() and (notebook["kept_by_walk"] > 0.99).all()
+    assert round(notebook["of_walk"].min().item()) == 81
 
 
 def test_the_clocks_take_5_7_and_16_9_and_53_6_and_265_steps_and_keep_their_length(notebook):
@@ -267,25 +297,14 @@ def test_the_learned_table_copies_to_its_end_and_stops(notebook):
     assert learned[3:16].min() > 95 and learned[16:].isnan().all()
 
 
-def test_alibi_learns_little_and_keeps_it(notebook):
-    alibi = notebook["lines"]["alibi"]
-    assert 13 < alibi[3:16].mean() < 19
-    assert abs(alibi[3:16].mean() - alibi[16:].mean()) < 3
-
-
-def test_the_penalty_of_a_single_head_is_1_256_a_step():
-    assert alibi_bias(1, 1, 4)[0, 0].tolist() == [-step / 256 for step in range(4)]
+def test_a_distance_alone_does_not_tell_three_back_from_three_ahead():
+    bias = alibi_bias(1, 10, 10)[0]
+    assert bias[5, 2] == bias[5, 8]
 
 
 def test_one_word_against_itself_is_turned_the_same_on_both_sides(notebook):
     dogs = notebook["turn"](notebook["x"][0].expand(6, 4))
     torch.testing.assert_close(dogs @ dogs.T, (dogs @ dogs.T).T)
-
-
-def test_the_hands_keep_99_6_percent_and_those_of_shuffled_rows_lose_most(notebook):
-    assert all(clock.growth > 0.9955 for clock in notebook["clocks"])
-    shuffled = find_clocks(notebook["shuffled"])
-    assert shuffled and all(clock.growth < 0.3 for clock in shuffled)
 
 
 # The ladder

@@ -332,8 +332,27 @@ def test_a_silent_row_is_zero_and_the_causal_mask_lets_the_last_token_look_at_mo
 
 
 def test_the_last_word_changed_its_neighbour_a_little_and_it_hardly_at_all(notebook):
-    table = notebook.table("big against small")["big against small"].astype(float)
-    assert table["big"] < 0.9 < table["too"] < 0.995 < table["it"] < 1
+    shown = notebook.prediction("trophy").result["big against small"].astype(float)
+    assert shown["big"] < 0.9 < shown["too"] < 0.995 < shown["it"] < 1
+    assert shown["it"] == 0.997
+
+
+def test_notebook_00_has_a_scale_for_it_0_97_and_0_84(notebook):
+    def bank_in(text):
+        minilm = notebook["minilm"]
+        return minilm.encoder(minilm.ids(text))[0, minilm.tokens(text).index("bank")]
+
+    river = bank_in("The river bank was flooded.")
+    others = [bank_in(f"The {text}.") for text in ("river bank was under water", "big bank raised its interest rates")]
+    assert [round(torch.cosine_similarity(river, other, dim=0).item(), 2) for other in others] == [0.97, 0.84]
+
+
+def test_a_row_that_may_look_at_nobody_shares_evenly_and_gets_zeros_from_the_library():
+    nobody = torch.zeros(1, 3, dtype=torch.bool)
+    scores = torch.randn(1, 3).masked_fill(~nobody, torch.finfo(torch.get_default_dtype()).min)
+    assert (scores.softmax(dim=-1) == 1 / 3).all()
+    output, _ = attention(torch.randn(1, 4), torch.randn(3, 4), torch.randn(3, 2), nobody)
+    assert (output == 0).all()
 
 
 def test_it_looks_at_both_things_and_in_the_same_way_whichever_word_is_last(notebook):

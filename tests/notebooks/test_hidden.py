@@ -75,6 +75,7 @@ PHRASES = {
     ),
     "saturate": (r"more than 80", r"climbs with K", r"but its largest", r"takes nearly all", r"stays near 10"),
     "zero_vector": (r"they shrink", r"e\^0", r"e⁰", r"zero is not nothing", r"shorter than alone", r"gets its share"),
+    "trophy": (r"0\.997", r"more alike than two", r"one and the same word", r"has reached \*it\*", r"not resolve"),
     "one_look": (r"about a quarter", r"spends it in one place", r"one arrow in seven", r"nearly all on one"),
     "no_bend": (r"straight line", r"one linear map", r"whatever the width", r"the line that lies best"),
     "three_hinges": (r"\bpeak", r"\bbump\b", r"slopes, 1, −2", r"back to flat"),
