@@ -188,6 +188,14 @@ QUESTIONS = {
         "one vector, thirteen times. A fresh attention looks at all tokens about equally, so each gets about the same "
         "mean.",
     ),
+    "head_three": Question(
+        prompt="Head 3 of MiniLM’s first layer, on “The cat sat on the mat because it was tired.”: whom does each token "
+        "look at?",
+        choices=("at itself", "at the token before it", "at [CLS]", "at words that mean something similar"),
+        answer=1,
+        finding="Each token looks at the one before it, with a weight of 0.99 or more, and [CLS], which has none before "
+        "it, at itself.",
+    ),
     "pre_norm_length": Question(
         prompt="Twelve fresh blocks with their norms on the branches. How long is a token’s vector after the last one, "
         "compared with the beginning?",

@@ -106,6 +106,37 @@ def test_every_tensor_that_is_computed_is_that_of_the_trace_to_ten_decimals(note
     }
 
 
+OTHERS = (
+    "The stock market fell sharply.",
+    "How do I bake a cake?",
+    "Rain is expected in the north tomorrow.",
+    "She closed the door and went home.",
+    "Someone makes music on a string instrument while the audience eats bread.",
+)
+
+
+def test_head_3_looks_at_the_token_before_in_this_sentence_and_in_five_others(notebook):
+    minilm, layer = notebook["minilm"], notebook["layer"]
+    for text in (notebook["text"], *OTHERS):
+        with trace(layer) as t:
+            layer(minilm.encoder.embedding(minilm.ids(text)))
+        head = t["attention.weights"][0, 2]  # (T, T)
+        assert head.diagonal(-1).min() > 0.985 and head[0, 0] > 0.985, text
+
+
+def test_attention_writes_little_and_every_sum_is_larger_and_the_norm_evens_the_sizes(notebook):
+    size, x, attended, first_sum, x1 = (notebook[name] for name in ("size", "x", "attended", "first_sum", "x1"))
+    assert (size(attended) < 0.75 * size(x)).all() and (size(first_sum) > size(x)).all()
+    before, after = size(first_sum)[1:], size(x1)[1:]  # but for [CLS]
+    assert after.max() / after.min() < before.max() / before.min()
+    assert 1.8 < size(x1)[0] / after.max() < 2.2
+
+
+def test_behind_attention_alone_the_tokens_are_alike(notebook):
+    cosines = notebook["cosines"](notebook["fetched"])
+    assert cosines.min() > 0.7
+
+
 def test_the_trace_has_no_tensor_that_the_notebook_leaves_unexplained(notebook):
     same = {"attention.out_proj": "attention", "feed_forward.linear2": "feed_forward", "norm2": "output"}
     t = notebook["t"]

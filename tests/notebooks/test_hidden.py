@@ -82,6 +82,7 @@ PHRASES = {
     "silent_unit": (r"dead unit", r"no gradient", r"speaks again", r"in every digit", r"stays silent"),
     "ladder_feed_forward": (r"two of the three", r"\b81\.\d|\b81 %", r"at least twice", r"mostly it does not"),
     "without_residual": (r"one vector, thirteen", r"copies of", r"little in common", r"looks at all tokens"),
+    "head_three": (r"the one before", r"word before", r"previous", r"one place back", r"looks at places", r"stand before"),
     "pre_norm_length": (r"longer, by", r"a third or more", r"runs through, grows", r"cuts? the (sum|stream) back"),
     "residual_alone": (r"about half:", r"as many as attention alone", r"can act on it", r"it takes both"),
     "loud_cards": (r"only the model with norms", r"stuck at 38", r"norms buy", r"independence of scale"),
