@@ -143,8 +143,8 @@ QUESTIONS = {
         "it leave unexplained there?",
         choices=("nothing, as with the sinusoids", "less than a tenth", "about a half", "about all of it"),
         answer=1,
-        finding="6 % is left. A walk leaves more, this one 76 %, and of the same rows in a random order the best "
-        "matrix explains nothing.",
+        finding="6 % is left. Twenty walks leave more, a third in the median, and of the same rows in a random order "
+        "the best matrix explains nothing.",
     ),
     "scale": Question(
         prompt="The small encoder learns from embeddings as they are drawn, then from embeddings 8 times as large; the "
@@ -189,12 +189,12 @@ QUESTIONS = {
         "mean.",
     ),
     "head_three": Question(
-        prompt="Head 3 of MiniLM’s first layer, on “The cat sat on the mat because it was tired.”: whom does each token "
-        "look at?",
+        prompt="Head 3 of MiniLM’s first layer, on “The cat sat on the mat because it was tired.”: whom does each "
+        "token look at?",
         choices=("at itself", "at the token before it", "at [CLS]", "at words that mean something similar"),
         answer=1,
-        finding="Each token looks at the one before it, with a weight of 0.99 or more, and [CLS], which has none before "
-        "it, at itself.",
+        finding="Each token looks at the one before it, with a weight of 0.99 or more, and [CLS], which has none "
+        "before it, at itself.",
     ),
     "pre_norm_length": Question(
         prompt="Twelve fresh blocks with their norms on the branches. How long is a token’s vector after the last one, "
@@ -257,7 +257,8 @@ QUESTIONS = {
             "more than two banks of a river, 0.97",
         ),
         answer=2,
-        finding="0.997: more alike than two banks of a river. To this model it is one and the same word both times.",
+        finding="0.997: more alike than two banks of a river, and no less than with large, a word that changes "
+        "nothing about what it means.",
     ),
     "ladder_attention": Question(
         prompt="A card can now look at the card that its arrow points at. What is the share of right answers?",

@@ -123,11 +123,13 @@ def test_256_positions_are_half_of_the_table_and_texts_begin_with_cls(notebook):
     assert notebook["model"].encoder.embedding.position.weight.shape == (512, 384)
 
 
-def test_with_more_columns_than_rows_a_matrix_fits_anything():
+def test_with_more_columns_than_rows_many_matrices_fit_the_first_half():
     torch.manual_seed(0)
     rows = torch.randn(128, 384).double()
     move = torch.linalg.lstsq(rows[:-5], rows[5:], driver="gelsd").solution
-    torch.testing.assert_close(rows[:-5] @ move, rows[5:])
+    free = torch.linalg.svd(rows[:-5]).Vh[-1]  # a direction that no row has
+    for matrix in (move, move + torch.outer(free, torch.randn(384))):
+        torch.testing.assert_close(rows[:-5] @ matrix, rows[5:])
 
 
 def test_eight_directions_hold_85_percent(notebook):
@@ -142,23 +144,33 @@ def test_the_directions_do_not_depend_on_the_order(notebook):
     torch.testing.assert_close(shuffled.abs(), notebook["main"][order].abs())
 
 
-def test_one_matrix_explains_94_percent_of_minilm_less_of_a_walk_and_nothing_of_minilm_shuffled(notebook):
+def test_one_matrix_explains_94_percent_of_minilm_less_of_walks_and_nothing_of_minilm_shuffled(notebook):
     result = notebook.prediction("learned_table").result
     assert cell(result, "MiniLM's rows", "left unexplained") == 0.06
-    assert cell(result, "a walk", "left unexplained") == 0.76
+    assert cell(result, "the best of 20 walks", "left unexplained") > 0.06
+    assert abs(cell(result, "their median", "left unexplained") - 1 / 3) < 0.05
     assert cell(result, "MiniLM's rows, shuffled", "left unexplained") > 1
     for seed in range(3):
         torch.manual_seed(seed)
         assert notebook["unexplained"](notebook["main"][torch.randperm(256)]) > 1
 
 
-@pytest.mark.parametrize("seed", range(4))
-def test_the_quickest_turn_of_a_walk_takes_75_to_83_steps_and_keeps_its_hand(notebook, seed):
-    torch.manual_seed(seed)
-    walk = principal_coordinates(torch.randn(256, 384).cumsum(dim=0), 8)
-    steps, kept = notebook["turns"](walk)
-    assert 74.5 < steps.min() < 83.5 and (kept > 0.99).all()
-    assert notebook["unexplained"](walk) > 2 * notebook["unexplained"](notebook["main"])
+def test_in_twenty_walks_nothing_turns_in_fewer_than_60_steps_and_all_hands_keep_their_length(notebook):
+    for walk in notebook["walks"]:
+        steps, kept = notebook["turns"](walk)
+        assert steps.min() > 60 and (kept > 0.99).all()
+
+
+def test_the_block_of_five_steps_has_two_eigenvalues_of_size_1_that_turn_by_5_radians(notebook):
+    values = notebook["values"]
+    assert sorted(round(x, 2) for x in values.angle().tolist()) == [-1.28, 1.28]
+    torch.testing.assert_close(values.abs(), torch.ones(2))
+    assert round(5 - 2 * math.pi, 2) == -1.28
+
+
+def test_from_row_128_on_the_first_hand_is_longer(notebook):
+    length = notebook["clocks"][0].hand.norm(dim=1)  # positions 1 to 256
+    assert length[127:].mean() > 1.2 * length[:127].mean()
 
 
 def test_the_eigenvalues_find_the_three_clocks_that_we_know(notebook):
@@ -173,7 +185,7 @@ def test_the_eigenvalues_of_minilm_are_the_clocks_that_are_drawn(notebook):
     assert [round(x, 1) for x in notebook["of_minilm"].tolist()] == [5.7, 16.9, 53.6, 265.5]
     torch.testing.assert_close(notebook["of_minilm"], torch.tensor([c.wavelength for c in notebook["clocks"]]))
     assert (notebook["kept_by_minilm"] > 0.9955).all() and (notebook["kept_by_walk"] > 0.99).all()
-    assert round(notebook["of_walk"].min().item()) == 81
+    assert notebook["of_walk"].min() > 60
 
 
 def test_the_clocks_take_5_7_and_16_9_and_53_6_and_265_steps_and_keep_their_length(notebook):
