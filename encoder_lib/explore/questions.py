@@ -156,9 +156,9 @@ QUESTIONS = {
         "harm as well: what counts is how loud they are beside the words.",
     ),
     "mirror": Question(
-        prompt="Sinusoids, rotary, ALiBi: which of them cannot tell man bites dog from dog bites man?",
-        choices=("none: each can", "sinusoids", "rotary", "ALiBi"),
-        answer=3,
+        prompt="Rotary and ALiBi: which of them cannot tell man bites dog from dog bites man?",
+        choices=("none: each can", "rotary", "ALiBi", "neither can"),
+        answer=2,
         finding="Read backwards, a sentence keeps all its distances, and ALiBi knows nothing but distances.",
     ),
     "longer": Question(
@@ -201,15 +201,15 @@ QUESTIONS = {
         "compared with the beginning?",
         choices=("shorter", "as long: there are 24 norms", "longer"),
         answer=2,
-        finding="Longer, by a third or more. On the way from bottom to top there is no norm at all: every branch adds "
-        "something, and nothing cuts the sum back. With post-norm the length is 8 after every block.",
+        finding="Longer, by about a third to a half. On the way from bottom to top there is no norm at all: every "
+        "branch adds something, and nothing cuts the sum back. With post-norm the length is 8 after every block.",
     ),
     "residual_alone": Question(
         prompt="Attention with a plus sign around it, and no feed-forward network. How many answers are right?",
         choices=("as many as by a guess: 12.5 %", "about half", "about three quarters", "nearly all"),
         answer=1,
         finding="About half: as many as attention alone. The card’s own case is there now, beside the letter, and "
-        "nothing can act on it.",
+        "a linear map cannot make the one act on the other.",
     ),
     "loud_cards": Question(
         prompt="Embeddings ten times as large. What becomes of the two models, without norms and with?",

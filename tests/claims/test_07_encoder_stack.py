@@ -135,6 +135,16 @@ def test_a_warm_up_lets_post_norm_learn(notebook):
     assert notebook.shown("post-norm with a warm-up: 100 % right")
 
 
+@pytest.mark.parametrize("seed", range(5))
+def test_before_the_first_step_the_cosine_was_between_0_35_and_0_7(seed):
+    fresh = learn_to_reverse(10, norm_first=False, steps=1, lr=1e-9, seed=seed)
+    assert 0.34 < fresh.similarity < 0.7
+
+
+def test_twenty_steps_more_at_the_full_rate_and_one_seed_slips_back():
+    assert learn_to_reverse(10, norm_first=False, warm_up=60, steps=80, seed=3).right < 0.9
+
+
 @pytest.mark.long
 @pytest.mark.parametrize("seed", FIVE)
 def test_so_with_five_seeds(seed):
