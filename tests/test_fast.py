@@ -1,5 +1,7 @@
 """Without padding, by quicker layers, compiled, in half precision: the same numbers as the plain encoder."""
 
+import sys
+
 import pytest
 import torch
 from hypothesis import given, settings
@@ -21,7 +23,6 @@ from encoder_lib.fast import ONEDNN, FastFeedForward, FastLayerNorm, FastLinear
 
 D, H, F, V = 8, 2, 12, 11
 TOLERANCE = {torch.float32: 1e-5, torch.float64: 1e-10}
-needs_onednn = pytest.mark.skipif(not ONEDNN, reason="this torch is built without oneDNN")
 KINDS = st.sampled_from(["none", "rotary", "alibi"])
 SETTINGS = st.fixed_dictionaries(
     {
@@ -31,6 +32,16 @@ SETTINGS = st.fixed_dictionaries(
         "positional": KINDS,
     }
 )
+
+
+@pytest.fixture(autouse=True, scope="module", params=[True, False], ids=["oneDNN", "the default library"])
+def library(request):
+    """What computes float32 products, whatever this processor would choose."""
+    if request.param and not ONEDNN:
+        pytest.skip("this torch is built without oneDNN")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sys.modules["encoder_lib.fast"], "QUICKER", request.param)
+        yield
 
 
 def model(dtype=torch.float64, layers=2, seed=0, **options):
@@ -113,11 +124,10 @@ def test_gradients_pass_the_packing():
     assert max(off(a, b) for a, b in zip(wanted, found, strict=True)) <= 1e-10
 
 
-@needs_onednn
 @settings(deadline=None, max_examples=40)
 @given(SETTINGS, st.integers(0, 3), st.integers(0, 9), st.booleans())
 def test_fast_equals_explicit(options, batch, length, training):
-    """In float32 through oneDNN, empty batches included."""
+    """In float32, empty batches included."""
     encoder = model(torch.float32, **options).train(training)
     x = torch.randn(batch, length, D)
     with torch.no_grad():

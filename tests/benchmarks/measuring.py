@@ -23,6 +23,16 @@ def seconds(work):
     return time.perf_counter() - start
 
 
+def race(works, rounds):
+    """Name -> the (seconds, processor seconds) of each run; all run in turns, none for the first time."""
+    runs = {name: [] for name in works}
+    for _ in range(rounds):
+        for name, work in works.items():
+            spent = time.process_time()
+            runs[name].append((seconds(work), time.process_time() - spent))
+    return runs
+
+
 def take_turns(works, *, budget=6.0, least=3, most=40):
     """Name -> the times of its runs: each runs once unmeasured, then all in turns, `budget` seconds in all."""
     for work in works.values():  # the first run also compiles and fills caches
@@ -75,7 +85,8 @@ def peak_memory(work):
 
 
 def processor():
-    """The name of this machine's processor and its number of cores."""
+    """The name of this machine's processor, the instructions that torch takes there, and its number of cores."""
     info = Path("/proc/cpuinfo")
+    instructions = torch.backends.cpu.get_cpu_capability()
     name = re.search(r"model name\s*:\s*(.+)", info.read_text()) if info.exists() else None
-    return f"{name[1].strip() if name else 'unknown processor'}, {THREADS} cores"
+    return f"{name[1].strip() if name else 'unknown processor'} ({instructions}), {THREADS} cores"
