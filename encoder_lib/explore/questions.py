@@ -156,9 +156,9 @@ QUESTIONS = {
         "harm as well: what counts is how loud they are beside the words.",
     ),
     "mirror": Question(
-        prompt="Rotary and ALiBi: which of them cannot tell man bites dog from dog bites man?",
-        choices=("none: each can", "rotary", "ALiBi", "neither can"),
-        answer=2,
+        prompt="Sinusoids, rotary, ALiBi: which of them cannot tell man bites dog from dog bites man?",
+        choices=("none: each can", "sinusoids", "rotary", "ALiBi"),
+        answer=3,
         finding="Read backwards, a sentence keeps all its distances, and ALiBi knows nothing but distances.",
     ),
     "longer": Question(
@@ -356,8 +356,8 @@ QUESTIONS = {
     ),
     "two_cards": Question(
         prompt="In both layers each card may look at the first and the second card of its way alone: neither at itself "
-        "nor, unless the way leads through it twice, at the third card, whose letter it has to name. How many answers "
-        "are right?",
+        "nor at the third card, whose letter it has to name, unless one of the two happens to be just that. How many "
+        "answers are right?",
         choices=("as many as a guess gets, one in eight", "about a half", "nearly all"),
         answer=2,
         finding="Nearly all. Take one of the two cards away and leave it all the others, and about a quarter is right.",

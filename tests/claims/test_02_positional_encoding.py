@@ -250,7 +250,7 @@ def test_turned_words_match_by_the_steps_between_them_and_tell_right_from_left(n
     match = notebook["match"]  # (6, 6)
     for steps in range(-5, 6):
         assert match.diagonal(steps).std(correction=0) < 1e-12
-    assert (match - match.T).abs().max() > 0.5
+    assert (match - match.T).abs().max() > 0.1
 
 
 def test_the_block_follows_from_the_addition_formulas(notebook):
@@ -277,7 +277,8 @@ def test_a_sum_of_word_and_position_is_compared_in_four_terms():
 
 def test_only_alibi_notices_a_swap_and_not_the_mirror(notebook):
     shown = notebook.prediction("mirror").result
-    assert cell(shown, "rotary", "two words swapped") > 0.1 and cell(shown, "rotary", "read backwards") > 0.1
+    for kind in ("sinusoids, added", "rotary"):
+        assert cell(shown, kind, "two words swapped") > 0.1 and cell(shown, kind, "read backwards") > 0.1
     assert cell(shown, "ALiBi", "two words swapped") > 0.1 and cell(shown, "ALiBi", "read backwards") == 0
     assert cell(shown, "no positions", "two words swapped") == cell(shown, "no positions", "read backwards") == 0
 

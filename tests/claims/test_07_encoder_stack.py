@@ -145,6 +145,13 @@ def test_twenty_steps_more_at_the_full_rate_and_one_seed_slips_back():
     assert learn_to_reverse(10, norm_first=False, warm_up=60, steps=80, seed=3).right < 0.9
 
 
+def test_in_a_quarter_of_the_cases_three_hops_come_back_to_the_first_card():
+    torch.manual_seed(0)
+    first = ladder.deal(2000, hops=3, swap=False)[0] % 8
+    third = first.gather(1, first.gather(1, first))
+    assert 0.25 < (third == first).double().mean() < 0.28
+
+
 @pytest.mark.long
 @pytest.mark.parametrize("seed", FIVE)
 def test_so_with_five_seeds(seed):
@@ -152,7 +159,6 @@ def test_so_with_five_seeds(seed):
     failed = learn_to_reverse(10, norm_first=False, seed=seed)
     assert failed.right < 0.25 and failed.similarity > 0.95
     assert learn_to_reverse(10, norm_first=False, warm_up=60, seed=seed).right > 0.99
-    assert learn_to_reverse(10, norm_first=False, lr=0.002, seed=seed).right > 0.9
 
 
 # What does a second look buy?
