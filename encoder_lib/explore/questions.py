@@ -410,9 +410,9 @@ QUESTIONS = {
     ),
     "clinic_curves": Question(
         prompt="One of the two cuts is wrong. What do the two curves of the loss look like?",
-        choices=("only one of them falls", "both fall, and one of them stays far above", "both fall to nearly nothing"),
+        choices=("only one of them falls", "both fall, and one ends far above the other", "both end near 0"),
         answer=2,
-        finding="Both fall, from 2.4 to less than 0.1, B’s a little later. And both encoders then name more than 95 % "
+        finding="Both fall from 2.4 to less than 0.1, B’s a little later. And both encoders then name more than 95 % "
         "of the symbols. Nothing here says which of them is wrong.",
     ),
     "clinic_enough": Question(

@@ -12,6 +12,7 @@ from places import ROOT
 
 from encoder_lib.checks import clinic, verdict
 from encoder_lib.checks.clinic import patients, rounds
+from encoder_lib.checks.clinic.broken import DropsAlways
 from encoder_lib.checks.verdict import Probe, diagnose
 
 NOTEBOOK = nbformat.read(ROOT / "notebooks/10_debugging_clinic.ipynb", as_version=4)
@@ -99,6 +100,11 @@ def test_the_patient_has_what_the_cell_shows(number, name):
     code, piece = code_of(name), rounds.CASES[number - 1].piece
     shown = re.search(r"^(?:def|class) (\w+)", code, re.MULTILINE)[1]
     assert re.sub(rf"^(def|class) {shown}\b", rf"\1 {piece.__name__}", code) == inspect.getsource(piece).strip()
+
+
+def test_a_patient_has_its_piece_in_every_layer():
+    layers = clinic.patient(1)().encoder.layers
+    assert [type(layer.feed_forward) for layer in layers] == [DropsAlways] * patients.LAYERS
 
 
 @pytest.mark.parametrize("name", NAMES)

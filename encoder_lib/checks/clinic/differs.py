@@ -101,7 +101,7 @@ def check_self_attention(thing: Callable) -> Verdict:
         Probe("the formula", formula),
     )
     hints = (
-        "When are the weights drawn, and how often?",
+        "When are the parameters drawn, and how often?",
         "Print list(module.parameters()). What would an optimiser have to hold on to?",
         "A layer is made once and used many times: the two belong into different methods.",
     )

@@ -69,7 +69,7 @@ def check_evaluation(thing: Callable) -> Verdict:
 
 @seeded(0)
 def check_stack(thing: Callable) -> Verdict:
-    """Stack(n_layers, d_model, n_heads, d_ff): encoder layers in a row, each with weights of its own."""
+    """Stack(n_layers, d_model, n_heads, d_ff): encoder layers in a row, each with parameters of its own."""
 
     def many(n_layers: int) -> str:
         layer = sum(weight.numel() for weight in EncoderLayer(4, 1, 6).parameters())
@@ -96,13 +96,13 @@ def check_stack(thing: Callable) -> Verdict:
         Probe("what training reaches", lambda thing: no_gradient(made(thing, 2, 4, 1, 6), numbers(2, 3, 4))),
         Probe("one layer", lambda thing: many(1)),
         Probe("three layers", lambda thing: many(3)),
-        Probe("the first weights", apart),
+        Probe("the first numbers", apart),
         Probe("layers in a row", in_a_row),
     )
     hints = (
         "How many layers does the object hold? Count what is assigned to self.",
         "Whatever is assigned to self is registered, whether forward uses it or not.",
-        "A list that holds one object three times holds one layer; a deep copy copies the random weights too.",
+        "A list that holds one object three times holds one layer; a deep copy copies the random numbers too.",
     )
     return diagnose("Case 2, Stack", thing, probes, hints)
 

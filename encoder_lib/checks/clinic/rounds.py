@@ -8,7 +8,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING
+from numbers import Real
+from typing import TYPE_CHECKING, Any
 
 import torch
 from torch import Tensor, nn
@@ -138,10 +139,19 @@ def _findings(test: Test, patient: Patient, columns: Iterable[str]) -> Mapping[s
     return _numbers(found)
 
 
-def _numbers(found: object) -> dict[str, float]:
-    """What a test gave, as numbers with their names."""
+def _numbers(found: Any) -> dict[str, float]:
+    """What a test gave, as Python's numbers with their names. NaN is one of them."""
     expect.mapping("what the test gives", found, "number", "{'asked twice': difference}")
-    return {name: expect.number(f"what the test gives, {name!r}", value) for name, value in found.items()}  # type: ignore[attr-defined]
+    numbers = {name: value.item() if _is_scalar(value) else value for name, value in found.items()}
+    for name, value in numbers.items():
+        if not isinstance(value, Real):
+            given = f"{expect.shown(value)} ({type(value).__name__})"
+            raise TypeError(f"what the test gives, {name!r}: expected a number, got {given}")
+    return {name: float(value) for name, value in numbers.items()}
+
+
+def _is_scalar(value: object) -> bool:
+    return isinstance(value, Tensor) and value.numel() == 1
 
 
 def _in_words(value: float | str) -> str:
@@ -164,7 +174,7 @@ def _ask(test: Test, patient: Patient) -> object:
         return run_within(PATIENCE, test, patient)
 
 
-def train(patient: Patient, *, steps: int = 100, seed: int = 0) -> tuple[Tensor, float]:
+def train(patient: Patient, *, steps: int = 120, seed: int = 0) -> tuple[Tensor, float]:
     """Train an encoder of one layer and four heads that has the patient's piece to read 8 symbols backwards.
 
     Returns every step's loss (steps,), and the share of symbols of fresh sequences that it then names.
