@@ -426,8 +426,8 @@ QUESTIONS = {
         prompt="At 4 numbers the broken norm of case 20 is off by about 0.2. How far is it off at 512?",
         choices=("by about 0.2 as well", "by about 0.005", "by less than 0.000001"),
         answer=1,
-        finding="The error falls in a nearly straight line, from 0.2 at width 4 to 0.005 at 512: on numbers that reach "
-        "about 5, that is a thousandth.",
+        finding="The error falls from 0.2 at width 4 to 0.005 at 512: on numbers that reach about 5, that is a "
+        "thousandth.",
     ),
 }
 
