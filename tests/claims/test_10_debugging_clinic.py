@@ -39,7 +39,8 @@ def test_both_curves_end_near_0_and_both_encoders_name_more_than_95_percent(note
 
 def test_the_picture_shows_two_curves_of_120_steps(notebook):
     lines = notebook.prediction("clinic_curves").result.lines
-    assert [line.get_label() for line in lines] == ["A", "B"] and all(len(line.get_xdata()) == 120 for line in lines)
+    assert [line.get_label()[0] for line in lines] == ["A", "B"] and all(len(line.get_xdata()) == 120 for line in lines)
+    assert all(line.get_label()[1:] == " (100% right at the end)" for line in lines)
     assert abs(notebook["losses_a"][0] - 2.4) < 0.1 and notebook["losses_b"][-1] < 0.1
 
 
