@@ -429,18 +429,26 @@ QUESTIONS = {
         finding="The mean over 64 sequences is the mean of the means over its halves. The same gradient moves the same "
         "weights in both, step by step.",
     ),
-    "clinic_cut": Question(
-        prompt="Only one of the two functions cuts the vectors into heads as attention needs it. Which one?",
-        choices=("A, with the transpose", "B, without it", "both: they give one shape"),
-        answer=0,
-        finding="B gives the right shape, filled in the wrong order: its row t holds pieces of other tokens.",
+    "clinic_curves": Question(
+        prompt="One of the two cuts is wrong. What do the two curves of the loss look like?",
+        choices=("only one of them falls", "both fall, and one ends far above the other", "both end near 0"),
+        answer=2,
+        finding="Both fall from 2.4 to less than 0.1, B’s a little later. And both encoders then name more than 95 % "
+        "of the symbols. Nothing here says which of them is wrong.",
+    ),
+    "clinic_enough": Question(
+        prompt="Twenty patients, five tests. How many of the tests does it take, at the least, to notice every one?",
+        choices=("one, parity", "two", "three", "all five"),
+        answer=2,
+        finding="Parity notices most, but not all. Together with sizes and types, and with parameters, it notices all "
+        "twenty, and none of these three can be spared: each has rows with no other yellow cell.",
     ),
     "clinic_spread": Question(
-        prompt="For vectors of 4 numbers, the last case is off by about 0.2. How far is it off for vectors of 512?",
+        prompt="At 4 numbers the broken norm of case 20 is off by about 0.2. How far is it off at 512?",
         choices=("by about 0.2 as well", "by about 0.005", "by less than 0.000001"),
         answer=1,
-        finding="The factor is √((D − 1)/D), off by about 1/(2D). At 512 that is a thousandth of numbers that reach "
-        "about 5.",
+        finding="The error falls from 0.2 at width 4 to 0.005 at 512: on numbers that reach about 5, that is a "
+        "thousandth.",
     ),
 }
 

@@ -10,7 +10,6 @@ from tables_checks import ATTEMPTS, CHECKS, again, gives, raises, scribbles
 
 from encoder_lib import checks
 from encoder_lib.checks import verdict
-from encoder_lib.checks.clinic import registry
 from encoder_lib.checks.verdict import Verdict
 
 each_check = pytest.mark.parametrize("check", CHECKS.values(), ids=CHECKS)
@@ -19,8 +18,7 @@ each_check = pytest.mark.parametrize("check", CHECKS.values(), ids=CHECKS)
 @pytest.fixture(autouse=True)
 def memory(monkeypatch):
     """What checks remember of earlier tries is what it was, before and after each test."""
-    for module, name in ((verdict, "_tries"), (registry, "_seen"), (registry, "_faulty")):
-        monkeypatch.setattr(module, name, type(getattr(module, name))())
+    monkeypatch.setattr(verdict, "_tries", type(verdict._tries)())
 
 
 @each_check

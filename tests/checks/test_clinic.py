@@ -1,5 +1,7 @@
-"""The clinic: its broken code fails for the reason taught, its solutions pass, and five tests catch every fault."""
+"""The clinic: its broken code fails for the reason taught, its solutions pass, and five tests notice every fault."""
 
+import ast
+import inspect
 import re
 
 import nbformat
@@ -9,20 +11,27 @@ from answers.clinic import CLINIC
 from places import ROOT
 
 from encoder_lib.checks import clinic, verdict
-from encoder_lib.checks.clinic import fault_injection, registry
+from encoder_lib.checks.clinic import patients, rounds
+from encoder_lib.checks.clinic.broken import DropsAlways
 from encoder_lib.checks.verdict import Probe, diagnose
 
 NOTEBOOK = nbformat.read(ROOT / "notebooks/10_debugging_clinic.ipynb", as_version=4)
 CASES = [
-    (symptom.source, cell)
-    for symptom, cell in zip(NOTEBOOK.cells, NOTEBOOK.cells[1:], strict=False)
+    (symptom.source, cell, fold.source)
+    for symptom, cell, fold in zip(NOTEBOOK.cells, NOTEBOOK.cells[1:], NOTEBOOK.cells[2:], strict=False)
     if "exercise" in cell.metadata.get("tags", [])
 ]
-NAMES = [re.search(r"clinic\.(check_\w+)\(", cell.source).group(1) for _, cell in CASES]
+NAMES = [re.search(r"clinic\.(check_\w+)\(", cell.source).group(1) for _, cell, _ in CASES]
 BY_NAME = dict(zip(NAMES, CASES, strict=True))
 RIGHT = [pytest.param(n, f, id=f"{n}: {k}") for n, (_, right, _) in CLINIC.items() for k, f in right.items()]
 WRONG = [pytest.param(n, f, id=f"{n}: {k}") for n, (*_, wrong) in CLINIC.items() for k, f in wrong.items()]
-IMPORTS = next(c.source for c in NOTEBOOK.cells if c.cell_type == "code").split("device =")[0]
+IMPORTS = next(c.source for c in NOTEBOOK.cells if c.cell_type == "code").split("_ = setup")[0]
+NUMBERED = list(enumerate(NAMES, start=1))
+
+
+def code_of(name):
+    """The broken code of a case, as its cell shows it."""
+    return BY_NAME[name][1].source.split("\n\n\nclinic.")[0]
 
 
 def made(code):
@@ -34,35 +43,74 @@ def made(code):
 
 
 def broken(name):
-    """The broken code of a case, out of the notebook."""
-    return made(BY_NAME[name][1].source.split("\n\n\nclinic.")[0])
+    """The broken piece of a case, out of the notebook."""
+    return made(code_of(name))
+
+
+def mend(name):
+    """The code in the fold below a case."""
+    return re.search(r"<details>.*?```python\n(.*?)```.*</details>", BY_NAME[name][2], re.DOTALL)[1]
 
 
 def solution(name):
-    """The folded solution of a case, out of the notebook."""
-    folded = re.search(r"<details>.*?```python\n(.*?)```.*</details>", BY_NAME[name][0], re.DOTALL)
-    return made(folded.group(1))
+    """The mended piece of a case, out of the fold below it."""
+    return made(mend(name))
+
+
+def five_tests():
+    """The tests that the notebook builds, in the order in which the rounds take them."""
+    names = {}
+    exec(IMPORTS, names)
+    wanted = ("ids", "real", "repeats", "parameters", "another_order", "invariances", "sizes_and_types", "parity")
+    for cell in NOTEBOOK.cells:
+        if cell.cell_type == "code" and "exercise" not in cell.metadata.get("tags", []):
+            for node in ast.parse(cell.source).body:
+                defined = getattr(node, "name", None) or ast.unparse(getattr(node, "targets", [ast.Name("")])[0])
+                if defined in wanted:
+                    exec(ast.unparse(node), names)
+    return {name: names[name] for name in wanted[2:] if name != "another_order"}
+
+
+TESTS = five_tests()
 
 
 @pytest.fixture(autouse=True)
-def fresh(monkeypatch):
-    """No test sees what another looked at."""
-    monkeypatch.setattr(registry, "_seen", {})
-    monkeypatch.setattr(registry, "_faulty", {})
+def fresh():
+    """No test sees what another has tried."""
     verdict._tries.clear()
 
 
-def test_there_are_cases_enough_and_each_is_tested():
-    assert len(NAMES) == len(set(NAMES)) >= 15
+def test_there_are_twenty_cases_and_each_is_tested():
+    assert len(NAMES) == len(set(NAMES)) == len(rounds.CASES) == 20
     assert set(NAMES) == set(CLINIC) == {name for name in dir(clinic) if name.startswith("check_")}
-    assert [getattr(clinic, name).fault for name in NAMES] == list(clinic.FAULTS)
     assert all(len(right) >= 1 and len(wrong) >= 3 for _, right, wrong in CLINIC.values())
 
 
-@pytest.mark.parametrize(("number", "name"), list(enumerate(NAMES, start=1)))
-def test_a_case_has_its_number(number, name):
-    assert f"### Case {number}: " in BY_NAME[name][0]
+@pytest.mark.parametrize(("number", "name"), NUMBERED)
+def test_a_case_has_its_number_and_its_title(number, name):
+    title = rounds.CASES[number - 1].title
+    assert f"### Case {number}: {title}\n" in BY_NAME[name][0]
+    assert clinic.TITLES[number - 1] == f"{title} ({number})"
     assert getattr(clinic, name)(broken(name)).exercise.startswith(f"Case {number}, ")
+
+
+@pytest.mark.parametrize(("number", "name"), NUMBERED)
+def test_the_patient_has_what_the_cell_shows(number, name):
+    """Word for word, apart from the piece's name."""
+    code, piece = code_of(name), rounds.CASES[number - 1].piece
+    shown = re.search(r"^(?:def|class) (\w+)", code, re.MULTILINE)[1]
+    assert re.sub(rf"^(def|class) {shown}\b", rf"\1 {piece.__name__}", code) == inspect.getsource(piece).strip()
+
+
+def test_a_patient_has_its_piece_in_every_layer():
+    layers = clinic.patient(1)().encoder.layers
+    assert [type(layer.feed_forward) for layer in layers] == [DropsAlways] * patients.LAYERS
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_mend_stands_below_the_broken_code(name):
+    assert "<details>" not in BY_NAME[name][0].split("### Case")[-1]
+    assert BY_NAME[name][2].startswith("<details><summary>A way to mend it</summary>")
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -98,7 +146,7 @@ def test_half_mended_code_fails_with_a_hint(name, thing, default_dtype):
 
 @pytest.mark.parametrize("name", NAMES)
 def test_no_verdict_gives_the_solution_away(name):
-    lines = {line.strip() for line in re.search(r"```python\n(.*?)```", BY_NAME[name][0], re.DOTALL)[1].splitlines()}
+    lines = {line.strip() for line in mend(name).splitlines()}
     own = {line.split("  #")[0] for line in lines - {line.strip() for line in BY_NAME[name][1].source.splitlines()}}
     check, thing = getattr(clinic, name), broken(name)
     said = "\n".join(repr(check(thing)) for _ in range(4))
@@ -136,8 +184,8 @@ def test_nothing_makes_a_check_or_the_rounds_raise(name, thing):
     result = getattr(clinic, name)(thing)
     assert not result.correct and result.problem
     if thing in (_fails, _leaves, _NoForward, int):
-        caught, mended = clinic.fault_matrix()
-        assert any(caught[getattr(clinic, name).fault]) and not mended
+        patient = clinic.patient(NAMES.index(name) + 1, thing)
+        assert any(clinic.notices(test, patient) for test in TESTS.values())
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -147,7 +195,7 @@ def test_a_check_leaves_the_random_numbers_alone(name):
     for thing in (broken(name), solution(name)):
         torch.manual_seed(3)
         getattr(clinic, name)(thing)
-        clinic.fault_matrix()
+        clinic.visit(TESTS["repeats"], NAMES.index(name) + 1, thing)
         assert torch.equal(torch.rand(3), expected)
 
 
@@ -177,58 +225,66 @@ def test_diagnose_reports_errors_and_loops_in_words(monkeypatch):
 
 # The five tests.
 
-BOTH_DTYPES = [pytest.param(torch.float32, marks=pytest.mark.long), torch.float64]
 SOUND = [
-    pytest.param(
-        fault_injection.FaultyModel(fault_injection.no_fault, n_heads, norm_first),
-        id=f"{n_heads} heads, norm_first={norm_first}",
-    )
+    pytest.param(patients.Patient(patients.no_fault, n_heads, norm_first), id=f"{n_heads} heads, {norm_first=}")
     for n_heads in (1, 2)
     for norm_first in (False, True)
 ]
+each_test = pytest.mark.parametrize("test", TESTS.values(), ids=TESTS)
+BOTH_DTYPES = [pytest.param(torch.float32, marks=pytest.mark.long), torch.float64]
+both_dtypes = pytest.mark.parametrize("default_dtype", BOTH_DTYPES, indirect=True)
+# what each of the five notices, in their order
+NOTICED = {
+    "check_evaluation": "10101", "check_stack": "01001", "check_torch_mask": "10111", "check_positions": "00010",
+    "check_table": "00001", "check_feed_forward": "11111", "check_split": "00010", "check_half_precision": "00010",
+    "check_embedding": "11111", "check_empty_text": "00010", "check_quiet_rows": "00011",
+    "check_self_attention": "10111", "check_padding_row": "01000", "check_context": "00101",
+    "check_batch_mask": "11111", "check_padding": "00101", "check_mixture": "00101", "check_reread": "00001",
+    "check_wide": "00001", "check_biased_variance": "00001",
+}  # fmt: skip
 
 
+@each_test
 @pytest.mark.parametrize("patient", SOUND)
-@pytest.mark.parametrize("test", list(fault_injection.TESTS.values()), ids=list(fault_injection.TESTS))
 def test_a_sound_encoder_passes_every_test(test, patient, default_dtype):
-    test(patient)
+    assert not clinic.notices(test, patient)
 
 
-@pytest.mark.parametrize("name", NAMES)
-@pytest.mark.parametrize("default_dtype", BOTH_DTYPES, indirect=True)
-def test_the_five_tests_catch_the_fault_and_leave_the_solution_alone(name, default_dtype):
-    check = getattr(clinic, name)
-    check(broken(name))
-    caught, mended = clinic.fault_matrix()
-    assert any(caught[check.fault]) and not mended
-    check(solution(name))
-    assert clinic.fault_matrix() == (caught, {check.fault: [False] * 5})
+@pytest.mark.parametrize(("number", "name"), NUMBERED)
+@both_dtypes
+def test_the_five_tests_notice_the_fault_and_leave_the_solution_alone(number, name, default_dtype):
+    noticed = "".join(str(int(clinic.notices(test, clinic.patient(number)))) for test in TESTS.values())
+    assert noticed == NOTICED[name]
+    assert not any(clinic.notices(test, clinic.patient(number, solution(name))) for test in TESTS.values())
 
 
-def test_the_solution_in_a_whole_encoder_is_torchs_encoder():
+def test_the_matrix_has_a_row_for_each_case_and_a_column_for_each_test():
+    matrix = clinic.fault_matrix(list(TESTS.values())[:2])
+    assert matrix.tolist() == [[digit == "1" for digit in NOTICED[name][:2]] for name in NAMES]
+
+
+@pytest.mark.parametrize(("number", "name"), NUMBERED)
+def test_the_solution_in_a_whole_encoder_is_torchs_encoder(number, name):
     """Where the test of parity passes, it was not because nothing was compared."""
-    for name in NAMES:
-        patient = clinic.FAULTS[getattr(clinic, name).fault](solution(name))
-        fault_injection.parity(patient)
+    patient = clinic.patient(number, solution(name))
 
-        def spoil(model, patient=patient):
-            patient.inject(model)
-            model.register_forward_hook(lambda module, ids, y: y + 1e-9)
+    def spoil(model):
+        patient.inject(model)
+        model.register_forward_hook(lambda module, ids, y: y + 1e-9)
 
-        with pytest.raises(AssertionError):
-            fault_injection.parity(fault_injection.FaultyModel(spoil, patient.n_heads, patient.norm_first))
-
-
-@pytest.mark.parametrize("name", [n for n in NAMES if n not in ("check_self_attention", "check_feed_forward")])
-def test_a_part_fits_an_encoder_of_any_size(name):
-    patient = clinic.FAULTS[getattr(clinic, name).fault](solution(name))
-    losses, share = fault_injection.train(patient, n_heads=1, steps=2)
-    assert len(losses) == 2 and 0 <= share <= 1
+    spoilt = patients.Patient(spoil, patient.n_heads, patient.norm_first)
+    assert not clinic.notices(TESTS["parity"], patient) and clinic.notices(TESTS["parity"], spoilt)
 
 
 @pytest.mark.parametrize(
-    "put", [fault_injection.inject_attend, fault_injection.inject_attend_real, fault_injection.inject_torch_attend]
+    ("number", "name"), [(i, n) for i, n in NUMBERED if n not in ("check_self_attention", "check_feed_forward")]
 )
+def test_a_part_fits_an_encoder_of_any_size(number, name):
+    losses, share = clinic.train(clinic.patient(number, solution(name)), steps=2)
+    assert losses.shape == (2,) and 0 <= share <= 1
+
+
+@pytest.mark.parametrize("put", [patients.inject_attend, patients.inject_attend_real, patients.inject_torch_attend])
 def test_a_part_without_a_mask_gets_one_where_the_vectors_are(put):
     met = []
 
@@ -236,21 +292,73 @@ def test_a_part_without_a_mask_gets_one_where_the_vectors_are(put):
         met.append(arguments[-1].device.type)
         return arguments[-2]
 
-    model = put(attend).build().to("meta")
-    model.encoder(torch.zeros(1, 3, fault_injection.D, device="meta"))
-    assert met == ["meta"] * fault_injection.LAYERS
+    model = put(attend)().to("meta")
+    model.encoder(torch.zeros(1, 3, patients.D, device="meta"))
+    assert met == ["meta"] * patients.LAYERS
 
 
-def test_a_case_mended_before_the_kernel_started_has_nothing_to_show():
-    for name in NAMES:
-        getattr(clinic, name)(solution(name))
-    caught, mended = clinic.fault_matrix()
-    assert caught == mended == {fault: [False] * 5 for fault in clinic.FAULTS}
-    assert clinic.faulty_model("no 1/√K") is not None
+# A visit
 
 
-def test_rounds_want_something_to_look_at():
-    with pytest.raises(LookupError, match="run the cells"):
-        clinic.fault_matrix()
-    with pytest.raises(LookupError, match="whose cell has run"):
-        clinic.faulty_model("no 1/√K")
+def finds(number):
+    """A test that finds this in every encoder."""
+    return lambda build: {"found": number}
+
+
+def test_a_visit_shows_what_is_found_in_three_encoders(default_dtype):
+    shown = clinic.visit(TESTS["parameters"], 2, solution("check_stack"))
+    assert list(shown.index) == ["a sound encoder", "patient 2", "with your Stack"]
+    assert shown["without a gradient"].tolist() == ["0", "16", "0"]
+    assert set(clinic.visit(TESTS["parity"], 6, _fails)["beside PyTorch's"][1:]) == {"RuntimeError"}
+
+
+@pytest.mark.parametrize(
+    ("number", "found"),
+    [(0, False), (1e-11, False), (-1e-9, True), (1e-9, True), (float("nan"), True), (torch.tensor(3.0), True)],
+)
+def test_a_number_is_a_find_when_it_is_more_than_rounding(number, found):
+    assert clinic.notices(finds(number), clinic.SOUND) is found
+
+
+def test_a_test_that_raises_or_never_ends_has_found_something(monkeypatch):
+    monkeypatch.setattr(rounds, "PATIENCE", 0.1)
+
+    def never_ends(build):
+        while True:
+            pass
+
+    assert all(clinic.notices(test, clinic.SOUND) for test in (_fails, _leaves, never_ends))
+    with pytest.raises(RuntimeError):
+        clinic.visit(_fails, 1, solution("check_evaluation"))
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (lambda: clinic.patient(0), "case: expected an integer of at least 1"),
+        (lambda: clinic.patient(21), "case: expected 1 to 20, got 21"),
+        (lambda: clinic.patient("1"), "case: expected an integer"),
+        (lambda: clinic.patient(1, 3), "piece: expected a function, got 3"),
+        (lambda: clinic.cut_with(3), "cut: expected a function"),
+        (lambda: clinic.visit(3, 1, solution("check_evaluation")), "test: expected a function"),
+        (lambda: clinic.visit(finds(0), 1, None), "piece: expected a function"),
+        (lambda: clinic.visit(lambda build: 0, 1, _fails), "what the test gives: expected a dictionary"),
+        (lambda: clinic.notices(lambda build: 0, clinic.SOUND), "what the test gives: expected a dictionary"),
+        (lambda: clinic.notices(finds("x"), clinic.SOUND), "what the test gives, 'found'"),
+        (lambda: clinic.notices(None, clinic.SOUND), "test: expected a function"),
+        (lambda: clinic.fault_matrix(TESTS["parity"]), "tests: expected a list of functions"),
+        (lambda: clinic.fault_matrix([]), "tests: expected at least one"),
+        (lambda: clinic.train(clinic.SOUND, steps=0), "steps"),
+        (lambda: clinic.train(clinic.SOUND, seed=-1), "seed"),
+    ],
+)
+def test_bad_input_is_named(call, words):
+    with pytest.raises((TypeError, ValueError), match=re.escape(words)):
+        call()
+
+
+def test_a_patient_and_its_twin_are_the_same_each_time():
+    (a, b), (c, d) = ((clinic.SOUND(), clinic.SOUND()), (clinic.SOUND.twin(), clinic.SOUND.twin()))
+    for one, other in ((a, b), (c, d)):
+        assert all(torch.equal(p, q) for p, q in zip(one.parameters(), other.parameters(), strict=True))
+    assert all(p.abs().max() > 0.3 for p in c.parameters())  # biases and gains too

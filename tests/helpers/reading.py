@@ -135,10 +135,11 @@ def sections(notebook):
 
 
 def lacks(error, above):
-    """Whether an error says plainly that a cell above has not run: a name from there, or a case of the clinic."""
-    if missing := re.fullmatch(r"NameError: name '(\w+)' is not defined(\. Did you mean: .*)?", error):
-        return any(cell.cell_type == "code" and re.search(rf"\b{missing[1]}\b", cell.source) for cell in above)
-    return bool(re.match(r"LookupError: expected .* (has run|run the cells)", error))
+    """Whether an error says plainly that a cell above has not run: it names something from there."""
+    missing = re.fullmatch(r"NameError: name '(\w+)' is not defined(\. Did you mean: .*)?", error)
+    return missing is not None and any(
+        cell.cell_type == "code" and re.search(rf"\b{missing[1]}\b", cell.source) for cell in above
+    )
 
 
 def joined(cells):

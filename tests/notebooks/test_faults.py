@@ -36,8 +36,6 @@ def test_a_section_begins_at_its_heading(path):
     [
         ("NameError: name 'model' is not defined", True),
         ("NameError: name 'modal' is not defined. Did you mean: 'model'?", False),  # nothing above is called so
-        ("LookupError: expected a fault whose cell has run, got 'no 1/√K'; there are []", True),
-        ("LookupError: expected at least one case to look at, got none: run the cells of the cases first", True),
         ("LookupError: unknown encoding", False),
         ("AssertionError: ", False),
         ("AttributeError: 'NoneType' object has no attribute 'model'", False),
@@ -45,7 +43,7 @@ def test_a_section_begins_at_its_heading(path):
     ],
 )
 def test_what_counts_as_plain(error, plain):
-    """An error that names what stands in a cell above, or says which cells to run."""
+    """An error that names what stands in a cell above."""
     above = [new_markdown_cell("the modal verbs"), new_code_cell("model = load()")]
     assert lacks(error, above) is plain
 
@@ -53,7 +51,7 @@ def test_what_counts_as_plain(error, plain):
 def test_the_course_says_what_to_do_after_a_restart():
     """What the next tests hold it to."""
     welcome, clinic = (
-        "\n".join(cell.source for cell in nbformat.read(path, as_version=4).cells[:4])
+        "\n".join(cell.source for cell in nbformat.read(path, as_version=4).cells if cell.cell_type == "markdown")
         for path in (FOLDER / "00_start_here.ipynb", CLINIC)
     )
     assert "Run All Above Selected Cell" in welcome and "`NameError`" in welcome
@@ -79,16 +77,6 @@ def test_a_kernel_restarted_half_way_says_plainly_what_it_lacks(reader):
         assert len(cases) == 20 and reader.run_and_compare(cases[::-1]) == {}
     elif reader.path != TRAINING:
         assert reader.run_what_can_run(joined(others[middle:])) == {}
-
-
-@pytest.mark.long
-def test_three_cases_a_day_are_enough_for_the_rounds():
-    """The clinic's last section looks at the cases that ran since the kernel started."""
-    with reading(CLINIC) as reader:
-        setup, *others = sections(reader.notebook)
-        cases = [cell for cell in joined(others) if "exercise" in tags(cell)][-3:]
-        assert reader.run_all([*setup, *cases, *others[-1]]) == {}
-        assert " of 3, " in said(others[-1][-1])[-1]
 
 
 @pytest.mark.long

@@ -100,6 +100,9 @@ PHRASES = {
     "hops": (r"all three\b", r"two layers (followed|manage|reach)", r"where does the third"),
     "two_cards": (r"suffice", r"about a quarter is right", r"somebody else has taken"),
     "across": (r"0\.22", r"falls to 0\.04", r"anisotrop", r"common direction"),
+    "clinic_curves": (r"less than 0\.1", r"95 %", r"both (encoders|cuts) (learn|then)", r"a little later"),
+    "clinic_enough": (r"three (of the five|tests)", r"none of these three", r"not all\. together", r"alone, parity"),
+    "clinic_spread": (r"0\.005", r"a thousandth"),
     "crossing": (r"2,304", r"2304", r"2d \+ f", r"one ninth"),
 }
 

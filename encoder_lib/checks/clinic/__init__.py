@@ -1,21 +1,15 @@
 """Checks of 10_debugging_clinic: each takes a function or class that looks right, and shows where it is not.
 
-`fault_matrix()` puts the faulty pieces into whole encoders and lets the five tests of `fault_injection` look at them.
+`patient(case)` is an encoder with the broken piece of a case in it; `visit` and `fault_matrix` let tests look at them.
 """
 
-# The modules are imported in the order of the cases, which is that of `FAULTS`.
-from encoder_lib.checks.clinic.crashes import (
-    check_embedding,
-    check_feed_forward,
-    check_half_precision,
-    check_positions,
-    check_split,
-)
-from encoder_lib.checks.clinic.differs import (
-    check_empty_text,
+from encoder_lib.checks.clinic.crashes import check_embedding, check_feed_forward, check_half_precision, check_split
+from encoder_lib.checks.clinic.differs import check_empty_text, check_quiet_rows, check_self_attention
+from encoder_lib.checks.clinic.introduced import (
     check_evaluation,
-    check_quiet_rows,
-    check_self_attention,
+    check_positions,
+    check_stack,
+    check_table,
     check_torch_mask,
 )
 from encoder_lib.checks.clinic.missing import (
@@ -24,18 +18,13 @@ from encoder_lib.checks.clinic.missing import (
     check_mixture,
     check_padding,
     check_padding_row,
-    check_reread,
-    check_stack,
 )
-from encoder_lib.checks.clinic.registry import FAULTS, fault_matrix, faulty_model
-from encoder_lib.checks.clinic.subtle import (
-    check_biased_variance,
-    check_table,
-    check_wide,
-)
+from encoder_lib.checks.clinic.rounds import SOUND, TITLES, cut_with, fault_matrix, notices, patient, train, visit
+from encoder_lib.checks.clinic.subtle import check_biased_variance, check_reread, check_wide
 
 __all__ = [
-    "FAULTS",
+    "SOUND",
+    "TITLES",
     "check_batch_mask",
     "check_biased_variance",
     "check_context",
@@ -56,6 +45,10 @@ __all__ = [
     "check_table",
     "check_torch_mask",
     "check_wide",
+    "cut_with",
     "fault_matrix",
-    "faulty_model",
+    "notices",
+    "patient",
+    "train",
+    "visit",
 ]

@@ -1,11 +1,9 @@
-"""Cases 1 to 5: it stops with an error."""
+"""Cases 6 to 9: it stops with an error."""
 
 from collections.abc import Callable
 
 import torch
 
-from encoder_lib.checks.clinic import fault_injection
-from encoder_lib.checks.clinic.registry import case
 from encoder_lib.checks.clinic.tools import (
     count,
     double,
@@ -19,9 +17,10 @@ from encoder_lib.checks.clinic.tools import (
 from encoder_lib.checks.verdict import Probe, Verdict, diagnose, difference, examine, numbers
 from encoder_lib.model.attention import masked_softmax
 from encoder_lib.model.positional import sinusoidal_table
+from encoder_lib.seeded import seeded
 
 
-@case("a local variable", fault_injection.inject_feed_forward)
+@seeded(0)
 def check_feed_forward(thing: Callable) -> Verdict:
     """FeedForward(d_model, d_ff): Linear, ReLU, Linear."""
 
@@ -45,10 +44,10 @@ def check_feed_forward(thing: Callable) -> Verdict:
         "A name without `self.` is gone when the method ends.",
         "parameters() finds modules that are attributes, and those in nn.Sequential or nn.ModuleList; not a list's.",
     )
-    return diagnose("Case 1, FeedForward", thing, probes, hints)
+    return diagnose("Case 6, FeedForward", thing, probes, hints)
 
 
-@case("keys cut by the queries", fault_injection.inject_split)
+@seeded(0)
 def check_split(thing: Callable) -> Verdict:
     """split(query, key, value, n_heads): each (B, T, D) cut into heads (B, H, T, K), whatever its own T is."""
 
@@ -78,10 +77,10 @@ def check_split(thing: Callable) -> Verdict:
         "A decoder's queries look at the encoder's keys: two texts, two lengths.",
         "Ask each tensor for its own shape before you cut it. The number of heads goes behind the tokens first.",
     )
-    return diagnose("Case 2, split", thing, probes, hints)
+    return diagnose("Case 7, split", thing, probes, hints)
 
 
-@case("−1e9 in half precision", fault_injection.inject_weigh)
+@seeded(0)
 def check_half_precision(thing: Callable) -> Verdict:
     """weigh(scores, mask): softmax over the keys that the mask allows, in any floating-point dtype."""
 
@@ -108,10 +107,10 @@ def check_half_precision(thing: Callable) -> Verdict:
         "The fill has to be lower than any score and exist in every dtype.",
         "Ask the scores for their dtype, or take a number that each floating-point dtype has.",
     )
-    return diagnose("Case 3, weigh", thing, probes, hints)
+    return diagnose("Case 8, weigh", thing, probes, hints)
 
 
-@case("ids for vectors", fault_injection.inject_embedding)
+@seeded(0)
 def check_embedding(thing: Callable) -> Verdict:
     """Embedding(vocab_size, d_model): token vector plus the sinusoidal row of its position."""
 
@@ -144,45 +143,4 @@ def check_embedding(thing: Callable) -> Verdict:
         "Print the shape of every term of the sum: which of them should be (B, T, D), and is?",
         "The tokens' vectors go in once, and each position's row once.",
     )
-    return diagnose("Case 4, Embedding", thing, probes, hints)
-
-
-@case("the table stays behind", fault_injection.inject_positions)
-def check_positions(thing: Callable) -> Verdict:
-    """Positions(d_model): adds the sinusoidal table, in the dtype and on the device that the module was moved to."""
-
-    def moved(dtype: torch.dtype) -> Callable[[Callable], str]:
-        def look(thing: Callable) -> str:
-            x = torch.zeros(1, 3, 4, dtype=dtype)
-            got = run(made(thing, 4).to(dtype), x)
-            problem = difference("3 zero vectors", sinusoidal_table(3, 4, dtype=dtype)[None].double(), got.double())
-            if dtype in (torch.float16, torch.bfloat16):
-                problem = ""  # rounding; only the dtype counts
-            return problem or ("" if got.dtype == dtype else f"{dtype} in, {got.dtype} out")
-
-        return look
-
-    def elsewhere(thing: Callable) -> str:
-        got = made(thing, 4).to("meta")(torch.zeros(1, 3, 4, dtype=torch.float64, device="meta"))
-        return "" if got.device.type == "meta" else f"after .to('meta'), the result was on {got.device}"
-
-    def fixed(thing: Callable) -> str:
-        names = [name for name, weight in made(thing, 4).named_parameters() if weight.requires_grad]
-        return f"expected nothing to train, got {', '.join(names)}" if names else ""
-
-    probes = (
-        Probe("as it was made", moved(torch.float64)),
-        Probe("after .to(torch.float32)", moved(torch.float32)),
-        Probe("after .to(torch.float16)", moved(torch.float16)),
-        Probe("on another device", elsewhere),
-        Probe("what training would change", fixed),
-        Probe("a batch", lambda thing: difference(
-            "2 sequences of 5 tokens", numbers(2, 5, 6) + sinusoidal_table(5, 6, dtype=torch.float64),
-            run(made(thing, 6), numbers(2, 5, 6)))),
-    )  # fmt: skip
-    hints = (
-        "What does .to(...) move? List parameters() and buffers() of your object.",
-        "A tensor that is a plain attribute is not the module's business. Torch has a way to make it so.",
-        "The table must follow and must not learn: it is not a parameter.",
-    )
-    return diagnose("Case 5, Positions", thing, probes, hints)
+    return diagnose("Case 9, Embedding", thing, probes, hints)

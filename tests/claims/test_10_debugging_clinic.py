@@ -1,0 +1,302 @@
+"""What 10_debugging_clinic says, tested: each number, and each "so"."""
+
+import pytest
+import torch
+import torch.nn.functional as F
+
+from encoder_lib import EncoderLayer, LayerNorm, MultiHeadAttention, from_torch, sinusoidal_table
+from encoder_lib.checks import clinic
+from encoder_lib.checks.clinic import rounds
+from encoder_lib.seeded import seeded
+
+SEEDS = (0, 1, 2)
+NAMES = ["repeats", "parameters", "invariances", "sizes, types", "parity"]
+
+
+def row(notebook, case):
+    """Which tests notice a case."""
+    return [name for name, noticed in zip(NAMES, notebook["noticed"][case - 1].tolist(), strict=True) if noticed]
+
+
+# A loss curve that says nothing
+
+
+def test_both_cuts_give_one_shape(notebook):
+    assert notebook.shown("A: (2, 2, 5, 3)  B: (2, 2, 5, 3)")
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_both_curves_end_near_0_and_both_encoders_name_more_than_95_percent(notebook, seed):
+    """From 2.4 to less than 0.1, B's later."""
+    (losses_a, right_a), (losses_b, right_b) = (
+        clinic.train(clinic.cut_with(notebook[cut]), seed=seed) for cut in ("cut_a", "cut_b")
+    )
+    for losses in (losses_a, losses_b):
+        assert 2.35 < losses[0] < 2.55 and losses[-10:].max() < 0.1
+    assert (losses_b < 1).nonzero()[0] > (losses_a < 1).nonzero()[0] + 5
+    assert right_a > 0.95 and right_b > 0.95
+
+
+def test_the_picture_shows_two_curves_of_120_steps(notebook):
+    lines = notebook.prediction("clinic_curves").result.lines
+    assert [line.get_label()[0] for line in lines] == ["A", "B"] and all(len(line.get_xdata()) == 120 for line in lines)
+    assert all(line.get_label()[1:] == " (100% right at the end)" for line in lines)
+    assert abs(notebook["losses_a"][0] - 2.4) < 0.1 and notebook["losses_b"][-1] < 0.1
+
+
+def test_only_as_last_row_changes_and_in_b_none_of_head_1_and_two_of_head_2(notebook):
+    last = [False] * 4 + [True]
+    assert notebook["moved_a"].tolist() == [last, last]
+    assert notebook["moved_b"].tolist() == [[False] * 5, [False] * 3 + [True] * 2]
+
+
+def test_b_gives_head_1_the_first_half_of_the_sentence(notebook):
+    line = torch.arange(30.0).view(1, 5, 6)
+    heads = notebook["cut_b"](line, 2)
+    assert heads[0, 0].flatten().tolist() == list(range(15)) and heads[0, 1].flatten().tolist() == list(range(15, 30))
+
+
+# The five tests and their cases
+
+
+def test_the_patient_has_two_layers_d_of_6_and_11_words():
+    model = clinic.patient(1)()
+    assert len(model.encoder.layers) == 2 and model.embedding.token.weight.shape == (11, 6)
+
+
+def test_asked_twice_the_patient_differs_by_0_96_and_a_sound_encoder_not_at_all(notebook):
+    shown = next(value for value in notebook.values if hasattr(value, "columns") and "asked twice" in value)
+    assert shown["asked twice"].tolist() == ["0", "0.96", "0.96"]
+
+
+def test_an_encoder_layer_has_16_parameter_tensors_and_the_stack_of_two_has_48(notebook):
+    assert len(list(EncoderLayer(6, 1, 10).parameters())) == 16
+    assert len(list(notebook["Stack"](2, 6, 1, 10).parameters())) == 48
+
+
+def test_after_training_16_of_them_are_what_they_were(notebook):
+    torch.manual_seed(0)
+    stack = notebook["Stack"](2, 6, 1, 10)
+    before = [parameter.clone() for parameter in stack.parameters()]
+    optimiser = torch.optim.Adam(stack.parameters())
+    for _ in range(3):
+        optimiser.zero_grad()
+        stack(torch.randn(2, 5, 6)).square().mul(torch.randn(6)).sum().backward()
+        optimiser.step()
+    assert sum(torch.equal(a, b) for a, b in zip(before, stack.parameters(), strict=True)) == 16
+
+
+def test_16_tensors_have_no_gradient_and_the_paddings_row_is_zero(notebook):
+    shown = notebook.table("padding's row")
+    assert shown["without a gradient"].tolist() == ["0", "16", "16"]
+    assert shown["padding's row"].tolist() == ["0", "0", "0"]
+
+
+def test_asked_twice_that_stack_answers_the_same(notebook):
+    assert notebook["repeats"](clinic.patient(2))["asked twice"] == 0
+
+
+def test_b_says_the_same_twice_learns_with_all_it_has_and_cannot_take_another_order(notebook):
+    shown = next(value for value in notebook.values if hasattr(value, "columns") and list(value.index) == ["A", "B"])
+    assert shown["asked twice"].tolist() == ["0.00", "0.00"] and shown["without a gradient"].tolist() == ["0", "0"]
+    assert shown["another order"].tolist() == ["0.00", "0.90"]
+
+
+def test_the_second_sentence_is_equally_wrong_alone_and_in_company(notebook):
+    """And the first, the longest, is not a number."""
+    shown = notebook.table("without its neighbour")
+    assert shown["without its neighbour"][1:].tolist() == ["0", "0"]
+    assert shown["more padding"][1:].tolist() == shown["another order"][1:].tolist() == ["nan", "nan"]
+    y, ids = clinic.patient(3)().eval()(notebook["ids"]), notebook["ids"]
+    assert y[0].isnan().all() and not y[1].isnan().any()
+    with torch.no_grad():
+        model, mask = clinic.patient(3)().eval(), notebook["real"][:, None, None]
+        x, first = model.embedding(ids), model.encoder.layers[0].attention
+        changed = x.clone()
+        changed[1, 0] += torch.arange(6.0)  # a word of the second sentence, at which nobody looks
+        assert torch.equal(first(x, x, x, mask)[1, 1:], first(changed, changed, changed, mask)[1, 1:])
+
+
+def test_a_mask_of_pytorchs_says_what_to_ignore():
+    theirs = torch.nn.MultiheadAttention(2, 1, batch_first=True)
+    x, real = torch.randn(1, 3, 2), torch.tensor([[True, True, False]])
+    weights = theirs(x, x, x, key_padding_mask=~real)[1]
+    assert (weights[..., 2] == 0).all() and (weights[..., :2] > 0).all()
+
+
+def test_a_sound_encoder_shows_only_rounding(notebook):
+    for test in notebook["tests"]:
+        assert all(torch.as_tensor(value).detach().abs() < 1e-13 for value in test(clinic.SOUND).values())
+    assert rounds.ROUNDING == 1e-10
+
+
+def test_what_moves_is_a_parameter_or_a_buffer(notebook):
+    positions = notebook["Positions"](4).to(torch.float32)
+    assert positions.table.dtype == torch.float64 and not list(positions.buffers())
+
+
+def test_the_fourth_patient_stops_with_an_error(notebook):
+    shown = notebook.table("wrong type")
+    assert shown["wrong type"].tolist() == shown["not finite"].tolist() == ["0"] + ["TypeError"] * 2
+
+
+def test_the_wallpaper_lies_between_minus_1_and_1_and_its_row_0_is_right(notebook):
+    wallpaper, right = notebook["position_table"](50, 32), sinusoidal_table(50, 32)
+    assert wallpaper.abs().max() <= 1 and torch.equal(wallpaper[0], right[0])
+
+
+def test_case_5_has_fewer_quick_columns(notebook):
+    """Columns that have turned by a quarter at position 49."""
+    wallpaper, right = notebook["position_table"](50, 32), sinusoidal_table(50, 32)
+    quick = [(t - t[0]).abs().amax(dim=0).gt(0.9).sum().item() for t in (wallpaper, right)]
+    assert quick[0] < 0.7 * quick[1]
+
+
+def test_a_sine_and_its_cosine_turn_at_different_speeds(notebook):
+    wallpaper = notebook["position_table"](50, 6)
+    circle = wallpaper[:, 0::2].square() + wallpaper[:, 1::2].square()
+    assert not torch.allclose(circle, torch.ones(()), atol=0.1)
+    right = sinusoidal_table(50, 6)
+    assert torch.allclose(right[:, 0::2].square() + right[:, 1::2].square(), torch.ones(()))
+
+
+def test_four_tests_find_nothing_in_it(notebook):
+    assert notebook.table("notices case 5")["notices case 5"].tolist() == ["False"] * 4
+
+
+def test_pytorchs_parameters_are_33_tensors_in_the_order_of_ours(notebook):
+    assert notebook.shown("copied 33 tensors, 722 numbers")
+    shapes = [tuple(p.shape) for p in clinic.SOUND().parameters()]
+    assert shapes == [tuple(p.shape) for p in notebook["given"]]
+
+
+def test_two_programs_agree_to_some_fifteen_digits(notebook):
+    assert notebook["difference"].detach()[notebook["real"]].abs().max() < 1e-14
+    assert notebook["parity"](clinic.SOUND)["beside PyTorch's"].detach() < 1e-14
+
+
+def test_in_float32_the_same_comparison_leaves_0_0000006(notebook):
+    model, theirs = clinic.SOUND().eval().float(), clinic.SOUND.twin().float()
+    given = [notebook["words"].float(), *from_torch(theirs).parameters()]
+    for ours, value in zip(model.parameters(), given, strict=True):
+        ours.data.copy_(value)
+    ids, real = notebook["ids"], notebook["real"]
+    x = notebook["words"][ids].float() + sinusoidal_table(5, 6).float()
+    off = (model(ids) - theirs(x, src_key_padding_mask=~real))[real].abs().max().item()
+    assert 2e-7 < off < 2e-6
+
+
+def test_the_wallpaper_is_off_by_0_16_in_numbers_of_size_1_or_2(notebook):
+    shown = notebook.table("beside PyTorch's")["beside PyTorch's"].tolist()
+    assert shown[1:] == ["0.16", "0.16"] and float(shown[0]) < 1e-14
+    x = notebook["words"][notebook["ids"]] + sinusoidal_table(5, 6)
+    sizes = clinic.SOUND.twin()(x).abs()
+    assert 1 < sizes.mean() < 2 and sizes.max() < 2.5
+
+
+# The rounds
+
+
+def test_three_tests_are_enough_and_none_of_them_can_be_spared(notebook):
+    noticed = notebook["noticed"]
+    assert noticed.any(dim=1).all() and not noticed.all(dim=0).any()
+    chosen = noticed[:, [NAMES.index(name) for name in ("parity", "sizes, types", "parameters")]]
+    assert chosen.any(dim=1).all()
+    for left_out in range(3):
+        assert not chosen[:, [i for i in range(3) if i != left_out]].any(dim=1).all()
+    assert all(not noticed[:, [i, j]].any(dim=1).all() for i in range(5) for j in range(5))
+
+
+def test_how_often_a_test_notices_and_how_often_it_is_the_only_one(notebook):
+    shown = notebook.table("no other does")
+    assert shown["notices"].tolist() == ["6", "5", "9", "10", "15"]
+    assert shown["no other does"].tolist() == ["0", "1", "0", "4", "4"]
+
+
+def test_faults_that_stop_the_model_stop_every_test(notebook):
+    full = [case for case in range(1, 21) if row(notebook, case) == NAMES]
+    assert full == [6, 9, 15]
+    for case in full:
+        with pytest.raises((AttributeError, RuntimeError, ValueError)):
+            clinic.patient(case)().eval()(notebook["ids"])
+
+
+def test_five_faults_pass_parity_by(notebook):
+    passed = [case for case in range(1, 21) if "parity" not in row(notebook, case)]
+    assert [row(notebook, case) for case in passed] == [["sizes, types"]] * 4 + [["parameters"]]
+    assert rounds.CASES[passed[-1] - 1].title == "Padding that says something"
+
+
+def test_the_last_three_and_the_wallpaper_are_noticed_by_parity_alone(notebook):
+    assert [case for case in range(1, 21) if row(notebook, case) == ["parity"]] == [5, 18, 19, 20]
+
+
+def test_without_parity_three_faults_are_left_to_the_invariances_alone(notebook):
+    others = [[name for name in row(notebook, case) if name != "parity"] for case in range(1, 21)]
+    assert [case for case, names in enumerate(others, start=1) if names == ["invariances"]] == [14, 16, 17]
+
+
+def test_the_picture_is_the_matrix_with_a_title_for_each_row(notebook):
+    ax = notebook.prediction("clinic_enough").result
+    assert torch.equal(torch.as_tensor(ax.images[0].get_array().data) == 1, notebook["noticed"])
+    assert [label.get_text() for label in ax.get_yticklabels()] == clinic.TITLES
+
+
+# The other cases
+
+
+def test_float16_has_no_minus_a_billion_and_ends_at_65504():
+    assert torch.finfo(torch.float16).max == 65504
+    with pytest.raises(RuntimeError, match="overflow"):
+        torch.zeros(1, dtype=torch.float16).masked_fill(torch.tensor([True]), -1e9)
+
+
+def test_a_billionth_of_a_tenth_is_zero_in_float16():
+    assert torch.tensor(1e-10, dtype=torch.float16) == 0 and torch.tensor(1e-5, dtype=torch.float16) > 0
+
+
+def test_a_softmax_over_minus_infinity_is_nan_and_over_a_finite_fill_a_plain_mean():
+    assert torch.full((2,), -torch.inf).softmax(0).isnan().all()
+    assert torch.full((2,), torch.finfo(torch.float64).min).softmax(0).tolist() == [0.5, 0.5]
+
+
+def test_a_sentence_of_eight_tokens_with_eight_numbers_runs_where_ids_are_added(notebook):
+    embedding = rounds.CASES[8].piece(11, 8)
+    assert embedding(torch.ones(1, 8, dtype=torch.long)).shape == (1, 8, 8)
+    with pytest.raises(RuntimeError, match="must match the size"):
+        embedding(torch.ones(2, 5, dtype=torch.long))
+
+
+def test_a_layer_with_biases_makes_a_key_and_a_value_even_of_zeros():
+    with seeded(0):
+        layer = MultiHeadAttention(6, 1)
+    assert layer.k_proj(torch.zeros(6)).abs().min() > 0 and layer.v_proj(torch.zeros(6)).abs().min() > 0
+
+
+def test_a_row_drawn_by_xavier_stays_for_ever(notebook):
+    with seeded(0):
+        words = rounds.CASES[12].piece(5, 2, 0)
+    before = words.table.weight[0].clone()
+    words(torch.tensor([[0, 1]])).sum().backward()
+    torch.optim.SGD(words.parameters(), lr=1.0).step()
+    assert before.abs().min() > 0 and torch.equal(words.table.weight[0], before)
+
+
+def test_the_broken_norm_is_off_by_0_2_at_4_numbers_and_by_0_005_at_512(notebook):
+    errors = [float(error) for error in notebook["errors"]]
+    assert 0.2 < errors[0] < 0.25 and 0.004 < errors[-1] < 0.006 and errors == sorted(errors, reverse=True)
+    with seeded(0):
+        assert 4 < F.layer_norm(torch.randn(2000, 512), (512,)).abs().max() < 6
+
+
+@pytest.mark.parametrize("width", [4, 512])
+def test_its_factor_is_the_root_of_d_minus_1_over_d(width):
+    with seeded(0):
+        x = torch.randn(3, width)
+    mended = LayerNorm(width)(x).detach()
+    assert torch.allclose(rounds.CASES[19].piece(x), mended * ((width - 1) / width) ** 0.5, atol=1e-4)
+
+
+def test_with_one_number_it_is_nan():
+    with pytest.warns(UserWarning, match="degrees of freedom"):
+        assert rounds.CASES[19].piece(torch.ones(1, 1)).isnan().all()
