@@ -300,7 +300,8 @@ QUESTIONS = {
         ),
         answer=2,
         finding="Only the last layer turns it over: after layer 5 the cage still leads, with 0.79 against 0.70. The "
-        "third line shows how little such numbers say: up to there any two sentences have a cosine above 0.5.",
+        "third line shows how little such numbers say: behind layers 1 to 5 even sentences that have nothing in common "
+        "with the cake have cosines of about a half.",
     ),
     "eight_triples": Question(
         prompt="Eight such triples. After the last layer, in how many of them does the sentence with the same meaning "
@@ -308,25 +309,25 @@ QUESTIONS = {
         choices=("in one or two", "in four", "in all eight"),
         answer=1,
         finding="In four of eight. For the cake and the plant the last layer alone turns it over, for the loan and the "
-        "bass a layer in the middle, and the other four keep to the words. What all eight share is the direction: the "
-        "meaning stands better at the end than at the entrance.",
+        "bass it happens in the middle, and the other four end with the words ahead. What all eight share is the "
+        "direction: the meaning stands better at the end than at the entrance.",
     ),
     "sink": Question(
         prompt="For each of the 72 heads, look which token gets the most weight, averaged over all tokens that look. "
         "In how many of them is it [CLS]?",
         choices=("in a few", "in about half", "in nearly all"),
         answer=2,
-        finding="In 65 of 72. The map shows the mean weight on [CLS], head by head: layers 2 to 5 are bright nearly "
-        "throughout, and about half of all the weight that this model has to give goes to a token that is no word.",
+        finding="In 65 of 72. The map shows the mean weight on [CLS], head by head. An even share would be 0.08; on "
+        "average over all heads it is 0.48, about half of all the weight that this model has to give, for a token "
+        "that is no word.",
     ),
     "erasure": Question(
         prompt="In each sentence we take away the token that gets the most weight, averaged over all heads. Compared "
         "with taking away any token at random, how far does the sentence’s vector move?",
         choices=("less far", "about as far", "about twice as far", "about three times as far"),
         answer=3,
-        finding="About three times as far as by chance, and twice as far as a content token taken at random. The "
-        "rarest token, chosen without a look at attention, moves it about twice as far as chance, and no choice can "
-        "do better than the last row.",
+        finding="About three times as far as any token at random, and twice as far as a content token. The largest id, "
+        "a rule without attention, gets twice as far as any token, and no rule can get further than the ceiling.",
     ),
     "whisper": Question(
         prompt="Without residual connections: how much of the gradient that the last of 32 networks gets is left "

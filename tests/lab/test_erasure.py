@@ -17,8 +17,17 @@ def test_the_content_of_a_sentence_is_what_it_names():
 
 @pytest.mark.parametrize(
     ("token", "content"),
-    [("ba", True), ("##ke", True), ("3", True), ("世", True), ("The", False), ("?", False), ("[CLS]", False), ("", False)],
-)  # fmt: skip
+    [
+        ("ba", True),
+        ("##ke", True),
+        ("3", True),
+        ("世", True),
+        ("The", False),
+        ("?", False),
+        ("[UNK]", False),
+        ("", False),
+    ],
+)
 def test_pieces_digits_and_signs(token, content):
     assert content_tokens([token]).tolist() == [content]
 

@@ -91,6 +91,11 @@ PHRASES = {
     "hops": (r"all three\b", r"two layers (followed|manage|reach)", r"where does the third"),
     "two_cards": (r"suffice", r"about a quarter is right", r"somebody else has taken"),
     "across": (r"0\.22", r"falls to 0\.04", r"anisotrop", r"common direction"),
+    "six_heads": (r"0\.80", r"loads without a word", r"into twelve slices", r"no tensor knows"),
+    "turns_over": (r"last layer turns", r"0\.79", r"cage still leads"),
+    "eight_triples": (r"four of (the )?eight", r"end with the words", r"middle, and the other four"),
+    "sink": (r"65 of 72", r"0\.48", r"about half of all the weight", r"nearly all of them"),
+    "erasure": (r"three times as far as any", r"twice as far as a content", r"twice as far as any token"),
     "crossing": (r"2,304", r"2304", r"2d \+ f", r"one ninth"),
 }
 

@@ -71,7 +71,9 @@ ANSWERS = {
                 lambda _, theirs: {f"{letter}_proj.bias": theirs["out_proj.bias"] for letter in "qkv"}
             ),
             "width fixed at two": _translated(
-                lambda _, theirs: {f"{x}_proj.weight": theirs["in_proj_weight"][2 * i : 2 * i + 2] for i, x in enumerate("qkv")}
+                lambda _, theirs: {
+                    f"{x}_proj.weight": theirs["in_proj_weight"][2 * i : 2 * i + 2] for i, x in enumerate("qkv")
+                }
             ),
         },
     ),
