@@ -12,7 +12,7 @@ from encoder_lib.checks.fast import check_padding_share, check_same_sequence, ch
 from encoder_lib.checks.feed_forward import check_bump, check_merge, check_position_wise
 from encoder_lib.checks.norm import check_batch_norm, check_layer_norm, check_undo
 from encoder_lib.checks.positional import check_rotate, check_shift_matrix, check_sinusoidal_table
-from encoder_lib.checks.pretrained import check_looks_back, check_pool, check_search
+from encoder_lib.checks.pretrained import check_looks_back, check_pool, check_search, check_translate
 from encoder_lib.checks.stack import check_encoder, check_flops, check_residual_gradient, check_token_similarity
 from encoder_lib.checks.start_here import check_mean_vector, check_unit
 from encoder_lib.checks.training import check_breaks, check_cross_entropy, check_real_accuracy
@@ -24,5 +24,5 @@ __all__ = [
     "check_most_similar", "check_multi_head", "check_padding_share", "check_pool", "check_position_wise",
     "check_pre_norm_block", "check_real_accuracy", "check_residual_gradient", "check_rotate", "check_same_sequence",
     "check_scaled_attention", "check_search", "check_shift_matrix", "check_sinusoidal_table", "check_speed_up",
-    "check_token_similarity", "check_training_loop", "check_undo", "check_unit",
+    "check_token_similarity", "check_training_loop", "check_translate", "check_undo", "check_unit",
 ]  # fmt: skip

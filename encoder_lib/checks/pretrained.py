@@ -5,7 +5,72 @@ from collections.abc import Callable
 import torch
 from torch import Tensor
 
-from encoder_lib.checks.verdict import Case, Verdict, examine, numbers
+from encoder_lib.checks.verdict import UNWRITTEN, Case, Probe, Verdict, diagnose, difference, examine, numbers
+
+STACKED = ("queries", "keys", "values")
+PROJECTIONS = ("q_proj", "k_proj", "v_proj", "out_proj")  # of MultiHeadAttention
+
+
+def check_translate(attempt: Callable) -> Verdict:
+    """translate(theirs): the tensors of an nn.MultiheadAttention, by its names -> by those of MultiHeadAttention."""
+
+    def theirs(d_model: int) -> dict[str, Tensor]:
+        shapes = {
+            "in_proj_weight": (3 * d_model, d_model),
+            "in_proj_bias": (3 * d_model,),
+            "out_proj.weight": (d_model, d_model),
+            "out_proj.bias": (d_model,),
+        }
+        return {name: numbers(*shape, seed=seed) for seed, (name, shape) in enumerate(shapes.items())}
+
+    def tensors(translate: Callable, d_model: int) -> object:
+        """What the attempt makes of fresh tensors; the placeholder as it is."""
+        got = translate(theirs(d_model))
+        if got is None or got is ...:
+            return UNWRITTEN
+        if not isinstance(got, dict):
+            raise TypeError(f"expected a dictionary, name -> tensor, got {type(got).__name__}")
+        return got
+
+    def names(translate: Callable) -> str:
+        got = tensors(translate, 2)
+        if not isinstance(got, dict):
+            return UNWRITTEN
+        wanted = [f"{part}.{kind}" for part in PROJECTIONS for kind in ("weight", "bias")]
+        if missing := [name for name in wanted if name not in got]:
+            return f"{missing[0]} is missing"
+        return "".join(f"there is no {name} in our layer" for name in list(got)[:9] if name not in wanted)
+
+    def part(d_model: int, name: str, place: int | None = None) -> Callable[[Callable], str]:
+        """Whether one of ours is what it should be: the third `place` of a stack, or all of theirs."""
+
+        def look(translate: Callable) -> str:
+            got = tensors(translate, d_model)
+            if not isinstance(got, dict):
+                return UNWRITTEN
+            module, _, kind = name.partition(".")
+            stack = theirs(d_model)[name if place is None else f"in_proj_{kind}"]
+            wanted = stack if place is None else stack[place * d_model : (place + 1) * d_model]
+            return difference(f"D = {d_model}, {module}.{kind}", wanted, got[name])
+
+        return look
+
+    probes = [
+        Probe("the names of our layer", names),
+        Probe("the map behind the heads", part(2, "out_proj.weight")),
+        Probe("its bias", part(2, "out_proj.bias")),
+        Probe("queries", part(2, "q_proj.weight", 0)),
+        Probe("keys", part(2, "k_proj.weight", 1)),
+        Probe("values", part(2, "v_proj.weight", 2)),
+        *(Probe(f"the bias of the {name}", part(3, f"{name[0]}_proj.bias", i)) for i, name in enumerate(STACKED)),
+        Probe("another width", part(5, "v_proj.weight", 2)),
+    ]
+    hints = (
+        "Eight tensors come out, four called weight and four called bias, under q_proj, k_proj, v_proj and out_proj.",
+        "The rows of in_proj_weight: the first D make the queries, the next D the keys, the last D the values.",
+        "A tensor of 3 D rows falls into three of D with .chunk(3); its bias does, too. out_proj stays as it is.",
+    )
+    return diagnose("translate", attempt, probes, hints)
 
 
 def check_pool(attempt: Callable) -> Verdict:

@@ -299,19 +299,56 @@ QUESTIONS = {
         finding="About 50 % with two of the three seeds, as with attention alone, and 81 % with the third. A bend that "
         "could decide is there, and mostly it does not help.",
     ),
-    "sink": Question(
-        prompt="The model has 72 attention heads. How many of them look at the first token, [CLS], most of all?",
-        choices=("a few", "about half", "nearly all"),
+    "six_heads": Question(
+        prompt="The same file, loaded with six heads where it was trained with twelve, and nothing else changed. How "
+        "does the vector of our sentence come out?",
+        choices=(
+            "not at all: the tensors do not fit, and loading stops",
+            "it has nothing to do with the right one: a cosine near 0",
+            "much like the right one: a cosine of about 0.8",
+        ),
         answer=2,
-        finding="63 of 72 do on this sentence. A likely reason: a softmax has to spend its whole weight, and a head "
-        "that finds nothing may park it on a token that is always there.",
+        finding="It loads without a word, and the cosine with the right vector is 0.80. No tensor knows the number of "
+        "heads: four matrices of 384 × 384 can be cut into twelve slices or into six.",
     ),
-    "ablate": Question(
-        prompt="We remove a fifth of a sentence’s words: those that get the most attention, averaged over all heads. "
-        "Compared with removing random words, how far does the sentence’s vector move?",
-        choices=("less far", "about as far", "further, but less than twice as far", "more than twice as far"),
+    "turns_over": Question(
+        prompt="At the end the recipe is nearer to the cake than the cage is, 0.35 against 0.21. Follow the two "
+        "cosines up: from where on is the recipe ahead?",
+        choices=(
+            "from the entrance on, before the first layer",
+            "from the middle, after layer 3",
+            "only after layer 6, the last one",
+        ),
+        answer=2,
+        finding="Only the last layer turns it over: after layer 5 the cage still leads, with 0.79 against 0.70. The "
+        "third line shows how little such numbers say: behind layers 1 to 5 even sentences that have nothing in common "
+        "with the cake have cosines of about a half.",
+    ),
+    "eight_triples": Question(
+        prompt="Eight such triples. After the last layer, in how many of them does the sentence with the same meaning "
+        "lead over the one with the same words?",
+        choices=("in one or two", "in four", "in all eight"),
+        answer=1,
+        finding="In four of eight. For the cake and the plant the last layer alone turns it over, for the loan and the "
+        "bass it happens in the middle, and the other four end with the words ahead. What all eight share is the "
+        "direction: the meaning stands better at the end than at the entrance.",
+    ),
+    "sink": Question(
+        prompt="For each of the 72 heads, look which token gets the most weight, averaged over all tokens that look. "
+        "In how many of them is it [CLS]?",
+        choices=("in a few", "in about half", "in nearly all"),
+        answer=2,
+        finding="In 65 of 72. The map shows the mean weight on [CLS], head by head. An even share would be 0.08; on "
+        "average over all heads it is 0.48, about half of all the weight that this model has to give, for a token "
+        "that is no word.",
+    ),
+    "erasure": Question(
+        prompt="In each sentence we take away the token that gets the most weight, averaged over all heads. Compared "
+        "with taking away any token at random, how far does the sentence’s vector move?",
+        choices=("less far", "about as far", "about twice as far", "about three times as far"),
         answer=3,
-        finding="Averaged over all heads, attention finds the words that carry the vector. A single head may not.",
+        finding="About three times as far as any token at random, and twice as far as a content token. The largest id, "
+        "a rule without attention, gets twice as far as any token, and no rule can get further than the ceiling.",
     ),
     "whisper": Question(
         prompt="Without residual connections: how much of the gradient that the last of 32 networks gets is left "

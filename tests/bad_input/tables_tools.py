@@ -448,7 +448,7 @@ ENTRIES = [
         {"network": NO_FIT, "x": FLOATS + types(torch.zeros(3, 1).half()) + numbers(torch.zeros(3), torch.zeros(3, 2))},
     ),
     Entry("lab.curves.breakpoints", lambda: {"network": fitted()}, {"network": NO_FIT}),
-    # ---- clocks and positions ----
+    # ---- clocks ----
     Entry(
         "lab.clocks.principal_coordinates",
         lambda: {"table": torch.eye(4), "n": 2},
@@ -462,6 +462,9 @@ ENTRIES = [
         lambda: {"rows": torch.rand(9, 2)},
         {"rows": FLOATS + numbers(torch.ones(3), torch.ones(4, 2), torch.ones(0, 2), torch.full((9, 2), INF))},
     ),
+    # ---- erasure ----
+    Entry("lab.erasure.content_tokens", lambda: {"tokens": ["the", "cat"]}, {"tokens": TEXTS}),
+    # ---- positions ----
     Entry(
         "lab.positions.reversal_accuracy",
         lambda: {"steps": 1},

@@ -14,7 +14,69 @@ def _pool_by_loop(x, real):
     return F.normalize(torch.stack([a[r].mean(dim=0) for a, r in zip(x, real, strict=True)]), dim=-1)
 
 
+def _translate(theirs):
+    query, key, value = theirs["in_proj_weight"].chunk(3)
+    query_bias, key_bias, value_bias = theirs["in_proj_bias"].chunk(3)
+    return {
+        "q_proj.weight": query, "q_proj.bias": query_bias,
+        "k_proj.weight": key, "k_proj.bias": key_bias,
+        "v_proj.weight": value, "v_proj.bias": value_bias,
+        "out_proj.weight": theirs["out_proj.weight"], "out_proj.bias": theirs["out_proj.bias"],
+    }  # fmt: skip
+
+
+def _translate_by_loop(theirs):
+    width = theirs["out_proj.bias"].shape[0]
+    ours = {name: tensor for name, tensor in theirs.items() if name.startswith("out_proj")}
+    for i, letter in enumerate("qkv"):
+        rows = slice(i * width, (i + 1) * width)
+        ours[f"{letter}_proj.weight"] = theirs["in_proj_weight"][rows]
+        ours[f"{letter}_proj.bias"] = theirs["in_proj_bias"][rows]
+    return ours
+
+
+def _translated(change):
+    """The right answer, with a change."""
+
+    def answer(theirs):
+        ours = _translate(theirs)
+        return ours | change(ours, theirs)
+
+    return answer
+
+
+def _exchanged(one, other):
+    return _translated(lambda ours, _: {one: ours[other], other: ours[one]})
+
+
 ANSWERS = {
+    checks.check_translate: (
+        {"chunk": _translate, "loop": _translate_by_loop},
+        {
+            "their names": lambda theirs: theirs,
+            "the stack three times": _translated(
+                lambda _, theirs: {f"{letter}_proj.weight": theirs["in_proj_weight"] for letter in "qkv"}
+            ),
+            "keys and queries exchanged": _exchanged("q_proj.weight", "k_proj.weight"),
+            "keys and values exchanged": _exchanged("k_proj.weight", "v_proj.weight"),
+            "biases exchanged": _exchanged("q_proj.bias", "v_proj.bias"),
+            "columns for rows": _translated(lambda ours, _: {"q_proj.weight": ours["q_proj.weight"].T}),
+            "no biases": lambda theirs: {n: x for n, x in _translate(theirs).items() if "bias" not in n},
+            "every third row": _translated(
+                lambda _, theirs: {f"{x}_proj.weight": theirs["in_proj_weight"][i::3] for i, x in enumerate("qkv")}
+            ),
+            "the output map turned": _translated(lambda ours, _: {"out_proj.weight": ours["out_proj.weight"].T}),
+            "theirs besides": lambda theirs: theirs | _translate(theirs),
+            "biases forgotten in the stack": _translated(
+                lambda _, theirs: {f"{letter}_proj.bias": theirs["out_proj.bias"] for letter in "qkv"}
+            ),
+            "width fixed at two": _translated(
+                lambda _, theirs: {
+                    f"{x}_proj.weight": theirs["in_proj_weight"][2 * i : 2 * i + 2] for i, x in enumerate("qkv")
+                }
+            ),
+        },
+    ),
     checks.check_pool: (
         {"masked mean": _pool, "loop": _pool_by_loop},
         {

@@ -1,0 +1,302 @@
+"""What 09_pretrained says, tested: each number, and each "so"."""
+
+import re
+
+import pytest
+import torch
+import torch.nn.functional as F
+
+from encoder_lib import load_pretrained
+from encoder_lib.explore.pretrained import habit
+from encoder_lib.pretrained import hub
+from encoder_lib.training.tasks import library_sentences
+
+OTHERS = (
+    "The stock market fell sharply.",
+    "How do I bake a cake?",
+    "Someone makes music on a string instrument while the audience eats bread.",
+)
+FURTHER = (  # triples that the notebook does not show
+    ("My mouse does not move the pointer.", "My mouse does not eat the cheese.", "The cursor on the screen is stuck."),
+    ("How can I train my dog?", "How can I catch my train?", "What teaches a puppy to obey?"),
+    ("The court found him guilty.", "The court is made of grass.", "A judge sent the man to prison."),
+    ("The match was won by our team.", "The match was lit by our host.", "They scored twice and beat the other side."),
+)
+
+
+@pytest.fixture(scope="module")
+def minilm():
+    return load_pretrained("minilm")
+
+
+# The file
+
+
+def test_the_file_has_91_megabytes():
+    assert round((hub.minilm() / "model.safetensors").stat().st_size / 1e6) == 91
+
+
+def test_a_layer_has_sixteen_tensors_there_and_here(notebook):
+    assert notebook.shown("104 tensors, 22,713,728 numbers")
+    theirs = [name for name in notebook["published"] if name.startswith("encoder.layer.0.")]
+    ours = [name for name in notebook["shapes"] if name.startswith("encoder.layers.0.")]
+    assert len(theirs) == len(ours) == 16
+    shapes = sorted(tuple(notebook["published"][name].shape) for name in theirs)
+    assert shapes == sorted(tuple(notebook["shapes"][name]) for name in ours)
+    assert shapes.count((384, 384)) == 4 and (1536, 384) in shapes and (384, 1536) in shapes
+    assert sum("LayerNorm" in name for name in theirs) == 4  # two pairs
+
+
+def test_three_settings_stand_in_neither_file(notebook):
+    assert not {"positional", "embedding_norm", "norm_first"} & notebook["config"].keys()
+    assert not any("norm_first" in key or "pre_norm" in key for key in notebook["config"])
+    assert notebook["settings"]["eps"] == 1e-12 and notebook["settings"]["activation"] == "gelu"
+
+
+def test_every_tensor_of_ours_has_one_of_theirs_with_its_shape(notebook):
+    published, our_name, shapes = notebook["published"], notebook["our_name"], notebook["shapes"]
+    found = {our_name(name): tensor.shape for name, tensor in published.items() if our_name(name) in shapes}
+    assert found == shapes
+
+
+def test_four_have_no_place(notebook):
+    table, published = notebook.table("our name"), notebook["published"]
+    none = [name for name, ours in zip(table.index, table["our name"], strict=True) if ours == "(none)"]
+    assert none == [name for name in published if notebook["our_name"](name) not in notebook["shapes"]]
+    assert len(none) == 4 and torch.equal(published["embeddings.position_ids"], torch.arange(512)[None])
+    assert published["embeddings.token_type_embeddings.weight"].shape == (2, 384)
+
+
+def test_without_that_order_a_name_comes_out_wrong(notebook):
+    name = "encoder.layer.0.attention.output.dense.weight"
+    for theirs, ours in reversed(notebook["translation"].items()):
+        name = name.replace(theirs, ours)
+    assert name not in notebook["shapes"]
+
+
+def test_148_224_parameters_are_left_out(notebook):
+    published = notebook["published"]
+    pooler = sum(tensor.numel() for name, tensor in published.items() if name.startswith("pooler"))
+    one_row = published["embeddings.token_type_embeddings.weight"][1].numel()
+    assert pooler + one_row == 148_224
+    parameters = sum(tensor.numel() for name, tensor in published.items() if "position_ids" not in name)
+    added_up = published["embeddings.token_type_embeddings.weight"][0].numel()  # into the positions
+    assert parameters - pooler - one_row - added_up == 22_564_608 and round(parameters / 1e6, 1) == 22.7
+    assert notebook.shown("22,564,608 parameters")
+
+
+@pytest.mark.parametrize("change", ["missing", "too many", "another shape"])
+def test_load_state_dict_refuses_names_and_shapes_that_do_not_fit(notebook, change):
+    norm = notebook["model"].encoder.encoder.layers[0].norm1
+    tensors = {name: x.clone() for name, x in norm.state_dict().items()}
+    if change == "missing":
+        del tensors["bias"]
+    elif change == "too many":
+        tensors["other"] = torch.ones(384)
+    else:
+        tensors["bias"] = torch.ones(2)
+    with pytest.raises(RuntimeError, match=r"Missing|Unexpected|size mismatch"):
+        norm.load_state_dict(tensors)
+
+
+# The same numbers
+
+
+def test_what_the_reader_loads_is_what_the_library_loads(notebook, minilm):
+    ours, theirs = notebook["model"].encoder.state_dict(), minilm.encoder.state_dict()
+    assert ours.keys() == theirs.keys() and all(torch.equal(ours[name], theirs[name]) for name in ours)
+
+
+def test_rounding_alone_is_between_bert_model_and_ours(notebook):
+    difference, text = notebook["difference"], "".join(notebook.texts)
+    assert difference(torch.float32) < 1e-5 and difference(torch.float64) < 1e-13
+    shown = [float(number) for number in re.findall(r"largest difference (\S+)", text)]
+    assert 1e-7 < shown[0] < 1e-5 and shown[1] < 1e-13
+    assert notebook["exact"].numel() == 4992 and notebook["ids"].shape == (1, 13)
+
+
+def test_four_mistakes_load_in_silence(notebook):
+    table = notebook.prediction("six_heads").result
+    assert [cell[:4] for cell in table["cosine with the right vector"]] == ["0.80", "0.43", "0.56", "1.00"]
+    assert (
+        table["cosine with the right vector"].iloc[-1] == "1.0000" and table["largest difference"].iloc[-1] == "0.0007"
+    )
+    assert all(y.isfinite().all() and y.abs().max() < 30 for y in notebook["wrong"])
+    mountain = (notebook["wrong"][-1] - notebook["exact"]).abs().max()
+    assert mountain > 1e11 * 4e-15  # eleven powers of ten above rounding
+
+
+# Search
+
+
+def test_search_finds_the_directory_and_answers_without_an_answer(notebook):
+    table = notebook.table("found")
+    assert 500 < len(notebook["sentences"]) < 620
+    assert table["documents"].iloc[0] == "tempfile.TemporaryDirectory"
+    words = [set(re.findall(r"\w+", text.lower())) for text in (table.index[0], table["found"].iloc[0])]
+    assert words[0] & words[1] <= {"temporary", "a"} and "directory" in words[1] and "folder" in words[0]
+    assert re.match("gzip|bz2|lzma|zlib", table["documents"].iloc[1])
+    assert table["cosine"].iloc[2] == "0.36" and not any("prime" in s.lower() for s in notebook["sentences"])
+    assert notebook["cosines"].amax(dim=0)[2] < 0.8 * notebook["cosines"].amax(dim=0)[:2].min()
+
+
+# Cake, cage, recipe
+
+
+def test_only_the_last_layer_turns_the_cake_over(notebook):
+    cage, recipe, others = notebook["lines"].values()
+    assert (cage > recipe).tolist() == [True] * 6 + [False]
+    assert [round(x.item(), 2) for x in (cage[5], recipe[5], cage[6], recipe[6])] == [0.79, 0.70, 0.21, 0.35]
+    assert others[1:6].min() > 0.45 and others[1:6].max() < 0.65 and others[6] < 0.1
+    lines = notebook.prediction("turns_over").result.lines
+    assert [line.get_ydata()[-1] for line in lines] == pytest.approx([x[-1].item() for x in (cage, recipe, others)])
+
+
+def test_by_layer_ends_with_what_encode_gives(notebook):
+    asked = notebook["triples"]["cake"][0]
+    torch.testing.assert_close(notebook["by_layer"](asked)[-1], notebook["model"].encode([asked])[0], atol=1e-5, rtol=0)
+
+
+def test_four_of_eight_end_with_the_meaning_ahead(notebook):
+    leads, names = notebook["leads"], list(notebook["triples"])
+    ahead = [name for name, lead in zip(names, leads[:, -1], strict=True) if lead > 0]
+    assert ahead == ["cake", "loan", "bass", "plant"] and leads.shape == (8, 7)
+    alone = [name for name in ahead if (leads[names.index(name), :-1] < 0).all()]
+    assert alone == ["cake", "plant"]
+    for name in ("loan", "bass"):  # from the middle on
+        assert (leads[names.index(name), 4:] > 0).all() and (leads[names.index(name), :2] < 0).all()
+    image = notebook.prediction("eight_triples").result.images[0].get_array()
+    torch.testing.assert_close(torch.as_tensor(image.data), leads, check_dtype=False)
+
+
+def lead(notebook, triple):
+    asked, words, meaning = (notebook["by_layer"](sentence) for sentence in triple)
+    return (asked * meaning).sum(-1) - (asked * words).sum(-1)
+
+
+def test_in_all_eight_and_in_four_more_the_meaning_gains(notebook):
+    further = torch.stack([lead(notebook, triple) for triple in FURTHER])
+    for leads in (notebook["leads"], further):
+        assert (leads[:, -1] > leads[:, 0]).all() and (leads[:, 0] < 0).all()
+    assert 0 < (further[:, -1] > 0).sum() < 4  # no law there either
+
+
+def test_the_robbed_bank_stays_nearer_to_the_flooded_one(notebook):
+    assert notebook["leads"][list(notebook["triples"]).index("bank"), -1] < 0
+
+
+def test_without_the_common_direction_the_order_is_the_same_and_the_cosines_lower(notebook):
+    cage, recipe = ((notebook["cake_alone"] * notebook[name]).sum(-1) for name in ("cage_alone", "recipe_alone"))
+    assert (cage > recipe).tolist() == [True] * 6 + [False]
+    assert (cage < notebook["lines"]["cake and cage"]).all() and (recipe < notebook["lines"]["cake and recipe"]).all()
+    assert len(notebook["everything"]) == 24
+
+
+# Where heads look
+
+
+def parked(weights):
+    """In how many heads [CLS] gets most, layer by layer."""
+    return (weights.mean(dim=2).argmax(dim=-1) == 0).sum(dim=1)
+
+
+def test_in_65_of_72_heads_cls_gets_most_and_nearly_as_many_elsewhere(notebook, minilm):
+    assert parked(notebook["attention"]).sum() == 65
+    counts = [parked(minilm.attention(sentence)).sum().item() for sentence in OTHERS]
+    assert min(counts) == 64 and max(counts) == 67
+    assert round(notebook["on_cls"].mean().item(), 2) == 0.48 and round(1 / 13, 2) == 0.08
+
+
+def test_most_of_those_that_do_not_park_are_in_layers_1_and_6(notebook):
+    free = 12 - parked(notebook["attention"])
+    assert free[0] + free[5] == 6 and free.sum() == 7 and free[[0, 5]].min() > free[1:5].max()
+
+
+def test_the_value_of_cls_is_short_from_layer_2_on(notebook):
+    share = notebook["lengths"][:, 0] / notebook["lengths"][:, 1:].mean(dim=1)
+    assert (share[1:] < 0.12).all() and share[1:].min() < 0.05 and 0.2 < share[0] < 0.4
+    table = notebook.table("length of its value")
+    assert table["weight on [CLS]"].tolist() == ["0.25", "0.57", "0.59", "0.52", "0.62", "0.33"]
+
+
+@pytest.mark.parametrize("sentence", [*OTHERS, "dog dog dog", "He did not see the dog that his neighbour had bought."])
+def test_head_3_of_layer_1_looks_one_token_back_everywhere(minilm, sentence):
+    weights = minilm.attention(sentence)[0, 2]
+    assert weights.diagonal(-1).min() > 0.95
+    assert "goes to the token before" in habit(weights.double(), minilm.tokens(sentence))
+
+
+def test_head_9_of_layer_2_looks_ahead_or_parks(notebook, minilm):
+    tokens, ahead = notebook["tokens"], notebook["ahead"].argmax(dim=-1)
+    parks = [tokens[i] for i in range(1, 12) if ahead[i] == 0]
+    assert parks == ["mat", "because", "tired"]
+    assert all(ahead[i] == i + 1 for i in range(1, 12) if ahead[i] != 0)
+    dogs = minilm.attention("dog dog dog")[1, 8]
+    assert dogs.argmax(dim=-1)[1:4].tolist() == [2, 3, 4]
+    assert dogs.diagonal(1).mean() < notebook["ahead"].diagonal(1).mean()
+
+
+# Tokens taken away
+
+
+def test_cat_moves_the_vector_most_and_gets_most(notebook):
+    tokens = notebook["tokens"][1:-1]
+    effect, share = notebook["effect"], notebook["share"]
+    assert tokens[effect.argmax()] == tokens[share.argmax()] == "cat"
+    assert effect[tokens.index("it")] < 0.01 and effect.max() > 0.29
+    ids = notebook["model"].tokenizer.token_to_id
+    assert ids("mat") == 13523 and ids("the") == 1996
+
+
+def rules(notebook, texts):
+    return torch.tensor([notebook["by_rule"](text) for text in texts])
+
+
+@pytest.mark.parametrize("start", [None, 4, 9])
+def test_the_rules_keep_their_order_on_three_choices_of_sentences(notebook, start):
+    results = notebook["results"]
+    if start is not None:
+        every = [text for text in library_sentences() if 12 <= len(notebook["model"].tokens(text)) <= 30]
+        results = rules(notebook, every[start::16])
+    assert 35 < len(results) < 50
+    means = results.mean(dim=0)
+    assert means.diff().min() > 0
+    assert 2.6 < means[3] / means[0] < 3.7 and 1.7 < means[3] / means[1] < 2.6 and 1.7 < means[2] / means[0] < 2.6
+
+
+def test_each_step_is_3_to_14_times_its_standard_error(notebook):
+    steps = notebook["results"].diff(dim=1)  # (sentences, 4)
+    sizes = steps.mean(dim=0) / (steps.std(dim=0) / len(steps) ** 0.5)
+    assert sizes.min() > 2.5 and sizes.max() < 14.5
+
+
+def test_in_more_than_half_of_the_sentences_the_favourite_is_the_ceiling(notebook):
+    assert 0.5 < (notebook["results"][:, 3] == notebook["results"][:, 4]).double().mean() < 0.7
+
+
+def test_what_is_revealed_are_these_means(notebook):
+    table = notebook.prediction("erasure").result
+    assert [float(x) for x in table["moves the vector"]] == pytest.approx(
+        notebook["results"].mean(0).tolist(), abs=6e-4
+    )
+    assert max(float(x) for x in table["standard error"]) < 0.012
+
+
+def test_a_fifth_of_the_heads_is_below_any_token_nearly_half_below_content_and_none_reaches_all(notebook):
+    alone, means = notebook["alone"], notebook["results"].mean(dim=0)
+    assert 13 <= (alone < means[0]).sum() <= 17 and 30 <= (alone < means[1]).sum() <= 36
+    assert alone.max() < means[3] and len(alone) == 72
+
+
+# Going deeper
+
+
+def test_eating_the_guitar_is_closer_to_playing_it_than_the_paraphrase(notebook):
+    playing = notebook["cosines_of_five"][0]
+    assert playing[2] > playing[1] > playing[3:].max() and notebook["cosines_of_five"][3, 4] > 0.4
+
+
+def test_nothing_that_can_be_typed_breaks_encode(notebook):
+    lengths = notebook["strange_vectors"].norm(dim=-1)
+    assert F.l1_loss(lengths, torch.ones_like(lengths)) < 1e-5
+    assert notebook["counts"] == [2, 3, 6, 14, 256]
