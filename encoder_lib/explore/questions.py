@@ -387,8 +387,8 @@ QUESTIONS = {
         "In places where it has not, it has not.",
     ),
     "scores_memory": Question(
-        prompt="A sequence of 512 tokens goes through an attention of MiniLM: 384 numbers for each token, 12 heads. How "
-        "much memory do the scores of all heads take, compared with the vectors of the tokens?",
+        prompt="A sentence of 512 tokens goes through an attention of MiniLM: 384 numbers for each token, 12 heads. "
+        "How much memory do the scores of all heads take, compared with the vectors of the tokens?",
         choices=("a tenth of it", "about as much", "four times as much", "16 times as much"),
         answer=3,
         finding="At 512 tokens the scores take 12 MB and the vectors 0.75 MB, so 16 times as much. At 16 tokens it was "
@@ -404,7 +404,7 @@ QUESTIONS = {
             "throw it away and begin again",
         ),
         answer=2,
-        finding="The total of the whole row is 1.2034, and one of the three gives it: that with e to the 3 − 5. What "
+        finding="The total of the whole row is 1.2034, and one way alone gives it: e to the 3 − 5. What "
         "was measured against 3 is too large by e to the 5 − 3 once it is measured against 5.",
     ),
     "padding_batch": Question(

@@ -113,7 +113,9 @@ ANSWERS = {
             "the other half's factor": lambda m, s, y, n, t, z: _join(
                 (m, s, y), (n, t, z), lambda m, n: _right_factors(m, n)[::-1]
             ),
-            "e to the largest itself": lambda m, s, y, n, t, z: _join((m, s, y), (n, t, z), lambda m, n: (m.exp(), n.exp())),
+            "e to the largest itself": lambda m, s, y, n, t, z: _join(
+                (m, s, y), (n, t, z), lambda m, n: (m.exp(), n.exp())
+            ),
             "the smaller one as measure": lambda m, s, y, n, t, z: _join(
                 (m, s, y), (n, t, z), lambda m, n: ((m - m.minimum(n)).exp(), (n - m.minimum(n)).exp())
             ),
