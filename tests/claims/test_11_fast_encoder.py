@@ -318,6 +318,28 @@ def test_the_goal_counts_the_products_of_the_real_tokens_alone(notebook):
 # Exercises and Going deeper
 
 
+def joined(first, second):
+    """Two workers' largest, total and summed as one worker's."""
+    largest = torch.maximum(first[0], second[0])
+    factors = [(part[0] - largest).exp() for part in (first, second)]
+    return largest, *(factors[0] * first[i] + factors[1] * second[i] for i in (1, 2))
+
+
+def test_any_number_of_workers_can_share_a_row():
+    q, k, v = torch.randn(3, 12, 4, dtype=torch.float64)
+    kept = []
+    for keys, values in zip(k.split(3), v.split(3), strict=True):
+        scores = q @ keys.T / 2  # K = 4
+        largest = scores.amax(dim=1, keepdim=True)
+        powers = (scores - largest).exp()
+        kept.append((largest, powers.sum(dim=1, keepdim=True), powers @ values))
+    for order in ((0, 1, 2, 3), (3, 1, 0, 2)):
+        whole = kept[order[0]]
+        for i in order[1:]:
+            whole = joined(whole, kept[i])
+        torch.testing.assert_close(whole[2] / whole[1], attention(q, k, v)[0])
+
+
 def test_sorted_by_length_much_less_is_padding(notebook):
     def share(lengths):
         return 1 - lengths.sum() / sum(len(part) * part.max() for part in lengths.split(8))
