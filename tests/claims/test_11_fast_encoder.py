@@ -305,7 +305,7 @@ def test_the_bill_is_the_time_of_32_sentences_scaled_up(notebook):
         assert float(hours) == pytest.approx(float(ms) / 1000 / 32 * 1e6 / 3600, abs=0.06)
 
 
-def test_the_goal_counts_the_products_of_the_real_tokens_alone(notebook):
+def test_the_yardstick_counts_the_products_of_the_real_tokens_alone(notebook):
     lengths, layer = notebook["lengths"], EncoderLayer(384, 12, 1536).float()
     with FlopCounterMode(display=False) as counter:
         for length in lengths.tolist():
