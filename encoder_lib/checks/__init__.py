@@ -8,7 +8,7 @@ from encoder_lib.checks.attention import (
 )
 from encoder_lib.checks.block import check_block, check_count_parameters, check_encoder_layer, check_pre_norm_block
 from encoder_lib.checks.embedding import check_gets_gradient, check_look_up, check_most_similar, check_training_loop
-from encoder_lib.checks.fast import check_padding_share, check_same_sequence, check_speed_up
+from encoder_lib.checks.fast import check_join, check_padding_share, check_same_sequence, check_speed_up
 from encoder_lib.checks.feed_forward import check_bump, check_merge, check_position_wise
 from encoder_lib.checks.norm import check_batch_norm, check_layer_norm, check_undo
 from encoder_lib.checks.positional import check_rotate, check_shift_matrix, check_sinusoidal_table
@@ -19,8 +19,8 @@ from encoder_lib.checks.training import check_breaks, check_cross_entropy, check
 
 __all__ = [
     "check_batch_norm", "check_block", "check_breaks", "check_bump", "check_count_parameters", "check_cross_entropy",
-    "check_encoder", "check_encoder_layer", "check_flops", "check_gets_gradient", "check_layer_norm", "check_look_up",
-    "check_looks_back", "check_mask_future", "check_mask_padding", "check_mean_vector", "check_merge",
+    "check_encoder", "check_encoder_layer", "check_flops", "check_gets_gradient", "check_join", "check_layer_norm",
+    "check_look_up", "check_looks_back", "check_mask_future", "check_mask_padding", "check_mean_vector", "check_merge",
     "check_most_similar", "check_multi_head", "check_padding_share", "check_pool", "check_position_wise",
     "check_pre_norm_block", "check_real_accuracy", "check_residual_gradient", "check_rotate", "check_same_sequence",
     "check_scaled_attention", "check_search", "check_shift_matrix", "check_sinusoidal_table", "check_speed_up",

@@ -12,6 +12,55 @@ def _lengths(count: int, most: int, seed: int) -> Tensor:
     return torch.randint(0, most + 1, (count,), generator=torch.Generator().manual_seed(seed))
 
 
+def _half(scores: Tensor, values: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    """What is kept of some keys: the largest score (T, 1), the total (T, 1) and the sum of values (T, V)."""
+    largest = scores.amax(-1, keepdim=True)
+    powers = (scores - largest).exp()  # (T, keys)
+    return largest, powers.sum(-1, keepdim=True), powers @ values
+
+
+def _halves(first: Tensor, second: Tensor, values: Tensor) -> tuple[Tensor, ...]:
+    """The six arguments of `join`. Shapes: scores (T, n) and (T, m), values (n + m, V)."""
+    n = first.shape[1]
+    return *_half(first, values[:n]), *_half(second, values[n:])
+
+
+def check_join(attempt: Callable) -> Verdict:
+    """join: the attention output over all keys from what two halves of the keys have left behind.
+
+    It takes largest (T, 1), total (T, 1) and summed (T, V) of the first half, then those of the second -> (T, V).
+    """
+    few = torch.tensor([[1.0], [3.0], [5.0]], dtype=torch.float64)
+    row = torch.tensor([[2.0, 0.0, 2.0]], dtype=torch.float64)
+    nothing = torch.tensor([[-torch.inf]]), torch.zeros(1, 1), torch.zeros(1, 1)
+    cases = [
+        Case("both halves have the same largest score", _halves(row[:, :2], row[:, 2:], few)),
+        Case("the second half has a larger score", _halves(row[:, 1:2], row[:, [0, 2]], few)),
+        Case("the first half has a larger score", _halves(row[:, [0, 2]], row[:, 1:2], few)),
+        Case("a half that has seen nothing yet", (*nothing, *_half(row, few))),
+        Case(
+            "scores so large that e to their power is no number any more",
+            _halves(1000 + row[:, :1], 1000 + row[:, 1:], few),
+            "e to the power of 1000 is too large for any kind of number: raise e to differences alone.",
+        ),
+        Case("four queries, values of three numbers", _halves(3 * numbers(4, 5), 3 * numbers(4, 2), numbers(7, 3))),
+    ]
+    hints = (
+        "Total and sum of a half are measured against its own largest score. Against which score could both be?",
+        "A half is moved from its largest score to another by one factor, for its total and for its sum alike.",
+        "When both halves are measured against one score, add totals and sums. What is the output then?",
+    )
+
+    def reference(
+        largest_1: Tensor, total_1: Tensor, summed_1: Tensor, largest_2: Tensor, total_2: Tensor, summed_2: Tensor
+    ) -> Tensor:
+        largest = torch.maximum(largest_1, largest_2)  # (T, 1)
+        factor_1, factor_2 = (largest_1 - largest).exp(), (largest_2 - largest).exp()
+        return (factor_1 * summed_1 + factor_2 * summed_2) / (factor_1 * total_1 + factor_2 * total_2)
+
+    return examine("join", attempt, reference, cases, hints)
+
+
 def check_same_sequence(attempt: Callable) -> Verdict:
     """same_sequence(lengths): which tokens of a packed row may attend to which, for lengths (B,) -> (N, N), boolean."""
     cases = [

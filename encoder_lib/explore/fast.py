@@ -18,17 +18,9 @@ BYTES = {"float64": 8, "float32": 4, "bfloat16": 2}
 LIMITS = (1e4, 1e13), (5e3, 1e13)  # of FLOPs and of bytes: they hold all that the controls can ask for
 
 
-def draw_costs(batch: int = 8, width: int = 384, number: str = "float32") -> Figure:
-    """FLOPs and bytes of each part of a layer against T, side by side, for heads of 32 and F = 4D.
-
-    Raises: TypeError or ValueError for a batch that is no integer ≥ 1, a width that is none or not divisible by 32, an
-    unknown kind of number.
-    """
-    expect.sizes(batch=batch, width=width)
-    expect.choice("number", number, BYTES)
-    if width % HEAD:
-        raise ValueError(f"width: expected a multiple of {HEAD}, got {width}")
-    flops, moved = _lines(batch, width, number)
+def _draw() -> Figure:
+    """FLOPs and bytes of each part of a layer against T, side by side; what is chosen moves the lines."""
+    flops, moved = _lines(8, 384, "float32")
     panels = {"Operations: both attentions do the same": flops, "Bytes: explicit attention moves more": moved}
     figure = plot_panels(panels, share_y=False, x=PLACES, x_label="tokens T", x_scale="log", y_scale="log")
     for ax, limits, label in zip(figure.axes, LIMITS, ("FLOPs of one layer", "bytes"), strict=True):
@@ -72,7 +64,7 @@ def cost(
         Select("number", number, options=tuple(BYTES), label="numbers"),
         Range("padding", padding, min=0, max=75, step=5, label="padding, %"),
     )
-    figure = draw_costs()
+    figure = _draw()
     marks = []
     for ax in figure.axes:
         line = ax.axvline(LEAST, color=GREY, zorder=0)
@@ -105,9 +97,9 @@ def _words(tokens: int, batch: int, width: int, number: str, costs: dict[str, Co
         f"{_short(explicit.flops)}FLOP; attention costs as much as the feed-forward at T = {4 * width:,}"
     )
     moved = (
-        f"Explicit attention moves {_short(explicit.bytes_moved)}B and has "
-        f"{explicit.arithmetic_intensity:.1f} FLOPs for each, "
-        f"fused {_short(fused.bytes_moved)}B and {fused.arithmetic_intensity:.1f}"
+        f"The projections move {_short(projections.bytes_moved)}B, explicit attention {_short(explicit.bytes_moved)}B "
+        f"with {explicit.arithmetic_intensity:.1f} FLOPs for each, "
+        f"fused {_short(fused.bytes_moved)}B with {fused.arithmetic_intensity:.1f}"
     )
     limits = f"where a byte takes as long as {balance:.1f} FLOPs, {_limits(explicit, fused, balance)}"
     return f"{sequences}. {operations}. {moved}: {limits}."

@@ -445,26 +445,33 @@ QUESTIONS = {
         "In places where it has not, it has not.",
     ),
     "scores_memory": Question(
-        prompt="A sequence of 512 tokens, 384 numbers each, passes an attention with 12 heads. How much memory do its "
-        "scores take, one for each head, query and key, compared with the vectors themselves?",
-        choices=("a tenth of it", "as much", "16 times as much"),
+        prompt="A sentence of 512 tokens goes through an attention of MiniLM: 384 numbers for each token, 12 heads. "
+        "How much memory do the scores of all heads take, compared with the vectors of the tokens?",
+        choices=("a tenth of it", "about as much", "four times as much", "16 times as much"),
+        answer=3,
+        finding="At 512 tokens the scores take 12 MB and the vectors 0.75 MB, so 16 times as much. At 16 tokens it was "
+        "half as much: with T the vectors grow as T, the scores as T².",
+    ),
+    "online_total": Question(
+        prompt="In the first piece the largest score was 3, and everything was measured against that. Now the second "
+        "piece brings a 5. What has to be done with the old total before the new powers are added to it?",
+        choices=(
+            "nothing: a sum is a sum",
+            "multiply it by e to the 5 − 3",
+            "multiply it by e to the 3 − 5",
+            "throw it away and begin again",
+        ),
         answer=2,
-        finding="There are 12 · 512 scores for each token, and 384 numbers. Each head is 32 wide and has 512 scores.",
+        finding="The total of the whole row is 1.2034, and one way alone gives it: e to the 3 − 5. What "
+        "was measured against 3 is too large by e to the 5 − 3 once it is measured against 5.",
     ),
     "padding_batch": Question(
-        prompt="We take 32 sentences from all over the library and pad them to the longest. How much of the batch is "
-        "padding?",
+        prompt="32 sentences, drawn at random from the manual of Python’s library, are padded to the longest of them. "
+        "How much of the batch is padding?",
         choices=("a tenth or less", "about a quarter", "more than two fifths"),
         answer=2,
-        finding="One long sentence is enough: all others are filled up to its length.",
-    ),
-    "two_processes": Question(
-        prompt="One process trains on batches of 64 sequences. Two others start from the same weights, work on 32 "
-        "sequences of each batch, and average their gradients. How far apart are the losses after 100 steps?",
-        choices=("they have nothing to do with each other", "they are alike, in the first digits", "by rounding alone"),
-        answer=2,
-        finding="The mean over 64 sequences is the mean of the means over its halves. The same gradient moves the same "
-        "weights in both, step by step.",
+        finding="More than two fifths: the dark part. Most sentences are short, and one long one is enough to fill all "
+        "others up to its length.",
     ),
     "clinic_curves": Question(
         prompt="One of the two cuts is wrong. What do the two curves of the loss look like?",

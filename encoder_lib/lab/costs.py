@@ -28,15 +28,6 @@ class Cost:
         """How many operations there are for each byte. Source: Williams, Waterman and Patterson 2009, "Roofline"."""
         return self.flops / self.bytes_moved
 
-    def roofline_seconds(self, flops: float, bandwidth: float) -> float:
-        """The least time on a machine that does so many operations, and moves so many bytes, in a second.
-
-        Raises: TypeError or ValueError for what are no numbers above 0.
-        """
-        expect.positive("flops", flops)
-        expect.positive("bandwidth", bandwidth)
-        return max(self.flops / flops, self.bytes_moved / bandwidth)
-
 
 def layer_costs(batch: int, tokens: int, d_model: int, *, d_ff: int, n_heads: int, number: int = 4) -> dict[str, Cost]:
     """The cost of each part of a layer for a batch of sequences, `number` bytes a number; attention in both ways.

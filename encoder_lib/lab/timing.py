@@ -1,10 +1,13 @@
 """What a computation takes, measured: its time, against others in turn, and the memory that it holds."""
 
+import platform
+import re
 import time
 import warnings
 import weakref
 from collections.abc import Callable, Iterable, Mapping
 from functools import partial
+from pathlib import Path
 from statistics import median
 
 import torch
@@ -16,8 +19,8 @@ from torch.utils.weak import WeakIdKeyDictionary
 
 from encoder_lib import expect
 from encoder_lib.fast import product, suits
+from encoder_lib.model.attention import attention
 from encoder_lib.model.encoder import EncoderLayer
-from encoder_lib.model.feed_forward import ACTIVATIONS
 
 MIN_SECONDS = 0.005  # seconds that a function is given in a round, at least
 
@@ -102,27 +105,39 @@ def peak_flops(device: torch.device, *, size: int = 1024) -> dict[str, float]:
 
 
 def layer_parts(layer: EncoderLayer, x: Tensor) -> dict[str, Callable[[], list[Tensor]]]:
-    """What a layer does with x, taken apart: functions that each do one kind of it, on tensors of the right shapes.
+    """What a layer does with x, taken apart: functions that each do one part of it, on tensors of the right shapes.
+
+        projections   queries, keys, values and the last map of attention
+        attention     scores, softmax and weighted mean, each written down
+        feed-forward  both maps and the activation
+        norms, sums   two of each
 
     Shapes: x (B, T, D).
     Raises: TypeError for another layer; as EncoderLayer for another x.
     """
     expect.kind("layer", layer, EncoderLayer, "an EncoderLayer")
     expect.vectors(x, layer.norm1.d_model, like=layer.norm1.weight, batched=True)
-    a, network = layer.attention, layer.feed_forward
+    a = layer.attention
     with torch.no_grad():
-        heads = x.unflatten(-1, (a.n_heads, a.d_head)).transpose(1, 2)  # (B, H, T, K)
-        hidden = network.linear1(x)  # (B, T, F)
-    bend = ACTIVATIONS[network.activation]
+        q, k, v = (  # (B, H, T, K) each
+            part(x).unflatten(-1, (a.n_heads, a.d_head)).transpose(1, 2) for part in (a.q_proj, a.k_proj, a.v_proj)
+        )
     return {
-        "six linear maps": lambda: (
-            [m(x) for m in (a.q_proj, a.k_proj, a.v_proj, a.out_proj, network.linear1)] + [network.linear2(hidden)]
-        ),
-        "fused attention": lambda: [F.scaled_dot_product_attention(heads, heads, heads)],
-        "activation": lambda: [bend(hidden)],
-        "two norms": lambda: [layer.norm1(x), layer.norm2(x)],
-        "two sums": lambda: [x + x, x + x],
+        "projections": lambda: [part(x) for part in (a.q_proj, a.k_proj, a.v_proj, a.out_proj)],
+        "attention": lambda: [attention(q, k, v)[0]],
+        "feed-forward": lambda: [layer.feed_forward(x)],
+        "norms, sums": lambda: [layer.norm1(x + x), layer.norm2(x + x)],
     }
+
+
+def machine() -> str:
+    """The processor, and the versions of what computes on it, in words: a time means little without them."""
+    info = Path("/proc/cpuinfo")
+    lines = info.read_text(encoding="utf-8", errors="replace") if info.exists() else ""
+    found = re.search(r"^model name\s*:\s*(.+)$", lines, flags=re.MULTILINE)
+    name = found[1] if found else platform.processor() or platform.machine() or "an unknown processor"
+    threads = torch.get_num_threads()
+    return f"{' '.join(name.split())}, {threads} thread{'s'[: threads != 1]}, torch {torch.__version__}"
 
 
 def compiled(module: nn.Module, *inputs: Tensor) -> tuple[Callable[..., Tensor], str]:

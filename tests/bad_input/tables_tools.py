@@ -576,11 +576,6 @@ ENTRIES = [
         lambda: {"tokens": 1, "d_model": 2, "d_ff": 3},
         dict.fromkeys(("tokens", "d_model", "d_ff"), SIZE),
     ),
-    Entry(
-        "explore.fast.draw_costs",
-        lambda: {},
-        {"batch": SIZE, "width": [*SIZE, *numbers(100)], "number": CHOICE},
-    ),
     # ---- units ----
     Entry(
         "lab.units.collect_activations",

@@ -21,6 +21,7 @@ REWRITTEN = (  # whose every claim has a test in tests/claims, so that their cel
     "07_encoder_stack",
     "09_pretrained",
     "10_debugging_clinic",
+    "11_fast_encoder",
 )
 EXERCISES = (2, 4)  # of a notebook, from the fewest to the most
 EXERCISES_OF = {"10_debugging_clinic": (15, 25)}

@@ -13,7 +13,7 @@ from torch.utils.flop_counter import FlopCounterMode
 from encoder_lib import EncoderLayer, attention, trace
 from encoder_lib.lab import timing
 from encoder_lib.lab.measure import layer_flops
-from encoder_lib.lab.timing import benchmark, compiled, layer_parts, peak_bytes, peak_flops
+from encoder_lib.lab.timing import benchmark, compiled, layer_parts, machine, peak_bytes, peak_flops
 
 SIZES = [(1, 1, 32, 32, 1), (2, 7, 64, 96, 4), (3, 16, 96, 32, 3), (1, 48, 32, 160, 8)]  # B, T, D, F, H
 
@@ -160,27 +160,37 @@ def test_the_parts_of_a_layer_do_what_the_layer_does(activation):
     with trace(layer) as t, torch.no_grad():
         layer(x)
     parts = {name: [y.detach() for y in part()] for name, part in layer_parts(layer, x).items()}
-    maps = parts["six linear maps"]
-    for name, y in zip(("q_proj", "k_proj", "v_proj"), maps[:3], strict=True):
+    assert list(parts) == ["projections", "attention", "feed-forward", "norms, sums"]
+    for name, y in zip(("q_proj", "k_proj", "v_proj"), parts["projections"], strict=False):
         torch.testing.assert_close(y, t[f"attention.{name}"])
-    assert [y.shape[-1] for y in maps] == [12, 12, 12, 12, 20, 12]
-    torch.testing.assert_close(maps[5], layer.feed_forward.linear2(layer.feed_forward.linear1(x)).detach())
-    hidden = layer.feed_forward.linear1(x)
-    (bent,) = parts["activation"]
-    torch.testing.assert_close(bent, (F.relu if activation == "relu" else F.gelu)(hidden).detach())
-    torch.testing.assert_close(parts["two norms"], [layer.norm1(x).detach(), layer.norm2(x).detach()])
-    torch.testing.assert_close(parts["two sums"], [2 * x, 2 * x])
-    (heads,) = parts["fused attention"]
-    assert heads.shape == t["attention.heads"].shape
+    torch.testing.assert_close(parts["projections"][3], layer.attention.out_proj(x).detach())
+    torch.testing.assert_close(parts["attention"], [t["attention.heads"]])
+    torch.testing.assert_close(parts["feed-forward"], [layer.feed_forward(x).detach()])
+    torch.testing.assert_close(parts["norms, sums"], [layer.norm1(2 * x).detach(), layer.norm2(2 * x).detach()])
 
 
-def test_the_maps_of_the_parts_do_all_operations_of_a_layers_maps():
+def test_the_parts_together_do_all_operations_of_a_layer():
     layer, x = EncoderLayer(12, 3, 20), torch.randn(2, 5, 12)
+    parts = layer_parts(layer, x)  # the queries, keys and values are there before anything is timed
     with FlopCounterMode(display=False) as counter:
-        layer_parts(layer, x)["six linear maps"]()
-    linear, _ = layer_flops(5, 12, 20)
-    prepared = 2 * 2 * 5 * 12 * 20  # the hidden numbers, once, before anything is timed
-    assert counter.get_total_flops() == 2 * linear + prepared
+        for part in parts.values():
+            part()
+    assert counter.get_total_flops() == 2 * sum(layer_flops(5, 12, 20))
+
+
+def test_the_machine_is_named_as_the_system_names_it(monkeypatch):
+    said = machine()
+    assert f", {torch.get_num_threads()} thread" in said and said.endswith(f"torch {torch.__version__}")
+    monkeypatch.setattr(timing.Path, "exists", lambda path: True)
+    monkeypatch.setattr(
+        timing.Path, "read_text", lambda path, **_: "processor\t: 0\nmodel name\t: A  Chip\nflags\t: x\n"
+    )
+    assert machine().startswith("A Chip, ")
+    monkeypatch.setattr(timing.Path, "exists", lambda path: False)
+    monkeypatch.setattr(timing.platform, "processor", lambda: "")
+    monkeypatch.setattr(timing.platform, "machine", lambda: "arm64")
+    monkeypatch.setattr(timing.torch, "get_num_threads", lambda: 2)
+    assert machine().startswith("arm64, 2 threads, torch ")
 
 
 def test_where_nothing_compiles_the_module_stays_and_a_sentence_says_so(monkeypatch):

@@ -60,7 +60,80 @@ def _share_by_batches(lengths, size):
     return torch.tensor(padding / computed)
 
 
+def _join(a, b, way):
+    """Two halves, brought to one score by `way`, which gives a factor for each half."""
+    (_, total_a, sum_a), (_, total_b, sum_b) = a, b
+    f, g = way(a[0], b[0])
+    return (f * sum_a + g * sum_b) / (f * total_a + g * total_b)
+
+
+def _right_factors(m, n):
+    return (m - m.maximum(n)).exp(), (n - m.maximum(n)).exp()
+
+
+def _totals_alone(m, s, y, n, t, z):
+    f, g = _right_factors(m, n)
+    return (y + z) / (f * s + g * t)
+
+
+def _sums_alone(m, s, y, n, t, z):
+    f, g = _right_factors(m, n)
+    return (f * y + g * z) / (s + t)
+
+
+def _not_divided(m, s, y, n, t, z):
+    f, g = _right_factors(m, n)
+    return f * y + g * z
+
+
+def _by_shares(m, s, y, n, t, z):
+    f, g = _right_factors(m, n)
+    first = f * s / (f * s + g * t)
+    return first * y / torch.where(s == 0, 1, s) + (1 - first) * z / t
+
+
+def _by_softmax(m, s, y, n, t, z):
+    shares = torch.softmax(torch.cat([m, n], dim=-1), dim=-1)
+    f, g = shares[:, :1], shares[:, 1:]
+    return (f * y + g * z) / (f * s + g * t)
+
+
 ANSWERS = {
+    checks.check_join: (
+        {
+            "largest of both": lambda m, s, y, n, t, z: _join((m, s, y), (n, t, z), _right_factors),
+            "shares of the totals": _by_shares,
+            "softmax of the largest": _by_softmax,
+        },
+        {
+            "no factors": lambda m, s, y, n, t, z: (y + z) / (s + t),
+            "factors the wrong way round": lambda m, s, y, n, t, z: _join(
+                (m, s, y), (n, t, z), lambda m, n: ((m.maximum(n) - m).exp(), (m.maximum(n) - n).exp())
+            ),
+            "the other half's factor": lambda m, s, y, n, t, z: _join(
+                (m, s, y), (n, t, z), lambda m, n: _right_factors(m, n)[::-1]
+            ),
+            "e to the largest itself": lambda m, s, y, n, t, z: _join(
+                (m, s, y), (n, t, z), lambda m, n: (m.exp(), n.exp())
+            ),
+            "the smaller one as measure": lambda m, s, y, n, t, z: _join(
+                (m, s, y), (n, t, z), lambda m, n: ((m - m.minimum(n)).exp(), (n - m.minimum(n)).exp())
+            ),
+            "totals alone": _totals_alone,
+            "sums alone": _sums_alone,
+            "not divided": _not_divided,
+            "mean of the outputs": lambda m, s, y, n, t, z: (y / s + z / t) / 2,
+            "sum of the outputs": lambda m, s, y, n, t, z: y / s + z / t,
+            "the first half alone": lambda m, s, y, n, t, z: y / s,
+            "the half with the larger score": lambda m, s, y, n, t, z: torch.where(m > n, y / s, z / t),
+            "differences, not powers": lambda m, s, y, n, t, z: _join(
+                (m, s, y), (n, t, z), lambda m, n: (m / m.maximum(n), n / m.maximum(n))
+            ),
+            "one largest for all queries": lambda m, s, y, n, t, z: (y + (n - m).mean().exp() * z) / (
+                s + (n - m).mean().exp() * t
+            ),
+        },
+    ),
     checks.check_same_sequence: (
         {
             "compare owners": lambda n: _owners(n)[:, None] == _owners(n)[None, :],
