@@ -18,11 +18,12 @@ from encoder_lib.checks.start_here import check_mean_vector, check_unit
 from encoder_lib.checks.training import check_breaks, check_cross_entropy, check_learn
 
 __all__ = [
-    "check_batch_norm", "check_block", "check_breaks", "check_bump", "check_count_parameters", "check_cross_entropy",
-    "check_encoder", "check_encoder_layer", "check_flops", "check_gets_gradient", "check_layer_norm", "check_learn", "check_look_up",
-    "check_looks_back", "check_mask_future", "check_mask_padding", "check_mean_vector", "check_merge",
-    "check_most_similar", "check_multi_head", "check_padding_share", "check_pool", "check_position_wise",
-    "check_pre_norm_block", "check_residual_gradient", "check_rotate", "check_same_sequence",
-    "check_scaled_attention", "check_search", "check_shift_matrix", "check_sinusoidal_table", "check_speed_up",
-    "check_token_similarity", "check_training_loop", "check_undo", "check_unit",
+    "check_batch_norm", "check_block", "check_breaks", "check_bump", "check_count_parameters",
+    "check_cross_entropy", "check_encoder", "check_encoder_layer", "check_flops", "check_gets_gradient",
+    "check_layer_norm", "check_learn", "check_look_up", "check_looks_back", "check_mask_future",
+    "check_mask_padding", "check_mean_vector", "check_merge", "check_most_similar", "check_multi_head",
+    "check_padding_share", "check_pool", "check_position_wise", "check_pre_norm_block", "check_residual_gradient",
+    "check_rotate", "check_same_sequence", "check_scaled_attention", "check_search", "check_shift_matrix",
+    "check_sinusoidal_table", "check_speed_up", "check_token_similarity", "check_training_loop", "check_undo",
+    "check_unit",
 ]  # fmt: skip

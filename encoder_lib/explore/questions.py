@@ -376,7 +376,7 @@ QUESTIONS = {
         prompt="Which of the three costs the most answers?",
         choices=("the partner", "the place with most weight", "the place drawn at random", "all about the same"),
         answer=0,
-        finding="Without the partner 55 % are left; without the place with most weight 65 %, and without a place drawn at "
+        finding="Without the partner 55 % are left; without the place with most weight 65 %, and without one drawn at "
         "random 93 %.",
     ),
     "more_steps": Question(

@@ -19,6 +19,7 @@ REWRITTEN = (  # whose every claim has a test in tests/claims, so that their cel
     "05_feed_forward",
     "06_encoder_block",
     "07_encoder_stack",
+    "08_training",
 )
 EXERCISES = (2, 4)  # of a notebook, from the fewest to the most
 EXERCISES_OF = {"10_debugging_clinic": (15, 25)}

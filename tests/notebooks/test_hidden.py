@@ -91,6 +91,10 @@ PHRASES = {
     "hops": (r"all three\b", r"two layers (followed|manage|reach)", r"where does the third"),
     "two_cards": (r"suffice", r"about a quarter is right", r"somebody else has taken"),
     "across": (r"0\.22", r"falls to 0\.04", r"anisotrop", r"common direction"),
+    "few": (r"17 %", r"one by one", r"overfit", r"hardly more than a guess", r"told apart by a few"),
+    "brackets": (r"most that a head gives", r"9 % of the weight", r"no head has", r"none of them"),
+    "forbidden": (r"55 %", r"losing the partner costs", r"small look", r"\bneeds? .*look at the partner\b.* does"),
+    "more_steps": (r"\b99 %", r"late, not worse", r"nearly all: ?51", r"second number of steps"),
     "crossing": (r"2,304", r"2304", r"2d \+ f", r"one ninth"),
 }
 
