@@ -48,15 +48,15 @@ def check_learn(attempt: Callable) -> Verdict:
 
     def losses_and_after(learn: Callable, shape: tuple[int, int, int], steps: int, lr: float) -> object:
         """What is given back, and behind it the loss that the model then has on a batch of its own. -> (steps + 1,)"""
-        n_ids, *size = shape
-        batches = (_questions(n_ids, *size, seed) for seed in count(1))
+        n_ids, rows, tokens = shape
+        batches = (_questions(n_ids, rows, tokens, seed) for seed in count(1))
         model = _tagger(n_ids)
         losses = learn(model, lambda: next(batches), steps, lr)
         if losses is ... or (losses is None and _same_parameters(model, _tagger(n_ids))):
             return losses
         if not isinstance(losses, list | tuple | Tensor):
             raise TypeError(f"expected a list with the loss of each step, got {type(losses).__name__}")
-        ids, targets = _questions(n_ids, *size, 0)
+        ids, targets = _questions(n_ids, rows, tokens, 0)
         after = F.cross_entropy(model(ids).flatten(0, 1), targets.flatten())
         return torch.stack([torch.as_tensor(loss).detach().double() for loss in [*losses, after]])
 

@@ -364,7 +364,7 @@ QUESTIONS = {
         "the model with eight rows get right on held-out ones?",
         choices=("nearly all", "about half", "hardly more than a guess, one in ten"),
         answer=2,
-        finding="17 %, where a guess among ten letters gets 10. The model with 64 rows answers them all.",
+        finding="About 17 %, where a guess among ten letters gets 10. The model with 64 rows answers them all.",
     ),
     "brackets": Question(
         prompt="How much of their weight do the eight heads give to the partner, each on average?",
@@ -376,7 +376,7 @@ QUESTIONS = {
         prompt="Which of the three costs the most answers?",
         choices=("the partner", "the place with most weight", "the place drawn at random", "all about the same"),
         answer=0,
-        finding="Without the partner 55 % are left; without the place with most weight 65 %, and without one drawn at "
+        finding="Without the partner about 55 % are left; without the place with most weight 65 %, and without one drawn at "
         "random 93 %.",
     ),
     "more_steps": Question(
