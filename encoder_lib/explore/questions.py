@@ -376,8 +376,8 @@ QUESTIONS = {
         prompt="Which of the three costs the most answers?",
         choices=("the partner", "the place with most weight", "the place drawn at random", "all about the same"),
         answer=0,
-        finding="Without the partner about 55 % are left; without the place with most weight 65 %, and without one drawn at "
-        "random 93 %.",
+        finding="Without the partner about 55 % are left; without the place with most weight 65 %; without a random "
+        "one 93 %.",
     ),
     "more_steps": Question(
         prompt="Train the model with norms twice as long, for 400 steps. How many of its answers are right then?",
