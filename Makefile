@@ -17,7 +17,6 @@ STAMP := $(VENV)/.set-up
 NOTEBOOKS := $(sort $(wildcard notebooks/*.ipynb))
 WORKERS ?= 2
 PARALLEL := pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder -p no:cacheprovider
-TAKE_LONG := $(filter notebooks/08_%,$(NOTEBOOKS))
 NBVAL := --nbval --nbval-current-env --nbval-cell-timeout 120 --nbval-sanitize-with tests/notebooks/nbval.cfg
 FAULTS := tests/notebooks/test_faults.py
 ROOT_FLAG := $(if $(filter 0,$(shell id -u)),--allow-root)
@@ -31,9 +30,8 @@ lab: $(STAMP)  ## set up and open the notebooks in JupyterLab
 	$(RUN) jupyterlab --ip=127.0.0.1 $(ROOT_FLAG) $(or $(firstword $(NOTEBOOKS)),notebooks)
 
 test: lint  ## set up and run the tests: library, notebooks, browser (minutes)
-	$(RUN) $(PARALLEL) $(NBVAL) tests/browser $(filter-out $(TAKE_LONG),$(NOTEBOOKS)) tests
-	@echo "make test: all that can run here passed; what was skipped is listed above. The stored outputs of"
-	@echo "$(TAKE_LONG) are compared by make test-long."
+	$(RUN) $(PARALLEL) $(NBVAL) tests/browser $(NOTEBOOKS) tests
+	@echo "make test: all that can run here passed; what was skipped is listed above."
 
 test-long: $(STAMP)  ## the slow tests, and the notebooks again on a poorer and a busier machine
 	$(RUN) $(PARALLEL) -m long tests --ignore $(FAULTS)

@@ -1,16 +1,23 @@
 """Checks of the exercises of 08_training."""
 
 from collections.abc import Callable
+from functools import partial
+from itertools import count
 
 import torch
 import torch.nn.functional as F
-from torch import Tensor
+from torch import Tensor, nn
 
 from encoder_lib.checks.verdict import Case, Verdict, examine, numbers
+from encoder_lib.seeded import seeded
+from encoder_lib.training.tasks import IGNORE_INDEX
 
 
 def check_cross_entropy(attempt: Callable) -> Verdict:
-    """cross_entropy(scores, targets): the mean surprise at the right classes, scores (N, C) and targets (N,)."""
+    """cross_entropy(scores, targets): the mean surprise at the right classes, where the target is not −100.
+
+    scores (N, C), targets (N,).
+    """
 
     def scores(*rows: list[float]) -> Tensor:
         return torch.tensor(rows, dtype=torch.float64)
@@ -19,49 +26,86 @@ def check_cross_entropy(attempt: Callable) -> Verdict:
         Case("one token, two equal scores", (scores([0.0, 0.0]), torch.tensor([1]))),
         Case("one token, three classes", (scores([1.0, 0.0, -1.0]), torch.tensor([2]))),
         Case("two tokens", (scores([2.0, 0.0], [0.0, 1.0]), torch.tensor([0, 0]))),
+        Case("two tokens, of which one asks", (scores([2.0, 0.0], [0.0, 1.0]), torch.tensor([0, IGNORE_INDEX]))),
         Case("as many tokens as classes", (numbers(3, 3), torch.tensor([2, 0, 2]))),
         Case("more classes than tokens", (3 * numbers(2, 7), torch.tensor([6, 1]))),
-        Case("more tokens than classes", (numbers(6, 2), torch.tensor([0, 1, 1, 0, 0, 1]))),
+        Case("more tokens than classes, half of them ask", (numbers(6, 2), torch.tensor([-100, 1, -100, 0, -100, 1]))),
     ]
     hints = (
         "Turn each token's scores into probabilities first: a softmax over the classes, once.",
-        "Of each token you need one probability alone, that of its target: p[torch.arange(N), targets].",
-        "The surprise is minus the natural logarithm of that probability; then the mean over the tokens.",
+        "Leave the tokens with target −100 out before anything else: neither their surprise nor their number may "
+        "count. Of each other token you need one probability alone, p[torch.arange(N), targets].",
+        "The surprise is minus the natural logarithm of that probability; then the mean over the tokens that ask.",
     )
     return examine("cross_entropy", attempt, F.cross_entropy, cases, hints)
 
 
-def check_real_accuracy(attempt: Callable) -> Verdict:
-    """real_accuracy(scores, targets, real): the share of real tokens whose largest score is the target's.
+def check_learn(attempt: Callable) -> Verdict:
+    """learn(model, draw, steps, lr): train with Adam on a new batch in every step, and give back each step's loss.
 
-    scores (B, T, C), targets (B, T), real (B, T) with True for tokens that are no padding.
+    draw() -> ids and targets (B, T), −100 where nothing is asked; model(ids) -> scores (B, T, C).
     """
 
-    def reference(scores: Tensor, targets: Tensor, real: Tensor) -> Tensor:
-        return (scores.argmax(-1) == targets)[real].double().mean()
+    def losses_and_after(learn: Callable, shape: tuple[int, int, int], steps: int, lr: float) -> object:
+        """What is given back, and behind it the loss that the model then has on a batch of its own. -> (steps + 1,)"""
+        n_ids, rows, tokens = shape
+        batches = (_questions(n_ids, rows, tokens, seed) for seed in count(1))
+        model = _tagger(n_ids)
+        losses = learn(model, lambda: next(batches), steps, lr)
+        if losses is ... or (losses is None and _same_parameters(model, _tagger(n_ids))):
+            return losses
+        if not isinstance(losses, list | tuple | Tensor):
+            raise TypeError(f"expected a list with the loss of each step, got {type(losses).__name__}")
+        ids, targets = _questions(n_ids, rows, tokens, 0)
+        after = F.cross_entropy(model(ids).flatten(0, 1), targets.flatten())
+        return torch.stack([torch.as_tensor(loss).detach().double() for loss in [*losses, after]])
 
-    def case(label: str, answers: list, targets: list, lengths: list, n_classes: int) -> Case:
-        named = torch.tensor(answers)  # (B, T)
-        scores = numbers(*named.shape, n_classes, seed=len(label)) + 9 * F.one_hot(named, n_classes)
-        real = torch.arange(named.shape[1]) < torch.tensor(lengths)[:, None]  # (B, T)
-        return Case(label, (scores, torch.tensor(targets), real))
+    def reference(model: nn.Module, draw: Callable, steps: int, lr: float) -> list[Tensor]:
+        optimiser, losses = torch.optim.Adam(model.parameters(), lr=lr), []
+        for _ in range(steps):
+            ids, targets = draw()
+            loss = F.cross_entropy(model(ids).flatten(0, 1), targets.flatten())
+            optimiser.zero_grad()
+            loss.backward()
+            optimiser.step()
+            losses.append(loss.detach())
+        return losses
 
     cases = [
-        case("two tokens, no padding", [[1, 0]], [[1, 1]], [2], 2),
-        case("padding that happens to be right", [[1, 0, 0]], [[0, 0, 0]], [2], 2),
-        case("padding that is wrong", [[1, 1, 1, 1]], [[1, 0, 0, 0]], [2], 3),
-        case("sentences of two lengths", [[2, 1, 0, 0], [1, 2, 0, 3]], [[2, 0, 0, 0], [1, 2, 0, 3]], [1, 4], 4),
-        case(
-            "as many of everything", [[0, 1, 2], [2, 2, 0], [1, 1, 1]], [[0, 1, 2], [0, 2, 0], [2, 0, 0]], [3, 2, 1], 3
-        ),
-        case("nothing is right", [[0, 0], [1, 0]], [[1, 0], [0, 1]], [1, 2], 2),
+        Case("one step, one row", ((3, 1, 4), 1, 0.1)),
+        Case("two steps, two different batches", ((3, 1, 4), 2, 0.1)),
+        Case("several rows in a batch", ((4, 3, 5), 2, 0.1)),
+        Case("a smaller learning rate", ((4, 3, 5), 3, 0.01)),
+        Case("as many tokens as classes", ((4, 2, 4), 3, 0.1)),
+        Case("ten steps", ((5, 2, 6), 10, 0.05)),
     ]
     hints = (
-        "The answer of a token is the class with its largest score: argmax over the last dimension.",
-        "Padding must not count: neither among the right answers nor in the number that you divide by.",
-        "Divide once, by the number of all real tokens of the batch; a longer sentence weighs more.",
+        "Before the loop an optimiser: torch.optim.Adam gets model.parameters() and lr. Each step draws its own batch, "
+        "once: ids, targets = draw().",
+        "The loss is taken at the tokens that ask: F.cross_entropy(model(ids)[asked], targets[asked]) with "
+        "asked = targets != -100. Note loss.item() before the step changes anything.",
+        "Gradients must be there when the step is taken, and gone before the next ones are computed.",
     )
-    return examine("real_accuracy", attempt, reference, cases, hints)
+    torch.optim.Adam([torch.zeros(1)])  # the first one loads a large part of torch, which is no fault of the attempt's
+    tried = partial(losses_and_after, attempt) if callable(attempt) else attempt
+    return examine("learn", tried, partial(losses_and_after, reference), cases, hints)
+
+
+def _tagger(n_ids: int) -> nn.Sequential:
+    """An embedding and a linear layer, the same whenever it is made. (B, T) -> scores (B, T, C)"""
+    with seeded(0):
+        return nn.Sequential(nn.Embedding(n_ids, 3), nn.Linear(3, n_ids)).double()
+
+
+def _questions(n_ids: int, rows: int, tokens: int, seed: int) -> tuple[Tensor, Tensor]:
+    """Random ids, and at every token but each third one the question which id comes next in number. (B, T) each"""
+    with seeded(seed):
+        ids = torch.randint(n_ids, (rows, tokens))
+    return ids, ((ids + 1) % n_ids).masked_fill(torch.arange(tokens) % 3 == seed % 3, IGNORE_INDEX)
+
+
+def _same_parameters(model: nn.Module, other: nn.Module) -> bool:
+    return all(torch.equal(a, b) for a, b in zip(model.parameters(), other.parameters(), strict=True))
 
 
 def check_breaks(attempt: Callable) -> Verdict:

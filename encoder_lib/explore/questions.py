@@ -418,31 +418,30 @@ QUESTIONS = {
         finding="2,304, which is 2D + F. Two straight lines, one twice as steep as the other, cross there.",
     ),
     "few": Question(
-        prompt="A model sees the same eight sequences over and over, until it answers all of them right. How many of "
-        "the answers to new sequences will be right?",
-        choices=("nearly all", "about two thirds", "less than half"),
+        prompt="Both models end up with every answer right on the rows that they learned from. How many answers does "
+        "the model with eight rows get right on held-out ones?",
+        choices=("nearly all", "about half", "hardly more than a guess, one in ten"),
         answer=2,
-        finding="Eight sequences can be told apart by a few of their letters, so nothing forces the model to learn "
-        "reversing. With 64 sequences, learning the rule is what it does.",
+        finding="About 17 %, where a guess among ten letters gets 10. The model with 64 rows answers them all.",
     ),
     "brackets": Question(
-        prompt="The model finds the partner of 99 % of all brackets. How much of their attention do its eight heads "
-        "give to the partner, on average?",
-        choices=("more than nine tenths", "about half", "less than a third"),
+        prompt="How much of their weight do the eight heads give to the partner, each on average?",
+        choices=("one of them nearly all", "one of them more than half", "none of them as much as half"),
         answer=2,
-        finding="The answer is a position that can be counted out, and no token has to be copied to give it.",
+        finding="The most that a head gives is 15 %, and on average it is 9 %, where an even look would give 6 %.",
     ),
-    "unmasked": Question(
-        prompt="We train a model on padded sequences without telling it which tokens are padding. Then it meets the "
-        "same kind of sequences in wider batches, with more padding. How does it do?",
-        choices=(
-            "it does not even learn",
-            "it learns, and does as well in wider batches",
-            "it learns, and does much worse in wider batches",
-        ),
+    "forbidden": Question(
+        prompt="Which of the three costs the most answers?",
+        choices=("the partner", "the place with most weight", "the place drawn at random", "all about the same"),
+        answer=0,
+        finding="Without the partner about 55 % are left; without the place with most weight 65 %; without a random "
+        "one 93 %.",
+    ),
+    "more_steps": Question(
+        prompt="Train the model with norms twice as long, for 400 steps. How many of its answers are right then?",
+        choices=("about half, as before", "about three quarters", "nearly all"),
         answer=2,
-        finding="Padding is one more symbol, and the model learns to live with it in the places where it has seen it. "
-        "In places where it has not, it has not.",
+        finding="Nearly all: 51 % after 200 steps, 99 % after 400.",
     ),
     "scores_memory": Question(
         prompt="A sentence of 512 tokens goes through an attention of MiniLM: 384 numbers for each token, 12 heads. "

@@ -17,7 +17,7 @@ import torch
 from torch import Tensor, nn
 
 from encoder_lib import expect
-from encoder_lib.lab.ablate import UnscaledAttention
+from encoder_lib.lab.unscaled import UnscaledAttention
 from encoder_lib.model.attention import MultiHeadAttention
 from encoder_lib.model.embedding import TransformerEmbedding
 from encoder_lib.model.feed_forward import FeedForward

@@ -27,7 +27,7 @@ from encoder_lib.training.tasks import TASKS, solver
 
 PROGRAM = "python -m encoder_lib.training"
 HELD_OUT = 1000  # sequences that are drawn to be tried alone
-LARGER = {"brackets": (2, 4), "padded": (2, 4)}  # layers and heads, as in notebook 08; the other tasks make do with one
+LARGER = {"brackets": (2, 4), "padded": (2, 4)}  # layers and heads; the other tasks make do with one
 DECIDES = ("task", "seed", "batch_size", "lr", "layers", "heads", "width")  # the options that decide the numbers
 
 DESCRIPTION = """\

@@ -40,11 +40,6 @@ class History(list[float]):
         """Whether somebody stopped it by hand."""
         return self.stop_reason == "stopped by hand"
 
-    def first_step_reaching(self, share: float) -> int | None:
-        """The first evaluation, as a number of steps, with a held-out accuracy of at least `share`; None without."""
-        expect.probability("share", share)
-        return next((step for step, a in zip(self.eval_steps, self.accuracies, strict=True) if a >= share), None)
-
     def __repr__(self) -> str:
         seen = f", held-out accuracy {self.accuracies[-1]:.1%}" if self.eval_steps else ""
         return f"{len(self)} of {self.planned_steps} steps{seen}: {self.stop_reason}"

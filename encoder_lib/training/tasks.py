@@ -5,7 +5,7 @@ import re
 import string
 import sys
 import sysconfig
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache, partial
 from pathlib import Path
@@ -279,34 +279,9 @@ def library_sentences() -> dict[str, str]:
 
 
 @cache
-def library_text() -> tuple[str, ...]:
-    """More of the same: every plain sentence of every docstring of the standard library, its packages included.
-
-    Plain means letters and the usual punctuation, 20 to 160 characters. Each sentence comes once.
-    """
-    folder = Path(sysconfig.get_path("stdlib"))
-    found: dict[str, None] = {}
-    for module in sorted(sys.stdlib_module_names):
-        for path in [folder / f"{module}.py", *sorted((folder / module).rglob("*.py"))]:
-            if path.exists() and not {"test", "tests", "idle_test"} & set(path.relative_to(folder).parts):
-                found |= dict.fromkeys(_sentences(ast.parse(path.read_bytes())))
-    return tuple(found)
-
-
-@cache
 def wonderland() -> str:
     """How "Alice's Adventures in Wonderland" begins: 646 words of real English, the same on every machine.
 
     Source: Lewis Carroll 1865, chapter I; in the public domain.
     """
     return Path(__file__).with_name("wonderland.txt").read_text(encoding="utf-8")
-
-
-def _sentences(tree: ast.Module) -> Iterator[str]:
-    """The plain sentences of all docstrings of a source file."""
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Module | ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
-            for paragraph in re.split(r"\n\s*\n", ast.get_docstring(node) or ""):
-                for sentence in re.split(r"(?<=[.!?])\s+", " ".join(paragraph.split())):
-                    if re.fullmatch(r"[A-Z][A-Za-z ,;:'()\"/-]{18,158}\.", sentence):
-                        yield sentence

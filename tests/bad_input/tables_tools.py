@@ -61,7 +61,7 @@ from encoder_lib import (
 )
 from encoder_lib.lab import curves, ladder, measure, units
 from encoder_lib.pretrained import batching
-from encoder_lib.training import checkpoint, fit, masked_words, progress, tasks
+from encoder_lib.training import checkpoint, fit, progress, tasks
 
 NAN, INF = math.nan, math.inf
 
@@ -114,11 +114,6 @@ def pair() -> tuple:
     return torch.tensor([[1, 2, 3]]), torch.tensor([[3, 2, 1]])
 
 
-def words() -> masked_words.MaskedWords:
-    """A few sentences with words to hide."""
-    return masked_words.MaskedWords([f"the {n} cat sat {m}." for n in "abcdef" for m in "uvwxyz"], least=1, longest=6)
-
-
 def heard() -> units.UnitActivations:
     """Six words that somebody heard, and what three units make of them."""
     half = torch.tensor([True, False] * 3)
@@ -166,12 +161,7 @@ SIZES_OF_BLOCK = [
 SOUND = [[0.5, 1.0], [1.0, 0.0]]
 
 ENTRIES = [
-    # ---- ablate, batching, progress, seeded, notebook ----
-    Entry(
-        "lab.ablate.ablate",
-        lambda: {"part": "mask", "model": encoder()},
-        {"part": CHOICE, "model": MODULE + numbers(nn.Linear(2, 2), encoder(padding_idx=None))},
-    ),
+    # ---- batching, progress, seeded, notebook ----
     Entry(
         "pretrained.batching.bucket_by_length",
         lambda: {"lengths": [3, 1], "batch_tokens": 4},
@@ -365,49 +355,7 @@ ENTRIES = [
             "targets": TENSOR + numbers(torch.tensor([[7, 7, 7]]), torch.full((1, 3), -100)),
         },
     ),
-    # ---- masked words and recordings ----
-    Entry(
-        "training.masked_words.MaskedWords",
-        lambda: {"sentences": [f"the {n} cat sat {m}." for n in "abcdef" for m in "uvwxyz"], "least": 1},
-        {
-            "sentences": TEXTS + numbers([], ["one"], ["<b>"]),
-            "least": SIZE + numbers(10**6),
-            "longest": SIZE + numbers(1),
-        },
-    ),
-    Entry(
-        "training.masked_words.MaskedWords.draw",
-        lambda: {"batch": 2},
-        {"batch": SIZE, "share": PROBABILITY},
-        call=lambda **kw: words().draw(**kw),
-    ),
-    Entry(
-        "training.masked_words.MaskedWords.questions",
-        lambda: {"n": 2},
-        {"n": optional(SIZE)},
-        call=lambda n: words().questions(n),
-    ),
-    Entry(
-        "training.masked_words.MaskedWords.read",
-        lambda: {"ids": torch.tensor([3, 0])},
-        {
-            "ids": IDS
-            + numbers(torch.tensor([[3]]), torch.tensor(3))
-            + [Wrong(torch.tensor([999]), IndexError), Wrong(torch.tensor([-1]), IndexError)]
-        },
-        call=lambda ids: words().read(ids),
-    ),
-    Entry(
-        "training.masked_words.MaskedWords.counting",
-        lambda: dict(zip(("ids", "targets"), words().questions(3), strict=True)),
-        {
-            "ids": IDS
-            + numbers(torch.tensor([3]), torch.zeros(2, 2).long())
-            + [Wrong(torch.full((3, 6), 999), IndexError), Wrong(torch.full((3, 6), -1), IndexError)],
-            "targets": IDS + numbers(torch.full((3, 6), -100), torch.zeros(2, 2).long(), torch.tensor(3)),
-        },
-        call=lambda ids, targets: words().counting(ids, targets),
-    ),
+    # ---- recordings ----
     Entry(
         "training.recording.Recording",
         lambda: {

@@ -35,7 +35,7 @@ INSIDE = {
     "explore.widget.prediction.Judgement": "made by judge",
     "explore.widget.result.Result": "made by as_result",
     "explore.widget.views.colour_table": "the name comes from a Heatmap",
-    "lab.ablate.UnscaledAttention": "arguments of MultiHeadAttention, which stand in the tables of the model",
+    "lab.unscaled.UnscaledAttention": "arguments of MultiHeadAttention, which stand in the tables of the model",
     "lab.clocks.Clock": "made by find_clocks",
     "lab.ladder.CardLayer": "made by CardModel, which checks its arguments",
     "lab.ladder.Part": "a row of PARTS",
@@ -45,7 +45,7 @@ INSIDE = {
     "recast.recast": "modules and classes of the library",
     "training.tasks.Sample": "made by the tasks",
     "training.tasks.Task": "made by the library",
-    "training.tasks.spell": "Task.read and MaskedWords.read hand on what they get",
+    "training.tasks.spell": "Task.read hands on what it gets",
     "trace.Trace": "made by trace",
     "lab.units.UnitActivations": "made by listen",
 }

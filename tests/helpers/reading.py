@@ -1,9 +1,6 @@
 """Somebody who reads a notebook with a kernel, in an order of their own, and compares it with what is stored."""
 
-import os
 import re
-import signal
-import threading
 import time
 from contextlib import contextmanager
 
@@ -82,25 +79,6 @@ class Reader:
         """Restart the kernel: it forgets every name."""
         run_sync(self.client.km.restart_kernel)(now=True)
         run_sync(self.client.kc.wait_for_ready)(timeout=120)
-
-    def stop(self, cell):
-        """Run a cell and press stop when its progress bar has been there for half a second; return the error."""
-        done = threading.Event()
-
-        def press():
-            while not done.is_set() and not cell.outputs:
-                time.sleep(0.02)
-            if not done.wait(0.5):
-                os.kill(self.client.km.provisioner.pid, signal.SIGINT)
-
-        cell.outputs = []
-        finger = threading.Thread(target=press)
-        finger.start()
-        try:
-            return self.run(cell)
-        finally:
-            done.set()
-            finger.join()
 
 
 @contextmanager

@@ -11,8 +11,8 @@ from torch import nn
 
 from encoder_lib import FeedForward, LayerNorm, MultiHeadAttention, causal_mask, trace
 from encoder_lib.lab import ladder
-from encoder_lib.lab.ablate import UnscaledAttention
 from encoder_lib.lab.ladder import PARTS, CardModel, Rung, climb, deal, deal_two_questions, read_cards, spell, train
+from encoder_lib.lab.unscaled import UnscaledAttention
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-"""What readers do to a notebook: run a cell twice, go back, restart the kernel, stop a training. It goes on working.
+"""What readers do to a notebook: run a cell twice, go back, restart the kernel. It goes on working.
 
 `make test-long` runs these tests on the poorest machine (see machines.py), so that what is stored is also what that
 machine shows.
@@ -11,7 +11,6 @@ from notebook_rules import code_cells, tags
 from places import NOTEBOOKS
 from reading import FOLDER, LARGE, joined, lacks, reading, said, sections
 
-TRAINING = FOLDER / "08_training.ipynb"
 CLINIC = FOLDER / "10_debugging_clinic.ipynb"
 
 
@@ -62,8 +61,7 @@ def test_the_course_says_what_to_do_after_a_restart():
 def test_a_kernel_restarted_half_way_says_plainly_what_it_lacks(reader):
     """From the middle on, at once and after the set-up: a cell shows what is stored, or wants a cell above.
 
-    Of what ran before a restart nothing is left, so that the set-up stands here for the whole first half. What comes
-    after it is left to the test below where every section of the notebook begins in a new kernel.
+    Of what ran before a restart nothing is left, so that the set-up stands here for the whole first half.
     """
     setup, *others = sections(reader.notebook)
     middle = len(others) // 2
@@ -75,7 +73,7 @@ def test_a_kernel_restarted_half_way_says_plainly_what_it_lacks(reader):
         assert reader.run_what_can_run(joined(reversed(others))) == {}
         cases = [cell for cell in joined(others) if "exercise" in tags(cell)]
         assert len(cases) == 20 and reader.run_and_compare(cases[::-1]) == {}
-    elif reader.path != TRAINING:
+    else:
         assert reader.run_what_can_run(joined(others[middle:])) == {}
 
 
@@ -94,47 +92,9 @@ def test_a_cell_that_runs_twice_shows_what_is_stored_both_times(reader):
 
 @pytest.mark.long
 def test_sections_run_again_from_the_last_to_the_first(reader):
-    """After the whole run, one goes back section by section, and each shows what is stored.
-
-    The sections of the training do so in a new kernel too: whoever wants to see one need not run the others.
-    """
+    """After the whole run, one goes back section by section, and each shows what is stored."""
     if reader.path.name in LARGE:
         pytest.skip("it takes more than the poorest machine has: test_going_back.py does it")
-    setup, *others = sections(reader.notebook)
-    if reader.path == TRAINING:
-        reader.restart()
-        assert reader.run_all(setup) == {}
-        assert reader.run_and_compare(joined(reversed(others))) == {}
-    else:
-        assert reader.whole or reader.run_all(code_cells(reader.notebook)) == {}
-        assert reader.go_back(others) == {}
-
-
-def stop_in(section_with):
-    """Stop a training, then run what is left of the notebook. -> the error of the stopped cell and what it says."""
-    with reading(TRAINING) as reader:
-        first, *others = sections(reader.notebook)
-        (number,) = (i for i, cells in enumerate(others) if any(section_with in cell.source for cell in cells))
-        (place,) = (i for i, cell in enumerate(others[number]) if section_with in cell.source)
-        before, cell, after = others[number][:place], others[number][place], others[number][place + 1 :]
-        assert reader.run_all([*first, *before]) == {}
-        error, text = reader.stop(cell), said(cell)[-1]
-        rest = after + joined(others[number + 1 :])
-        assert reader.run_all(rest) == {}
-        return error, text
-
-
-@pytest.mark.long
-def test_a_stopped_training_leaves_a_working_notebook():
-    """The cell says what happened; what it claims of the trained model fails, and nothing else does."""
-    error, text = stop_in("words.draw(64)")
-    assert "Training stopped by hand after" in text and "of 700 steps" in text
-    assert error.startswith("AssertionError") and "of 700 steps" in error and "stopped by hand" in error
-
-
-@pytest.mark.long
-def test_a_loop_of_trainings_is_stopped_as_a_whole():
-    """One press ends all seven."""
-    error, text = stop_in("ablate(part, model)")
-    assert text.count("Training stopped by hand after") == 1
-    assert error.startswith("AssertionError") and "stopped by hand" in error
+    _, *others = sections(reader.notebook)
+    assert reader.whole or reader.run_all(code_cells(reader.notebook)) == {}
+    assert reader.go_back(others) == {}

@@ -1,11 +1,11 @@
-"""The time that a rewritten notebook names is honest: it follows from its words, its cells and its exercises."""
+"""The time that a notebook names is honest: it follows from its words, its cells and its exercises."""
 
 import re
 
 import nbformat
 import pytest
-from notebook_rules import REWRITTEN, code_cells, tags
-from places import ROOT
+from notebook_rules import code_cells, tags
+from places import NOTEBOOKS
 
 WORDS, CODE, EXERCISE = 180, 2, 10  # words a minute; minutes for a cell of code, and for an exercise
 NUMBERS = {"half an hour": 30, "three quarters of an hour": 45, "fifty minutes": 50, "an hour": 60}
@@ -47,9 +47,9 @@ def faults(notebook):
         yield f"its main path is planned for {plan} minutes, expected an hour at most"
 
 
-@pytest.mark.parametrize("stem", REWRITTEN)
-def test_the_time_is_honest(stem):
-    assert list(faults(nbformat.read(ROOT / "notebooks" / f"{stem}.ipynb", as_version=4))) == []
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+def test_the_time_is_honest(path):
+    assert list(faults(nbformat.read(path, as_version=4))) == []
 
 
 def made_up(plan, words, cells):

@@ -69,10 +69,7 @@ def test_a_history_is_the_list_of_losses_and_says_what_came_out():
     assert repr(history) == f"25 of 25 steps, held-out accuracy {history.accuracies[-1]:.1%}: all steps done"
 
 
-def test_the_first_look_at_a_share():
-    history = History(30)
-    history.eval_steps, history.accuracies = [10, 20, 30], [0.5, 0.96, 0.9]
-    assert [history.first_step_reaching(share) for share in (0.1, 0.95, 0.96, 0.97)] == [10, 20, 20, None]
+def test_a_history_of_nothing_yet():
     assert repr(History(3)) == "0 of 3 steps: it goes on"
 
 
@@ -269,8 +266,6 @@ def test_accuracy_takes_tensors():
     [
         (lambda: History(-1), ValueError, "planned"),
         (lambda: History(2.5), TypeError, "planned"),
-        (lambda: History(3).first_step_reaching("all"), TypeError, "share"),
-        (lambda: History(3).first_step_reaching(1.5), ValueError, "share"),
     ],
 )
 def test_a_history_says_what_it_takes(call, error, words):

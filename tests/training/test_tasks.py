@@ -17,7 +17,6 @@ from encoder_lib.training.tasks import (
     copy_back,
     kinds_corpus,
     library_sentences,
-    library_text,
     neighbours,
     padded_reversal,
     pointers,
@@ -205,32 +204,12 @@ def test_each_task_is_learned_in_few_steps_and_copies_are_looked_up(name, settin
         assert weights.min() > 0.95
 
 
-@pytest.mark.long
-@pytest.mark.parametrize("seed", range(5))
-def test_few_sequences_are_learned_by_heart_and_many_teach_the_rule(seed):
-    task, new = TASKS["reverse"], {}
-    for size in (4, 8, 64):
-        torch.manual_seed(seed)
-        few, model = task.draw(size), solver(task)
-        fit(model, lambda few=few: few, steps=100)
-        assert accuracy(model, *few[:2]) > 0.99
-        new[size] = accuracy(model, *task.draw(500)[:2])
-    assert new[4] < 0.5 and new[8] < 0.5 and new[64] > 0.97
-
-
 def test_library_sentences_are_real_sentences_with_their_place():
     sentences = library_sentences()
     assert len(sentences) > 300 and sentences == library_sentences()
     assert all(re.fullmatch(r"[A-Z][ -~]{28,158}\.", sentence) for sentence in sentences)
     assert sentences["Create and return a temporary directory."] == "tempfile.TemporaryDirectory"
     assert not any(re.search(r"\._|^_", place) for place in sentences.values())
-
-
-def test_library_text_is_plain_sentences_each_once():
-    text = library_text()
-    assert len(text) > 4000 and len(set(text)) == len(text) and text is library_text()
-    assert all(re.fullmatch(r"[A-Z][A-Za-z ,;:'()\"/-]{18,158}\.", sentence) for sentence in text)
-    assert "Create and return a temporary directory." in text
 
 
 def test_what_asks_nothing_has_no_weight():
