@@ -9,7 +9,7 @@ import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell
 from notebook_rules import code_cells, tags
 from places import NOTEBOOKS
-from reading import FOLDER, LARGE, joined, lacks, reading, said, sections
+from reading import FOLDER, LARGE, joined, lacks, reading, sections
 
 CLINIC = FOLDER / "10_debugging_clinic.ipynb"
 

@@ -298,12 +298,3 @@ def test_what_comes_after_and_what_is_folded_away_may_tell():
     notebook.cells[5].source = "zero = 0  # not at all"
     notebook.cells[0].source += "\n<details><summary>Peek</summary>\n\nNot at all.\n</details>"
     assert list(given_away(notebook)) == []
-
-
-def test_a_notebook_is_rewritten_when_all_its_questions_show():
-    assert rewritten(page())
-    old = page()
-    old.cells[5].source = "explore.predict('scale')"
-    assert not rewritten(old) and not rewritten(new_notebook())
-    old.cells[5].source = "explore.predict('scale', show=lambda: 3)"
-    assert rewritten(old)
