@@ -12,7 +12,11 @@ from encoder_lib.model.positional import RotaryPositionalEncoding, sinusoidal_ta
 def check_sinusoidal_table(attempt: Callable) -> Verdict:
     """sinusoidal(length, d_model, base): the table (T, D)."""
     cases = [
-        Case("one position", (1, 4, 10_000.0), "At position 0 every angle is 0: each sine is 0, each cosine 1."),
+        Case(
+            "one position",
+            (1, 4, 10_000.0),
+            "At position 0 every angle is 0: each sine is 0, each cosine 1. The two of one clock stand side by side.",
+        ),
         Case(
             "two positions, one clock",
             (2, 2, 10_000.0),

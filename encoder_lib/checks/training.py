@@ -26,15 +26,19 @@ def check_cross_entropy(attempt: Callable) -> Verdict:
         Case("one token, two equal scores", (scores([0.0, 0.0]), torch.tensor([1]))),
         Case("one token, three classes", (scores([1.0, 0.0, -1.0]), torch.tensor([2]))),
         Case("two tokens", (scores([2.0, 0.0], [0.0, 1.0]), torch.tensor([0, 0]))),
-        Case("two tokens, of which one asks", (scores([2.0, 0.0], [0.0, 1.0]), torch.tensor([0, IGNORE_INDEX]))),
+        Case(
+            "two tokens, of which one asks",
+            (scores([2.0, 0.0], [0.0, 1.0]), torch.tensor([0, IGNORE_INDEX])),
+            "Leave the tokens with target −100 out before anything else: neither their surprise nor their number may "
+            "count.",
+        ),
         Case("as many tokens as classes", (numbers(3, 3), torch.tensor([2, 0, 2]))),
         Case("more classes than tokens", (3 * numbers(2, 7), torch.tensor([6, 1]))),
         Case("more tokens than classes, half of them ask", (numbers(6, 2), torch.tensor([-100, 1, -100, 0, -100, 1]))),
     ]
     hints = (
         "Turn each token's scores into probabilities first: a softmax over the classes, once.",
-        "Leave the tokens with target −100 out before anything else: neither their surprise nor their number may "
-        "count. Of each other token you need one probability alone, p[torch.arange(N), targets].",
+        "Of each token you need one probability alone: that of its target, p[torch.arange(N), targets].",
         "The surprise is minus the natural logarithm of that probability; then the mean over the tokens that ask.",
     )
     return examine("cross_entropy", attempt, F.cross_entropy, cases, hints)
@@ -72,8 +76,24 @@ def check_learn(attempt: Callable) -> Verdict:
         return losses
 
     cases = [
-        Case("one step, one row", ((3, 1, 4), 1, 0.1)),
-        Case("two steps, two different batches", ((3, 1, 4), 2, 0.1)),
+        Case(
+            "the loss of one step that hardly moves anything, and the loss after it",
+            ((3, 1, 4), 1, 1e-12),
+            "The loss is taken at the tokens that ask: F.cross_entropy(model(ids)[asked], targets[asked]) with "
+            "asked = targets != -100. Note loss.item() before the step changes anything.",
+        ),
+        Case(
+            "the loss of one step, and the loss after it",
+            ((3, 1, 4), 1, 0.1),
+            "The loss is right; what comes after it is not. Is there a backward, then a step, of an Adam that has got "
+            "model.parameters() and lr?",
+        ),
+        Case(
+            "the losses of two steps on two different batches, and the loss after them",
+            ((3, 1, 4), 2, 0.1),
+            "One step works. What is left over from the first when the second comes: its gradients, its batch, its "
+            "optimiser?",
+        ),
         Case("several rows in a batch", ((4, 3, 5), 2, 0.1)),
         Case("a smaller learning rate", ((4, 3, 5), 3, 0.01)),
         Case("as many tokens as classes", ((4, 2, 4), 3, 0.1)),
@@ -82,8 +102,6 @@ def check_learn(attempt: Callable) -> Verdict:
     hints = (
         "Before the loop an optimiser: torch.optim.Adam gets model.parameters() and lr. Each step draws its own batch, "
         "once: ids, targets = draw().",
-        "The loss is taken at the tokens that ask: F.cross_entropy(model(ids)[asked], targets[asked]) with "
-        "asked = targets != -100. Note loss.item() before the step changes anything.",
         "Gradients must be there when the step is taken, and gone before the next ones are computed.",
     )
     torch.optim.Adam([torch.zeros(1)])  # the first one loads a large part of torch, which is no fault of the attempt's

@@ -136,13 +136,15 @@ def test_a_warm_up_lets_post_norm_learn(notebook):
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_before_the_first_step_the_cosine_was_between_0_35_and_0_7(seed):
+def test_before_the_first_step_the_cosine_was_between_0_3_and_0_55(seed):
     fresh = learn_to_reverse(10, norm_first=False, steps=1, lr=1e-9, seed=seed)
-    assert 0.34 < fresh.similarity < 0.7
+    assert 0.3 < fresh.similarity < 0.55
 
 
-def test_twenty_steps_more_at_the_full_rate_and_one_seed_slips_back():
-    assert learn_to_reverse(10, norm_first=False, warm_up=60, steps=80, seed=3).right < 0.9
+@pytest.mark.long
+def test_twenty_steps_more_at_the_full_rate_and_two_of_five_seeds_slip_back():
+    later = [learn_to_reverse(10, norm_first=False, warm_up=60, steps=80, seed=seed).right for seed in FIVE]
+    assert sum(right < 0.72 for right in later) == 2 and sum(right > 0.9 for right in later) == 3
 
 
 def test_in_a_quarter_of_the_cases_three_hops_come_back_to_the_first_card():
@@ -294,14 +296,15 @@ def test_twenty_five_other_sentences_give_the_same_picture():
 # The stack, written down
 
 
-def test_each_layer_gets_what_the_one_below_has_made(notebook):
-    stack, t = notebook["stack"], notebook["t"]
-    x = t["layers.0"]
-    for i in (1, 2):
-        x = stack.layers[i](x)
-        torch.testing.assert_close(t[f"layers.{i}"], x)
-    assert notebook.table("shape")["shape"].tolist() == ["(2, 5, 8)"] * 4
-    assert float(notebook.table("shape").loc["norm", "size"]) == 1
+def test_each_layer_gets_what_the_one_below_has_made_and_has_parameters_of_its_own():
+    torch.manual_seed(0)
+    stack, x = Encoder(3, 8, 2, 16, norm_first=True), torch.randn(2, 5, 8)
+    y = x
+    for layer in stack.layers:
+        y = layer(y)
+    torch.testing.assert_close(stack(x), stack.norm(y))
+    first, second = stack.layers[:2]
+    assert not torch.equal(first.feed_forward.linear1.weight, second.feed_forward.linear1.weight)
 
 
 def test_a_plain_list_hides_its_parameters_and_a_module_list_does_not():
@@ -311,11 +314,6 @@ def test_a_plain_list_hides_its_parameters_and_a_module_list_does_not():
             self.layers = kind([EncoderLayer(4, 1, 6)])
 
     assert not list(Plain(list).parameters()) and list(Plain(nn.ModuleList).parameters())
-
-
-def test_layers_have_parameters_of_their_own(notebook):
-    first, second = notebook["stack"].layers[:2]
-    assert not torch.equal(first.feed_forward.linear1.weight, second.feed_forward.linear1.weight)
 
 
 def test_a_post_norm_stack_has_no_final_norm():

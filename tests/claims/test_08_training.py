@@ -205,6 +205,13 @@ def test_so_with_two_other_seeds(notebook, seed, partner, most):
     assert (trained - without_most).item() == pytest.approx(most, abs=3)
 
 
+def test_training_meets_practically_all_of_the_rows(notebook):
+    torch.manual_seed(0)
+    places = 2 ** torch.arange(16)
+    met = torch.cat([notebook["brackets"].draw(64).ids @ places for _ in range(250)]).unique()
+    assert len(met) > 0.99 * 1430
+
+
 def test_there_are_1430_rows_and_a_fifth_that_was_withheld_is_answered_as_well(notebook):
     task = TASKS["brackets"]
     assert math.comb(16, 8) // 9 == 1430

@@ -243,6 +243,16 @@ def shows_and_asserts_nothing(notebook, path):
 
 
 @rule
+def shows_pictures_last(notebook, path):
+    """A cell displays what its last line gives: `show(...)` further up draws a picture that nobody sees."""
+    for cell in code_cells(notebook):
+        for line in ast.parse(cell.source).body[:-1]:
+            call = line.value if isinstance(line, ast.Expr) else None
+            if isinstance(call, ast.Call) and getattr(call.func, "id", "") in ("show", "table", "show_source"):
+                yield f"{where(cell)} calls {call.func.id}(...) before its last line, so nobody sees it"
+
+
+@rule
 def asks_before_it_shows(notebook, path):
     """At least two predictions and two to four exercises."""
     predictions = sum("predict(" in cell.source for cell in code_cells(notebook))
