@@ -55,19 +55,24 @@ def check_translate(attempt: Callable) -> Verdict:
 
         return look
 
+    of_order = "The rows of in_proj_weight: the first D make the queries, the next D the keys, the last D the values."
+    of_biases = "The weights are right. in_proj_bias lies in the same order: queries, keys, values, D numbers each."
     probes = [
         Probe("the names of our layer", names),
         Probe("the map behind the heads", part(2, "out_proj.weight")),
         Probe("its bias", part(2, "out_proj.bias")),
-        Probe("queries", part(2, "q_proj.weight", 0)),
-        Probe("keys", part(2, "k_proj.weight", 1)),
-        Probe("values", part(2, "v_proj.weight", 2)),
-        *(Probe(f"the bias of the {name}", part(3, f"{name[0]}_proj.bias", i)) for i, name in enumerate(STACKED)),
-        Probe("another width", part(5, "v_proj.weight", 2)),
+        Probe("queries", part(2, "q_proj.weight", 0), of_order),
+        Probe("keys", part(2, "k_proj.weight", 1), of_order),
+        Probe("values", part(2, "v_proj.weight", 2), of_order),
+        *(
+            Probe(f"the bias of the {name}", part(3, f"{name[0]}_proj.bias", i), of_biases)
+            for i, name in enumerate(STACKED)
+        ),
+        Probe("another width", part(5, "v_proj.weight", 2), "One width is right. Is a number of rows written out?"),
     ]
     hints = (
         "Eight tensors come out, four called weight and four called bias, under q_proj, k_proj, v_proj and out_proj.",
-        "The rows of in_proj_weight: the first D make the queries, the next D the keys, the last D the values.",
+        of_order,
         "A tensor of 3 D rows falls into three of D with .chunk(3); its bias does, too. out_proj stays as it is.",
     )
     return diagnose("translate", attempt, probes, hints)
@@ -80,18 +85,24 @@ def check_pool(attempt: Callable) -> Verdict:
         mean = (x * real[..., None]).sum(dim=1) / real.sum(dim=1, keepdim=True)  # (B, D)
         return mean / mean.norm(dim=-1, keepdim=True)
 
+    one = torch.tensor([[[3.0, 4.0]]], dtype=torch.float64)
+    two = torch.tensor([[[1.0, 0.0], [0.0, 3.0]]], dtype=torch.float64)
+    of_length = "Bring each sentence's vector to length 1: divide it by its own length, along the last dimension."
+    of_mean = "Take the mean over all of a sentence's tokens, dimension 1, and bring the result to length 1 after that."
+    of_padding = "Padding counts here. real[..., None] has shape (B, T, 1): what is multiplied by False becomes 0."
+    of_batch = "One sentence alone is right. In a batch each has its own mean and its own length."
     cases = [
-        Case("one token", (torch.tensor([[[3.0, 4.0]]], dtype=torch.float64), torch.tensor([[True]]))),
-        Case("two tokens", (torch.tensor([[[1.0, 0.0], [0.0, 3.0]]], dtype=torch.float64), torch.ones(1, 2).bool())),
-        Case("padding at the end", (numbers(1, 3, 2), torch.tensor([[True, True, False]]))),
-        Case("sentences of two lengths", (numbers(2, 4, 3), torch.arange(4) < torch.tensor([[4], [1]]))),
-        Case("as many sentences as tokens", (numbers(3, 3, 5), torch.arange(3) < torch.tensor([[2], [3], [1]]))),
+        Case("one token", (one, torch.tensor([[True]])), of_length),
+        Case("two tokens", (two, torch.ones(1, 2).bool()), of_mean),
+        Case("padding at the end", (numbers(1, 3, 2), torch.tensor([[True, True, False]])), of_padding),
+        Case("sentences of two lengths", (numbers(2, 4, 3), torch.arange(4) < torch.tensor([[4], [1]])), of_batch),
+        Case(
+            "as many sentences as tokens",
+            (numbers(3, 3, 5), torch.arange(3) < torch.tensor([[2], [3], [1]])),
+            of_batch,
+        ),
     ]
-    hints = (
-        "Padding must not count: neither in the sum nor in the number that you divide by.",
-        "real[..., None] has shape (B, T, 1) and silences the vectors of padding when multiplied.",
-        "First the mean over the tokens, then divide each sentence's vector by its own length.",
-    )
+    hints = (of_length, of_mean, of_padding)
     return examine("pool", attempt, reference, cases, hints)
 
 
@@ -99,18 +110,20 @@ def check_search(attempt: Callable) -> Verdict:
     """search(query, vectors, k): the numbers of the k unit vectors (N, D) nearest to the query (D,), best first."""
     unit = torch.nn.functional.normalize(numbers(9, 4), dim=-1)
     square = torch.tensor([[1.0, 0.0], [0.0, 1.0], [0.6, 0.8], [-1.0, 0.0]], dtype=torch.float64)
+    of_places = "A tensor of k places is asked for, [0] here: neither the cosines that stand there nor the vectors."
+    of_nearest = "vectors @ query gives the cosine with each vector; the largest is the nearest."
+    of_k = "Give back k places, the best first: topk does, or a descending argsort cut after k."
     cases = [
-        Case("the best of two", (square[0], square[:2], 1)),
-        Case("the two best, best first", (square[1], square, 2)),
-        Case("opposite directions come last", (square[3], square, 4)),
-        Case("many vectors", (unit[4] * 0.5 + unit[2] * 0.5, unit, 3)),
-        Case("all of them", (unit[0], unit, 9)),
+        Case("a single vector", (square[0], square[:1], 1), of_places),
+        Case("the best of two", (square[1], square[:2], 1), of_nearest),
+        Case("the two best, best first", (square[1], square, 2), of_k),
+        Case(
+            "opposite directions come last", (square[3], square, 4), "A cosine below 0 is far away: compare with sign."
+        ),
+        Case("many vectors", (unit[4] * 0.5 + unit[2] * 0.5, unit, 3), of_nearest),
+        Case("all of them", (unit[0], unit, 9), of_k),
     ]
-    hints = (
-        "The cosine of two vectors of length 1 is their dot product.",
-        "vectors @ query gives one number for each vector; the largest are the nearest.",
-        "Give back positions, not cosines, and the best one first: topk or a descending argsort.",
-    )
+    hints = (of_nearest, of_places, of_k)
     return examine("search", attempt, lambda query, vectors, k: (vectors @ query).topk(k).indices, cases, hints)
 
 

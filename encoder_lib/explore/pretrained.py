@@ -75,16 +75,18 @@ def habit(weights: Tensor, tokens: list[str]) -> str:
 def _tiled(weights: Tensor) -> Heatmap:
     """All maps (layers, H, T, T) in one, layers downwards and heads to the right, with a gap between."""
     n_layers, n_heads, length, _ = weights.shape
-    step = max(1, -(-(length + 1) * n_heads // 512))  # a long sentence is thinned out until it fits
-    small = torch.nn.functional.pad(weights[:, :, ::step, ::step], (0, 1, 0, 1), value=torch.nan)
+    gap = 1 + length // 6  # wide enough to tell it from a bright column
+    step = max(1, -(-(length + gap) * n_heads // 480))  # a long sentence is thinned out until it fits
+    gap = 1 + -(-length // step) // 6
+    small = torch.nn.functional.pad(weights[:, :, ::step, ::step], (0, gap, 0, gap), value=torch.nan)
     size = small.shape[-1]
     return Heatmap(
-        small.transpose(1, 2).reshape(n_layers * size, n_heads * size)[:-1, :-1],
+        small.transpose(1, 2).reshape(n_layers * size, n_heads * size)[:-gap, :-gap],
         title=f"All {n_layers * n_heads} heads",
         x_label="head",
         y_label="layer",
-        x_ticks=[str(i // size + 1) for i in range(n_heads * size - 1)],
-        y_ticks=[str(i // size + 1) for i in range(n_layers * size - 1)],
+        x_ticks=[str(i // size + 1) for i in range(n_heads * size - gap)],
+        y_ticks=[str(i // size + 1) for i in range(n_layers * size - gap)],
         limits=(0, 1),
         missing="between two heads",
         tile=size,

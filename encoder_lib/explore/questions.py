@@ -300,16 +300,16 @@ QUESTIONS = {
         "could decide is there, and mostly it does not help.",
     ),
     "six_heads": Question(
-        prompt="The same file, loaded with six heads where it was trained with twelve, and nothing else changed. How "
-        "does the vector of our sentence come out?",
+        prompt="The same file, with six heads where it was trained with twelve, and nothing else changed. How does "
+        "the vector of our sentence come out?",
         choices=(
-            "not at all: the tensors do not fit, and loading stops",
             "it has nothing to do with the right one: a cosine near 0",
             "much like the right one: a cosine of about 0.8",
+            "nearly the right one: a cosine of 0.99 or more",
         ),
-        answer=2,
-        finding="It loads without a word, and the cosine with the right vector is 0.80. No tensor knows the number of "
-        "heads: four matrices of 384 × 384 can be cut into twelve slices or into six.",
+        answer=1,
+        finding="The cosine with the right vector is 0.80: wrong, and near enough to be believed. All four mistakes "
+        "loaded without a word.",
     ),
     "turns_over": Question(
         prompt="At the end the recipe is nearer to the cake than the cage is, 0.35 against 0.21. Follow the two "
@@ -320,35 +320,32 @@ QUESTIONS = {
             "only after layer 6, the last one",
         ),
         answer=2,
-        finding="Only the last layer turns it over: after layer 5 the cage still leads, with 0.79 against 0.70. The "
-        "third line shows how little such numbers say: behind layers 1 to 5 even sentences that have nothing in common "
-        "with the cake have cosines of about a half.",
+        finding="Only the last layer turns it over: after layer 5 the cage still leads, with 0.79 against 0.70.",
     ),
     "eight_triples": Question(
-        prompt="Eight such triples. After the last layer, in how many of them does the sentence with the same meaning "
+        prompt="Eight such triples. After the last layer, in how many of them does the sentence on the same topic "
         "lead over the one with the same words?",
         choices=("in one or two", "in four", "in all eight"),
         answer=1,
         finding="In four of eight. For the cake and the plant the last layer alone turns it over, for the loan and the "
         "bass it happens in the middle, and the other four end with the words ahead. What all eight share is the "
-        "direction: the meaning stands better at the end than at the entrance.",
+        "direction: the topic stands better at the end than at the entrance.",
     ),
-    "sink": Question(
-        prompt="For each of the 72 heads, look which token gets the most weight, averaged over all tokens that look. "
-        "In how many of them is it [CLS]?",
-        choices=("in a few", "in about half", "in nearly all"),
-        answer=2,
-        finding="In 65 of 72. The map shows the mean weight on [CLS], head by head. An even share would be 0.08; on "
-        "average over all heads it is 0.48, about half of all the weight that this model has to give, for a token "
-        "that is no word.",
+    "favourites": Question(
+        prompt="Each of the 72 heads has a favourite: the token that gets the most weight. Which one is it in most "
+        "heads?",
+        choices=("it differs too much to say", "cat, the subject", "tired, the point of it", "[CLS], which is no word"),
+        answer=3,
+        finding="In 65 of 72 heads it is [CLS]. An even share would be 0.08; [CLS] gets 0.48, about half of all the "
+        "weight that this model has to give.",
     ),
     "erasure": Question(
-        prompt="In each sentence we take away the token that gets the most weight, averaged over all heads. Compared "
-        "with taking away any token at random, how far does the sentence’s vector move?",
+        prompt="In each sentence we take away the token that gets the most weight, averaged over all heads ([CLS] and "
+        "[SEP] apart). Compared with taking away any token at random, how far does the sentence’s vector move?",
         choices=("less far", "about as far", "about twice as far", "about three times as far"),
         answer=3,
-        finding="About three times as far as any token at random, and twice as far as a content token. The largest id, "
-        "a rule without attention, gets twice as far as any token, and no rule can get further than the ceiling.",
+        finding="About three times as far as any token at random. That is four fifths of the ceiling, which no rule "
+        "can beat.",
     ),
     "whisper": Question(
         prompt="Without residual connections: how much of the gradient that the last of 32 networks gets is left "

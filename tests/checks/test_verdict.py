@@ -6,6 +6,7 @@ import torch
 import torch.nn.functional as F
 from answers.embedding import rows
 from answers.positional import interleave, table_by_loop
+from answers.pretrained import ANSWERS as PRETRAINED
 
 from encoder_lib import checks
 from encoder_lib.checks import verdict
@@ -91,3 +92,28 @@ def test_an_answer_in_float32_is_right_too():
 def test_a_large_result_is_shown_where_it_differs_most():
     problem = checks.check_sinusoidal_table(lambda n, d, base: table_by_loop(n, d, base) + (n > 100)).problem
     assert "at (" in problem and "expected" in problem and "got" in problem
+
+
+@pytest.mark.parametrize(
+    ("check", "mistake", "hint"),
+    [
+        (checks.check_translate, "keys and queries exchanged", "the next D the keys"),
+        (checks.check_translate, "biases exchanged", "in_proj_bias lies in the same order"),
+        (checks.check_translate, "width fixed at two", "a number of rows written out"),
+        (checks.check_pool, "not brought to length 1", "divide it by its own length"),
+        (checks.check_pool, "each token at length 1 first", "to length 1 after that"),
+        (checks.check_pool, "padding counted in", "Padding counts here"),
+        (checks.check_pool, "length over the batch", "divide it by its own length"),
+        (checks.check_search, "cosines", "neither the cosines that stand there nor the vectors"),
+        (checks.check_search, "the vectors", "neither the cosines that stand there nor the vectors"),
+        (checks.check_search, "worst first", "the largest is the nearest"),
+        (checks.check_search, "one too few", "k places"),
+        (checks.check_search, "largest absolute", "compare with sign"),
+    ],
+)
+def test_the_hint_speaks_of_the_mistake(check, mistake, hint):
+    assert hint in check(PRETRAINED[check][1][mistake]).hint
+
+
+def test_the_mean_need_not_be_divided_since_length_1_undoes_it():
+    assert checks.check_pool(lambda x, real: F.normalize((x * real[..., None]).sum(dim=1), dim=-1)).correct

@@ -25,10 +25,12 @@ def test_heads_show_the_attention_of_the_model():
 def test_the_atlas_holds_every_head_and_names_it():
     atlas = heads(atlas=True)._view.panels[0]
     weights = minilm().attention(SENTENCE)
-    size = weights.shape[-1] + 1
-    assert atlas.values.shape == (6 * size - 1, 12 * size - 1)
+    length = weights.shape[-1]
+    gap = 1 + length // 6
+    size = length + gap
+    assert atlas.values.shape == (6 * size - gap, 12 * size - gap)
     for layer, head in itertools.product(range(6), range(12)):
-        tile = atlas.values[layer * size :, head * size :][: size - 1, : size - 1]
+        tile = atlas.values[layer * size :, head * size :][:length, :length]
         assert torch.equal(torch.tensor(tile), weights[layer, head])
         assert (atlas.y_ticks[layer * size], atlas.x_ticks[head * size]) == (str(layer + 1), str(head + 1))
 
