@@ -37,10 +37,14 @@ class Case:
 
 @dataclass(frozen=True)
 class Probe:
-    """One question to ask of what a learner built: its name, and a function that gives the problem in words, or ""."""
+    """One question to ask of what a learner built: its name, a function that gives the problem in words, or "".
+
+    And a hint for those that fail on it, if any.
+    """
 
     label: str
     look: Callable[[Callable], str]
+    hint: str = ""
 
 
 @dataclass(frozen=True)
@@ -91,7 +95,7 @@ def examine(
 def diagnose(exercise: str, thing: Callable, probes: Sequence[Probe], hints: Sequence[str]) -> Verdict:
     """Ask every probe about `thing`, a function or a class that the learner wrote; stop at the first that objects."""
     looks = [(probe.label, partial(_objection, thing, probe)) for probe in probes]
-    return _first_problem(exercise, looks, hints)
+    return _first_problem(exercise, looks, hints, {probe.label: probe.hint for probe in probes})
 
 
 def _first_problem(
