@@ -7,6 +7,8 @@ from torch import Tensor
 
 from encoder_lib.checks.verdict import Case, Verdict, examine, numbers
 
+APART = "Which difference do you raise e to, when one half's scores are far larger? It should never be above 0."
+
 
 def _lengths(count: int, most: int, seed: int) -> Tensor:
     return torch.randint(0, most + 1, (count,), generator=torch.Generator().manual_seed(seed))
@@ -37,12 +39,15 @@ def check_join(attempt: Callable) -> Verdict:
         Case("both halves have the same largest score", _halves(row[:, :2], row[:, 2:], few)),
         Case("the second half has a larger score", _halves(row[:, 1:2], row[:, [0, 2]], few)),
         Case("the first half has a larger score", _halves(row[:, [0, 2]], row[:, 1:2], few)),
-        Case("a half that has seen nothing yet", (*nothing, *_half(row, few))),
+        Case("a first half that has seen nothing yet", (*nothing, *_half(row, few))),
+        Case("a second half that has seen nothing yet", (*_half(row, few), *nothing)),
         Case(
             "scores so large that e to their power is no number any more",
             _halves(1000 + row[:, :1], 1000 + row[:, 1:], few),
             "e to the power of 1000 is too large for any kind of number: raise e to differences alone.",
         ),
+        Case("the first half's scores larger by 1000", _halves(1000 + row[:, :1], row[:, 1:], few), APART),
+        Case("the second half's scores larger by 1000", _halves(row[:, :1], 1000 + row[:, 1:], few), APART),
         Case("four queries, values of three numbers", _halves(3 * numbers(4, 5), 3 * numbers(4, 2), numbers(7, 3))),
     ]
     hints = (

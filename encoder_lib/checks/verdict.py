@@ -37,8 +37,10 @@ class Case:
 
 @dataclass(frozen=True)
 class Probe:
-    """One question to ask of what a learner built: its name, a function that gives the problem in words, or "", and a
-    hint for those that fail on it, if any."""
+    """One question to ask of what a learner built: its name, a function that gives the problem in words, or "".
+
+    And a hint for those that fail on it, if any.
+    """
 
     label: str
     look: Callable[[Callable], str]

@@ -15,6 +15,7 @@ LEAST, MOST = 16, 4096  # tokens
 PLACES = tuple(2**power for power in range(4, 13))
 HEAD = 32  # numbers of a head, as in MiniLM
 BYTES = {"float64": 8, "float32": 4, "bfloat16": 2}
+TOSS_UP = 2.0  # how far from the balance a part has to be for a verdict
 LIMITS = (1e4, 1e13), (5e3, 1e13)  # of FLOPs and of bytes: they hold all that the controls can ask for
 
 
@@ -89,27 +90,31 @@ def cost(
 
 
 def _words(tokens: int, batch: int, width: int, number: str, costs: dict[str, Cost], balance: float) -> str:
-    """Sizes, operations and where attention catches up, bytes and which side limits."""
+    """Sizes, operations, bytes and which side limits."""
     projections, network, explicit, fused = (costs[part] for part in PARTS)
     sequences = f"{batch} sequence{'s'[: batch != 1]} of {tokens} tokens, width {width}, {number}"
     operations = (
-        f"Projections {_short(projections.flops)}FLOP, feed-forward {_short(network.flops)}FLOP, attention "
-        f"{_short(explicit.flops)}FLOP; attention costs as much as the feed-forward at T = {4 * width:,}"
+        f"Projections {_short(projections.flops)}FLOP, feed-forward {_short(network.flops)}FLOP, "
+        f"attention {_short(explicit.flops)}FLOP"
     )
     moved = (
         f"The projections move {_short(projections.bytes_moved)}B, explicit attention {_short(explicit.bytes_moved)}B "
         f"with {explicit.arithmetic_intensity:.1f} FLOPs for each, "
         f"fused {_short(fused.bytes_moved)}B with {fused.arithmetic_intensity:.1f}"
     )
-    limits = f"where a byte takes as long as {balance:.1f} FLOPs, {_limits(explicit, fused, balance)}"
+    limits = (
+        f"where a byte takes as long as {balance:.1f} FLOPs, {_limit(explicit, balance)} the explicit one and "
+        f"{_limit(fused, balance)} the fused one"
+    )
     return f"{sequences}. {operations}. {moved}: {limits}."
 
 
-def _limits(explicit: Cost, fused: Cost, balance: float) -> str:
-    slow = [cost.arithmetic_intensity < balance for cost in (explicit, fused)]
-    if slow == [True, False]:
-        return "memory limits the explicit one alone"
-    return "memory limits both" if all(slow) else "arithmetic limits both"
+def _limit(cost: Cost, balance: float) -> str:
+    """Which side limits a part: within a factor of TOSS_UP of the balance, counts of bytes and FLOPs cannot tell."""
+    ratio = cost.arithmetic_intensity / balance
+    if ratio < 1 / TOSS_UP:
+        return "memory limits"
+    return "arithmetic limits" if ratio > TOSS_UP else "either may limit"
 
 
 def _waste(padding: int, padded: dict[str, Cost], without: dict[str, Cost]) -> str:

@@ -445,8 +445,8 @@ QUESTIONS = {
         "How much memory do the scores of all heads take, compared with the vectors of the tokens?",
         choices=("a tenth of it", "about as much", "four times as much", "16 times as much"),
         answer=3,
-        finding="At 512 tokens the scores take 12 MB and the vectors 0.75 MB, so 16 times as much. At 16 tokens it was "
-        "half as much: with T the vectors grow as T, the scores as T².",
+        finding="At 512 tokens the scores take 12.58 MB and the vectors 0.79 MB, so 16 times as much. At 16 tokens it "
+        "was half as much: with T the vectors grow as T, the scores as T².",
     ),
     "online_total": Question(
         prompt="In the first piece the largest score was 3, and everything was measured against that. Now the second "

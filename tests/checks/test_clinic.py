@@ -61,14 +61,15 @@ def five_tests():
     """The tests that the notebook builds, in the order in which the rounds take them."""
     names = {}
     exec(IMPORTS, names)
-    wanted = ("ids", "real", "repeats", "parameters", "another_order", "invariances", "sizes_and_types", "parity")
+    helpers = ("another_order", "share_parameters", "apart")
+    wanted = ("ids", "real", "repeats", "parameters", "invariances", "sizes_and_types", "parity")
     for cell in NOTEBOOK.cells:
         if cell.cell_type == "code" and "exercise" not in cell.metadata.get("tags", []):
             for node in ast.parse(cell.source).body:
                 defined = getattr(node, "name", None) or ast.unparse(getattr(node, "targets", [ast.Name("")])[0])
-                if defined in wanted:
+                if defined in wanted + helpers:
                     exec(ast.unparse(node), names)
-    return {name: names[name] for name in wanted[2:] if name != "another_order"}
+    return {name: names[name] for name in wanted[2:]}
 
 
 TESTS = five_tests()
@@ -144,6 +145,32 @@ def test_half_mended_code_fails_with_a_hint(name, thing, default_dtype):
     assert not result.correct and result.problem and result.hint
 
 
+@pytest.mark.parametrize(
+    ("name", "mistake", "words"),
+    [
+        ("check_evaluation", "never", "Training still needs dropout"),
+        ("check_evaluation", "kept from the first call", "who reads it, and when"),
+        ("check_evaluation", "on the output", "on the hidden numbers"),
+        ("check_stack", "one object", "holds one layer"),
+        ("check_stack", "copies", "The second fault: a deep copy copies the random numbers too."),
+        ("check_stack", "a plain list", "not in a list"),
+        ("check_stack", "the mask dropped", "gets the mask"),
+        ("check_torch_mask", "no mask", "a mixture of both"),
+        ("check_positions", "a parameter", "it would learn"),
+        ("check_positions", "dtype alone", "the device does not"),
+        ("check_table", "no cosines", "At position 0"),
+        ("check_table", "sine and cosine swapped", "At position 0"),
+        ("check_table", "half the exponent", "The first clock is right"),
+        ("check_feed_forward", "a plain list", "does the module look there"),
+        ("check_feed_forward", "detached", "cut it off"),
+        ("check_embedding", "padding like a word", "told so"),
+        ("check_self_attention", "the mask dropped", "and the mask"),
+    ],
+)
+def test_the_first_hint_speaks_of_the_mistake_that_was_made(name, mistake, words):
+    assert words in getattr(clinic, name)(CLINIC[name][2][mistake]).hint
+
+
 @pytest.mark.parametrize("name", NAMES)
 def test_no_verdict_gives_the_solution_away(name):
     lines = {line.strip() for line in mend(name).splitlines()}
@@ -208,6 +235,11 @@ def test_diagnose_stops_at_the_first_objection():
     assert result.passed == ("one",) and result.problem == "two: got 5" and result.hint == "first"
     assert diagnose("thing", lambda: 5, probes, ("first", "second")).hint == "second"
     assert diagnose("thing", lambda: 5, probes[:1], ("first",)).correct
+
+
+def test_a_probe_with_a_hint_of_its_own_gives_that():
+    probes = (Probe("one", lambda thing: "wrong", "its own"),)
+    assert [diagnose("thing", lambda: 5, probes, ("first", "second")).hint for _ in range(2)] == ["its own"] * 2
 
 
 def test_diagnose_reports_errors_and_loops_in_words(monkeypatch):

@@ -4,7 +4,15 @@ import pytest
 import torch
 import torch.nn.functional as F
 
-from encoder_lib import EncoderLayer, LayerNorm, MultiHeadAttention, from_torch, sinusoidal_table
+from encoder_lib import (
+    EncoderLayer,
+    LayerNorm,
+    MultiHeadAttention,
+    TransformerEncoder,
+    attention,
+    from_torch,
+    sinusoidal_table,
+)
 from encoder_lib.checks import clinic
 from encoder_lib.checks.clinic import rounds
 from encoder_lib.seeded import seeded
@@ -18,7 +26,7 @@ def row(notebook, case):
     return [name for name, noticed in zip(NAMES, notebook["noticed"][case - 1].tolist(), strict=True) if noticed]
 
 
-# A loss curve that says nothing
+# Two ways to cut
 
 
 def test_both_cuts_give_one_shape(notebook):
@@ -102,11 +110,13 @@ def test_b_says_the_same_twice_learns_with_all_it_has_and_cannot_take_another_or
     assert shown["another order"].tolist() == ["0.00", "0.90"]
 
 
-def test_the_second_sentence_is_equally_wrong_alone_and_in_company(notebook):
-    """And the first, the longest, is not a number."""
-    shown = notebook.table("without its neighbour")
-    assert shown["without its neighbour"][1:].tolist() == ["0", "0"]
-    assert shown["more padding"][1:].tolist() == shown["another order"][1:].tolist() == ["nan", "nan"]
+def test_patient_3_is_nan_in_all_three_columns_and_a_sound_encoder_off_by_rounding(notebook):
+    """On its own the second sentence has no padding, and is hidden altogether; in company it sees padding alone."""
+    shown = notebook.table("on its own")
+    for column in ("on its own", "more padding", "another order"):
+        assert shown[column][1:].tolist() == ["nan", "nan"] and float(shown[column].iloc[0]) < 1e-15
+    alone = clinic.patient(3)().eval()(notebook["ids"][1:, :3])
+    assert alone.isnan().all() and notebook["real"][1].tolist() == [True] * 3 + [False] * 2
     y, ids = clinic.patient(3)().eval()(notebook["ids"]), notebook["ids"]
     assert y[0].isnan().all() and not y[1].isnan().any()
     with torch.no_grad():
@@ -115,6 +125,43 @@ def test_the_second_sentence_is_equally_wrong_alone_and_in_company(notebook):
         changed = x.clone()
         changed[1, 0] += torch.arange(6.0)  # a word of the second sentence, at which nobody looks
         assert torch.equal(first(x, x, x, mask)[1, 1:], first(changed, changed, changed, mask)[1, 1:])
+
+
+def test_without_a_mask_the_patient_takes_every_token_for_a_word_and_hides_it(notebook):
+    model = clinic.patient(3)().eval()
+    assert model.encoder(torch.randn(2, 5, 6)).isnan().all()
+
+
+def test_b_moves_by_1_1_with_three_more_columns_of_padding_and_a_does_not(notebook):
+    shown = next(
+        value
+        for value in notebook.values
+        if hasattr(value, "columns") and list(value.index) == ["on its own", "more padding", "another order"]
+    )
+    assert shown["A"].tolist() == ["0.00"] * 3 and shown["B"].tolist() == ["0.34", "1.13", "0.90"]
+
+
+def test_bs_border_lies_farther_back_in_a_longer_sentence(notebook):
+    """The last token of which head 1 gets a number."""
+    for length, last in ((4, 1), (8, 3), (12, 5)):
+        x = torch.arange(float(length)).repeat_interleave(6).view(1, length, 6)
+        assert notebook["cut_b"](x, 2)[0, 0].max() == last
+
+
+def test_through_one_head_or_another_every_place_hears_of_all_eight(notebook):
+    """In the sizes of the training, with attention that hides nothing."""
+    x = torch.randn(1, 8, 32, requires_grad=True)
+    heads = notebook["cut_b"](x, 4)
+    mixed = attention(heads, heads, heads)[0].transpose(1, 2).flatten(-2)  # (1, T, D)
+    for place in range(8):
+        (heard,) = torch.autograd.grad(mixed[0, place].sum(), x, retain_graph=True)
+        assert (heard[0].abs().amax(dim=1) > 0).all()
+
+
+def test_a_sentence_on_its_own_comes_out_differently_of_a_patient_that_looks_at_padding(notebook):
+    """Padding that stays beside the sentence would hide what it does."""
+    found = notebook["invariances"](clinic.patient(16))
+    assert found["on its own"] > 0.01
 
 
 def test_a_mask_of_pytorchs_says_what_to_ignore():
@@ -167,11 +214,14 @@ def test_four_tests_find_nothing_in_it(notebook):
 def test_pytorchs_parameters_are_33_tensors_in_the_order_of_ours(notebook):
     assert notebook.shown("copied 33 tensors, 722 numbers")
     shapes = [tuple(p.shape) for p in clinic.SOUND().parameters()]
-    assert shapes == [tuple(p.shape) for p in notebook["given"]]
+    given = [notebook["words"], *from_torch(notebook["theirs"]).parameters()]
+    assert shapes == [tuple(p.shape) for p in given]
+    pairs = zip(notebook["model"].parameters(), given, strict=True)
+    assert all(torch.equal(ours, value) for ours, value in pairs)
 
 
 def test_two_programs_agree_to_some_fifteen_digits(notebook):
-    assert notebook["difference"].detach()[notebook["real"]].abs().max() < 1e-14
+    assert notebook["apart"](notebook["model"], notebook["theirs"], notebook["words"]) < 1e-14
     assert notebook["parity"](clinic.SOUND)["beside PyTorch's"].detach() < 1e-14
 
 
@@ -213,12 +263,14 @@ def test_how_often_a_test_notices_and_how_often_it_is_the_only_one(notebook):
     assert shown["no other does"].tolist() == ["0", "1", "0", "4", "4"]
 
 
-def test_faults_that_stop_the_model_stop_every_test(notebook):
+def test_three_faults_stop_the_model_as_soon_as_it_reads_ids_and_then_no_test_gets_an_answer(notebook):
     full = [case for case in range(1, 21) if row(notebook, case) == NAMES]
     assert full == [6, 9, 15]
     for case in full:
         with pytest.raises((AttributeError, RuntimeError, ValueError)):
             clinic.patient(case)().eval()(notebook["ids"])
+    for case in set(range(1, 21)) - set(full):
+        clinic.patient(case)().eval()(notebook["ids"])
 
 
 def test_five_faults_pass_parity_by(notebook):
@@ -240,6 +292,23 @@ def test_the_picture_is_the_matrix_with_a_title_for_each_row(notebook):
     ax = notebook.prediction("clinic_enough").result
     assert torch.equal(torch.as_tensor(ax.images[0].get_array().data) == 1, notebook["noticed"])
     assert [label.get_text() for label in ax.get_yticklabels()] == clinic.TITLES
+
+
+# An encoder of one's own
+
+
+def test_an_encoder_built_by_hand_passes_all_five(notebook):
+    (shown,) = (v for v in notebook.values if hasattr(v, "columns") and list(v.columns) == ["notices"])
+    assert shown["notices"].tolist() == ["False"] * 5 and list(shown.index) == NAMES
+
+
+def test_with_norm_first_parity_alone_objects(notebook):
+    def mine():
+        torch.manual_seed(0)
+        return TransformerEncoder(11, 2, 6, 1, 10, padding_idx=0, norm_first=True)
+
+    mine.twin = clinic.SOUND.twin
+    assert [clinic.notices(test, mine) for test in notebook["tests"]] == [False] * 4 + [True]
 
 
 # The other cases

@@ -35,14 +35,22 @@ def check_feed_forward(thing: Callable) -> Verdict:
 
     probes = (
         Probe("one token", one_token),
-        Probe("what there is to train", lambda thing: count(made(thing, 2, 3), 2 * 3 + 3 + 3 * 2 + 2)),
-        Probe("what training reaches", lambda thing: no_gradient(made(thing, 4, 7), numbers(2, 3, 4))),
+        Probe(
+            "what there is to train",
+            lambda thing: count(made(thing, 2, 3), 2 * 3 + 3 + 3 * 2 + 2),
+            "parameters() finds modules that are attributes, or in nn.Sequential or nn.ModuleList; not a list's.",
+        ),
+        Probe(
+            "what training reaches",
+            lambda thing: no_gradient(made(thing, 4, 7), numbers(2, 3, 4)),
+            "The data has to go through what the module holds, and nothing may cut it off from the gradient.",
+        ),
         Probe("several sequences", formula),
     )
     hints = (
-        "The error names an attribute. Where is it assigned, and to what does the assignment attach it?",
+        "Print list(module.parameters()). Where are the three layers kept, and does the module look there?",
         "A name without `self.` is gone when the method ends.",
-        "parameters() finds modules that are attributes, and those in nn.Sequential or nn.ModuleList; not a list's.",
+        "All three have to be the module's own when the constructor ends, and in the order of the formula.",
     )
     return diagnose("Case 6, FeedForward", thing, probes, hints)
 
@@ -136,7 +144,7 @@ def check_embedding(thing: Callable) -> Verdict:
         Probe("as many tokens as numbers in a vector", embed([[3, 1, 2, 0]], 5, 4)),
         Probe("two sentences", embed([[3, 1, 2], [4, 4, 1]], 5, 4)),
         Probe("wide vectors", embed([[1, 2, 3]], 5, 16)),
-        Probe("the padding's row", padding),
+        Probe("the padding's row", padding, "Id 0 should have a row of zeros: nn.Embedding can be told so."),
     )
     hints = (
         "By how much is the result off? Where else does that number occur in the input?",

@@ -98,7 +98,7 @@ def check_self_attention(thing: Callable) -> Verdict:
         Probe("the same input twice", twice),
         Probe("what there is to train", lambda thing: count(made(thing, 4), 3 * (4 * 4 + 4))),
         Probe("what training reaches", lambda thing: no_gradient(made(thing, 4), numbers(2, 3, 4))),
-        Probe("the formula", formula),
+        Probe("the formula", formula, "Three linear maps of x go into attention, and the mask as well."),
     )
     hints = (
         "When are the parameters drawn, and how often?",

@@ -54,15 +54,19 @@ def check_evaluation(thing: Callable) -> Verdict:
 
     probes = (
         Probe("twice in eval mode", evaluating),
-        Probe("twice in training mode", training),
-        Probe("the formula in eval mode", formula),
-        Probe("back in training mode", once_more),
-        Probe("every hidden number silent", all_silent),
+        Probe("twice in training mode", training, "Training still needs dropout: do not take it out."),
+        Probe("the formula in eval mode", formula, "In eval mode nothing is left but two linear maps and the ReLU."),
+        Probe("back in training mode", once_more, "The flag may change at any time: who reads it, and when?"),
+        Probe(
+            "every hidden number silent",
+            all_silent,
+            "Dropout belongs on the hidden numbers, before the second map, and at the rate that was asked for.",
+        ),
     )
     hints = (
         "model.eval() sets one flag in every module. Who reads it here?",
         "F.dropout does not know which module it is called from. Read its list of arguments.",
-        "Training still needs dropout: do not take it out.",
+        "A module has its flag as self.training. Something has to hand it on, or to be a module itself.",
     )
     return diagnose("Case 1, FeedForward", thing, probes, hints)
 
@@ -94,15 +98,15 @@ def check_stack(thing: Callable) -> Verdict:
     probes = (
         Probe("it runs", shape),
         Probe("what training reaches", lambda thing: no_gradient(made(thing, 2, 4, 1, 6), numbers(2, 3, 4))),
-        Probe("one layer", lambda thing: many(1)),
-        Probe("three layers", lambda thing: many(3)),
-        Probe("the first numbers", apart),
-        Probe("layers in a row", in_a_row),
+        Probe("one layer", lambda thing: many(1), "parameters() sees what is in an nn.ModuleList, and not in a list."),
+        Probe("three layers", lambda thing: many(3), "A list that holds one object three times holds one layer."),
+        Probe("the first numbers", apart, "The second fault: a deep copy copies the random numbers too."),
+        Probe("layers in a row", in_a_row, "Each layer reads what the one before has written, and gets the mask."),
     )
     hints = (
         "How many layers does the object hold? Count what is assigned to self.",
         "Whatever is assigned to self is registered, whether forward uses it or not.",
-        "A list that holds one object three times holds one layer; a deep copy copies the random numbers too.",
+        "A name without self is gone when the method ends, and takes nothing along.",
     )
     return diagnose("Case 2, Stack", thing, probes, hints)
 
@@ -127,12 +131,16 @@ def check_torch_mask(thing: Callable) -> Verdict:
     lengths = torch.arange(4) < torch.tensor([[4], [1], [3]])
     probes = (
         Probe("a word and padding", look(double([[[1], [5]]]), torch.tensor([[True, False]]))),
-        Probe("no padding", look(double([[[1], [5]]]), all_true(1, 2))),
+        Probe(
+            "no padding",
+            look(double([[[1], [5]]]), all_true(1, 2)),
+            "Here both are words, and nothing may be hidden. What does your mask say of them?",
+        ),
         Probe("sentences of three lengths", look(numbers(3, 4, 2), lengths)),
         Probe("wide vectors", look(numbers(3, 4, 6), lengths)),
     )
     hints = (
-        "Whose vector came out: the word's, or the padding's?",
+        "Whose vector came out: the word's, the padding's, or a mixture of both?",
         "Read what nn.MultiheadAttention says of key_padding_mask: what does True stand for there?",
         "Two conventions are in use, each the opposite of the other. Translate at the border.",
     )
@@ -166,8 +174,16 @@ def check_positions(thing: Callable) -> Verdict:
         Probe("as it was made", moved(torch.float64)),
         Probe("after .to(torch.float32)", moved(torch.float32)),
         Probe("after .to(torch.float16)", moved(torch.float16)),
-        Probe("on another device", elsewhere),
-        Probe("what training would change", fixed),
+        Probe(
+            "on another device",
+            elsewhere,
+            "The dtype follows, the device does not. Torch can make the table the module's own, and move both.",
+        ),
+        Probe(
+            "what training would change",
+            fixed,
+            "The table moves now, and it would learn. Besides parameters a module has tensors that only move.",
+        ),
         Probe("a batch", lambda thing: difference(
             "2 sequences of 5 tokens", numbers(2, 5, 6) + sinusoidal_table(5, 6, dtype=torch.float64),
             run(made(thing, 6), numbers(2, 5, 6)))),
@@ -175,7 +191,7 @@ def check_positions(thing: Callable) -> Verdict:
     hints = (
         "What does .to(...) move? List parameters() and buffers() of your object.",
         "A tensor that is a plain attribute is not the module's business. Torch has a way to make it so.",
-        "The table must follow and must not learn: it is not a parameter.",
+        "Two kinds of tensors move with a module: those that learn, and those that do not. Which is this?",
     )
     return diagnose("Case 4, Positions", thing, probes, hints)
 
@@ -184,14 +200,18 @@ def check_positions(thing: Callable) -> Verdict:
 def check_table(thing: Callable) -> Verdict:
     """position_table(length, d_model): sinusoidal positions (T, D)."""
     cases = [
-        Case("one position", (1, 4)),
+        Case("one position", (1, 4), "At position 0 all angles are 0. Which columns hold sines there, which cosines?"),
         Case("one clock, two positions", (2, 2)),
-        Case("two clocks, three positions", (3, 4)),
+        Case(
+            "two clocks, three positions",
+            (3, 4),
+            "The first clock is right. Which angle do columns 2 and 3 have in common, at position 1?",
+        ),
         Case("more columns than positions", (4, 16)),
         Case("a long table", (200, 6)),
     ]
     hints = (
-        "Column 0 is right. Which number should column 1 have in common with it?",
+        "Hold the columns of *got* beside those of *expected*: which angle does each of them belong to?",
         "A sine and a cosine that make one clock turn with one speed.",
         "The exponent counts pairs of columns, not columns.",
     )

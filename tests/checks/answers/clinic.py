@@ -115,6 +115,14 @@ class DropsOnce(TwoLinears):
         return F.dropout(super().hidden(x), self.rate, training=self.flag)
 
 
+class DropsAsAtFirst(TwoLinears):
+    """The flag is read in the first call, and kept."""
+
+    def hidden(self, x):
+        self.flag = getattr(self, "flag", self.training)
+        return F.dropout(super().hidden(x), self.rate, training=self.flag)
+
+
 class ScalesInEval(TwoLinears):
     def hidden(self, x):
         hidden = F.dropout(super().hidden(x), self.rate, training=self.training)
@@ -519,11 +527,11 @@ def table_by_pairs(length, d_model):
     return torch.stack([angle.sin(), angle.cos()], dim=-1).flatten(1)
 
 
-def table_with(exponent, *, second=torch.cos):
+def table_with(exponent, *, first=torch.sin, second=torch.cos):
     def table(length, d_model):
         i = torch.arange(d_model)
         angle = torch.arange(length)[:, None] / 10_000 ** exponent(i, d_model)
-        return torch.where(i % 2 == 0, angle.sin(), second(angle))
+        return torch.where(i % 2 == 0, first(angle), second(angle))
 
     return table
 
@@ -596,6 +604,7 @@ CLINIC = {
         "twice in eval mode: the two outputs differ",
         {"the flag": DropsWhenTold, "by hand": DropsByHand},
         {"never": DropsNever, "the wrong way round": DropsInEval, "asked once": DropsOnce, "scaled": ScalesInEval,
+         "kept from the first call": DropsAsAtFirst,
          "on the output": DropsTheOutput, "a rate of its own": DropsAsItLikes},
     ),
     "check_stack": (
@@ -668,6 +677,9 @@ CLINIC = {
             "half the exponent": table_with(lambda i, d: (i // 2) / d),
             "columns without the 2": table_with(lambda i, d: i / d),
             "no cosines": table_with(lambda i, d: 2 * (i // 2) / d, second=torch.sin),
+            "sine and cosine swapped": table_with(
+                lambda i, d: 2 * (i // 2) / d, first=torch.cos, second=torch.sin
+            ),
         },
     ),
     "check_wide": (

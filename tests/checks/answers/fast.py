@@ -89,7 +89,7 @@ def _not_divided(m, s, y, n, t, z):
 def _by_shares(m, s, y, n, t, z):
     f, g = _right_factors(m, n)
     first = f * s / (f * s + g * t)
-    return first * y / torch.where(s == 0, 1, s) + (1 - first) * z / t
+    return first * y / torch.where(s == 0, 1, s) + (1 - first) * z / torch.where(t == 0, 1, t)
 
 
 def _by_softmax(m, s, y, n, t, z):
@@ -118,6 +118,21 @@ ANSWERS = {
             ),
             "the smaller one as measure": lambda m, s, y, n, t, z: _join(
                 (m, s, y), (n, t, z), lambda m, n: ((m - m.minimum(n)).exp(), (n - m.minimum(n)).exp())
+            ),
+            "the first one as measure": lambda m, s, y, n, t, z: _join(
+                (m, s, y), (n, t, z), lambda m, n: (torch.ones_like(m), (n - m).exp())
+            ),
+            "the second one as measure": lambda m, s, y, n, t, z: _join(
+                (m, s, y), (n, t, z), lambda m, n: ((m - n).exp(), torch.ones_like(n))
+            ),
+            "the second one as measure, unless it is empty": lambda m, s, y, n, t, z: _join(
+                (m, s, y), (n, t, z), lambda m, n: (
+                    (torch.ones_like(m), torch.zeros_like(n)) if n.isinf().any()
+                    else ((m - n).exp(), torch.ones_like(n))
+                )
+            ),
+            "the mean of both as measure": lambda m, s, y, n, t, z: _join(
+                (m, s, y), (n, t, z), lambda m, n: (((m - n) / 2).exp(), ((n - m) / 2).exp())
             ),
             "totals alone": _totals_alone,
             "sums alone": _sums_alone,
