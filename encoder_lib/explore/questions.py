@@ -171,7 +171,7 @@ QUESTIONS = {
             "none of them",
         ),
         answer=1,
-        finding="Rotary stays at 100 %; sinusoids fall to a fifth on average behind the 16 places of the training, "
+        finding="Rotary stays at 100 %; sinusoids fall to a fifth on average after the 16 places of the training, "
         "where the learned table ends.",
     ),
     "positions_rung": Question(
@@ -389,12 +389,11 @@ QUESTIONS = {
         "three hops as well as one.",
     ),
     "two_cards": Question(
-        prompt="In both layers each card may look at the first and the second card of its way alone: neither at itself "
-        "nor at the third card, whose letter it has to name, unless one of the two happens to be just that. How many "
-        "answers are right?",
-        choices=("as many as a guess gets, one in eight", "about a half", "nearly all"),
+        prompt="In both layers no card may look at the first card of its way; at all others it may. How many answers "
+        "are right?",
+        choices=("nearly all", "about a half", "about a quarter", "as many as a guess gets, one in eight"),
         answer=2,
-        finding="Nearly all. Take one of the two cards away and leave it all the others, and about a quarter is right.",
+        finding="About a quarter, and the same without the second card. These two alone suffice for nearly all.",
     ),
     "across": Question(
         prompt="Two words of one sentence: their mean cosine climbs from 0.06 at the entrance to 0.46 after the last "

@@ -206,6 +206,11 @@ def test_four_of_eight_end_with_the_topic_ahead(notebook):
     torch.testing.assert_close(torch.as_tensor(image.data), leads, check_dtype=False)
 
 
+def test_the_last_layer_helps_the_topic_in_four_of_the_eight_and_harms_it_in_four(notebook):
+    step = notebook["leads"][:, -1] - notebook["leads"][:, -2]
+    assert (step > 0).sum() == 4 and (step < 0).sum() == 4
+
+
 def lead(notebook, triple):
     asked, words, topic = (notebook["by_layer"](sentence) for sentence in triple)
     return (asked * topic).sum(-1) - (asked * words).sum(-1)

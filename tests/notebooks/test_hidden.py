@@ -98,7 +98,7 @@ PHRASES = {
     "deepen": (r"0\.47", r"last layers? hears? less", r"nothing vanishes", r"keep 0\.61"),
     "order": (r"post-norm guesses", r"pre-norm answers all", r"pre-norm learns", r"learns it, the other"),
     "hops": (r"all three\b", r"two layers (followed|manage|reach)", r"where does the third"),
-    "two_cards": (r"suffice", r"about a quarter is right", r"somebody else has taken"),
+    "two_cards": (r"suffice", r"a quarter (is|of them are) right", r"somebody else has taken"),
     "across": (r"0\.22", r"falls to 0\.04", r"anisotrop", r"common direction"),
     "few": (r"17 %", r"one by one", r"overfit", r"hardly more than a guess", r"told apart by a few"),
     "brackets": (r"most that a head gives", r"9 % of the weight", r"no head has", r"none of them"),
