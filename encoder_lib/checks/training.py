@@ -126,32 +126,44 @@ def _same_parameters(model: nn.Module, other: nn.Module) -> bool:
     return all(torch.equal(a, b) for a, b in zip(model.parameters(), other.parameters(), strict=True))
 
 
-def check_breaks(attempt: Callable) -> Verdict:
-    """breaks(whole, removed): which removals do worse on their best seed than the whole model on its worst.
+def check_forbid(attempt: Callable) -> Verdict:
+    """forbid(place): where a token may look, if it may not look at one place. place (B, T) -> booleans (B, 1, T, T).
 
-    whole (S,): the whole model's accuracy for each seed; removed (P, S): the same for each part taken out. -> (P,)
+    A place of −100 forbids nothing.
     """
 
-    def reference(whole: Tensor, removed: Tensor) -> Tensor:
-        return removed.amax(dim=1) < whole.amin()
-
-    def share(*values: float | list[float]) -> Tensor:
-        return torch.tensor(values, dtype=torch.float64)
+    def reference(place: Tensor) -> Tensor:
+        return (torch.arange(place.shape[-1]) != place[..., None])[:, None]
 
     cases = [
-        Case("one seed", (share(0.9), share([0.3], [0.95]))),
-        Case("one lucky seed is enough", (share(0.9, 0.95), share([0.2, 0.92], [0.2, 0.85]))),
-        Case("a weak seed of the whole model", (share(0.99, 0.6), share([0.7, 0.65], [0.5, 0.55]))),
-        Case("worse on each seed, yet not apart", (share(0.8, 0.9, 0.99), share([0.7, 0.82, 0.9], [0.7, 0.7, 0.7]))),
-        Case("a tie breaks nothing", (share(0.9, 0.9), share([0.9, 0.9], [0.9, 0.1], [0.8, 0.8]))),
         Case(
-            "as many parts as seeds",
-            (share(0.97, 0.95, 0.99), share([0.3, 0.2, 0.4], [0.99, 0.4, 0.99], [0.96, 0.1, 0.1])),
+            "one row of two tokens, each of which may not look at the other",
+            (torch.tensor([[1, 0]]),),
+            "True means: may be looked at. One row of two tokens gives (1, 1, 2, 2): rows, room for heads, tokens that "
+            "look, tokens that are looked at.",
         ),
+        Case("three tokens that may not look at the first one", (torch.tensor([[0, 0, 0]]),)),
+        Case(
+            "each token may not look at the one before it",
+            (torch.tensor([[3, 0, 1, 2]]),),
+            "In the last two dimensions the token that looks comes first, and the one that it looks at second.",
+        ),
+        Case(
+            "a token that may look anywhere",
+            (torch.tensor([[2, IGNORE_INDEX, 0]]),),
+            "−100 is no place: where it stands, all of the row is True.",
+        ),
+        Case(
+            "two rows",
+            (torch.tensor([[1, 2, 0], [2, 0, 1]]),),
+            "Each row of the batch has places of its own, and its mask has nothing to do with the other rows.",
+        ),
+        Case("as many rows as tokens", (torch.tensor([[0, 1, 2], [1, 1, 1], [2, IGNORE_INDEX, 0]]),)),
+        Case("nothing forbidden at all", (torch.full((2, 3), IGNORE_INDEX),)),
     ]
     hints = (
-        "For each part, one number counts: the accuracy of its best seed.",
-        "All parts are compared with one and the same number: the worst seed of the whole model.",
-        "removed is (P, S): the largest over the seeds is removed.amax(dim=1), one number for each part.",
+        "Number the places that can be looked at: torch.arange(T). Which of them is not the forbidden one?",
+        "place[..., None] is (B, T, 1). Compared with the numbers of all places, (T,), it gives (B, T, T).",
+        "The heads stand between batch and tokens. A dimension of 1 serves all of them: mask[:, None].",
     )
-    return examine("breaks", attempt, reference, cases, hints)
+    return examine("forbid", attempt, reference, cases, hints)

@@ -86,6 +86,20 @@ def _mean_of_asked(scores, targets):
     return F.cross_entropy(scores.flatten(0, 1), targets.flatten())
 
 
+def _forbid(place):
+    return (torch.arange(place.shape[1]) != place[..., None])[:, None]
+
+
+def _forbid_by_loop(place):
+    rows, tokens = place.shape
+    mask = torch.ones(rows, 1, tokens, tokens, dtype=torch.bool)
+    for row in range(rows):
+        for token in range(tokens):
+            if place[row, token] != -100:
+                mask[row, 0, token, place[row, token]] = False
+    return mask
+
+
 ANSWERS = {
     checks.check_cross_entropy: (
         {
@@ -146,26 +160,29 @@ ANSWERS = {
             "never gives the losses back": lambda *given: _train(*given) and None,
         },
     ),
-    checks.check_breaks: (
+    checks.check_forbid: (
         {
-            "largest against smallest": lambda whole, removed: removed.amax(dim=1) < whole.min(),
-            "every pair": lambda whole, removed: (removed[:, :, None] < whole).flatten(1).all(1),
+            "compare": lambda place: (torch.arange(place.shape[1]) != place[..., None])[:, None],
+            "by loop": _forbid_by_loop,
+            "none of all": lambda place: ~(place[:, None, :, None] == torch.arange(place.shape[1])),
         },
         {
-            "means": lambda whole, removed: removed.mean(1) < whole.mean(),
-            "seed by seed": lambda whole, removed: (removed < whole).all(1),
-            "worst against worst": lambda whole, removed: removed.amin(1) < whole.min(),
-            "best against best": lambda whole, removed: removed.amax(1) < whole.max(),
-            "worst against best": lambda whole, removed: removed.amin(1) < whole.max(),
-            "best against mean": lambda whole, removed: removed.amax(1) < whole.mean(),
-            "any seed": lambda whole, removed: (removed < whole).any(1),
-            "a tie counts": lambda whole, removed: removed.amax(1) <= whole.min(),
-            "the other way round": lambda whole, removed: removed.amax(1) > whole.min(),
-            "over the parts": lambda whole, removed: removed.amax(0) < whole.min(),
-            "one answer for all": lambda whole, removed: removed.max() < whole.min(),
-            "the first seed": lambda whole, removed: removed[:, 0] < whole[0],
-            "a fixed limit": lambda whole, removed: removed.amax(1) < 0.9,
-            "how far": lambda whole, removed: whole.min() - removed.amax(1),
+            "True where forbidden": lambda place: ~_forbid(place),
+            "no room for heads": lambda place: _forbid(place)[:, 0],
+            "heads in front": lambda place: _forbid(place).transpose(0, 1),
+            "looked at in rows": lambda place: _forbid(place).transpose(-2, -1),
+            "forbidden to all": lambda place: _forbid(place) & _forbid(place).all(dim=2, keepdim=True),
+            "places of the first row": lambda place: _forbid(place[:1]).expand(len(place), -1, -1, -1),
+            "itself": lambda place: _forbid(torch.arange(place.shape[1]).expand_as(place)),
+            "that place and all before it": lambda place: (torch.arange(place.shape[1]) > place[..., None])[:, None],
+            "one place further": lambda place: _forbid(place + 1),
+            "nothing": lambda place: torch.ones_like(_forbid(place)),
+            "that place alone is allowed": lambda place: _forbid(place) ^ (place >= 0)[:, None, :, None],
+            "−100 taken for place 0": lambda place: _forbid(place.clamp(min=0)),
+            "crashes at −100": lambda place: ~F.one_hot(place, place.shape[1]).bool()[:, None],
+            "for scores": lambda place: torch.where(_forbid(place), 0.0, -torch.inf),
+            "numbers": lambda place: _forbid(place).double(),
+            "rows mixed up": lambda place: _forbid(place.flip(0)),
         },
     ),
 }  # fmt: skip
