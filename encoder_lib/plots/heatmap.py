@@ -28,6 +28,7 @@ from encoder_lib.plots.style import (
 )
 
 FURTHEST = 1e300  # no colour tells larger numbers apart
+LINE = 0.2  # inches between two slanted labels, at least
 MOST_NUMBERS = 60  # cells that have their numbers written into them
 
 
@@ -77,10 +78,14 @@ def plot_heatmap(
             step = ceil(len(names) / 24)  # at most 24 labels have room
             places = range(0, len(names), step)
             shown = [drawable(names[place], TICK) for place in places]
-            slant = 45 if axis == "x" and 0.07 * max(map(len, shown)) + 0.04 > step * cell[0] else 0
+            room, slant = step * cell[0], 0
+            if axis == "x" and 0.07 * max(map(len, shown)) + 0.04 > room:
+                slant = 45 if room > LINE else 90
             ax.set(**{f"{axis}ticks": places})
-            side = "right" if slant or axis == "y" else "center"
-            getattr(ax, f"set_{axis}ticklabels")(shown, rotation=slant, rotation_mode="anchor", ha=side, **plain_text())
+            style = {"rotation": slant, "rotation_mode": "anchor", **plain_text()}
+            style |= {"ha": "right" if slant or axis == "y" else "center"}
+            style |= {"va": "center"} if slant == 90 else {}
+            getattr(ax, f"set_{axis}ticklabels")(shown, **style)
         else:
             whole = MaxNLocator("auto", steps=(1, 2, 5, 10), integer=True)  # there is no row 1.5
             getattr(ax, f"{axis}axis").set_major_locator(whole)

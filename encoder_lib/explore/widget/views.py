@@ -134,10 +134,6 @@ class Heatmap:
             cmap=self.cmap,
             ax=ax,
         )
-        if self.tile is None and len(self.x_ticks or ()) > 10:  # words that are slanted lie on each other
-            for label in ax.get_xticklabels():
-                if label.get_rotation():
-                    label.set(rotation=90, rotation_mode="default", ha="center")
         if self.tile is not None and self.x_ticks and self.y_ticks:
             ax.set_aspect("equal")
             middles = slice(self.tile // 2, None, self.tile)
