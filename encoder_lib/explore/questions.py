@@ -489,6 +489,20 @@ QUESTIONS = {
         finding="The error falls from 0.2 at width 4 to 0.005 at 512: on numbers that reach about 5, that is a "
         "thousandth.",
     ),
+    "blocks_exchanged": Question(
+        prompt="Blocks 3 and 4 of MiniLM change places, in the middle of six. What cosine do the vectors that come out "
+        "have with the right ones, in the mean?",
+        choices=("about 0: nothing of them is left", "about 0.4", "about 0.9: hardly anything has changed"),
+        answer=2,
+        finding="It is 0.92: two blocks of the middle change places, and the vectors hardly notice. The first two, "
+        "exchanged, leave 0.78, the last two 0.54; with the first in the last one’s place it is 0.20.",
+    ),
+    "man_bites_dog": Question(
+        prompt="“The dog bit the man” and “The man bit the dog”: what is the cosine of their vectors?",
+        choices=("below 0.5: it is another story", "about 0.8", "above 0.95"),
+        answer=2,
+        finding="It is 0.98: for this model the two say nearly the same. With an apple in the dog’s place it is 0.49.",
+    ),
 }
 
 

@@ -9,7 +9,6 @@ from explorers import EXPLORERS, SENTENCE, ends, minilm, picture
 
 from encoder_lib import explore
 
-
 SLOW = ("depth",)  # it runs stacks of many layers
 NAMES = [pytest.param(name, marks=pytest.mark.long) if name in SLOW else name for name in EXPLORERS]
 
