@@ -469,8 +469,8 @@ QUESTIONS = {
         "others up to its length.",
     ),
     "clinic_curves": Question(
-        prompt="One of the two cuts is wrong. How many of the symbols does the encoder with that cut name rightly in the "
-        "end?",
+        prompt="One of the two cuts is wrong. How many of the symbols does the encoder with that cut name rightly in "
+        "the end?",
         choices=("a tenth, as by guessing", "about half", "nearly all"),
         answer=2,
         finding="Both curves of the loss fall from 2.4 to less than 0.1, B’s later. And both encoders then name more "

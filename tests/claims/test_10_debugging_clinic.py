@@ -237,7 +237,7 @@ def test_the_fourth_patient_stops_with_an_error(notebook):
     with seeded(0), rounds._float64():
         model = clinic.patient(4)().to(torch.float32).eval()
         assert model.embedding(notebook["ids"]).dtype == torch.float64  # the addition goes through
-        with pytest.raises(TypeError, match="query: expected torch.float32 like the weights, got torch.float64"):
+        with pytest.raises(TypeError, match=r"query: expected torch.float32 like the weights, got torch.float64"):
             model(notebook["ids"])
 
 
@@ -358,7 +358,7 @@ def test_in_rows_2_and_12_and_in_the_full_ones_parity_stops_before_a_number_is_c
                 stopped.append(case)
     assert stopped == [2, 6, 9, 12, 15]
     for case in (2, 12):
-        with pytest.raises((RuntimeError, ValueError), match="zip|must match"):
+        with pytest.raises((RuntimeError, ValueError), match=r"zip|must match"):
             notebook["share_parameters"](clinic.patient(case)(), clinic.SOUND.twin())
 
 
@@ -402,12 +402,13 @@ def test_with_norm_first_parity_alone_objects_and_numbers_are_compared(notebook,
     assert notebook["parity"](mine)["beside PyTorch's"] > 1
 
 
-def test_pytorchs_layers_begin_as_copies_with_biases_of_0_and_gains_of_1_and_the_twins_do_not(notebook):
+def test_pytorchs_layers_begin_as_copies_with_the_attentions_biases_at_0_and_gains_at_1_and_the_twins_do_not(notebook):
     layer = torch.nn.TransformerEncoderLayer(6, 1, 10, batch_first=True)
     stack = torch.nn.TransformerEncoder(layer, 2, enable_nested_tensor=False)
     one, other = (dict(layer.named_parameters()) for layer in stack.layers)
     assert all(torch.equal(one[name], other[name]) for name in one) and stack.norm is None
-    assert not one["self_attn.in_proj_bias"].any() and one["norm1.weight"].eq(1).all()
+    assert not one["self_attn.in_proj_bias"].any() and not one["self_attn.out_proj.bias"].any()
+    assert one["norm1.weight"].eq(1).all() and one["norm2.weight"].eq(1).all()
     one, other = (dict(layer.named_parameters()) for layer in notebook["twin"]().layers)
     assert not any(torch.equal(one[name], other[name]) for name in one)
     assert one["self_attn.in_proj_bias"].all() and one["norm1.weight"].ne(1).all()
