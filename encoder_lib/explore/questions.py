@@ -469,11 +469,12 @@ QUESTIONS = {
         "others up to its length.",
     ),
     "clinic_curves": Question(
-        prompt="One of the two cuts is wrong. What do the two curves of the loss look like?",
-        choices=("only one of them falls", "both fall, and one ends far above the other", "both end near 0"),
+        prompt="One of the two cuts is wrong. How many of the symbols does the encoder with that cut name rightly in "
+        "the end?",
+        choices=("a tenth, as by guessing", "about half", "nearly all"),
         answer=2,
-        finding="Both fall from 2.4 to less than 0.1, B’s a little later. And both encoders then name more than 95 % "
-        "of the symbols. Nothing here says which of them is wrong.",
+        finding="Both curves of the loss fall from 2.4 to less than 0.1, B’s later. And both encoders then name more "
+        "than 95 % of the symbols.",
     ),
     "clinic_enough": Question(
         prompt="Twenty patients, five tests. How many of the tests does it take, at the least, to notice every one?",
