@@ -427,7 +427,7 @@ QUESTIONS = {
         finding="The most that a head gives is 15 %, and on average it is 9 %, where an even look would give 6 %.",
     ),
     "forbidden": Question(
-        prompt="Which of the three costs the most answers?",
+        prompt="Which of the three places costs the most answers, when no bracket may look there?",
         choices=("the partner", "the place with most weight", "the place drawn at random", "all about the same"),
         answer=0,
         finding="Without the partner about 55 % are left; without the place with most weight 65 %; without a random "
