@@ -50,8 +50,11 @@ def spread(
     Functions whose times overlap cannot be told apart. What a round is, and what is refused: as `benchmark`.
     """
     seen = _rounds(functions, rounds, budget, threads).values()
-    kinds = {"quickest, ms": min, "median, ms": median, "slowest, ms": max}
-    return {name: [1000 * kind(times) for times in seen] for name, kind in kinds.items()}
+    return {
+        "quickest, ms": [1000 * min(times) for times in seen],
+        "median, ms": [1000 * median(times) for times in seen],
+        "slowest, ms": [1000 * max(times) for times in seen],
+    }
 
 
 @torch.no_grad()
