@@ -457,16 +457,16 @@ QUESTIONS = {
             "throw it away and begin again",
         ),
         answer=2,
-        finding="The total of the whole row is 1.2034, and one way alone gives it: e to the 3 − 5. What "
-        "was measured against 3 is too large by e to the 5 − 3 once it is measured against 5.",
+        finding="The total of the whole row is 1.2034, and only e to the 3 − 5 gives it. Each old power had 3 "
+        "subtracted in its exponent; the factor subtracts the 2 that are missing to 5.",
     ),
     "padding_batch": Question(
         prompt="32 sentences, drawn at random from the manual of Python’s library, are padded to the longest of them. "
         "How much of the batch is padding?",
-        choices=("a tenth or less", "about a quarter", "more than two fifths"),
-        answer=2,
-        finding="More than two fifths: the dark part. Most sentences are short, and one long one is enough to fill all "
-        "others up to its length.",
+        choices=("about 10 %", "about 20 %", "about 40 %", "about 60 %"),
+        answer=3,
+        finding="About 60 %, the dark part. Most sentences are short, and one long one is enough to fill all others up "
+        "to its length.",
     ),
     "clinic_curves": Question(
         prompt="One of the two cuts is wrong. How many of the symbols does the encoder with that cut name rightly in "
