@@ -14,7 +14,8 @@ class Page:
     def __init__(self, workshop: Workshop, measured: Mapping[str, str], *, name: str = ""):
         """measured: what was asked -> the answer, in the order of the page. name: whose encoder it is.
 
-        Raises: TypeError for what is no workshop, a name that is no text, or measurements that are not texts.
+        Raises: TypeError for what is no workshop, a name that is no text, or measurements that are not texts;
+        ValueError for no measurements.
         """
         expect.kind("workshop", workshop, Workshop, "a Workshop")
         expect.mapping("measured", measured, "text", "{'cards answered': '99 %'}")

@@ -3,6 +3,7 @@
 import pytest
 import torch
 from answers import ANSWERS, build
+from own_parts import ONE, OTHER, Stub, stubs, workshop
 from torch import nn
 
 from encoder_lib import Encoder as LibraryEncoder
@@ -14,26 +15,6 @@ from encoder_lib.workshop import Workshop
 from encoder_lib.workshop.own import CHECKS, KINDS, LEAVES
 
 V, L, N, D, H, F = 7, 9, 2, 6, 3, 5  # words, places, blocks, and the sizes of a block
-ONE = {check: next(iter(right.values())) for check, (right, _) in ANSWERS.items()}
-OTHER = {check: list(right.values())[-1] for check, (right, _) in ANSWERS.items()}
-
-
-class Stub(nn.Module):
-    """What the notebook begins with."""
-
-    def __init__(self, *sizes):
-        super().__init__()
-
-    def forward(self, *inputs): ...
-
-
-def workshop(answers=ONE, **instead):
-    """A workshop of right answers, but for what is given."""
-    return Workshop(*(instead.get(name, answers[check]) for name, check in CHECKS.items()))
-
-
-def stubs():
-    return Workshop(*[Stub] * 7, lambda x, real: ..., lambda model, draw, steps, lr: ...)
 
 
 def made(mine, n_blocks=N):
