@@ -143,12 +143,13 @@ def check_forbid(attempt: Callable) -> Verdict:
             "True means: may be looked at. One row of two tokens gives (1, 1, 2, 2): rows, room for heads, tokens that "
             "look, tokens that are looked at.",
         ),
-        Case("three tokens that may not look at the first one", (torch.tensor([[0, 0, 0]]),)),
         Case(
-            "each token may not look at the one before it",
-            (torch.tensor([[3, 0, 1, 2]]),),
-            "In the last two dimensions the token that looks comes first, and the one that it looks at second.",
+            "three tokens that may not look at the first one",
+            (torch.tensor([[0, 0, 0]]),),
+            "Are the last two dimensions exchanged? The token that looks comes first, and the one that it looks at "
+            "second.",
         ),
+        Case("each token may not look at the one before it", (torch.tensor([[3, 0, 1, 2]]),)),
         Case(
             "a token that may look anywhere",
             (torch.tensor([[2, IGNORE_INDEX, 0]]),),
