@@ -113,17 +113,15 @@ def _has_parameters(kind: Kind, attempt: Callable) -> str:
     if part is None:
         return UNWRITTEN
     try:
-        first, stopped = _run(part, trial.inputs)[0], None
-    except Exception as error:
-        first, stopped = error, error
+        first = _run(part, trial.inputs)[0]
+    except Exception as error:  # the trials tell of it
+        first = error
     if first is None or first is ...:
         return "forward gives nothing back; is a `return` missing?" if _has_body(part) else UNWRITTEN
     try:
         parts.orders(kind.groups(part, trial.sizes), kind.groups(theirs, trial.sizes))
     except ValueError as error:
         return f"made with sizes {trial.sizes}, {error}"
-    if stopped is not None:
-        raise stopped
     return ""
 
 
@@ -245,8 +243,8 @@ POSITIONS = Kind(
 def check_own_positions(attempt: Callable) -> Verdict:
     """Positions(max_len, d_model), called with x (B, T, D): x plus the first T rows of a table -> (B, T, D)."""
     hints = (
-        "A table of max_len rows is learned like that of the words, with nn.Embedding or nn.Parameter. What comes out "
-        "is the sum: the words are still in it.",
+        "A table of max_len rows is learned like that of the words. Of a nn.Parameter the first T rows are cut; a "
+        "nn.Embedding is called with the places, torch.arange(T). What comes out is the sum, with the words still in it.",
         OF_LENGTH,
     )
     return _check(POSITIONS, attempt, hints)
@@ -257,8 +255,9 @@ NORM = Kind(
     parts.Norm,
     (
         Trial("one token", (4, 1e-5), (torch.tensor([[[2.0, 4.0, 4.0, 6.0]]], dtype=torch.float64),),
-              "By hand: the mean is 4, the deviations are −2, 0, 0 and 2, and their squares have the mean 2. (torch's "
-              "std and var divide by D − 1 unless told otherwise.)", plain=True),
+              "By hand, over the token's own numbers, the last dimension: the mean is 4, the deviations are −2, 0, 0 "
+              "and 2, their squares have the mean 2, and its root divides. (torch's std and var divide by D − 1 unless "
+              "told otherwise.)", plain=True),
         Trial("a gain and a bias", (4, 1e-5), (numbers(1, 1, 4),),
               "With a gain of 1 and a bias of 0 it is right. The gain multiplies what was normalised, the bias comes "
               "last."),
@@ -299,7 +298,7 @@ ATTENTION = Kind(
         Trial("two tokens, one head", (2, 1), (torch.tensor([[[1.0, 0.0], [1.0, 2.0]]], dtype=torch.float64), None),
               "By hand: all four maps leave things as they are, so queries, keys and values are the tokens. A score is "
               "the product of a query with a key: 1 and 1, 1 and 5, each over √2; the softmax shares out along a row, "
-              "over the keys.", plain=True),
+              "over the keys. The mask is None here, and there is nothing to hide.", plain=True),
         Trial("one head", (3, 1), (numbers(1, 4, 3), None),
               "With maps that change nothing it is right. Three maps make queries, keys and values of x; the fourth "
               "takes what the heads have fetched, and what it gives is returned."),

@@ -4,6 +4,7 @@ Readers give their own names to what they build. So a parameter is known by what
 in which its parameters could be meant is tried, and one of them gives what the library's part gives.
 """
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from itertools import permutations
 from typing import NamedTuple
@@ -146,10 +147,9 @@ def orders(mine: Sequence[Group], theirs: Sequence[Group]) -> list[tuple[int, ..
     ]
     if not fitting:
         got = ", ".join(f"{piece.name} {tuple(piece.values.shape)}" for group in mine for piece in group) or "none"
-        expected = ", ".join(
-            f"a nn.Linear {shapes[0]} with its bias" if shapes[1:] else str(shapes[0]) for shapes in wanted
-        )
-        raise ValueError(f"expected parameters of the shapes {expected}; got {got}")
+        counts = Counter(f"nn.Linear {shapes[0]} with bias" if shapes[1:] else str(shapes[0]) for shapes in wanted)
+        expected = ", ".join(shape if count == 1 else f"{count} × {shape}" for shape, count in counts.items())
+        raise ValueError(f"expected as parameters {expected}; got {got}")
     return fitting
 
 

@@ -79,8 +79,8 @@ def check_learn(attempt: Callable) -> Verdict:
         Case(
             "the loss of one step that hardly moves anything, and the loss after it",
             ((3, 1, 4), 1, 1e-12),
-            "The loss is taken at the tokens that ask: F.cross_entropy(model(ids)[asked], targets[asked]) with "
-            "asked = targets != -100. Note loss.item() before the step changes anything. And is lr "
+            "The loss is a mean over the tokens that ask, those whose target is not −100, of scores as they come out "
+            "of the model. Note loss.item() before the step changes anything. And is lr "
             "handed on? With 1e-12 the loss after the step is nearly the same.",
         ),
         Case(

@@ -31,6 +31,10 @@ CHECKS: dict[str, Callable[[Callable], Verdict]] = {
     "learn": checks.check_learn,
 }
 
+OF_PIECES = (
+    "What comes out has to stand in the list of your names, letter for letter. Pieces are replaced from the top: a "
+    "longer one comes before one that it contains."
+)
 OF_ROWS = (
     "A name cannot say which rows of a parameter are meant. The library fills it row by row when it loads; or write "
     "three maps in Attention, one each for queries, keys and values."
@@ -200,7 +204,7 @@ class Workshop:
         of_pairs = "Same shape, other meaning: whoever exchanges the two gets no error, and wrong vectors."
         probes = [
             Probe("a parameter for each tensor", one_each, OF_ROWS),
-            Probe("names that your encoder has", names),
+            Probe("names that your encoder has", names, OF_PIECES),
             Probe("every parameter once", each_once),
             Probe("shapes that fit", shapes),
             Probe("what stands before the blocks", sense("embeddings."), of_pairs),
