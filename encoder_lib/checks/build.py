@@ -244,7 +244,7 @@ def check_own_positions(attempt: Callable) -> Verdict:
     """Positions(max_len, d_model), called with x (B, T, D): x plus the first T rows of a table -> (B, T, D)."""
     hints = (
         "A table of max_len rows is learned like that of the words. Of a nn.Parameter the first T rows are cut; a "
-        "nn.Embedding is called with the places, torch.arange(T). What comes out is the sum, with the words still in it.",
+        "nn.Embedding is called with the places, torch.arange(T). What comes out is their sum with x.",
         OF_LENGTH,
     )
     return _check(POSITIONS, attempt, hints)
