@@ -156,8 +156,8 @@ def test_other_pairs_say_the_same(notebook, one, other):
 
 def test_the_tokens_of_the_two_do_differ(notebook):
     encoder, tokenizer = notebook["encoder"], notebook["tokenizer"]
-    first, second = (encoder(tokenizer.ids(text))[0] for text in notebook["bites"][:2])  # (T, D) each
-    dogs = [tokenizer.tokens(text).index("dog") for text in notebook["bites"][:2]]
+    first, second = (encoder(torch.tensor([tokenizer.encode(text).ids]))[0] for text in notebook["bites"][:2])
+    dogs = [tokenizer.encode(text).tokens.index("dog") for text in notebook["bites"][:2]]
     cosine = torch.nn.functional.cosine_similarity(first[dogs[0]], second[dogs[1]], dim=0)
     assert cosine < 0.97
 
