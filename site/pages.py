@@ -15,15 +15,15 @@ from pathlib import Path
 
 import nbformat
 from address import ROOT, binder, colab, live, source
-from answers import ask
+from asked import ask
 from bs4 import BeautifulSoup
 from PIL import Image
+from record_all import EXPLORER
 from reference import write_reference
 
 TEXTS = ("CONTRIBUTING.md", "tests/benchmarks/RESULTS.md", "binder/README.md")  # beside the README and the notebooks
 LINK = re.compile(r"(?<=\]\()(?!https?:|#|mailto:)([^)\s#]+)")
 NOTEBOOK = re.compile(r"\(notebooks/(\w+)\.ipynb\)")
-EXPLORER = re.compile(r"\bexplore\.(?!(?:predict|judge|Question|Prediction)\b)\w+\(")
 QUESTION = re.compile(r"\bexplore\.predict\(\s*[\"'](\w+)[\"']")
 WORDS = "00_start_here", "## Words and letters"  # the notebook and the section that the page of words is
 PICTURE = "data:image/png;base64,"
