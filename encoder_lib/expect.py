@@ -381,9 +381,11 @@ def ids_and_mask(ids: Any, mask: Any, n_heads: int) -> None:
 
 
 def untraced(record: Any) -> None:
-    """No trace reads along: a packed row goes through attention in pieces, and it would keep the last."""
+    """No trace reads along: a packed strip goes through attention in pieces, and it would keep the last."""
     if record is not None:
-        raise RuntimeError("trace: expected a padded batch (x, mask), got a packed row; unpack it, or leave the trace")
+        raise RuntimeError(
+            "trace: expected a padded batch (x, mask), got a packed strip; unpack it, or leave the trace"
+        )
 
 
 def batch_of(name: str, x: Tensor, batch: int, length: int) -> None:
@@ -392,11 +394,11 @@ def batch_of(name: str, x: Tensor, batch: int, length: int) -> None:
         raise ValueError(f"{name}: expected {batch} sequences of at least {length} tokens, got shape {tuple(x.shape)}")
 
 
-def packed_row(x: Tensor, tokens: int) -> None:
-    """A row (1, N, …) of N tokens."""
+def packed_strip(x: Tensor, tokens: int) -> None:
+    """A strip (1, N, …) of N tokens."""
     if x.shape[:2] != (1, tokens):
         raise ValueError(
-            f"expected a packed row of {tokens} tokens, (1, {tokens}, …), got {tuple(x.shape)}; make it with pack(x)"
+            f"expected a packed strip of {tokens} tokens, (1, {tokens}, …), got {tuple(x.shape)}; make it with pack(x)"
         )
 
 

@@ -28,7 +28,7 @@ def unpadded(model: Encoder | TransformerEncoder, x: Tensor, lengths: Tensor) ->
 
         y[b, t] = model(x, lengths_mask(lengths))[b, t]   for t < lengths[b],   else 0
 
-    The real tokens are packed into one row, longest sequence first, so that no linear map, norm or activation meets
+    The real tokens are packed into one strip, longest sequence first, so that no linear map, norm or activation meets
     padding; attention is computed for each sequence alone, and for those of one length together.
 
     Shapes: x (B, T, D), or ids (B, T) for a TransformerEncoder; lengths (B,) -> (B, T, D).

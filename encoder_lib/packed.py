@@ -1,4 +1,4 @@
-"""Sequences of many lengths in one row of tokens, without padding between them."""
+"""Sequences of many lengths laid end to end in one strip of tokens, without padding between them."""
 
 import itertools
 from collections.abc import Callable
@@ -10,14 +10,14 @@ from encoder_lib import expect
 
 
 class Packed:
-    """Where each sequence of a packed row ends; as an attention mask: every token sees its own sequence, all of it.
+    """Where each sequence of a packed strip ends; as an attention mask: every token sees its own sequence, all of it.
 
-        packed = Packed(lengths)        row = packed.pack(x)        x = packed.unpack(row, T)
+        packed = Packed(lengths)        strip = packed.pack(x)        x = packed.unpack(strip, T)
 
-    A row holds the N = Σ lengths real tokens of B sequences, one sequence after the other. Whatever treats each token
-    alone (linear maps, norms, activations) takes the row as it is; attention takes it apart with `apart`.
+    A strip holds the N = Σ lengths real tokens of B sequences, one sequence after the other. What treats each token
+    alone (linear maps, norms, activations) takes the strip as it is; attention takes it apart with `apart`.
 
-    Shapes: lengths (B,), of integers from 0; x (B, T, D) <-> row (1, N, D).
+    Shapes: lengths (B,), of integers from 0; x (B, T, D) <-> strip (1, N, D).
     Raises: TypeError for lengths that are not integers; ValueError for another shape or a length below 0.
     Source: Krell et al. 2021, "Efficient Sequence Packing without Cross-contamination" (arXiv 2107.02027).
     """
@@ -30,31 +30,31 @@ class Packed:
         self.tokens = sum(real)
 
     def pack(self, x: Tensor) -> Tensor:
-        """The first lengths[b] tokens of each sequence, in one row. Shapes: (B, T, D) -> (1, N, D)."""
+        """The first lengths[b] tokens of each sequence, in one strip. Shapes: (B, T, D) -> (1, N, D)."""
         expect.vectors(x, batched=True)
         expect.batch_of("x", x, len(self.lengths), self.longest)
         return x[self._real(x.shape[1])][None]
 
-    def unpack(self, row: Tensor, length: int) -> Tensor:
+    def unpack(self, strip: Tensor, length: int) -> Tensor:
         """The sequences under each other again, zeros after each one's end. Shapes: (1, N, D) -> (B, length, D)."""
-        expect.packed_row(row, self.tokens)
+        expect.packed_strip(strip, self.tokens)
         expect.integer("length", length, least=self.longest)
-        x = row.new_zeros(len(self.lengths), length, row.shape[-1])  # (B, T, D)
-        x[self._real(length)] = row[0]
+        x = strip.new_zeros(len(self.lengths), length, strip.shape[-1])  # (B, T, D)
+        x[self._real(length)] = strip[0]
         return x
 
     def _real(self, length: int) -> Tensor:
         return torch.arange(length, device=self.lengths.device) < self.lengths[:, None]  # (B, T)
 
-    def apart(self, function: Callable[..., Tensor], *rows: Tensor) -> Tensor:
+    def apart(self, function: Callable[..., Tensor], *strips: Tensor) -> Tensor:
         """The function's result for each sequence alone: neighbours of one length go through it together, as a batch.
 
-        Shapes: rows (1, N, D), function (n, t, D), … -> (n, t, D), over all runs -> (1, N, D).
+        Shapes: strips (1, N, D), function (n, t, D), … -> (n, t, D), over all runs -> (1, N, D).
         """
-        for row in rows:
-            expect.packed_row(row, self.tokens)
+        for strip in strips:
+            expect.packed_strip(strip, self.tokens)
         tokens = [n * t for n, t in self.runs]
-        pieces = zip(*(row.split(tokens, dim=1) for row in rows), strict=True)
+        pieces = zip(*(strip.split(tokens, dim=1) for strip in strips), strict=True)
         shapes = zip(self.runs, pieces, strict=True)
         done = [function(*(x.reshape(n, t, -1) for x in run)).reshape(1, n * t, -1) for (n, t), run in shapes]
-        return torch.cat(done, dim=1) if done else rows[0]
+        return torch.cat(done, dim=1) if done else strips[0]

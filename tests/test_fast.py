@@ -94,7 +94,7 @@ def test_padding_never_leaks(lengths, garbage, positional):
 @settings(deadline=None, max_examples=30)
 @given(st.lists(st.integers(0, 6), min_size=1, max_size=5), SETTINGS)
 def test_neighbours_have_no_say(lengths, options):
-    """Each sequence of a packed row comes out as it does alone."""
+    """Each sequence of a packed strip comes out as it does alone."""
     encoder = model(**options)
     x = torch.randn(len(lengths), 6, D, dtype=torch.float64)
     y = unpadded(encoder, x, torch.tensor(lengths))
@@ -206,10 +206,10 @@ def test_the_twin_compiles_whole(compiles):
         (lambda e, x: unpadded(e, x, torch.tensor([1, 2, 3])), ValueError, "expected 3 sequences"),
         (lambda e, x: unpadded(e, x[0], torch.tensor([1, 2])), ValueError, "expected"),
         (lambda e, x: unpadded(e, x.long(), torch.tensor([1, 2])), TypeError, "floating-point"),
-        (lambda e, x: e(x, Packed(torch.tensor([3, 4]))), ValueError, r"packed row of 7 tokens.*got \(2, 4, 8\)"),
+        (lambda e, x: e(x, Packed(torch.tensor([3, 4]))), ValueError, r"packed strip of 7 tokens.*got \(2, 4, 8\)"),
         (lambda e, x: explicit(e, x, Packed(torch.tensor([3, 4]))), RuntimeError, "trace: expected a padded batch"),
         (lambda e, x: Packed(torch.tensor([3, 5])).pack(x), ValueError, "at least 5 tokens"),
-        (lambda e, x: Packed(torch.tensor([3, 4])).unpack(x, 4), ValueError, "packed row of 7"),
+        (lambda e, x: Packed(torch.tensor([3, 4])).unpack(x, 4), ValueError, "packed strip of 7"),
         (lambda e, x: Packed(torch.tensor([3, 1])).unpack(x[:1], 2), ValueError, "length"),
         (lambda e, x: Packed([3, 4]), TypeError, "lengths"),
         (lambda e, x: fast("encoder"), TypeError, "module"),

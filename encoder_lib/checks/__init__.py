@@ -7,6 +7,15 @@ from encoder_lib.checks.attention import (
     check_scaled_attention,
 )
 from encoder_lib.checks.block import check_block, check_count_parameters, check_encoder_layer, check_pre_norm_block
+from encoder_lib.checks.build import (
+    check_own_attention,
+    check_own_block,
+    check_own_embedding,
+    check_own_encoder,
+    check_own_feed_forward,
+    check_own_norm,
+    check_own_positions,
+)
 from encoder_lib.checks.embedding import check_gets_gradient, check_look_up, check_most_similar, check_training_loop
 from encoder_lib.checks.fast import check_join, check_padding_share, check_same_sequence, check_speed_up
 from encoder_lib.checks.feed_forward import check_bump, check_merge, check_position_wise
@@ -21,8 +30,10 @@ __all__ = [
     "check_batch_norm", "check_block", "check_bump", "check_count_parameters", "check_cross_entropy", "check_encoder",
     "check_encoder_layer", "check_flops", "check_forbid", "check_gets_gradient", "check_join", "check_layer_norm",
     "check_learn", "check_look_up", "check_looks_back", "check_mask_future", "check_mask_padding",
-    "check_mean_vector", "check_merge", "check_most_similar", "check_multi_head", "check_padding_share", "check_pool",
-    "check_position_wise", "check_pre_norm_block", "check_residual_gradient", "check_rotate", "check_same_sequence",
-    "check_scaled_attention", "check_search", "check_shift_matrix", "check_sinusoidal_table", "check_speed_up",
-    "check_token_similarity", "check_training_loop", "check_translate", "check_undo", "check_unit",
+    "check_mean_vector", "check_merge", "check_most_similar", "check_multi_head", "check_own_attention",
+    "check_own_block", "check_own_embedding", "check_own_encoder", "check_own_feed_forward", "check_own_norm",
+    "check_own_positions", "check_padding_share", "check_pool", "check_position_wise", "check_pre_norm_block",
+    "check_residual_gradient", "check_rotate", "check_same_sequence", "check_scaled_attention", "check_search",
+    "check_shift_matrix", "check_sinusoidal_table", "check_speed_up", "check_token_similarity",
+    "check_training_loop", "check_translate", "check_undo", "check_unit",
 ]  # fmt: skip

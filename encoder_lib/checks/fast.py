@@ -67,7 +67,7 @@ def check_join(attempt: Callable) -> Verdict:
 
 
 def check_same_sequence(attempt: Callable) -> Verdict:
-    """same_sequence(lengths): which tokens of a packed row may attend to which, for lengths (B,) -> (N, N), boolean."""
+    """same_sequence(lengths): which tokens of a packed strip may see which, for lengths (B,) -> (N, N), boolean."""
     cases = [
         Case("one sequence sees all of itself", (torch.tensor([2]),)),
         Case("two sequences, the longer one first", (torch.tensor([2, 1]),)),
@@ -78,8 +78,8 @@ def check_same_sequence(attempt: Callable) -> Verdict:
         Case("nine sequences of any lengths", (_lengths(9, 6, 0),)),
     ]
     hints = (
-        "How many tokens does the whole row have? Both sides of the mask are that long.",
-        "Write down, for a small row, the number of the sequence that each token belongs to.",
+        "How many tokens does the whole strip have? Both sides of the mask are that long.",
+        "Write down, for a small strip, the number of the sequence that each token belongs to.",
         "Two tokens belong together when their numbers are equal; a row of numbers against a column of them compares "
         "all pairs at once.",
     )

@@ -427,7 +427,7 @@ QUESTIONS = {
         finding="The most that a head gives is 15 %, and on average it is 9 %, where an even look would give 6 %.",
     ),
     "forbidden": Question(
-        prompt="Which of the three costs the most answers?",
+        prompt="Which of the three places costs the most answers, when no bracket may look there?",
         choices=("the partner", "the place with most weight", "the place drawn at random", "all about the same"),
         answer=0,
         finding="Without the partner about 55 % are left; without the place with most weight 65 %; without a random "
@@ -457,23 +457,24 @@ QUESTIONS = {
             "throw it away and begin again",
         ),
         answer=2,
-        finding="The total of the whole row is 1.2034, and one way alone gives it: e to the 3 − 5. What "
-        "was measured against 3 is too large by e to the 5 − 3 once it is measured against 5.",
+        finding="The total of the whole row is 1.2034, and only e to the 3 − 5 gives it. Each old power had 3 "
+        "subtracted in its exponent; the factor subtracts the 2 that are missing to 5.",
     ),
     "padding_batch": Question(
         prompt="32 sentences, drawn at random from the manual of Python’s library, are padded to the longest of them. "
         "How much of the batch is padding?",
-        choices=("a tenth or less", "about a quarter", "more than two fifths"),
-        answer=2,
-        finding="More than two fifths: the dark part. Most sentences are short, and one long one is enough to fill all "
-        "others up to its length.",
+        choices=("about 10 %", "about 20 %", "about 40 %", "about 60 %"),
+        answer=3,
+        finding="About 60 %, the dark part. Most sentences are short, and one long one is enough to fill all others up "
+        "to its length.",
     ),
     "clinic_curves": Question(
-        prompt="One of the two cuts is wrong. What do the two curves of the loss look like?",
-        choices=("only one of them falls", "both fall, and one ends far above the other", "both end near 0"),
+        prompt="One of the two cuts is wrong. How many of the symbols does the encoder with that cut name rightly in "
+        "the end?",
+        choices=("a tenth, as by guessing", "about half", "nearly all"),
         answer=2,
-        finding="Both fall from 2.4 to less than 0.1, B’s a little later. And both encoders then name more than 95 % "
-        "of the symbols. Nothing here says which of them is wrong.",
+        finding="Both curves of the loss fall from 2.4 to less than 0.1, B’s later. And both encoders then name more "
+        "than 95 % of the symbols.",
     ),
     "clinic_enough": Question(
         prompt="Twenty patients, five tests. How many of the tests does it take, at the least, to notice every one?",
@@ -488,6 +489,20 @@ QUESTIONS = {
         answer=1,
         finding="The error falls from 0.2 at width 4 to 0.005 at 512: on numbers that reach about 5, that is a "
         "thousandth.",
+    ),
+    "blocks_exchanged": Question(
+        prompt="Blocks 3 and 4 of MiniLM change places, in the middle of six. What cosine do the vectors that come out "
+        "have with the right ones, in the mean?",
+        choices=("about 0: nothing of them is left", "about 0.4", "about 0.9: hardly anything has changed"),
+        answer=2,
+        finding="It is 0.92: two blocks of the middle change places, and the vectors hardly notice. The first two, "
+        "exchanged, leave 0.78, the last two 0.54; with the first in the last one’s place it is 0.20.",
+    ),
+    "man_bites_dog": Question(
+        prompt="“The dog bit the man” and “The man bit the dog”: what is the cosine of their vectors?",
+        choices=("below 0.5: it is another story", "about 0.8", "above 0.95"),
+        answer=2,
+        finding="It is 0.98: for this model the two say nearly the same. With an apple in the dog’s place it is 0.49.",
     ),
 }
 

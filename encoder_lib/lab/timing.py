@@ -25,7 +25,6 @@ from encoder_lib.model.encoder import EncoderLayer
 MIN_SECONDS = 0.005  # seconds that a function is given in a round, at least
 
 
-@torch.no_grad()
 def benchmark(
     functions: Mapping[str, Callable[[], object]], *, rounds: int = 7, budget: float = 2.0, threads: int = 1
 ) -> dict[str, float]:
@@ -40,6 +39,29 @@ def benchmark(
     Raises: TypeError or ValueError for no functions or what are none, rounds or threads that are not integers ≥ 1, a
     budget ≤ 0.
     """
+    return {name: median(times) for name, times in _rounds(functions, rounds, budget, threads).items()}
+
+
+def spread(
+    functions: Mapping[str, Callable[[], object]], *, rounds: int = 7, budget: float = 2.0, threads: int = 1
+) -> dict[str, list[float]]:
+    """Columns of a table, one line a function: the milliseconds of its quickest, its median and its slowest round.
+
+    Functions whose times overlap cannot be told apart. What a round is, and what is refused: as `benchmark`.
+    """
+    seen = _rounds(functions, rounds, budget, threads).values()
+    return {
+        "quickest, ms": [1000 * min(times) for times in seen],
+        "median, ms": [1000 * median(times) for times in seen],
+        "slowest, ms": [1000 * max(times) for times in seen],
+    }
+
+
+@torch.no_grad()
+def _rounds(
+    functions: Mapping[str, Callable[[], object]], rounds: int, budget: float, threads: int
+) -> dict[str, list[float]]:
+    """The seconds of one call of each function, in every round."""
     expect.mapping("functions", functions, "function", "{'name': function}")
     for name, function in functions.items():
         expect.function(f"functions: {name}", function)
@@ -58,7 +80,7 @@ def benchmark(
             for name, function in functions.items():
                 seen[name].append(_seconds(function, calls[name], clock))
                 spent += seen[name][-1] * calls[name]
-        return {name: median(times) for name, times in seen.items()}
+        return seen
     finally:
         torch.set_num_threads(before)
 

@@ -27,7 +27,10 @@ def server(tmp_path_factory):
         yield address
 
 
-@pytest.fixture(scope="module", params=[path.name for path in NOTEBOOKS])
+FIRST, *LATER = [path.name for path in NOTEBOOKS]  # `make test` opens the first; each takes most of a minute
+
+
+@pytest.fixture(scope="module", params=[FIRST, *(pytest.param(name, marks=pytest.mark.long) for name in LATER)])
 def notebook(request, browser, server):
     """A notebook that was opened, looked at and run from top to bottom."""
     page = NotebookPage(browser, server, request.param)

@@ -133,6 +133,72 @@ def test_broken_code_fails_and_the_solution_passes(name, default_dtype):
     assert len(result.passed) >= 2 and not result.hint
 
 
+# the least that has to change in a case's own code: what stands there, and what should
+SMALLEST = {
+    "check_evaluation": {"self.dropout)  # (B": "self.dropout, self.training)  # (B"},
+    "check_stack": {
+        "        self.layer = EncoderLayer(d_model, n_heads, d_ff)\n": "",
+        "deepcopy(self.layer)": "EncoderLayer(d_model, n_heads, d_ff)",
+    },
+    "check_torch_mask": {"=real": "=~real"},
+    "check_positions": {
+        "self.table = sinusoidal_table(100, d_model)": 'self.register_buffer("table", sinusoidal_table(100, d_model))'
+    },
+    "check_table": {"2 * i /": "2 * (i // 2) /"},
+    "check_feed_forward": {"layers = nn.Sequential()": "layers = self.layers = nn.Sequential()"},
+    "check_split": {"reshape(B, T,": "reshape(B, x.shape[1],"},
+    "check_half_precision": {"-1e9": "torch.finfo(scores.dtype).min"},
+    "check_embedding": {"self.token(ids) + self.position(ids)": "self.position(self.token(ids))"},
+    "check_empty_text": {".softmax(dim=-1)": ".softmax(dim=-1).masked_fill(~mask, 0)"},
+    "check_quiet_rows": {"1e-10": "1e-5"},
+    "check_self_attention": {
+        "self.d_model = d_model": "self.maps = nn.ModuleList(nn.Linear(d_model, d_model) for _ in range(3))",
+        "(nn.Linear(self.d_model, self.d_model)(x) for _ in range(3))": "(linear(x) for linear in self.maps)",
+    },
+    "check_padding_row": {
+        "xavier_uniform_(weight)": "xavier_uniform_(weight)\n            nn.init.zeros_(weight[padding_idx])"
+    },
+    "check_context": {"mask & past": "mask"},
+    "check_batch_mask": {"scores, real)": "scores, real[:, None])"},
+    "check_padding": {"x = layer(x)": "x = layer(x, (ids != 0)[:, None, None])"},
+    "check_mixture": {"dim=1": "dim=-1"},
+    "check_reread": {"network(x)": "network(y)"},
+    "check_wide": {"key.transpose(-2, -1)": "key.transpose(-2, -1) / query.shape[-1] ** 0.5"},
+    "check_biased_variance": {
+        "x.std(dim=-1, keepdim=True)": "x.var(dim=-1, keepdim=True, unbiased=False)",
+        "(std + eps)": "(std + eps).sqrt()",
+    },
+}
+
+
+@pytest.mark.parametrize(("number", "name"), NUMBERED)
+def test_the_smallest_mend_with_the_cells_own_defaults_passes_and_no_test_objects(number, name, default_dtype):
+    code = code_of(name)
+    for wrong, right in SMALLEST[name].items():
+        assert code.count(wrong) == 1
+        code = code.replace(wrong, right)
+    result = getattr(clinic, name)(made(code))
+    assert result.correct, result
+    assert not any(clinic.notices(test, clinic.patient(number, made(code))) for test in TESTS.values())
+
+
+def arguments(code):
+    """What a piece takes, with its defaults."""
+    return re.search(r"^def \w+(\(.*\))|def __init__(\(.*\))", code, re.MULTILINE).groups()
+
+
+@pytest.mark.parametrize("name", [name for name in NAMES if name != "check_quiet_rows"])  # its ε is the fault
+def test_the_mend_in_the_fold_takes_what_the_cell_takes(name):
+    assert arguments(mend(name)) == arguments(code_of(name))
+
+
+def test_each_fault_of_case_20_has_a_hint_of_its_own(default_dtype):
+    """Whatever the number of tries."""
+    half = CLINIC["check_biased_variance"][2]["biased, ε outside"]
+    hints = {clinic.check_biased_variance(half).hint for _ in range(4)}
+    assert len(hints) == 1 and "ε" in hints.pop()
+
+
 @pytest.mark.parametrize(("name", "thing"), RIGHT)
 def test_another_way_to_mend_it_passes(name, thing, default_dtype):
     result = getattr(clinic, name)(thing)
@@ -161,10 +227,48 @@ def test_half_mended_code_fails_with_a_hint(name, thing, default_dtype):
         ("check_table", "no cosines", "At position 0"),
         ("check_table", "sine and cosine swapped", "At position 0"),
         ("check_table", "half the exponent", "The first clock is right"),
-        ("check_feed_forward", "a plain list", "does the module look there"),
+        ("check_torch_mask", "padding zeroed as a query", "The mask is right"),
+        ("check_positions", "always float32", "the table has kept its own"),
+        ("check_feed_forward", "a plain list", "not a list's"),
+        ("check_feed_forward", "no bend", "a ReLU between them"),
         ("check_feed_forward", "detached", "cut it off"),
+        ("check_split", "no transpose", "a slice of one token"),
+        ("check_split", "every n-th number", "the first half of its numbers"),
+        ("check_half_precision", "−1e4", "as low as −30000"),
+        ("check_half_precision", "times the mask", "In float64 all was well"),
+        ("check_half_precision", "in float32", "the dtype that the scores have"),
         ("check_embedding", "padding like a word", "told so"),
+        ("check_embedding", "tokens twice", "twice, or not at all"),
+        ("check_embedding", "no positions", "twice, or not at all"),
+        ("check_embedding", "no tokens", "twice, or not at all"),
+        ("check_empty_text", "lowest number", "The NaN is gone"),
+        ("check_empty_text", "−1e9", "The NaN is gone"),
+        ("check_empty_text", "times the mask", "those that may be seen share 1"),
+        ("check_empty_text", "−1e9, then the mask", "Does float16 have the number"),
+        ("check_quiet_rows", "nan_to_num", "Small ones show ε"),
+        ("check_quiet_rows", "ε of 1e-6", "Small ones show ε"),
+        ("check_quiet_rows", "ε outside", "Small ones show ε"),
+        ("check_quiet_rows", "float32 and the old ε", "Small ones show ε"),
         ("check_self_attention", "the mask dropped", "and the mask"),
+        ("check_self_attention", "a plain list", "What is in a plain list is not"),
+        ("check_self_attention", "one map for all three", "all three maps"),
+        ("check_padding_row", "no Xavier", "The padding is right"),
+        ("check_padding_row", "row 0 whatever padding is", "Which row is the padding's here"),
+        ("check_padding_row", "a row that learns", "keeps its gradient at zero"),
+        ("check_padding_row", "all rows zero", "The padding is right"),
+        ("check_context", "no mask at all", "Does the softmax still get the mask"),
+        ("check_context", "the other triangle", "in each row"),
+        ("check_batch_mask", "queries hidden", "As a query it may ask"),
+        ("check_batch_mask", "no mask", "The second token is padding"),
+        ("check_padding", "first layer alone", "With one layer it is right"),
+        ("check_padding", "inverted", "nothing may be hidden"),
+        ("check_reread", "pre-norm", "goes through norm1"),
+        ("check_reread", "in place", "+="),
+        ("check_wide", "/ √T", "has to be 1 there"),
+        ("check_wide", "a fixed 1/2", "know of the width"),
+        ("check_biased_variance", "biased, ε outside", "The second fault"),
+        ("check_biased_variance", "an ε of 1e-6", "it is torch's"),
+        ("check_biased_variance", "no parentheses", "its own mean"),
     ],
 )
 def test_the_first_hint_speaks_of_the_mistake_that_was_made(name, mistake, words):

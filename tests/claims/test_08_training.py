@@ -2,9 +2,11 @@
 
 import math
 
+import nbformat
 import pytest
 import torch
 import torch.nn.functional as F
+from places import ROOT
 
 from encoder_lib import trace
 from encoder_lib.lab import ladder
@@ -13,10 +15,12 @@ from encoder_lib.training.tasks import IGNORE_INDEX, TASKS, Sample, weight_on
 SEEDS = (0, 1, 2)
 
 
-def learned(notebook, task, seed, steps=150, **sizes):
-    """A model that the notebook's own loop has trained on a task."""
+def learned(notebook, task, seed, steps=150, drawn_first=0, **sizes):
+    """A model that the notebook's own loop has trained on a task; rows for a recording may be drawn before."""
     torch.manual_seed(seed)
     model = notebook["fresh_model"](task, **sizes)
+    if drawn_first:
+        task.draw(drawn_first)
     notebook["train"](model, lambda: task.draw(64), steps)
     return model
 
@@ -82,15 +86,15 @@ def test_watch_is_called_before_each_step(notebook):
 
 @pytest.mark.long
 @pytest.mark.parametrize("seed", SEEDS)
-def test_eight_and_sixteen_rows_are_learned_by_heart_and_32_and_64_teach_the_rule(notebook, seed):
-    new, share = notebook["held_out"], notebook["share_right"]
-    for n in (8, 16, 32, 64):
+def test_eight_rows_are_learned_by_heart_and_64_teach_the_rule(notebook, seed):
+    new, share = notebook["held_out"], notebook["percent_right"]
+    for n in (8, 64):
         torch.manual_seed(seed)
         few, model = TASKS["pointer"].draw(n), notebook["fresh_model"](TASKS["pointer"])
         notebook["train"](model, lambda few=few: few, 150)
         assert share(model(few.ids), few) == 100, n
         right = share(model(new.ids), new)
-        assert {8: 10 < right < 20, 16: 15 < right < 35}.get(n, right > 95), (n, right)
+        assert 10 < right < 20 if n == 8 else right > 95, (n, right)
 
 
 def test_the_table_of_the_two(notebook):
@@ -125,10 +129,20 @@ def test_what_one_should_have_found_in_the_explorer(notebook):
 # Forbid the look
 
 
-def test_a_place_drawn_at_random_is_never_the_source(notebook):
+def test_a_place_drawn_at_random_is_never_the_source_and_letters_stay_free(notebook):
     source = torch.arange(16).repeat(500, 1)
-    elsewhere = (source + torch.randint(1, 16, source.shape)) % 16
-    assert (elsewhere != source).all() and elsewhere.min() == 0 and elsewhere.max() == 15
+    drawn = notebook["elsewhere"](source)
+    assert (drawn != source).all() and drawn.min() == 0 and drawn.max() == 15
+    assert all((drawn[:, place] == other).any() for place in range(16) for other in range(16) if other != place)
+    source = notebook["held_out"].source
+    drawn = notebook["control"]
+    assert torch.equal(drawn < 0, source < 0) and (drawn[:, :8] == IGNORE_INDEX).all()
+    assert (drawn != source)[:, 8:].all() and drawn.max() == 15
+    assert notebook.shown(str(drawn[0, 8:].tolist())) and notebook.shown(str(source[0, 8:].tolist()))
+
+
+def test_the_control_costs_no_answer(notebook):
+    assert notebook.shown("without the place drawn at random: 100 % right")
 
 
 def test_without_the_source_arrows_guess_among_ten(notebook):
@@ -170,39 +184,43 @@ def test_partners_are_found_and_no_head_looks_at_them_much(notebook):
     assert round(100 / 16) == 6
 
 
-def test_forbidding_the_partner_costs_more_than_forbidding_the_place_with_most_weight(notebook):
-    trained, at_random, most, partner = numbers(notebook, "% right")
-    lost = [trained - partner, trained - most, trained - at_random]
-    assert lost == [pytest.approx(45, abs=1.5), pytest.approx(34, abs=1.5), pytest.approx(7, abs=1.5)]
+def test_at_random_6_percent_of_the_weight_the_most_16_and_the_partner_9(notebook):
+    assert numbers(notebook, "mean weight, %") == [6, 16, 9]
+
+
+def test_a_place_is_the_largest_of_the_mean_map_when_the_partner_is_blotted_out(notebook):
+    at_random, most, partner = notebook["places"]
+    source, others = notebook["pairs"].source, notebook["others"]
+    assert (at_random != source).all() and (most != source).all() and torch.equal(partner, source)
+    assert (others.gather(-1, source[..., None]) == 0).all()
+    assert torch.equal(others.gather(-1, most[..., None])[..., 0], others.amax(dim=-1))
+    same = torch.arange(16) != source[..., None]
+    assert torch.equal(others[same], notebook["looks"][same])
+
+
+def test_without_random_most_and_partner_93_65_and_55_are_left_so_28_and_38_hang_on_the_two(notebook):
+    at_random, most, partner = numbers(notebook, "% right without it")
+    assert [at_random, most, partner] == [pytest.approx(93, abs=1), pytest.approx(65, abs=1), pytest.approx(55, abs=1)]
+    assert at_random - most == pytest.approx(28, abs=1.5) and at_random - partner == pytest.approx(38, abs=1.5)
     assert notebook.prediction("forbidden").result is not None
 
 
-def test_that_place_gets_16_percent_the_partner_9_and_in_most_rows_it_is_more(notebook):
-    looks, pairs = notebook["looks"], notebook["pairs"]
-    most = looks.gather(-1, notebook["most_weight"][..., None])
-    partner = looks.gather(-1, pairs.source[..., None])
-    assert round(100 * most.mean().item()) == 16 and round(100 * partner.mean().item()) == 9
-    assert (most > partner).double().mean() > 0.6
-    assert (notebook["most_weight"] != pairs.source).all()
-
-
 @pytest.mark.long
-@pytest.mark.parametrize(("seed", "partner", "most"), [(1, 54, 23), (2, 41, 28)])
-def test_so_with_two_other_seeds(notebook, seed, partner, most):
+@pytest.mark.parametrize(("seed", "of_partner", "of_most"), [(1, 53, 18), (2, 33, 24)])
+def test_two_other_seeds_say_the_same_of_the_two_looks(notebook, seed, of_partner, of_most):
     pairs = notebook["pairs"]
-    model = learned(notebook, TASKS["brackets"], seed, steps=250, n_layers=2, n_heads=4)
+    model = learned(notebook, TASKS["brackets"], seed, steps=250, drawn_first=100, n_layers=2, n_heads=4)
     heads = looks(model, pairs)
     on_partner = torch.stack([weight_on(pairs.source, weights) for weights in heads])
     assert on_partner.max() < 0.4 and on_partner.mean() < 0.15
     mean = torch.cat(heads, dim=1).mean(dim=1)
     place = mean.masked_fill(torch.arange(16) == pairs.source[..., None], 0).argmax(dim=-1)
-    more = mean.gather(-1, place[..., None]) > mean.gather(-1, pairs.source[..., None])
-    assert more.double().mean() > 0.6
-    trained, at_random, nothing = notebook["three_ways"](model, pairs)
+    assert weight_on(place, mean[:, None]) > 1.2 * weight_on(pairs.source, mean[:, None])
+    trained, at_random, without_partner = notebook["three_ways"](model, pairs)
     without_most = notebook["right_without"](model, pairs, place)
-    assert trained > 99 and trained - at_random < 8
-    assert (trained - nothing).item() == pytest.approx(partner, abs=3)
-    assert (trained - without_most).item() == pytest.approx(most, abs=3)
+    assert trained > 99
+    assert (at_random - without_partner).item() == pytest.approx(of_partner, abs=3)
+    assert (at_random - without_most).item() == pytest.approx(of_most, abs=3)
 
 
 def test_training_meets_practically_all_of_the_rows(notebook):
@@ -231,7 +249,7 @@ def test_there_are_1430_rows_and_a_fifth_that_was_withheld_is_answered_as_well(n
     new = withheld(batch.ids)
     assert 0.15 < new.double().mean() < 0.25
     batch = Sample(*(x[new] for x in batch))
-    assert notebook["share_right"](model(batch.ids), batch) > 99
+    assert notebook["percent_right"](model(batch.ids), batch) > 99
 
 
 def test_training_meets_most_rows():
@@ -275,11 +293,37 @@ def test_with_norms_half_after_200_steps_and_nearly_all_after_400(notebook):
     assert notebook.prediction("more_steps").result is not None
 
 
+TABLE = {  # settings, % right after 200 steps and after 400, from three seeds each
+    "the whole model": ({}, (85, 97, 96), (100, 100, 100)),
+    "with norms": ({"norm": True}, (51, 55, 52), (99, 99, 100)),
+    "no residual": ({"residual": False}, (50, 51, 50), (50, 50, 51)),
+    "two heads in place of one": ({"n_heads": 2}, (78, 99, 74), (100, 100, 100)),
+    "two layers in place of one": ({"n_layers": 2}, (99, 99, 100), (100, 100, 100)),
+}
+
+
 @pytest.mark.long
-@pytest.mark.parametrize("seed", SEEDS[1:])
-def test_norms_are_late_with_two_other_seeds(notebook, seed):
-    right = notebook["cards_right"]
-    assert right(seed, norm=True) < 60 and right(seed, steps=400, norm=True) > 97
+@pytest.mark.parametrize("name", TABLE)
+def test_the_table_of_seeds_and_steps(notebook, name):
+    settings, after_200, after_400 = TABLE[name]
+    for steps, percents in ((200, after_200), (400, after_400)):
+        for seed, percent in zip(SEEDS, percents, strict=True):
+            right = notebook["cards_right"](seed, steps=steps, **settings).item()
+            assert right == pytest.approx(percent, abs=2), (steps, seed)
+
+
+def test_the_table_stands_in_the_notebook_and_allows_two_of_five_sentences():
+    cells = nbformat.read(ROOT / "notebooks" / "08_training.ipynb", as_version=4).cells
+    prose = "\n".join(cell.source for cell in cells)
+    for name, (_, after_200, after_400) in TABLE.items():
+        first, second = (", ".join(map(str, percents)) for percents in (after_200, after_400))
+        assert f"| {name} | {first} | {second} |" in prose
+    whole, norms, residual, heads, layers = (after for _, after, _ in TABLE.values())
+    late = [after for _, _, after in TABLE.values()]
+    assert max(norms) < min(whole) and min(late[1]) >= 99  # behind, then caught up
+    assert max(residual + late[2]) <= 51  # stays at half
+    assert [two > one for two, one in zip(heads, whole, strict=True)] == [False, True, False]
+    assert min(layers) > max(whole)
 
 
 @pytest.mark.long
@@ -288,11 +332,29 @@ def test_without_a_residual_connection_600_steps_are_not_enough(notebook, seed):
     assert abs(notebook["cards_right"](seed, steps=600, residual=False) - 50) < 3
 
 
+@pytest.mark.long
+@pytest.mark.parametrize("part", ["residual", "feed_forward"])
+@pytest.mark.parametrize("seed", (0, 1))
+def test_without_residual_or_network_every_letter_is_found_and_its_case_is_a_toss(notebook, part, seed):
+    torch.manual_seed(seed)
+    parts = {"positions": "learned", "attention": True, "feed_forward": True, "residual": True}
+    model = ladder.CardModel(**(parts | {part: False})).float()
+    notebook["train"](model, lambda: Sample(*ladder.deal(64), source=None), 200)
+    cards, answers = ladder.deal(2000)
+    named = model(cards).argmax(dim=-1)
+    letter, case = named // 2 == answers // 2, named % 2 == answers % 2
+    assert letter.double().mean() > 0.99 and abs(case.double().mean() - 0.5) < 0.02
+
+
+def test_four_letters_in_two_cases_make_eight_answers():
+    assert len(ladder.LETTERS) == 8 and 1 / 8 == 0.125 and ladder.LETTERS == "aAbBcCdD"
+
+
 # Keep what was learned
 
 
 def test_the_twin_gives_the_same_numbers(notebook):
-    assert notebook.shown("largest difference 0.0000000000") and notebook.shown("{'task': 'arrows'}")
+    assert notebook.shown("20 tensors in the file, largest difference 0.0000000000")
     for mine, its in zip(notebook["model"].parameters(), notebook["twin"].parameters(), strict=True):
         assert torch.equal(mine, its)
 
@@ -311,24 +373,40 @@ def test_with_anothers_mask_it_names_anothers_partner(notebook):
     assert own < 20 and theirs > 70
 
 
-def test_weights_on_the_partner_form_in_70_steps_and_answers_go_on_improving(notebook):
+def test_no_head_ever_gives_the_partner_more_than_17_percent(notebook):
+    assert notebook["watcher"].weights.max() < 0.17
+
+
+def test_half_of_the_answers_come_while_both_layers_look_evenly(notebook):
     watcher = notebook["watcher"]
-    right, weights = watcher.accuracies, watcher.weights.flatten(1)  # (N,), (N, heads)
-    at = watcher.steps.index(70)
-    assert weights.max() < 0.18 and 0.7 < right[at] < 0.8 and right[-1] > 0.99
-    assert (weights[at:] - weights[at]).abs().max() < 0.06 and (weights[-1] - weights[at]).mean().abs() < 0.02
+    at = watcher.steps.index(20)
+    assert 0.48 < watcher.accuracies[at] < 0.55
+    assert (100 * watcher.weights[at].mean(dim=-1)).round().tolist() == [6, 6]
 
 
-def test_of_the_tokens_of_alice_about_15_percent_are_chosen(notebook):
-    chosen, masked, replaced = notebook["chosen"], notebook["masked"], notebook["replaced"]
-    assert notebook.shown("254 tokens, 31 chosen: 27 masked, 4 replaced") and notebook.shown("was skimmed to get very")
-    assert not (masked & replaced).any() and ((masked | replaced) <= chosen).all()
+def test_layer_1_has_formed_by_step_70_and_layer_2_by_150(notebook):
+    watcher = notebook["watcher"]
+    percent = dict(zip(watcher.steps, 100 * watcher.weights.mean(dim=-1), strict=True))
+    right = dict(zip(watcher.steps, watcher.accuracies.tolist(), strict=True))
+    assert percent[70][0] == pytest.approx(9, abs=0.5) and 0.72 < right[70] < 0.78
+    assert all(abs(percent[step][0] - percent[70][0]) < 0.6 for step in range(70, 250, 10))
+    assert [percent[step][1].item() for step in (70, 90, 150)] == [pytest.approx(x, abs=0.5) for x in (7, 8, 9)]
+    assert percent[150][1] - percent[70][1] > 1.5
+    assert all((percent[step] - percent[150]).abs().max() < 0.4 for step in range(150, 250, 10))
+    assert right[150] == pytest.approx(0.97, abs=0.01) and right[240] > 0.99
+
+
+def test_of_the_tokens_of_alice_some_are_masked_some_replaced_and_some_kept(notebook):
+    chosen, masked, replaced, kept = (notebook[name] for name in ("chosen", "masked", "replaced", "kept"))
+    assert notebook.shown("254 tokens, 35 chosen: 29 masked, 2 replaced, 4 kept as they are")
+    assert notebook.shown("into pablo book her sister")
+    assert torch.equal(masked.int() + replaced.int() + kept.int(), chosen.int())
     given, ids, targets = notebook["given"], notebook["ids"], notebook["targets"]
     assert torch.equal(given[~masked & ~replaced], ids[~masked & ~replaced])
     assert (targets[~chosen] == IGNORE_INDEX).all() and torch.equal(targets[chosen], ids[chosen])
 
 
-def test_in_the_long_run_the_shares_are_15_80_10_and_10_percent():
+def test_in_the_long_run_it_is_15_80_10_and_10_percent():
     torch.manual_seed(0)
     chosen, fate = torch.rand(10**6) < 0.15, torch.rand(10**6)
     shares = [chosen.double().mean()]

@@ -286,7 +286,7 @@ def test_cat_moves_the_vector_most_and_it_hardly(notebook):
     assert effect[tokens.index("it")] < 0.01 and effect.max() > 0.29
 
 
-@pytest.mark.parametrize("start", [None, 4])
+@pytest.mark.parametrize("start", [None, pytest.param(4, marks=pytest.mark.long)])
 def test_the_most_weight_gets_three_times_as_far_as_any_token(notebook, start):
     results = notebook["results"]
     if start is not None:

@@ -16,6 +16,7 @@ from encoder_lib import (
 from encoder_lib.checks import clinic
 from encoder_lib.checks.clinic import rounds
 from encoder_lib.seeded import seeded
+from encoder_lib.training.tasks import reversal
 
 SEEDS = (0, 1, 2)
 NAMES = ["repeats", "parameters", "invariances", "sizes, types", "parity"]
@@ -50,6 +51,28 @@ def test_the_picture_shows_two_curves_of_120_steps(notebook):
     assert [line.get_label()[0] for line in lines] == ["A", "B"] and all(len(line.get_xdata()) == 120 for line in lines)
     assert all(line.get_label()[1:] == " (100% right at the end)" for line in lines)
     assert abs(notebook["losses_a"][0] - 2.4) < 0.1 and notebook["losses_b"][-1] < 0.1
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_sixteen_heads_are_a_dozen_steps_late_and_nothing_is_wrong_with_them(notebook, seed, default_dtype):
+    def first(cut):
+        return notebook["first_below_1"](clinic.train(clinic.cut_with(cut), seed=seed)[0])
+
+    sixteen = clinic.cut_with(lambda x, n_heads: notebook["cut_a"](x, 16))
+    late = first(lambda x, n_heads: notebook["cut_a"](x, 16)) - first(notebook["cut_a"])
+    assert 9 <= late <= 15 and clinic.train(sixteen, seed=seed)[1] > 0.95
+
+
+def test_b_is_late_in_the_table_and_so_are_sixteen_heads(notebook):
+    a, b, sixteen = notebook["steps"]
+    assert a + 5 < b and a + 5 < sixteen
+    assert notebook.table("first step with a loss below 1").shape == (3, 1)
+
+
+def test_a_guess_names_a_tenth(notebook):
+    """Eight symbols out of ten."""
+    ids, backwards = reversal(500, 8, 10)
+    assert ids.shape == (500, 8) and ids.unique().tolist() == list(range(10)) and torch.equal(ids.flip(1), backwards)
 
 
 def test_only_as_last_row_changes_and_in_b_none_of_head_1_and_two_of_head_2(notebook):
@@ -97,7 +120,27 @@ def test_after_training_16_of_them_are_what_they_were(notebook):
 def test_16_tensors_have_no_gradient_and_the_paddings_row_is_zero(notebook):
     shown = notebook.table("padding's row")
     assert shown["without a gradient"].tolist() == ["0", "16", "16"]
+    assert shown["equal pairs"].tolist() == ["0", "18", "18"]
     assert shown["padding's row"].tolist() == ["0", "0", "0"]
+
+
+def test_a_layer_has_six_matrices_and_without_the_first_fault_6_equal_pairs_are_left(notebook):
+    assert sum(parameter.ndim == 2 for parameter in EncoderLayer(6, 1, 10).parameters()) == 6
+
+    class Copies(notebook["Stack"]):
+        def __init__(self, *sizes):
+            super().__init__(*sizes)
+            del self.layer
+
+    found = notebook["parameters"](clinic.patient(2, Copies))
+    assert found["without a gradient"] == 0 and found["equal pairs"] == 6
+    noticed = [clinic.notices(test, clinic.patient(2, Copies)) for test in notebook["tests"]]
+    assert noticed == [False, True, False, False, False]  # parity copies the parameters over them
+
+
+def test_pytorchs_stack_copies_too_and_its_documentation_recommends_to_draw_anew():
+    said = " ".join(torch.nn.TransformerEncoder.__doc__.split())
+    assert "are initialized with the same parameters. It is recommended to manually initialize the layers" in said
 
 
 def test_asked_twice_that_stack_answers_the_same(notebook):
@@ -148,6 +191,12 @@ def test_bs_border_lies_farther_back_in_a_longer_sentence(notebook):
         assert notebook["cut_b"](x, 2)[0, 0].max() == last
 
 
+def test_a_longer_sentence_brings_other_tokens_to_the_heads_and_tears_one_in_two(notebook):
+    shown = notebook.table("11 tokens")
+    assert shown["8 tokens"].tolist() == ["[1, 2]", "[3, 4]", "[5, 6]", "[7, 8]"]
+    assert shown["11 tokens"].tolist() == ["[1, 2, 3]", "[3, 4, 5, 6]", "[6, 7, 8, 9]", "[9, 10, 11]"]
+
+
 def test_through_one_head_or_another_every_place_hears_of_all_eight(notebook):
     """In the sizes of the training, with attention that hides nothing."""
     x = torch.randn(1, 8, 32, requires_grad=True)
@@ -185,6 +234,17 @@ def test_what_moves_is_a_parameter_or_a_buffer(notebook):
 def test_the_fourth_patient_stops_with_an_error(notebook):
     shown = notebook.table("wrong type")
     assert shown["wrong type"].tolist() == shown["not finite"].tolist() == ["0"] + ["TypeError"] * 2
+    with seeded(0), rounds._float64():
+        model = clinic.patient(4)().to(torch.float32).eval()
+        assert model.embedding(notebook["ids"]).dtype == torch.float64  # the addition goes through
+        with pytest.raises(TypeError, match=r"query: expected torch.float32 like the weights, got torch.float64"):
+            model(notebook["ids"])
+
+
+def test_attention_answers_two_queries_as_if_they_were_asked_with_the_others():
+    with seeded(0):
+        layer, x = MultiHeadAttention(6, 1), torch.randn(1, 5, 6)
+        assert torch.allclose(layer(x[:, :2], x, x), layer(x, x, x)[:, :2], atol=1e-6)
 
 
 def test_the_wallpaper_lies_between_minus_1_and_1_and_its_row_0_is_right(notebook):
@@ -244,6 +304,21 @@ def test_the_wallpaper_is_off_by_0_16_in_numbers_of_size_1_or_2(notebook):
     assert 1 < sizes.mean() < 2 and sizes.max() < 2.5
 
 
+def test_a_fault_in_the_librarys_own_table_would_stand_on_both_sides(notebook):
+    """Patient 5 beside a twin that gets its positions from the same wrong table."""
+    model, theirs = clinic.patient(5)().eval(), clinic.SOUND.twin()
+    words = notebook["share_parameters"](model, theirs)
+    x = words[notebook["ids"]] + notebook["position_table"](5, 6)
+    off = model(notebook["ids"]) - theirs(x, src_key_padding_mask=~notebook["real"])
+    assert off[notebook["real"]].abs().max() < 1e-14
+
+
+def test_pytorch_keeps_queries_keys_and_values_in_one_matrix_and_from_torch_cuts_it_in_three(notebook):
+    theirs, ours = notebook["theirs"].layers[0], from_torch(notebook["theirs"]).layers[0].attention
+    three = torch.cat([ours.q_proj.weight, ours.k_proj.weight, ours.v_proj.weight])
+    assert torch.equal(theirs.self_attn.in_proj_weight, three)
+
+
 # The rounds
 
 
@@ -271,6 +346,20 @@ def test_three_faults_stop_the_model_as_soon_as_it_reads_ids_and_then_no_test_ge
             clinic.patient(case)().eval()(notebook["ids"])
     for case in set(range(1, 21)) - set(full):
         clinic.patient(case)().eval()(notebook["ids"])
+
+
+def test_in_rows_2_and_12_and_in_the_full_ones_parity_stops_before_a_number_is_compared(notebook):
+    stopped = []
+    for case in range(1, 21):
+        with seeded(0), rounds._float64():
+            try:
+                notebook["parity"](clinic.patient(case))
+            except (RuntimeError, ValueError):
+                stopped.append(case)
+    assert stopped == [2, 6, 9, 12, 15]
+    for case in (2, 12):
+        with pytest.raises((RuntimeError, ValueError), match=r"zip|must match"):
+            notebook["share_parameters"](clinic.patient(case)(), clinic.SOUND.twin())
 
 
 def test_five_faults_pass_parity_by(notebook):
@@ -302,13 +391,27 @@ def test_an_encoder_built_by_hand_passes_all_five(notebook):
     assert shown["notices"].tolist() == ["False"] * 5 and list(shown.index) == NAMES
 
 
-def test_with_norm_first_parity_alone_objects(notebook):
+@pytest.mark.parametrize("twin", ["by hand", "the clinic's"])
+def test_with_norm_first_parity_alone_objects_and_numbers_are_compared(notebook, twin, default_dtype):
     def mine():
         torch.manual_seed(0)
-        return TransformerEncoder(11, 2, 6, 1, 10, padding_idx=0, norm_first=True)
+        return TransformerEncoder(11, 2, 6, 1, 10, padding_idx=0, final_norm=False, norm_first=True)
 
-    mine.twin = clinic.SOUND.twin
+    mine.twin = notebook["twin"] if twin == "by hand" else clinic.SOUND.twin
     assert [clinic.notices(test, mine) for test in notebook["tests"]] == [False] * 4 + [True]
+    assert notebook["parity"](mine)["beside PyTorch's"] > 1
+
+
+def test_pytorchs_layers_begin_as_copies_with_the_attentions_biases_at_0_and_gains_at_1_and_the_twins_do_not(notebook):
+    layer = torch.nn.TransformerEncoderLayer(6, 1, 10, batch_first=True)
+    stack = torch.nn.TransformerEncoder(layer, 2, enable_nested_tensor=False)
+    one, other = (dict(layer.named_parameters()) for layer in stack.layers)
+    assert all(torch.equal(one[name], other[name]) for name in one) and stack.norm is None
+    assert not one["self_attn.in_proj_bias"].any() and not one["self_attn.out_proj.bias"].any()
+    assert one["norm1.weight"].eq(1).all() and one["norm2.weight"].eq(1).all()
+    one, other = (dict(layer.named_parameters()) for layer in notebook["twin"]().layers)
+    assert not any(torch.equal(one[name], other[name]) for name in one)
+    assert one["self_attn.in_proj_bias"].all() and one["norm1.weight"].ne(1).all()
 
 
 # The other cases

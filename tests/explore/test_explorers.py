@@ -9,8 +9,11 @@ from explorers import EXPLORERS, SENTENCE, ends, minilm, picture
 
 from encoder_lib import explore
 
+SLOW = ("depth",)  # it runs stacks of many layers
+NAMES = [pytest.param(name, marks=pytest.mark.long) if name in SLOW else name for name in EXPLORERS]
 
-@pytest.mark.parametrize("name", EXPLORERS)
+
+@pytest.mark.parametrize("name", NAMES)
 def test_every_control_changes_picture_and_description(name):
     for control, (low, high) in ends(EXPLORERS[name]()).items():
         explorer = EXPLORERS[name]()
@@ -38,7 +41,7 @@ def test_every_explorer_has_a_static_picture_with_its_description(name):
     assert bundle["image/png"] and "<img alt=" in bundle["text/html"] and explorer.description in bundle["text/plain"]
 
 
-@pytest.mark.parametrize("name", EXPLORERS)
+@pytest.mark.parametrize("name", NAMES)
 def test_no_control_touches_the_random_numbers_of_the_notebook(name):
     explorer = EXPLORERS[name]()
     before = torch.get_rng_state()

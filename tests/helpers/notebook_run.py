@@ -2,6 +2,7 @@
 
 import ast
 import io
+import linecache
 from contextlib import redirect_stderr, redirect_stdout
 
 import nbformat
@@ -71,8 +72,10 @@ def evaluate(source, variables):
     """Run a cell, and return the value of its last line when that is an expression."""
     body = ast.parse(source).body
     last = body.pop() if body and isinstance(body[-1], ast.Expr) else None
-    exec(compile(ast.Module(body, []), "<cell>", "exec"), variables)
-    return None if last is None else eval(compile(ast.Expression(last.value), "<cell>", "eval"), variables)
+    file = f"<cell {len(linecache.cache)}>"  # a kernel, too, lets the source of a cell be looked up
+    linecache.cache[file] = (len(source), None, source.splitlines(keepends=True), file)
+    exec(compile(ast.Module(body, []), file, "exec"), variables)
+    return None if last is None else eval(compile(ast.Expression(last.value), file, "eval"), variables)
 
 
 def as_text(value):

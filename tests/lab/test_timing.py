@@ -13,7 +13,7 @@ from torch.utils.flop_counter import FlopCounterMode
 from encoder_lib import EncoderLayer, attention, trace
 from encoder_lib.lab import timing
 from encoder_lib.lab.measure import layer_flops
-from encoder_lib.lab.timing import benchmark, compiled, layer_parts, machine, peak_bytes, peak_flops
+from encoder_lib.lab.timing import benchmark, compiled, layer_parts, machine, peak_bytes, peak_flops, spread
 
 SIZES = [(1, 1, 32, 32, 1), (2, 7, 64, 96, 4), (3, 16, 96, 32, 3), (1, 48, 32, 160, 8)]  # B, T, D, F, H
 
@@ -46,6 +46,19 @@ def test_a_race_gives_the_median_of_its_rounds(clock):
     slow_start = clock.worker("a", [9.0, 1.0, 3.0, 1.0, 2.0, 50.0, 4.0])
     seconds = benchmark({"a": slow_start, "b": clock.worker("b", [1.0])}, rounds=5, budget=1e9)
     assert seconds == {"a": 3.0, "b": 1.0}  # of 3, 1, 2, 50, 4; the first two calls do not count
+
+
+def test_a_spread_is_the_quickest_the_median_and_the_slowest_round_in_milliseconds(clock):
+    slow_start = clock.worker("a", [9.0, 1.0, 3.0, 1.0, 2.0, 50.0, 4.0])
+    columns = spread({"a": slow_start, "b": clock.worker("b", [1.0])}, rounds=5, budget=1e9)
+    assert columns == {"quickest, ms": [1e3, 1e3], "median, ms": [3e3, 1e3], "slowest, ms": [50e3, 1e3]}
+
+
+@pytest.mark.parametrize("race", [benchmark, spread])
+def test_no_race_keeps_gradients(race):
+    seen = []
+    race({"grad": lambda: seen.append(torch.is_grad_enabled())}, rounds=1)
+    assert not any(seen)
 
 
 def test_contestants_take_turns(clock):
@@ -120,8 +133,9 @@ def test_neither_time_nor_memory_is_spent_on_gradients():
 )
 def test_a_race_that_cannot_be_run_is_refused_before_it_starts(options, error, words):
     ran = []
-    with pytest.raises(error, match=words):
-        benchmark(**{"functions": {"a": lambda: ran.append(1)}} | options)
+    for race in (benchmark, spread):
+        with pytest.raises(error, match=words):
+            race(**{"functions": {"a": lambda: ran.append(1)}} | options)
     assert not ran
 
 

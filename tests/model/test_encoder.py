@@ -353,6 +353,7 @@ def test_compiles(positional, compiles):
     compiles(model, lambda b, t: (torch.randint(V, (b, t)), causal_mask(t)), (ids, {0: length, 1: length}))
 
 
+@pytest.mark.long
 def test_compiles_with_a_mask_in_four_dimensions(compiles):
     """As one graph, layers and mask of a plain stack."""
     batch, length = torch.export.Dim("B", max=64), torch.export.Dim("T", min=2, max=64)

@@ -114,8 +114,8 @@ PHRASES = {
     "clinic_spread": (r"0\.005", r"a thousandth"),
     "crossing": (r"2,304", r"2304", r"2d \+ f", r"one ninth"),
     "scores_memory": (r"16 times", r"\b12\.58", r"0\.79", r"scores .* as t²", r"grows? with t²"),
-    "online_total": (r"1\.2034", r"one factor", r"too large by", r"e to the 3 − 5", r"shrink", r"online softmax"),
-    "padding_batch": (r"two fifths", r"more than half", r"one long (one|sentence)", r"half of the tokens"),
+    "online_total": (r"1\.2034", r"one factor", r"missing to 5", r"e to the 3 − 5", r"shrink", r"online softmax"),
+    "padding_batch": (r"(?<!\d)(58|60) %", r"more than half", r"one long (one|sentence)", r"half of the tokens"),
 }
 
 

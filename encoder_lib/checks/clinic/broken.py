@@ -156,7 +156,7 @@ def attend_without_the_root(query, key, value, mask):
     return masked_softmax(scores, mask) @ value  # (B, q, K)
 
 
-def layer_norm_by_std(x, eps=1e-6):
+def layer_norm_by_std(x, eps=1e-5):
     mean = x.mean(dim=-1, keepdim=True)
     std = x.std(dim=-1, keepdim=True)
     return (x - mean) / (std + eps)

@@ -24,6 +24,10 @@ from encoder_lib.seeded import seeded
 def check_feed_forward(thing: Callable) -> Verdict:
     """FeedForward(d_model, d_ff): Linear, ReLU, Linear."""
 
+    def runs(thing: Callable) -> str:
+        got = run(made(thing, 2, 3), double([[[1, -1]]])).shape
+        return "" if got == (1, 1, 2) else f"with x of shape (1, 1, 2) expected the same shape, got {tuple(got)}"
+
     def one_token(thing: Callable) -> str:
         module, x = made(thing, 2, 3), double([[[1, -1]]])
         got = run(module, x)
@@ -33,19 +37,21 @@ def check_feed_forward(thing: Callable) -> Verdict:
         module, x = made(thing, 4, 7), numbers(2, 3, 4)
         return difference("2 sequences of 3 tokens", network(module, x, 7), run(module, x))
 
+    between = "Two linear maps, and a ReLU between them: what does the data meet, and in which order?"
     probes = (
-        Probe("one token", one_token),
+        Probe("it runs", runs),
         Probe(
             "what there is to train",
             lambda thing: count(made(thing, 2, 3), 2 * 3 + 3 + 3 * 2 + 2),
             "parameters() finds modules that are attributes, or in nn.Sequential or nn.ModuleList; not a list's.",
         ),
+        Probe("one token", one_token, between),
         Probe(
             "what training reaches",
             lambda thing: no_gradient(made(thing, 4, 7), numbers(2, 3, 4)),
             "The data has to go through what the module holds, and nothing may cut it off from the gradient.",
         ),
-        Probe("several sequences", formula),
+        Probe("several sequences", formula, between),
     )
     hints = (
         "Print list(module.parameters()). Where are the three layers kept, and does the module look there?",
@@ -74,8 +80,16 @@ def check_split(thing: Callable) -> Verdict:
         return look
 
     probes = (
-        Probe("one query, one key", cut(1, 1, 1, 4, 2)),
-        Probe("three queries, three keys", cut(1, 3, 3, 4, 2)),
+        Probe(
+            "one query, one key",
+            cut(1, 1, 1, 4, 2),
+            "With one token there is little to cut: head 1 gets the first half of its numbers, head 2 the second.",
+        ),
+        Probe(
+            "three queries, three keys",
+            cut(1, 3, 3, 4, 2),
+            "A row of a head is a slice of one token. Cut every token first, then bring the heads to the front.",
+        ),
         Probe("two queries, three keys", cut(1, 2, 3, 4, 2)),
         Probe("three queries, two keys", cut(1, 3, 2, 4, 2)),
         Probe("lengths that divide each other", cut(2, 2, 4, 6, 3)),
@@ -104,10 +118,15 @@ def check_half_precision(thing: Callable) -> Verdict:
     def in_float64(thing: Callable) -> str:
         return examine("weigh", thing, masked_softmax, weigh_cases(hidden=False), ("",)).problem
 
+    own = "A hidden key weighs 0, and the answer comes back in the dtype that the scores have."
     probes = (
-        Probe("float64", in_float64),
-        Probe("float32", exact(torch.float32)),
-        Probe("bfloat16", exact(torch.bfloat16)),
+        Probe(
+            "float64",
+            in_float64,
+            "In float64 all was well. A hidden key weighs 0, the others share 1, and a score may be as low as −30000.",
+        ),
+        Probe("float32", exact(torch.float32), own),
+        Probe("bfloat16", exact(torch.bfloat16), own),
         Probe("float16", exact(torch.float16)),
     )
     hints = (
@@ -138,12 +157,17 @@ def check_embedding(thing: Callable) -> Verdict:
         row = of_shape(made(thing, 5, 4), 5, 4)[0]
         return difference("the row of id 0, which is padding,", torch.zeros(4, dtype=torch.float64), row)
 
+    place = "Which row of the positions did each token get? The first of every sentence gets row 0, the next row 1."
     probes = (
-        Probe("the first word of the table", embed([[0]], 3, 2)),
+        Probe(
+            "the first word of the table",
+            embed([[0]], 3, 2),
+            "Position 0 adds 0 and 1 to the word's vector. Which term of your sum is in it twice, or not at all?",
+        ),
         Probe("the last word of the table", embed([[2]], 3, 2)),
-        Probe("as many tokens as numbers in a vector", embed([[3, 1, 2, 0]], 5, 4)),
-        Probe("two sentences", embed([[3, 1, 2], [4, 4, 1]], 5, 4)),
-        Probe("wide vectors", embed([[1, 2, 3]], 5, 16)),
+        Probe("as many tokens as numbers in a vector", embed([[3, 1, 2, 0]], 5, 4), place),
+        Probe("two sentences", embed([[3, 1, 2], [4, 4, 1]], 5, 4), place),
+        Probe("wide vectors", embed([[1, 2, 3]], 5, 16), place),
         Probe("the padding's row", padding, "Id 0 should have a row of zeros: nn.Embedding can be told so."),
     )
     hints = (

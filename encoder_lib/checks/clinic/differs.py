@@ -7,6 +7,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from encoder_lib.checks.clinic.tools import (
+    all_true,
     count,
     double,
     made,
@@ -23,8 +24,12 @@ from encoder_lib.seeded import seeded
 def check_empty_text(thing: Callable) -> Verdict:
     """weigh(scores, mask): softmax over the keys that the mask allows; zeros where it allows none."""
 
-    def value(thing: Callable) -> str:
-        return examine("weigh", thing, masked_softmax, weigh_cases(hidden=True), ("",)).problem
+    def value(hidden: bool) -> Callable[[Callable], str]:
+        return lambda thing: examine("weigh", thing, masked_softmax, weigh_cases(hidden), ("",)).problem
+
+    def number(thing: Callable) -> str:
+        got, given = thing(double([[0, 0]]), ~all_true(1, 2)), "scores [[0.0, 0.0]], mask [[False, False]]"
+        return difference(given, double([[0, 0]]), got) if got.isnan().any() else ""
 
     def gradient(thing: Callable) -> str:
         scores = double([[0, 0], [0, 0]]).requires_grad_()
@@ -41,7 +46,25 @@ def check_empty_text(thing: Callable) -> Verdict:
         got = thing(torch.zeros(1, 2, dtype=torch.float16), torch.tensor([[True, False]]))
         return difference("[[0, 0]] in float16, one key hidden,", double([[1, 0]]), got)
 
-    probes = (Probe("the weights", value), Probe("the gradient", gradient), Probe("half precision", half))
+    probes = (
+        Probe(
+            "some keys hidden",
+            value(hidden=False),
+            "Where a key may be seen all was well: a hidden one weighs 0, and those that may be seen share 1.",
+        ),
+        Probe("no NaN", number),
+        Probe(
+            "hidden keys weigh nothing",
+            value(hidden=True),
+            "The NaN is gone, and hidden keys have a weight. Whatever the softmax says, theirs is 0.",
+        ),
+        Probe(
+            "the gradient",
+            gradient,
+            "The weights are right. Which step makes a wrong number, or a NaN, on the way back?",
+        ),
+        Probe("half precision", half, "Does float16 have the number that you fill in? Case 8 is about that."),
+    )
     return diagnose("Case 10, weigh", thing, probes, hints)
 
 
@@ -53,21 +76,27 @@ def check_quiet_rows(thing: Callable) -> Verdict:
         got = thing(torch.full((1, 3), 3.0, dtype=torch.float16))
         return difference("[[3.0, 3.0, 3.0]] in float16", torch.zeros(1, 3), got)
 
-    def same(label: str, x: Tensor) -> Probe:
+    def same(label: str, x: Tensor, hint: str) -> Probe:
         given = str(x.tolist()) if x.numel() <= 4 else f"x of shape {tuple(x.shape)}"
-        return Probe(label, lambda thing: difference(given, F.layer_norm(x, x.shape[-1:]), thing(x.clone())))
+        return Probe(label, lambda thing: difference(given, F.layer_norm(x, x.shape[-1:]), thing(x.clone())), hint)
+
+    formula = "In whole precision this was right: each row minus its mean, divided by √(its variance + ε)."
 
     probes = (
-        same("three numbers", double([[1, 2, 6]])),
-        same("a row of equal numbers", double([[3, 3, 3]])),
+        same("three numbers", double([[1, 2, 6]]), formula),
+        same("a row of equal numbers", double([[3, 3, 3]]), formula),
         Probe("a row of equal numbers in half precision", half),
-        same("small numbers", double([[0.0, 0.001]])),
-        same("a batch", numbers(2, 3, 8)),
+        same(
+            "small numbers",
+            double([[0.0, 0.001]]),
+            "Equal numbers are right. Small ones show ε: is yours the one of torch's layer norm, and under the root?",
+        ),
+        same("a batch", numbers(2, 3, 8), formula),
     )
     hints = (
         "Which number keeps the denominator from being zero? Is it still there in float16?",
         "Numbers below 6e-8 do not exist in float16. Half precision is fine for vectors, and delicate for variances.",
-        "Compare with torch.nn.functional.layer_norm on numbers as small as 0.001 too.",
+        "Which ε does torch.nn.functional.layer_norm take? Does float16 have that number?",
     )
     return diagnose("Case 11, layer_norm", thing, probes, hints)
 
@@ -96,8 +125,16 @@ def check_self_attention(thing: Callable) -> Verdict:
 
     probes = (
         Probe("the same input twice", twice),
-        Probe("what there is to train", lambda thing: count(made(thing, 4), 3 * (4 * 4 + 4))),
-        Probe("what training reaches", lambda thing: no_gradient(made(thing, 4), numbers(2, 3, 4))),
+        Probe(
+            "what there is to train",
+            lambda thing: count(made(thing, 4), 3 * (4 * 4 + 4)),
+            "Print list(module.parameters()): all three maps have to be in it. What is in a plain list is not.",
+        ),
+        Probe(
+            "what training reaches",
+            lambda thing: no_gradient(made(thing, 4), numbers(2, 3, 4)),
+            "The maps are there. Does forward use them, and may the gradient come back to them?",
+        ),
         Probe("the formula", formula, "Three linear maps of x go into attention, and the mask as well."),
     )
     hints = (

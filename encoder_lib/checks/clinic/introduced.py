@@ -96,7 +96,11 @@ def check_stack(thing: Callable) -> Verdict:
         return "" if got == (2, 3, 4) else f"with x of shape (2, 3, 4) expected the same shape, got {tuple(got)}"
 
     probes = (
-        Probe("it runs", shape),
+        Probe(
+            "it runs",
+            shape,
+            "Read the error. Is it about types? The check moves the stack to float64; what is in a list stays behind.",
+        ),
         Probe("what training reaches", lambda thing: no_gradient(made(thing, 2, 4, 1, 6), numbers(2, 3, 4))),
         Probe("one layer", lambda thing: many(1), "parameters() sees what is in an nn.ModuleList, and not in a list."),
         Probe("three layers", lambda thing: many(3), "A list that holds one object three times holds one layer."),
@@ -129,6 +133,7 @@ def check_torch_mask(thing: Callable) -> Verdict:
         return ask
 
     lengths = torch.arange(4) < torch.tensor([[4], [1], [3]])
+    turned = "The mask is right for two tokens. Queries, keys and values are all x as it came."
     probes = (
         Probe("a word and padding", look(double([[[1], [5]]]), torch.tensor([[True, False]]))),
         Probe(
@@ -136,8 +141,8 @@ def check_torch_mask(thing: Callable) -> Verdict:
             look(double([[[1], [5]]]), all_true(1, 2)),
             "Here both are words, and nothing may be hidden. What does your mask say of them?",
         ),
-        Probe("sentences of three lengths", look(numbers(3, 4, 2), lengths)),
-        Probe("wide vectors", look(numbers(3, 4, 6), lengths)),
+        Probe("sentences of three lengths", look(numbers(3, 4, 2), lengths), turned),
+        Probe("wide vectors", look(numbers(3, 4, 6), lengths), turned),
     )
     hints = (
         "Whose vector came out: the word's, the padding's, or a mixture of both?",
@@ -170,10 +175,15 @@ def check_positions(thing: Callable) -> Verdict:
         names = [name for name, weight in made(thing, 4).named_parameters() if weight.requires_grad]
         return f"expected nothing to train, got {', '.join(names)}" if names else ""
 
+    rows = "Each sentence gets the first T rows of the table, added to what is there: row 0 for its first token."
     probes = (
-        Probe("as it was made", moved(torch.float64)),
+        Probe("as it was made", moved(torch.float64), rows),
         Probe("after .to(torch.float32)", moved(torch.float32)),
-        Probe("after .to(torch.float16)", moved(torch.float16)),
+        Probe(
+            "after .to(torch.float16)",
+            moved(torch.float16),
+            "One dtype more, and the table has kept its own. It has to follow whatever the module is moved to.",
+        ),
         Probe(
             "on another device",
             elsewhere,
@@ -186,7 +196,7 @@ def check_positions(thing: Callable) -> Verdict:
         ),
         Probe("a batch", lambda thing: difference(
             "2 sequences of 5 tokens", numbers(2, 5, 6) + sinusoidal_table(5, 6, dtype=torch.float64),
-            run(made(thing, 6), numbers(2, 5, 6)))),
+            run(made(thing, 6), numbers(2, 5, 6))), rows),
     )  # fmt: skip
     hints = (
         "What does .to(...) move? List parameters() and buffers() of your object.",
@@ -207,8 +217,8 @@ def check_table(thing: Callable) -> Verdict:
             (3, 4),
             "The first clock is right. Which angle do columns 2 and 3 have in common, at position 1?",
         ),
-        Case("more columns than positions", (4, 16)),
-        Case("a long table", (200, 6)),
+        Case("more columns than positions", (4, 16), "Two clocks are right. What is the third one's exponent?"),
+        Case("a long table", (200, 6), "Short tables are right. What in yours holds only for the first positions?"),
     ]
     hints = (
         "Hold the columns of *got* beside those of *expected*: which angle does each of them belong to?",

@@ -53,9 +53,13 @@ def check_padding_row(thing: Callable) -> Verdict:
 
     probes = (
         Probe("padding 0", row(0)),
-        Probe("padding 3", row(3)),
-        Probe("the other words", others),
-        Probe("after a step of training", trained),
+        Probe("padding 3", row(3), "Row 0 is zero now. Which row is the padding's here?"),
+        Probe("the other words", others, "The padding is right. All other rows should be Xavier's, as before."),
+        Probe(
+            "after a step of training",
+            trained,
+            "The row begins at zero and learns. Which argument of nn.Embedding keeps its gradient at zero?",
+        ),
     )
     hints = (
         "nn.Embedding sets the padding row to zero when it is made. What happens to the row afterwards?",
@@ -70,12 +74,16 @@ def check_context(thing: Callable) -> Verdict:
     """attend(query, key, value, mask): attention as an encoder has it."""
     zero, pair = torch.zeros(1, 2, 1, dtype=torch.float64), double([[[0], [1]]])
     cases = [
-        Case("one token", (zero[:, :1], zero[:, :1], pair[:, 1:], all_true(1, 1, 1))),
+        Case(
+            "one token",
+            (zero[:, :1], zero[:, :1], pair[:, 1:], all_true(1, 1, 1)),
+            "A single token that may see itself gets its own value, with weight 1.",
+        ),
         Case("two tokens", (zero, zero, pair, all_true(1, 1, 2))),
         *attend_cases(),
     ]
     hints = (
-        "Which tokens had a say in the first row of the result, and which should have had?",
+        "Which tokens had a say in each row of the result, and which should have had?",
         "Print the mask that the softmax gets.",
         "A decoder must not see what comes next. An encoder reads a text that is there already.",
     )
@@ -95,7 +103,11 @@ def check_batch_mask(thing: Callable) -> Verdict:
 
     zero, pair = torch.zeros(2, 2, 1, dtype=torch.float64), double([[[0], [1]], [[0], [1]]])
     cases = [
-        Case("one sentence", (zero[:1], zero[:1], pair[:1], torch.tensor([[True, False]]))),
+        Case(
+            "one sentence",
+            (zero[:1], zero[:1], pair[:1], torch.tensor([[True, False]])),
+            "The second token is padding: as a key it has no weight in any row. As a query it may ask like the first.",
+        ),
         Case("two sentences of two tokens", (zero, zero, pair, torch.tensor([[True, True], [True, False]]))),
         Case("three sentences of four tokens", inputs(3, 4, 4, 2, 1)),
         Case("four sentences of four tokens", inputs(4, 4, 4, 2, 3, 1)),
@@ -112,34 +124,41 @@ def check_batch_mask(thing: Callable) -> Verdict:
 @seeded(0)
 def check_padding(thing: Callable) -> Verdict:
     """encode(ids, embedding, layers): vectors of a padded batch; id 0 is padding."""
+    each = "One sentence with one padding token is right. Each sentence has a mask of its own, as long as the batch."
     embedding = TransformerEmbedding(6, 4, padding_idx=0).double()
     layers = [EncoderLayer(4, 1, 8).double() for _ in range(2)]
 
     @torch.no_grad()
-    def alone(ids: list[int]) -> Tensor:
+    def alone(ids: list[int], n_layers: int) -> Tensor:
         x = embedding(torch.tensor([ids]))
-        for layer in layers:
+        for layer in layers[:n_layers]:
             x = layer(x)
         return x[0]  # (T, D)
 
-    def batch(*sentences: list[int]) -> Callable[[Callable], str]:
+    def batch(*sentences: list[int], n_layers: int = 2) -> Callable[[Callable], str]:
         def look(thing: Callable) -> str:
             length = max(map(len, sentences))
             ids = torch.tensor([[*s, *[0] * (length - len(s))] for s in sentences])
-            got = thing(ids.clone(), embedding, layers)
+            got = thing(ids.clone(), embedding, layers[:n_layers])
             for i, sentence in enumerate(sentences):
                 words = [n for n in sentence if n]
-                if problem := difference(f"ids {ids.tolist()}, the words {words}", alone(words), got[i, : len(words)]):
+                given, expected = f"ids {ids.tolist()}, the words {words}", alone(words, n_layers)
+                if problem := difference(given, expected, got[i, : len(words)]):
                     return problem
             return ""
 
         return look
 
     probes = (
-        Probe("no padding", batch([3, 1])),
-        Probe("one padding token", batch([3, 0])),
-        Probe("a short and a long sentence", batch([2, 5, 1], [4])),
-        Probe("much padding", batch([2, 5, 0, 0, 0, 0])),
+        Probe(
+            "no padding",
+            batch([3, 1]),
+            "Here both tokens are words, and nothing may be hidden. What does your mask say of a word?",
+        ),
+        Probe("one padding token", batch([3, 0], n_layers=1)),
+        Probe("two layers", batch([3, 0]), "With one layer it is right. Does each of the two hide the padding?"),
+        Probe("a short and a long sentence", batch([2, 5, 1], [4]), each),
+        Probe("much padding", batch([2, 5, 0, 0, 0, 0]), each),
     )
     hints = (
         "The padding's row is zero. What is added to it before the first layer, and what are its key and its value?",

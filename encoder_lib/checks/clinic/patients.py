@@ -73,7 +73,7 @@ class Attention(MultiHeadAttention):
         super().__init__(d_model, 1)
         self.core = core
 
-    def forward(  # type: ignore[override]  # no packed row comes here
+    def forward(  # type: ignore[override]  # no packed strip comes here
         self, query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None = None
     ) -> Tensor:
         everything = torch.ones(query.shape[0], 1, key.shape[1], dtype=torch.bool, device=query.device)
@@ -123,7 +123,7 @@ def inject_torch_attend(thing: Callable) -> Patient:
     """attend(attention, x, real), with torch's own attention."""
 
     class TorchAttention(MultiHeadAttention):
-        def forward(  # type: ignore[override]  # no packed row comes here
+        def forward(  # type: ignore[override]  # no packed strip comes here
             self, query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None = None
         ) -> Tensor:
             three = (self.q_proj, self.k_proj, self.v_proj)
@@ -193,7 +193,7 @@ def inject_block(thing: Callable) -> Patient:
     """block(x, attend, network, norm1, norm2)."""
 
     class Layer(EncoderLayer):
-        def forward(  # type: ignore[override]  # no packed row comes here
+        def forward(  # type: ignore[override]  # no packed strip comes here
             self, x: Tensor, mask: Tensor | None = None
         ) -> Tensor:
             return thing(x, lambda x: self._attend(x, mask), self._feed_forward, self.norm1, self.norm2)

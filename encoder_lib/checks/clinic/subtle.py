@@ -38,11 +38,18 @@ def check_reread(thing: Callable) -> Verdict:
         got = thing(double([[[1]]]), torch.zeros_like, torch.zeros_like, lambda x: x + 1, lambda x: 10 * x)
         return difference("branches that add nothing, x = 1, norm1 + 1 and norm2 · 10", double([[[20]]]), got)
 
+    tensors = "The number by hand is right. Do you write into a tensor that is still needed, with += for instance?"
+
     probes = (
-        Probe("without branches", nothing_added),
+        Probe(
+            "without branches",
+            nothing_added,
+            "The branches add nothing here: the 1 goes through norm1, which adds 1, and then norm2, which makes it ten "
+            "times as large. What stands in your code between them, and after?",
+        ),
         Probe("one number", numbers_by_hand),
-        Probe("one head", lambda thing: real_parts(thing, 1, 2, 3, 4)),
-        Probe("two heads", lambda thing: real_parts(thing, 2, 1, 5, 6)),
+        Probe("one head", lambda thing: real_parts(thing, 1, 2, 3, 4), tensors),
+        Probe("two heads", lambda thing: real_parts(thing, 2, 1, 5, 6), tensors),
     )
     hints = (
         "Follow the number 1 through the code by hand, and write down what each name stands for.",
@@ -57,10 +64,18 @@ def check_wide(thing: Callable) -> Verdict:
     """attend(query, key, value, mask): scaled dot-product attention at any width."""
     key, value = double([[[1, 1, 1, 1], [0, 0, 0, 0]]]), double([[[0], [1]]])
     cases = [
-        Case("one number wide", (double([[[1]]]), key[..., :1], value, all_true(1, 1, 2))),
+        Case(
+            "one number wide",
+            (double([[[1]]]), key[..., :1], value, all_true(1, 1, 2)),
+            "At one number wide it was right. Whatever you multiply or divide by has to be 1 there.",
+        ),
         Case("four numbers wide", (key[:, :1], key, value, all_true(1, 1, 2))),
         *attend_cases(),
-        Case("sixteen wide", (*(numbers(1, 5, 16, seed=i) for i in range(3)), all_true(1, 1, 5))),
+        Case(
+            "sixteen wide",
+            (*(numbers(1, 5, 16, seed=i) for i in range(3)), all_true(1, 1, 5)),
+            "At one number and at four it is right. Does what you divide by know of the width?",
+        ),
     ]
     hints = (
         "One number wide it is right. What grows with the width?",
@@ -77,17 +92,24 @@ def check_biased_variance(thing: Callable) -> Verdict:
     def reference(x: Tensor) -> Tensor:
         return F.layer_norm(x, x.shape[-1:])
 
+    formula = "Each row minus its own mean, divided by the root of its own variance + ε."
+
     cases = [
         Case("two numbers", (double([[1, 3]]),)),
-        Case("one number", (double([[2]]),)),
-        Case("numbers around zero", (double([[-2, 0, 2]]),)),
-        Case("a row of equal numbers", (double([[3, 3, 3]]),)),
-        Case("small numbers", (double([[0.0, 0.001]]),)),
-        Case("a batch", (numbers(2, 3, 8) + 5,)),
+        Case("one number", (double([[2]]),), "A single number is its own mean. What is left of it?"),
+        Case("numbers around zero", (double([[-2, 0, 2]]),), formula),
+        Case("a row of equal numbers", (double([[3, 3, 3]]),), formula),
+        Case(
+            "small numbers",
+            (double([[0.0, 0.001]]),),
+            "The second fault. Small numbers show ε: it is added to the variance, before the root is taken, and it is "
+            "torch's, 0.00001.",
+        ),
+        Case("a batch", (numbers(2, 3, 8) + 5,), formula),
     ]
     hints = (
         "The mean of the squares of the result should be 1. By which factor is it off, for two numbers, and for eight?",
         "torch's std() divides by D − 1 unless told otherwise. Layer normalisation does not estimate anything.",
-        "ε is added to the variance, before the root is taken: small numbers show the difference.",
+        "The variance is the mean of the squared distances from the mean: a sum, divided by how many?",
     )
     return examine("Case 20, layer_norm", thing, reference, cases, hints)

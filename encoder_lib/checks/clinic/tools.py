@@ -87,10 +87,16 @@ def attend_like(name: str, thing: Callable, cases: list[Case], hints: tuple[str,
 def attend_cases(seed: int = 0) -> list[Case]:
     """Inputs (query, key, value, mask) that any attention has to get right."""
     three = [numbers(2, 3, 4, seed=seed + i) for i in range(3)]
+    formula = "Compare with the formula of attention, symbol by symbol: the scores, √K, the softmax over the keys."
+    lengths = "Queries and keys differ in number here. Which of the two lengths does each line take?"
     return [
-        Case("a batch", (*three, all_true(2, 1, 3))),
-        Case("the last key hidden", (*three, torch.tensor([True, True, False]).expand(2, 1, 3))),
-        Case("more keys than queries", (three[0][:, :2], *three[1:], all_true(2, 1, 3))),
-        Case("more queries than keys", (three[0], three[1][:, :2], three[2][:, :2], all_true(2, 1, 2))),
-        Case("queries much larger than keys", (three[0] * 10, *three[1:], all_true(2, 1, 3))),
+        Case("a batch", (*three, all_true(2, 1, 3)), formula),
+        Case(
+            "the last key hidden",
+            (*three, torch.tensor([True, True, False]).expand(2, 1, 3)),
+            "Here the mask hides a key, and it has a weight. Does the softmax still get the mask?",
+        ),
+        Case("more keys than queries", (three[0][:, :2], *three[1:], all_true(2, 1, 3)), lengths),
+        Case("more queries than keys", (three[0], three[1][:, :2], three[2][:, :2], all_true(2, 1, 2)), lengths),
+        Case("queries much larger than keys", (three[0] * 10, *three[1:], all_true(2, 1, 3)), formula),
     ]

@@ -3,6 +3,7 @@
 from answers import (
     attention,
     block,
+    build,
     embedding,
     fast,
     feed_forward,
@@ -26,4 +27,5 @@ ANSWERS = {
     **training.ANSWERS,
     **pretrained.ANSWERS,
     **fast.ANSWERS,
+    **build.ANSWERS,
 }

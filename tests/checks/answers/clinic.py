@@ -569,7 +569,7 @@ CLINIC = {
         {"a parameter": RowsLearn, "always float32": RowsOfOneType, "dtype alone": RowsCast},
     ),
     "check_empty_text": (
-        "everything hidden: with scores [[0.0, 0.0]], mask [[False, False]]\n"
+        "no NaN: with scores [[0.0, 0.0]], mask [[False, False]]\n"
         "expected [[0.0, 0.0]]\ngot      [[nan, nan]]",
         {"exponentials": weigh_by_exponentials, "nan_to_num": weigh_and_replace},
         {"lowest number": weigh_lowest, "−1e9": weigh_with(-1e9), "times the mask": weigh_by_product,
@@ -699,7 +699,8 @@ CLINIC = {
         "with [[1.0, 3.0]]\nexpected [[-1.0, 1.0]]\ngot      [[-0.7071, 0.7071]]",
         {"torch's": norm_by_torch, "var": norm_by_hand},
         {
-            "biased, ε outside": partial(norm_by_hand, eps=1e-6, outside=True),
+            "biased, ε outside": partial(norm_by_hand, outside=True),
+            "an ε of 1e-6": partial(norm_by_hand, eps=1e-6),
             "unbiased, ε inside": partial(norm_by_hand, unbiased=True),
             "a smaller ε": partial(norm_by_hand, eps=1e-10),
             "no parentheses": norm_without_parentheses,

@@ -89,6 +89,8 @@ ANSWERS = {
             "each token at length 1 first": lambda x, real: _pool(F.normalize(x, dim=-1), real),
             "last token": lambda x, real: F.normalize(x[:, -1], dim=-1),
             "length over the batch": lambda x, real: F.normalize((x * real[..., None]).sum(1), dim=0),
+            "absolute numbers add up to 1": lambda x, real: F.normalize((x * real[..., None]).sum(1), p=1, dim=-1),
+            "one mean for all": lambda x, real: F.normalize(x[real].mean(dim=0), dim=-1).expand(len(x), -1),
         },
     ),
     checks.check_search: (

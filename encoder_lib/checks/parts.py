@@ -1,0 +1,163 @@
+"""The parts of an encoder as notebook 12 asks for them, and which parameter of such a part is which.
+
+Readers give their own names to what they build. So a parameter is known by what the part computes with it: each order
+in which its parameters could be meant is tried, and one of them gives what the library's part gives.
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+from itertools import permutations
+from typing import NamedTuple
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from encoder_lib.model.attention import MultiHeadAttention
+from encoder_lib.model.embedding import TokenEmbedding
+from encoder_lib.model.feed_forward import FeedForward as TwoMaps
+from encoder_lib.model.norm import LayerNorm
+from encoder_lib.model.positional import LearnedPositionalEncoding
+
+
+class Embedding(TokenEmbedding):
+    """ids (B, T) -> the rows of a table (B, T, D)."""
+
+
+class Positions(LearnedPositionalEncoding):
+    """x (B, T, D) -> x plus the first T rows of a table."""
+
+    def __init__(self, max_len: int, d_model: int):
+        super().__init__(d_model, max_len)
+
+
+class Norm(LayerNorm):
+    """x (…, D) -> each token at mean 0 and variance 1, times a gain, plus a bias."""
+
+    def __init__(self, d_model: int, eps: float):
+        super().__init__(d_model, eps=eps)
+
+
+class Attention(MultiHeadAttention):
+    """x (B, T, D), mask (B, 1, 1, T) -> what each token fetched from the others (B, T, D)."""
+
+    def forward(self, x: Tensor, mask: Tensor | None = None) -> Tensor:  # type: ignore[override]
+        return super().forward(x, x, x, mask)
+
+
+class FeedForward(TwoMaps):
+    """x (…, D) -> two linear maps with GELU between them."""
+
+    def __init__(self, d_model: int, d_ff: int):
+        super().__init__(d_model, d_ff, activation="gelu")
+
+
+class Block(nn.Module):
+    """x (B, T, D), mask -> x after attention and feed-forward, each with a sum and a norm behind it."""
+
+    def __init__(self, attention: nn.Module, feed_forward: nn.Module, norm1: nn.Module, norm2: nn.Module):
+        super().__init__()
+        self.attention, self.feed_forward, self.norm1, self.norm2 = attention, feed_forward, norm1, norm2
+
+    def forward(self, x: Tensor, mask: Tensor | None = None) -> Tensor:
+        x = self.norm1(x + self.attention(x, mask))
+        return self.norm2(x + self.feed_forward(x))
+
+
+class Encoder(nn.Module):
+    """ids (B, T), mask -> one vector a token (B, T, D): embedding, positions, norm, and the blocks in turn."""
+
+    def __init__(self, embedding: nn.Module, positions: nn.Module, norm: nn.Module, blocks: Iterable[nn.Module]):
+        super().__init__()
+        self.embedding, self.positions, self.norm = embedding, positions, norm
+        self.blocks = nn.ModuleList(blocks)
+
+    def forward(self, ids: Tensor, mask: Tensor | None = None) -> Tensor:
+        x = self.norm(self.positions(self.embedding(ids)))  # (B, T, D)
+        for block in self.blocks:
+            x = block(x, mask)
+        return x
+
+
+def pool(x: Tensor, real: Tensor) -> Tensor:
+    """The mean of the real tokens' vectors at length 1: x (B, T, D), real (B, T) -> (B, D)."""
+    real = real[..., None]  # (B, T, 1)
+    return F.normalize((x * real).sum(dim=1) / real.sum(dim=1), dim=-1)
+
+
+def learn(model: nn.Module, draw: Callable[[], tuple[Tensor, Tensor]], steps: int, lr: float) -> list[float]:
+    """Train with Adam on a new batch in every step, and give back each step's loss. −100 asks nothing."""
+    optimiser, losses = torch.optim.Adam(model.parameters(), lr=lr), []
+    for _ in range(steps):
+        ids, targets = draw()  # (B, T) each
+        loss = F.cross_entropy(model(ids).flatten(0, 1), targets.flatten())
+        optimiser.zero_grad()
+        loss.backward()
+        optimiser.step()
+        losses.append(loss.item())
+    return losses
+
+
+class Piece(NamedTuple):
+    """A parameter of a part, or some rows of it, by its name."""
+
+    name: str
+    parameter: nn.Parameter
+    rows: slice = slice(None)
+
+    @property
+    def values(self) -> Tensor:
+        return self.parameter.data[self.rows]
+
+    @property
+    def gradient(self) -> Tensor | None:
+        return None if self.parameter.grad is None else self.parameter.grad[self.rows]
+
+
+Group = tuple[Piece, ...]  # what belongs together: a linear map's weight and bias, or a parameter alone
+
+
+def groups(part: nn.Module, d_model: int | None = None) -> list[Group]:
+    """The parameters of a part in the order in which it has them, weight and bias of each linear map together.
+
+    With `d_model`, a linear map that makes several vectors of that width at once is cut into one for each.
+    """
+    found: list[Group] = []
+    maps = {name: module for name, module in part.named_modules() if isinstance(module, nn.Linear)}
+    inside = {f"{name}.{kind}".lstrip(".") for name in maps for kind in ("weight", "bias")}
+    for name, linear in maps.items():
+        width = linear.out_features if d_model is None else d_model
+        for start in range(0, linear.out_features, width):
+            rows = slice(start, start + width)
+            named = linear.named_parameters(prefix=name)
+            found.append(tuple(Piece(path, parameter, rows) for path, parameter in named))
+    return found + [(Piece(name, p),) for name, p in part.named_parameters() if name not in inside]
+
+
+def orders(mine: Sequence[Group], theirs: Sequence[Group]) -> list[tuple[int, ...]]:
+    """In which orders my parameters could be theirs, by their shapes: theirs[i] is mine[order[i]].
+
+    Raises: ValueError, in words for the reader, where there is no such order.
+    """
+    shapes, wanted = ([_shapes(group) for group in side] for side in (mine, theirs))
+    fitting = [
+        order
+        for order in (permutations(range(len(mine))) if len(mine) == len(theirs) else ())
+        if all(shapes[place] == shape for place, shape in zip(order, wanted, strict=True))
+    ]
+    if not fitting:
+        got = ", ".join(f"{piece.name} {tuple(piece.values.shape)}" for group in mine for piece in group) or "none"
+        expected = ", ".join(" with a bias ".join(str(shape) for shape in group) for group in wanted)
+        raise ValueError(f"expected parameters of the shapes {expected}; got {got}")
+    return fitting
+
+
+def _shapes(group: Group) -> list[tuple[int, ...]]:
+    return [tuple(piece.values.shape) for piece in group]
+
+
+@torch.no_grad()
+def fill(mine: Sequence[Group], order: Sequence[int], tensors: Sequence[Sequence[Tensor]]) -> None:
+    """Put tensors, in the library's order, into my parameters."""
+    for place, group in zip(order, tensors, strict=True):
+        for piece, tensor in zip(mine[place], group, strict=True):
+            piece.values.copy_(tensor)

@@ -1,0 +1,59 @@
+"""A page to print."""
+
+import html
+from collections.abc import Mapping
+from pathlib import Path
+
+from encoder_lib import expect
+from encoder_lib.workshop.own import CHECKS, Workshop
+
+
+class Page:
+    """A page to print: what was built, and what was measured with it. It certifies nothing."""
+
+    def __init__(self, workshop: Workshop, measured: Mapping[str, str], *, name: str = ""):
+        """measured: what was asked -> the answer, in the order of the page. name: whose encoder it is.
+
+        Raises: TypeError for what is no workshop, a name that is no text, or measurements that are not texts;
+        ValueError for no measurements.
+        """
+        expect.kind("workshop", workshop, Workshop, "a Workshop")
+        expect.mapping("measured", measured, "text", "{'cards answered': '99 %'}")
+        expect.texts("measured", [*measured, *measured.values()])
+        expect.text("name", name)
+        self.workshop, self.measured, self.name = workshop, dict(measured), name
+
+    def rows(self) -> list[tuple[str, str]]:
+        """What stands on the page: each line's name and value."""
+        built = [(part, "own" if part in self.workshop.own else "lent by the library") for part in CHECKS]
+        return [*built, *self.measured.items()]
+
+    def __repr__(self) -> str:
+        return "\n".join([self._title(), *(f"{name}: {value}" for name, value in self.rows())])
+
+    def _title(self) -> str:
+        whose = f" by {self.name}" if self.name else ""
+        return f"A Transformer encoder{whose}: {len(self.workshop.own)} of {len(CHECKS)} parts written by hand"
+
+    def _repr_html_(self) -> str:
+        rows = "".join(
+            f'<tr><th scope="row" style="text-align:left">{html.escape(name)}</th>'
+            f'<td style="text-align:left">{html.escape(value)}</td></tr>'
+            for name, value in self.rows()
+        )
+        kind = 'class="mathjax_ignore tex2jax_ignore"'  # a dollar sign of the reader's starts no formula
+        return f"<div {kind}><h3>{html.escape(self._title())}</h3><table>{rows}</table></div>"
+
+    def save(self, path: str | Path) -> None:
+        """Write the page as a file that a browser opens and prints.
+
+        Raises: FileExistsError when there is one of that name already.
+        """
+        path = Path(path)
+        if path.exists():
+            raise FileExistsError(f"path: expected a name that is free, got {path.name!r}, which is there; try another")
+        head = f'<!doctype html><html lang="en"><meta charset="utf-8"><title>{html.escape(self._title())}</title>'
+        style = (
+            "<style>body{font-family:sans-serif;max-width:42em;margin:3em auto}th,td{padding:.2em 1em .2em 0}</style>"
+        )
+        path.write_text(f"{head}{style}{self._repr_html_()}</html>\n", encoding="utf-8")

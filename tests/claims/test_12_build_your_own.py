@@ -1,0 +1,180 @@
+"""What 12_build_your_own says of its results, untouched: with every part lent."""
+
+import re
+
+import pytest
+import torch
+from torch import nn
+
+from encoder_lib.checks import parts
+from encoder_lib.lab import ladder
+from encoder_lib.seeded import seeded
+from encoder_lib.workshop import Workshop
+
+
+@pytest.fixture(autouse=True)
+def numbers_of_the_notebook():
+    """It works in float64 unless it says otherwise."""
+    before = torch.get_default_dtype()
+    torch.set_default_dtype(torch.float64)
+    yield
+    torch.set_default_dtype(before)
+
+
+def test_untouched_every_part_is_lent_and_the_board_says_so(notebook):
+    assert notebook["mine"].own == [] and notebook.shown("yours: 0 of 9 parts; lent by the library: Embedding")
+    assert set(notebook.table("whose")["whose"]) == {"the library's"}
+
+
+def test_nothing_of_earlier_notebooks_is_written_yet(notebook):
+    assert set(notebook.table("grows into")["written"]) == {"not yet"}
+    assert notebook.shown("multi_head in 04_attention has not been written yet")
+
+
+def test_the_small_encoder_has_as_many_parameters_as_the_cell_says(notebook):
+    count = sum(parameter.numel() for parameter in notebook["small"].parameters())
+    assert notebook.shown(f"{count:,} parameters") and count == 38_208
+
+
+def test_the_cards_are_answered(notebook):
+    assert notebook["right"] > 0.99 and notebook["losses"][0] > 2 > 0.1 > notebook["losses"][-1]
+    guess, embedding, yours = notebook["rungs"]
+    assert max(guess.right, embedding.right) < 0.14 and yours.right == notebook["right"]
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("seed", [1, 2])
+def test_more_than_99_percent_with_other_seeds(notebook, seed):
+    with seeded(seed):
+        encoder = notebook["make"](vocab_size=64, max_len=8, n_layers=1, d_model=64, n_heads=1, d_ff=128)
+        reader = notebook["CardReader"](encoder).float()
+        parts.learn(reader, lambda: ladder.deal(128), steps=400, lr=0.003)
+        cards, answers = ladder.deal(ladder.N_TRIED)
+    with torch.no_grad():
+        assert (reader(cards).argmax(dim=-1) == answers).double().mean() > 0.99
+
+
+def test_the_difference_to_pytorch_is_rounding(notebook):
+    assert 0 < notebook["difference"] < 1e-13
+
+
+def test_pytorchs_mask_is_true_for_what_must_not_be_looked_at():
+    layer = nn.TransformerEncoderLayer(4, 1, 4, batch_first=True, dropout=0.0).eval()
+    x, hidden = torch.randn(1, 3, 4), torch.tensor([[False, False, True]])
+    other = x.clone()
+    other[0, 2] += 1
+    same = [layer(each, src_key_padding_mask=hidden)[0, :2] for each in (x, other)]
+    torch.testing.assert_close(*same)
+
+
+def test_a_hundred_tensors_for_a_hundred_parameters(notebook):
+    assert len(notebook["published"]) == len(notebook["sizes"]) == 100
+    assert notebook.shown("100 tensors in the file, 100 parameters in your encoder")
+
+
+def test_the_first_twenty_names_are_what_stands_before_the_blocks_and_the_first_block(notebook):
+    assert len(notebook["names"]) == len(notebook["own_names"]) == 20
+    assert notebook["own_names"][4:] == [name for name in notebook["sizes"] if name.startswith("blocks.0.")]
+
+
+def test_without_names_the_library_finds_each_place(notebook):
+    assert notebook.shown("loaded by the library, which found each place by what your parts compute")
+
+
+def test_it_is_minilm(notebook):
+    difference = (notebook["vectors"] - notebook["expected"]).abs()
+    assert difference.max() < 5e-7 and notebook["expected"].abs().mean().round(decimals=2) in (0.04, 0.05)
+    assert notebook.shown(f"{len(notebook['sentences'])} sentences, largest difference: ")
+
+
+def test_what_exchanged_blocks_leave(notebook):
+    shown = notebook.prediction("blocks_exchanged").result["cosine with the right vector"]
+    assert [float(x) for x in shown] == [0.78, 0.92, 0.54, 0.20]
+
+
+@pytest.mark.parametrize("half", [0, 1])
+def test_in_each_half_of_the_book_the_middle_bears_it_best_and_the_ends_worst(notebook, half):
+    encode, sentences = notebook["encode"], notebook["sentences"][half::2]
+    right = encode(sentences)
+    mine, encoder, published = (notebook[name] for name in ("mine", "encoder", "published"))
+    left = {}
+    for one, other in ((0, 1), (2, 3), (4, 5), (0, 5)):
+        a, b = f"encoder.layer.{one}.", f"encoder.layer.{other}."
+        swap = {name: name.replace(a, b) if a in name else name.replace(b, a) for name in published}
+        mine.load(encoder, {name: published[swap[name]] for name in published})
+        left[one, other] = float((encode(sentences) * right).sum(dim=-1).mean())
+    mine.load(encoder, published)
+    assert left[2, 3] > 0.88 > left[0, 1] > left[4, 5] > left[0, 5] and left[0, 5] < 0.3
+
+
+def test_exchanging_leaves_the_encoder_as_it_was(notebook):
+    torch.testing.assert_close(notebook["encode"](notebook["sentences"]), notebook["vectors"])
+
+
+def test_a_block_adds_to_the_stream(notebook):
+    """What comes out of block 3 is nearer to what went in than to nothing of it."""
+    seen = []
+    hooks = [block.register_forward_hook(lambda _, given, y: seen.append((given[0], y))) for block in
+             notebook["encoder"].blocks[2:4]]  # fmt: skip
+    notebook["encode"](notebook["sentences"][:1])
+    for hook in hooks:
+        hook.remove()
+    for x, y in seen:
+        assert torch.nn.functional.cosine_similarity(x, y, dim=-1).mean() > 0.8
+
+
+def test_the_search_finds_watch_globe_and_marmalade(notebook):
+    found = notebook.table("found")["found"]
+    assert "watch out of its waistcoat-pocket" in found["an animal with a clock"]
+    assert "centre of the earth" in found["Where on the globe are we?"]
+    assert "ORANGE MARMALADE" in found["Is there anything to eat?"]
+    best = notebook["cosines"].argmax(dim=0)
+    small = {"an", "a", "with", "on", "the", "are", "we", "is", "there", "to", "where", "anything"}
+    for question, place in zip(notebook["questions"], best, strict=True):
+        words = [set(re.findall(r"[a-z]+", text.lower())) for text in (question, notebook["sentences"][place])]
+        assert words[0] & words[1] <= small
+
+
+def test_the_jar_was_empty_and_its_cosine_is_the_smallest(notebook):
+    cosines = [float(x) for x in notebook.table("found")["cosine"]]
+    assert min(cosines) == cosines[2] < 0.2
+    assert any("it was empty" in text for text in notebook["sentences"] if "MARMALADE" in text)
+
+
+def test_dog_and_man_exchanged_are_nearly_the_same(notebook):
+    shown = notebook.prediction("man_bites_dog").result["cosine with the dog that bit"]
+    assert [float(x) for x in shown] == [0.98, 0.49]
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("The girl saw the boy.", "The boy saw the girl."),
+        ("The cat chased the mouse.", "The mouse chased the cat."),
+        ("The teacher praised the student.", "The student praised the teacher."),
+        ("The king killed the knight.", "The knight killed the king."),
+    ],
+)
+def test_other_pairs_say_the_same(notebook, one, other):
+    a, b = notebook["encode"]([one, other])
+    assert a @ b > 0.9
+
+
+def test_the_tokens_of_the_two_do_differ(notebook):
+    encoder, tokenizer = notebook["encoder"], notebook["tokenizer"]
+    first, second = (encoder(tokenizer.ids(text))[0] for text in notebook["bites"][:2])  # (T, D) each
+    dogs = [tokenizer.tokens(text).index("dog") for text in notebook["bites"][:2]]
+    cosine = torch.nn.functional.cosine_similarity(first[dogs[0]], second[dogs[1]], dim=0)
+    assert cosine < 0.97
+
+
+def test_untouched_no_line_is_the_readers_and_the_page_says_so(notebook):
+    assert notebook.shown("0 lines of yours, 22,564,608 parameters")
+    assert notebook.shown("A Transformer encoder: 0 of 9 parts written by hand")
+    assert notebook.shown("MiniLM's parameters loaded by: the library")
+
+
+def test_the_workshop_of_the_notebook_is_made_of_its_own_cells(notebook):
+    mine = notebook["mine"]
+    assert isinstance(mine, Workshop)
+    assert all(mine.given[name] is notebook[name] for name in mine.given)

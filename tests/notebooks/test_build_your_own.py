@@ -1,0 +1,69 @@
+"""12_build_your_own with its answers in place, all of them or some: what is the reader's own is said to be."""
+
+import re
+from itertools import pairwise
+
+import nbformat
+import pytest
+import torch
+from notebook_rules import tags
+from notebook_run import Run
+from places import ROOT
+
+from encoder_lib.workshop.own import CHECKS
+
+STEM = "12_build_your_own"
+LINES = range(60, 81)  # what "some seventy lines" may be
+
+
+def answered(*names):
+    """The notebook with the folded answers of these exercises in the places of the stubs; all when none is named."""
+    notebook = nbformat.read(ROOT / "notebooks" / f"{STEM}.ipynb", as_version=4)
+    for above, cell in pairwise(notebook.cells):
+        if "exercise" in tags(cell):
+            answer = re.search(r"<details>.*?```python\n(.*?)```", above.source, re.DOTALL).group(1)
+            *_, call = cell.source.splitlines()
+            name = re.search(r"^(?:class|def) (\w+)", cell.source, re.MULTILINE).group(1)
+            if name in names or not names:
+                cell.source = f"{answer}\n\n{call}"
+    return notebook
+
+
+@pytest.fixture(scope="module")
+def whole():
+    """The notebook, run with all answers in place."""
+    before = torch.get_default_dtype()
+    yield Run(answered())
+    torch.set_default_dtype(before)
+    torch.set_printoptions(profile="default")
+
+
+def test_with_all_answers_every_part_and_every_stage_is_the_readers(whole):
+    mine = whole["mine"]
+    assert mine.own == list(CHECKS)
+    assert all(value.correct for value in whole.values if hasattr(value, "correct"))
+    assert sum(hasattr(value, "correct") for value in whole.values) == 10
+    assert whole.shown("loaded by your names") and whole.shown("MiniLM's parameters loaded by: my own names")
+    assert whole.shown("A Transformer encoder: 9 of 9 parts written by hand")
+    assert all(getattr(mine, name) is whole[name] for name in CHECKS)
+
+
+def test_the_stages_reach_what_the_prose_says(whole):
+    assert whole["right"] > 0.99 and whole["difference"] < 1e-13
+    assert (whole["vectors"] - whole["expected"]).abs().max() < 5e-7
+    assert float(whole.prediction("man_bites_dog").result.iloc[0, 0]) == 0.98
+
+
+def test_the_answers_take_some_seventy_lines(whole):
+    lines = whole["mine"].lines()
+    assert lines in LINES and whole.shown(f"{lines} lines of yours")
+    assert [int(count) for count in whole["mine"].board()["lines"]] and all(whole["mine"].board()["lines"] > "0")
+
+
+@pytest.mark.long
+def test_with_half_of_the_answers_half_is_the_readers():
+    run = Run(answered("Embedding", "Norm", "Attention", "pool"))
+    assert run["mine"].own == ["Embedding", "Norm", "Attention", "pool"]
+    assert run.shown("yours: 4 of 9 parts; lent by the library: Positions, FeedForward, Block, Encoder, learn")
+    assert run.shown("loaded by the library") and run.shown("A Transformer encoder: 4 of 9 parts written by hand")
+    assert (run["vectors"] - run["expected"]).abs().max() < 5e-7
