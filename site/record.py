@@ -24,7 +24,7 @@ FEW = 9  # stops of a slider that no plan names
 ALL = 16  # values of a slider that are few enough to be recorded all
 MISSING = -32768  # the code of NaN
 NEW = 0.8  # the share of a picture's pixels that differ, from which on it is stored whole
-TILE, MANY = 16, 0.5  # pixels of a tile, and the share of them that is many
+TILE, MANY = 16, 0.1  # pixels of a tile, and the share of them that is many
 LARGE = 500  # numbers of an array in whose corner others are looked for
 SENTENCES = "recorded sentences"
 
@@ -90,7 +90,7 @@ def record(explorer: Explorer, plan: Plan) -> bytes:
         states.append(list(state.values()))
     explorer.set(**start)
     index, codes = arrays.packed()
-    stored, refs = pack_pictures(pictures, plan.colours)
+    stored, refs = pack_pictures(pictures, plan.shades)
     names = list(explorer._by_name)
     header = {
         "title": explorer.title,
@@ -203,65 +203,51 @@ def _size(codes: np.ndarray) -> int:
     return len(zlib.compress(_planes(codes), 6))
 
 
-def pack_pictures(pictures: list[np.ndarray], colours: int) -> tuple[bytes, list]:
-    """Pictures (height, width, 3) in common colours, as WebP without loss: all of them, and where each one lies.
+def pack_pictures(pictures: list[np.ndarray], shades: int) -> tuple[bytes, list]:
+    """Pictures (height, width, 3), in so many shades of red, green and blue, as WebP: all, and where each one lies.
 
     That is [begin, length, before]: `before` is the number of the picture on which one is drawn, or -1. What is the
     same in both is transparent then.
     """
-    if not pictures:
-        return b"", []
-    palette, indices = _common_colours(pictures, colours)
     stored, refs, keys, known, begin = [], [], [0], {}, 0
-    for place, picture in enumerate(indices):
+    for place, picture in enumerate(pictures):
+        pictures[place] = picture = _shaded(picture, shades)
         raw = picture.tobytes()
         if raw in known:
             refs.append(refs[known[raw]])
             continue
         known[raw] = place
-        shares, before = min(((picture != indices[key]).mean(), key) for key in keys)
-        if place == 0 or shares > NEW:
+        share, before = min(((picture != pictures[key]).any(-1).mean(), key) for key in keys)
+        if place == 0 or share > NEW:
             keys.append(place)
             before = -1
-        opaque = np.ones(picture.shape, bool) if before < 0 else _opaque(picture != indices[before])
-        file = io.BytesIO()
-        pixels = np.dstack([palette[picture] * opaque[..., None], opaque * np.uint8(255)])
-        Image.fromarray(pixels.astype(np.uint8)).save(file, "webp", lossless=True, quality=80, method=4)
-        refs.append([begin, file.tell(), before])
-        stored.append(file.getvalue())
-        begin += file.tell()
+        if before < 0:
+            files = [_webp(picture, np.ones(picture.shape[:2], bool))]
+        else:
+            differs = (picture != pictures[before]).any(-1)
+            files = [_webp(picture, opaque) for opaque in (differs, _tiled(differs))]
+        file = min(files, key=len)
+        refs.append([begin, len(file), before])
+        stored.append(file)
+        begin += len(file)
     return b"".join(stored), refs
 
 
-def _opaque(differs: np.ndarray) -> np.ndarray:
-    """What is drawn of a picture: the pixels that differ, and all of a tile in which many do, as holes take room."""
+def _webp(pixels: np.ndarray, opaque: np.ndarray) -> bytes:
+    file = io.BytesIO()
+    layers = np.dstack([pixels * opaque[..., None], opaque * np.uint8(255)])
+    Image.fromarray(layers.astype(np.uint8)).save(file, "webp", lossless=True, quality=80, method=4)
+    return file.getvalue()
+
+
+def _tiled(differs: np.ndarray) -> np.ndarray:
+    """The pixels that differ, and all of a tile in which many do: many holes take more room than what fills them."""
     high, wide = differs.shape
     padded = np.pad(differs, ((0, -high % TILE), (0, -wide % TILE)))
     many = padded.reshape(padded.shape[0] // TILE, TILE, -1, TILE).mean((1, 3)) > MANY
     return differs | np.kron(many, np.ones((TILE, TILE), bool))[:high, :wide]
 
 
-def _common_colours(pictures: list[np.ndarray], most: int) -> tuple[np.ndarray, list[np.ndarray]]:
-    """At most `most` colours, and the pictures in them: half are the most frequent ones, half stand for the rest."""
-    flat = [p.astype(np.uint32) @ np.array([65536, 256, 1], np.uint32) for p in pictures]
-    seen, counts = np.unique(np.concatenate([f.ravel() for f in flat]), return_counts=True)
-    kept = seen[np.argsort(-counts, kind="stable")]
-    if len(kept) > most:
-        rest = np.setdiff1d(seen, kept[: most // 2])
-        weights = counts[np.searchsorted(seen, rest)]
-        sample = np.repeat(rest, np.minimum(np.ceil(np.sqrt(weights)), 50).astype(int))
-        image = Image.fromarray(_rgb(sample)[None])
-        table = image.quantize(most - most // 2, method=Image.Quantize.MEDIANCUT).getpalette()
-        others = np.array(table[: 3 * (most - most // 2)], np.uint32).reshape(-1, 3) @ np.array(
-            [65536, 256, 1], np.uint32
-        )
-        kept = np.concatenate([kept[: most // 2], others])
-    palette = _rgb(kept)
-    nearest = np.array(
-        [np.argmin(((palette.astype(int) - rgb) ** 2).sum(1)) for rgb in _rgb(seen).astype(int)], np.uint8
-    )
-    return palette, [nearest[np.searchsorted(seen, f)] for f in flat]
-
-
-def _rgb(numbers: np.ndarray) -> np.ndarray:
-    return np.stack([numbers >> 16 & 255, numbers >> 8 & 255, numbers & 255], axis=-1).astype(np.uint8)
+def _shaded(picture: np.ndarray, shades: int) -> np.ndarray:
+    """The nearest of so many shades of each colour; black and white stay as they are."""
+    return (np.round(np.round(picture / 255 * (shades - 1)) * 255 / (shades - 1))).astype(np.uint8)

@@ -15,13 +15,13 @@ class Plan:
     together: groups of controls that are recorded in every combination, the other controls as they are at the start;
         a control of no group is one by itself.
     levels: into how many steps, above and below 0, the numbers of the heatmaps are cut.
-    colours: how many colours the pictures keep.
+    shades: how many shades of red, green and blue the pictures keep.
     """
 
     stops: dict[str, tuple] = field(default_factory=dict)
     together: tuple[tuple[str, ...], ...] = NONE
     levels: int = 32767
-    colours: int = 32
+    shades: int = 12
 
 
 SENTENCES = (
@@ -63,7 +63,7 @@ PLANS = {
     "block_steps": Plan(
         {"sentence": NONE, "layer": (1, 6)},
         (("step", "layer"), ("step", "order")),
-        colours=48,
+        shades=8,
     ),
     "clocks": Plan(
         {"position": tuple(range(0, 101, 10)), "shift": (0, 1, 5, 10, 20, 30, 40, 50, 60, 70, 80, 90, 100)},
@@ -80,7 +80,7 @@ PLANS = {
     ),
     "depth": Plan({}, (("depth", "order", "init"),)),
     "fit_curve": Plan(
-        {"width": (1, 2, 3, 4, 8, 16, 32), "unit": (1, 2, 4, 8, 32)},
+        {"width": (1, 2, 3, 4, 8, 16, 32), "unit": (1, 2, 4, 32)},
         (("width", "activation", "curve"), ("width", "unit")),
     ),
     "head_slices": Plan({}, (("n_heads", "head"),)),
