@@ -5,8 +5,8 @@ import { numbersOf, pictureOf } from "./recording.js";
 import { Traits } from "./traits.js";
 
 export class RecordedModel extends Traits {
-  /** Whether the last change came from a key: a step then leads to the next stop, however far that is. */
-  stepping = false;
+  /** Where the key that was pressed last heads on a slider: up (1), down (-1), or nowhere (0). */
+  heading = 0;
   state = -1;
 
   /** @param {Recording} recording */
@@ -33,8 +33,12 @@ export class RecordedModel extends Traits {
    */
   set(name, value) {
     const { header } = this.recording;
-    if (name === header.frames) super.set(name, value);
-    else this.go(nearestState(header, this.state, { name, value, stepping: this.stepping }));
+    if (name === header.frames) {
+      super.set(name, value);
+      return;
+    }
+    const slides = header.controls.some((control) => control.name === name && control.kind === "range");
+    this.go(nearestState(header, this.state, { name, value, heading: slides ? this.heading : 0 }));
   }
 
   /**

@@ -14,27 +14,25 @@ export function distance(control, a, b) {
 }
 
 /**
- * The state in which the moved control stands nearest to its new value, and the others to where they are. A step of a
- * key leads to a stop on the side it points to.
+ * The state in which the moved control stands nearest to its new value, and the others to where they are. A key that
+ * heads upwards (1) or downwards (-1) leads to a stop on that side, however small its step is.
  * @param {Header} header
  * @param {number} from the state that is shown
- * @param {{ name: string, value: ControlValue, stepping: boolean }} move
+ * @param {{ name: string, value: ControlValue, heading: number }} move
  */
-export function nearestState(header, from, { name, value, stepping }) {
+export function nearestState(header, from, { name, value, heading }) {
   const { names, controls, values, states, frames } = header;
   const place = names.indexOf(name);
   /** @param {number} state @param {number} i */
   const at = (state, i) => /** @type {ControlValue} */ (values[states[state][0][i]]);
-  const now = at(from, place);
-  /** @param {number} state */
-  const ahead = (state) => (Number(at(state, place)) - Number(now)) * (Number(value) - Number(now)) > 0;
+  const now = Number(at(from, place));
   const all = states.map((_, state) => state);
-  const there = stepping && controls[place].kind === "range" && value !== now ? all.filter(ahead) : [];
-  const counted = names.map((_, i) => i).filter((i) => names[i] !== frames && i !== place);
+  const there = heading ? all.filter((state) => (Number(at(state, place)) - now) * heading > 0) : [];
+  const others = names.map((_, i) => i).filter((i) => names[i] !== frames && i !== place);
   /** @param {number} state */
   const far = (state) =>
     1000 * distance(controls[place], value, at(state, place)) +
-    counted.reduce((sum, i) => sum + distance(controls[i], at(from, i), at(state, i)), 0);
+    others.reduce((sum, i) => sum + distance(controls[i], at(from, i), at(state, i)), 0);
   const [first, ...rest] = there.length ? there : all;
   let best = first;
   let least = far(first);

@@ -10,18 +10,25 @@ import { showStops } from "./stops.js";
 
 const NEAR = "400px"; // how far below the window an explorer is fetched
 
+/** @type {Record<string, number>} */
+const HEADINGS = { ArrowUp: 1, ArrowRight: 1, PageUp: 1, ArrowDown: -1, ArrowLeft: -1, PageDown: -1 };
+
+/**
+ * @param {RecordedModel} model
+ * @param {number} [heading]
+ */
+function head(model, heading = 0) {
+  model.heading = heading;
+}
+
 /** @param {HTMLElement} place */
 async function play(place) {
   const recording = await fetchRecording(place.dataset.recording ?? "");
   const model = new RecordedModel(recording);
   await model.go(0);
   const root = element("div");
-  /** @param {boolean} stepping */
-  const moves = (stepping) => () => {
-    model.stepping = stepping;
-  };
-  root.addEventListener("keydown", moves(true), true);
-  root.addEventListener("pointerdown", moves(false), true);
+  root.addEventListener("keydown", ({ key }) => head(model, HEADINGS[key]), true);
+  root.addEventListener("pointerdown", () => head(model, 0), true);
   place.replaceChildren(root);
   explorer.render({ model, el: root });
   const { controls } = recording.header;

