@@ -30,30 +30,28 @@ SENTENCES = "recorded sentences"
 
 
 def stops_of(control: Control, plan: Plan) -> list:
-    """The values of a control that are recorded, in their order; its value at the start is one of them."""
-    if control.name in plan.stops:
-        values = {control.check(value) for value in plan.stops[control.name]} | {control.value}
-        return _ordered(control, values | ({control.min, control.max} if isinstance(control, Range) else set()))
+    """The values of a control that are recorded; its value at the start is one of them, of texts the first."""
+    named = [control.check(value) for value in plan.stops.get(control.name, ())]
     if isinstance(control, Checkbox):
         return [False, True]
     if isinstance(control, Select):
-        return list(control.options)
-    if not isinstance(control, Range):
+        return [option for option in control.options if option in named or not named or option == control.value]
+    if isinstance(control, Range):
+        return sorted({*(named or _spread(control)), control.min, control.max, control.value})
+    if control.name not in plan.stops:
         raise ValueError(
-            f"{control.name}: expected stops for a control in which one types, got none: name them in the plan"
+            f"{control.name}: expected stops for a field in which one types, got none: name them in its plan"
         )
-    count = ALL + 1 if control.step is None else control.positions
-    shares = [i / (min(count, ALL) - 1 if count <= ALL else FEW - 1) for i in range(count if count <= ALL else FEW)]
+    return list(dict.fromkeys([control.value, *named]))
+
+
+def _spread(control: Range) -> list:
+    """All values of a slider that has few, and of any other some that lie evenly."""
+    few = control.step is not None and control.positions <= ALL
+    count = control.positions if few else FEW
     low, high = control.min, control.max
-    spread = (low * (high / low) ** s if control.log else low + s * (high - low) for s in shares)
-    return _ordered(control, {control.check(value) for value in spread} | {control.value})
-
-
-def _ordered(control: Control, values: set) -> list:
-    """The values in the order in which one meets them; of sentences, the one at the start comes first."""
-    if isinstance(control, Select):
-        return [option for option in control.options if option in values]
-    return sorted(values, key=lambda value: (value != control.value, value) if isinstance(control, Text) else value)
+    shares = [i / (count - 1) for i in range(count)]
+    return [control.check(low * (high / low) ** s if control.log else low + s * (high - low)) for s in shares]
 
 
 def states_of(explorer: Explorer, plan: Plan) -> list[dict]:

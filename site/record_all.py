@@ -4,7 +4,6 @@ import ast
 import hashlib
 import io
 import re
-import sys
 import warnings
 from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
@@ -74,7 +73,7 @@ def _write(path: Path, folder: Path) -> list[tuple[str, int]]:
 def write_recordings(paths: list[Path], folder: Path) -> None:
     """Record the explorers of all notebooks, in two processes; what has not changed since the last time stays."""
     folder.mkdir(parents=True, exist_ok=True)
-    library = sorted(ROOT.glob("encoder_lib/**/*.py")) + [HERE / name for name in ("record.py", "recordings.py")]
+    library = [*sorted(ROOT.glob("encoder_lib/**/*.py")), HERE / "record.py"]
     common = b"".join(path.read_bytes() for path in library)
     digests = {path: hashlib.sha256(common + _code(path)).hexdigest() for path in paths}
     old = [path for path in paths if _read(folder / f"{path.stem}.digest") == digests[path]]
@@ -90,14 +89,11 @@ def write_recordings(paths: list[Path], folder: Path) -> None:
 
 
 def _code(path: Path) -> bytes:
-    """The code of a notebook."""
-    cells = nbformat.read(path, as_version=4).cells
-    return "\n".join(cell.source for cell in cells if cell.cell_type == "code").encode()
+    """The code of a notebook, and the plans of its explorers."""
+    cells = [cell.source for cell in nbformat.read(path, as_version=4).cells if cell.cell_type == "code"]
+    plans = [PLANS.get(plan_name(source)) for source in cells if EXPLORER.search(source)]
+    return "\n".join([*cells, *map(repr, plans)]).encode()
 
 
 def _read(path: Path) -> str:
     return path.read_text() if path.exists() else ""
-
-
-if __name__ == "__main__":
-    write_recordings([Path(name) for name in sys.argv[2:]], Path(sys.argv[1]))

@@ -40,7 +40,7 @@ NUMBERS = ("mean", "spread", "outlier", "mates", "gain", "bias", "eps")
 PLANS = {
     "attend": Plan(
         {
-            "sentence": ("the dog bites the man [pad] [pad]", "the man bites the dog [pad] [pad]"),
+            "sentence": ("the dog bites the man [pad] [pad]", "a rose is a rose is a rose"),
             "similarity": (0, 0.25, 0.5, 0.75, 1),
             "temperature": (0.1, 0.3, 1.0, 3.0, 10.0),
             "d_head": (2, 4, 16, 64, 512),

@@ -55,8 +55,9 @@ export class RecordedModel extends Traits {
     if (!moved) return;
     const said = { _descriptions: header.values[descriptions] };
     if (header.pictures.length) {
+      this.change({ _drawing: true });
       const picture = await pictureOf(this.recording, state);
-      if (this.state === state) this.change({ _picture: picture, ...said }); // else another one is on its way
+      if (this.state === state) this.change({ _picture: picture, ...said, _drawing: false }); // else another is on its way
       return;
     }
     this.change({

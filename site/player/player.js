@@ -29,6 +29,7 @@ async function play(place) {
   const root = element("div");
   root.addEventListener("keydown", ({ key }) => head(model, HEADINGS[key]), true);
   root.addEventListener("pointerdown", () => head(model, 0), true);
+  model.on("change:_drawing", () => root.setAttribute("aria-busy", model.get("_drawing")));
   place.replaceChildren(root);
   explorer.render({ model, el: root });
   const { controls } = recording.header;

@@ -14,7 +14,7 @@ pytestmark = [pytest.mark.long, pytest.mark.browser]
 WIDTHS = {"desk": 1400, "phone": 390}
 OTHERS = ("index", "words", "search", "CONTRIBUTING", "tests/benchmarks/RESULTS", "reference/encoder_lib.model")
 PAGES = [*OTHERS, *(f"notebooks/{path.name}" for path in NOTEBOOKS)]  # the ending lets processes share them
-NOBODY = "window.kernelIdle = () => true;"  # there is no kernel to wait for
+DRAWN = """window.kernelIdle = () => !document.querySelector('[aria-busy="true"]');"""  # there is no kernel to wait for
 # Left out is what is the theme's, the navigation and a field for searching that names its keys, and that a table in
 # Markdown has an empty cell in its corner.
 ASK = """async () => (await axe.run(
@@ -41,7 +41,7 @@ class SitePage:
         self.page.on("pageerror", lambda error: self.problems.append(str(error)))
         self.page.on("console", lambda said: said.type == "error" and self.problems.append(said.text))
         self.page.on("request", lambda request: self._note(request.url, address))
-        self.page.add_init_script(STATE + NOBODY)
+        self.page.add_init_script(STATE + DRAWN)
         self.page.goto(f"{address}{name.removesuffix('.ipynb')}.html")
         self.unplayed = self.page.evaluate(READ)
 

@@ -133,7 +133,7 @@ def test_stops_are_spread_evenly_where_no_plan_names_them():
     assert stops_of(Select("o", "b", options=("a", "b")), plan) == ["a", "b"]
     assert stops_of(Checkbox("c", True), plan) == [False, True]
     assert stops_of(Text("t", "x"), Plan({"t": ("y", "x", "z")})) == ["x", "y", "z"]
-    with pytest.raises(ValueError, match=r"n: expected stops .* name them in the plan"):
+    with pytest.raises(ValueError, match=r"n: expected stops .* name them in its plan"):
         stops_of(Number("n", 1, min=0, max=2), plan)
 
 
