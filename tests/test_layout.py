@@ -2,6 +2,7 @@
 
 import ast
 import re
+from functools import cache
 from graphlib import CycleError, TopologicalSorter
 
 import pytest
@@ -21,6 +22,7 @@ LAYERS = (
     ("plots",),
     ("notebook",),
     ("checks",),
+    ("workshop",),
     ("explore.widget",),
     ("explore",),
 )
@@ -49,15 +51,18 @@ SOURCES = {name_of(path): path.read_text(encoding="utf-8") for path in sorted(RO
 TESTS = {path.relative_to(ROOT): path.read_text(encoding="utf-8") for path in sorted(ROOT.glob("tests/**/*.py"))}
 
 
+@cache
 def imported(name, source):
     """The dotted names of all that a file imports, also inside its functions; relative ones are written out."""
+    found = []
     for node in ast.walk(ast.parse(source)):
         if isinstance(node, ast.Import):
-            yield from (alias.name for alias in node.names)
+            found += [alias.name for alias in node.names]
         elif isinstance(node, ast.ImportFrom):
             above = name.split(".")[: (name in PACKAGES) - node.level or None] if node.level else []
             start = ".".join([*above, *([node.module] if node.module else [])])
-            yield from (f"{start}.{alias.name}" for alias in node.names)
+            found += [f"{start}.{alias.name}" for alias in node.names]
+    return found
 
 
 def files_imported(name, sources):

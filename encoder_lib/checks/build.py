@@ -109,14 +109,36 @@ def _tried(kind: Kind, trial: Trial, attempt: Callable) -> str:
 def _has_parameters(kind: Kind, attempt: Callable) -> str:
     """Whether the part has as many parameters as the library's, of the same shapes."""
     trial = kind.trials[0]
-    part = _made(attempt, trial.sizes)
-    if part is None or (first := _run(part, trial.inputs)[0]) is None or first is ...:
+    part, theirs = _made(attempt, trial.sizes), kind.reference(trial)[0]
+    if part is None:
         return UNWRITTEN
     try:
-        parts.orders(kind.groups(part, trial.sizes), kind.groups(kind.reference(trial)[0], trial.sizes))
+        first, stopped = _run(part, trial.inputs)[0], None
+    except Exception as error:
+        first, stopped = error, error
+    if first is None or first is ...:
+        return "forward gives nothing back; is a `return` missing?" if _has_body(part) else UNWRITTEN
+    try:
+        parts.orders(kind.groups(part, trial.sizes), kind.groups(theirs, trial.sizes))
     except ValueError as error:
         return f"made with sizes {trial.sizes}, {error}"
+    if stopped is not None:
+        raise stopped
     return ""
+
+
+def _has_body(part: nn.Module) -> bool:
+    """Whether anything is computed in a module's forward: that of a stub names nothing."""
+    return bool(getattr(getattr(type(part).forward, "__code__", None), "co_names", ()))
+
+
+def _as_made(kind: Kind, attempt: Callable) -> str:
+    """Whether a part begins as the library's does, where it says with which numbers: before any training."""
+    trial = kind.trials[0]
+    with seeded(0):
+        expected = kind.build(*trial.sizes).double()(*trial.inputs).detach()
+    got, _ = _run(_made(attempt, trial.sizes), trial.inputs)
+    return difference("the numbers that a new part begins with", expected, got)
 
 
 def order_of(kind: Kind, attempt: Callable) -> tuple[type, tuple[int, ...]]:
@@ -125,16 +147,16 @@ def order_of(kind: Kind, attempt: Callable) -> tuple[type, tuple[int, ...]]:
     return type(part), order
 
 
-def _same_in_training(kind: Kind, attempt: Callable) -> str:
-    trial = kind.trials[-1]
-    _, part, _ = _fitting(kind, trial, attempt)
-    if part is None:
-        return UNWRITTEN
-    before = part.eval()(*trial.inputs)
-    for mode in (True, True, False):
-        if not torch.equal(part.train(mode)(*trial.inputs), before):
-            return "expected the same numbers in training, in a second call, and with eval(), got others"
-    return ""
+def _same_in_training(attempt: Callable, trial: Trial) -> str:
+    """Whether a part gives the same numbers in every call; where it gives none, the trials tell of that."""
+    part = _made(attempt, trial.sizes)
+    try:
+        before, _ = _run(part.eval(), trial.inputs)
+        after = [_run(part.train(mode), trial.inputs)[0] for mode in 6 * [True] + [False]]
+        same = all(isinstance(y, Tensor) and isinstance(before, Tensor) and torch.equal(before, y) for y in after)
+    except Exception:
+        return ""
+    return "" if same else "expected the same numbers in training, in a second call, and with eval(), got others"
 
 
 def _gradients(kind: Kind, attempt: Callable) -> str:
@@ -171,9 +193,10 @@ def _check(kind: Kind, attempt: Callable, hints: Sequence[str]) -> Verdict:
     """Look at a part's parameters, try it on every trial, then its gradients, and training against evaluation."""
     probes = [
         Probe("its parameters", partial(_has_parameters, kind), f"{hints[0]} {OF_ATTRIBUTES}"),
+        Probe("the same in training", partial(_same_in_training, trial=kind.trials[0]), OF_TRAINING),
         *(Probe(trial.label, partial(_tried, kind, trial), trial.hint) for trial in kind.trials),
         Probe("gradients of all parameters", partial(_gradients, kind), OF_GRADIENTS),
-        Probe("the same in training", partial(_same_in_training, kind), OF_TRAINING),
+        *([Probe("what it begins with", partial(_as_made, kind), hints[0])] if kind is NORM else []),
     ]
     return diagnose(kind.name, attempt, probes, hints)
 
@@ -241,10 +264,10 @@ NORM = Kind(
               "last."),
         Trial("a token whose numbers are all equal", (3, 1e-5), (torch.full((1, 1, 3), 3.0, dtype=torch.float64),),
               "The variance is 0 here. What keeps the division from being one by 0?"),
-        Trial("a large eps", (4, 2.0), (numbers(1, 2, 4),),
-              "eps is added to the variance, and the root is taken of both together. __init__ is given it."),
         Trial("tokens of different size", (3, 1e-5), (numbers(1, 3, 3) * torch.tensor([[1.0], [10.0], [100.0]]),),
               "Each token has its own mean and variance, over the last dimension; keepdim=True keeps them apart."),
+        Trial("a large eps", (4, 2.0), (numbers(1, 1, 4),),
+              "eps is added to the variance, and the root is taken of both together. __init__ is given it."),
         Trial("a batch of sequences", (5, 1e-3), (numbers(2, 4, 5) + 3,)),
     ),
 )  # fmt: skip
@@ -261,8 +284,8 @@ def check_own_norm(attempt: Callable) -> Verdict:
 
 
 OF_HEADS = (
-    "One head is right. Each head has K = D / H neighbours of the D numbers, and a softmax of its own: (B, T, D) "
-    "becomes (B, T, H, K), then (B, H, T, K); on the way back in the opposite order."
+    "One head is right. With more, the root is that of K, and each head has K = D / H neighbours of the D numbers, and "
+    "a softmax of its own: (B, T, D) becomes (B, T, H, K), then (B, H, T, K); on the way back in the opposite order."
 )
 OF_MASK = (
     "Without a mask it is right. True means: may be looked at. Where it is False the score is −∞ before the softmax. "
@@ -273,9 +296,10 @@ ATTENTION = Kind(
     "Attention",
     parts.Attention,
     (
-        Trial("two tokens, one head", (2, 1), (torch.tensor([[[1.0, 0.0], [0.0, 2.0]]], dtype=torch.float64), None),
-              "By hand: all four maps leave things as they are, so queries, keys and values are the tokens. The scores "
-              "are 1 and 0, 0 and 4, each over √2; the softmax shares out along a row, over the keys.", plain=True),
+        Trial("two tokens, one head", (2, 1), (torch.tensor([[[1.0, 0.0], [1.0, 2.0]]], dtype=torch.float64), None),
+              "By hand: all four maps leave things as they are, so queries, keys and values are the tokens. A score is "
+              "the product of a query with a key: 1 and 1, 1 and 5, each over √2; the softmax shares out along a row, "
+              "over the keys.", plain=True),
         Trial("one head", (3, 1), (numbers(1, 4, 3), None),
               "With maps that change nothing it is right. Three maps make queries, keys and values of x; the fourth "
               "takes what the heads have fetched, and what it gives is returned."),
@@ -294,8 +318,8 @@ ATTENTION = Kind(
 def check_own_attention(attempt: Callable) -> Verdict:
     """Attention(d_model, n_heads), called with x (B, T, D) and mask (B, 1, 1, T): H attentions -> (B, T, D)."""
     hints = (
-        "Four linear maps D to D with biases: for queries, keys and values, and one behind the joined heads. Scores "
-        "are queries times keys over √K, K = D / H; the softmax runs over the keys.",
+        "Four linear maps D to D, each a nn.Linear with its bias: for queries, keys and values, and one behind the "
+        "joined heads. Scores are queries times keys over √K, K = D / H; the softmax runs over the keys.",
         "The last linear map comes after the heads are joined, and its result is what is returned.",
     )
     return _check(ATTENTION, attempt, hints)
@@ -322,7 +346,8 @@ FEED_FORWARD = Kind(
 def check_own_feed_forward(attempt: Callable) -> Verdict:
     """FeedForward(d_model, d_ff), called with x (…, D): up to F numbers, GELU, and back down -> (…, D)."""
     hints = (
-        "Two linear maps with biases, d_model to d_ff and d_ff to d_model, and one bend, which stands between them.",
+        "Two linear maps, each a nn.Linear with its bias, d_model to d_ff and d_ff to d_model, and one bend, which "
+        "stands between them.",
         OF_GELU,
     )
     return _check(FEED_FORWARD, attempt, hints)
@@ -336,10 +361,10 @@ class Known(nn.Module):
         self.formula, self.function, self.takes_mask = formula, function, takes_mask
         self.one = nn.Parameter(torch.ones((), dtype=torch.float64))
 
-    def forward(self, *inputs: Any) -> Tensor:
-        if not self.takes_mask and len(inputs) != 1:
-            raise TypeError(f"{self.formula}: expected one tensor, got {len(inputs)}")
-        return self.one * self.function(*inputs)
+    def forward(self, x: Tensor, *rest: Any, **named: Any) -> Tensor:
+        if not self.takes_mask and (rest or named):
+            raise TypeError(f"{self.formula}: expected one tensor, got {1 + len(rest) + len(named)}")
+        return self.one * self.function(x, *rest, **named)
 
 
 def _mean_of(x: Tensor, mask: Tensor | None = None) -> Tensor:
@@ -456,17 +481,18 @@ def check_own_encoder(attempt: Callable) -> Verdict:
     wired = partial(_wired, parts.Encoder)
     ids, mask = torch.tensor([[2, 5, 1]]), torch.tensor([[[[True, True, False]]]])
     of_blocks = "All blocks, each once, in the order given; what one gives is what the next one gets."
+    hints = (
+        "Four steps, each on what the one before gives: embedding, positions (which add their rows themselves), norm, "
+        "and then one block after the other.",
+        "The norm stands once, behind embedding and positions, before the first block; as in MiniLM.",
+    )
     probes = [
-        Probe("one block, to follow by hand", wired(known(1), (ids[:, :1],))),
-        Probe("three tokens", wired(known(1), (ids,))),
+        Probe("one block, to follow by hand", wired(known(1), (ids[:, :1],)), hints[0]),
+        Probe("three tokens", wired(known(1), (ids,)), hints[0]),
         Probe("two blocks", wired(known(2), (ids,)), of_blocks),
         Probe("three blocks", wired(known(3), (ids, None)), of_blocks),
         Probe("a mask", wired(known(3), (ids, mask)), OF_PASSING + " Every block takes it."),
         Probe("a batch of two", wired(known(3), (torch.tensor([[2, 5, 1], [0, 3, 0]]), SHORT)), OF_PASSING),
         Probe("all its parameters", _keeps(known(3), (ids,)), OF_KEEPING),
     ]
-    hints = (
-        "Four steps: embedding, positions, norm, and then one block after the other.",
-        "The norm stands once, behind embedding and positions, before the first block; as in MiniLM.",
-    )
     return diagnose("Encoder", attempt, probes, hints)

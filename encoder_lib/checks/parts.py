@@ -146,7 +146,9 @@ def orders(mine: Sequence[Group], theirs: Sequence[Group]) -> list[tuple[int, ..
     ]
     if not fitting:
         got = ", ".join(f"{piece.name} {tuple(piece.values.shape)}" for group in mine for piece in group) or "none"
-        expected = ", ".join(" with a bias ".join(str(shape) for shape in group) for group in wanted)
+        expected = ", ".join(
+            f"a nn.Linear {shapes[0]} with its bias" if shapes[1:] else str(shapes[0]) for shapes in wanted
+        )
         raise ValueError(f"expected parameters of the shapes {expected}; got {got}")
     return fitting
 

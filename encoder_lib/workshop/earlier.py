@@ -35,8 +35,9 @@ def earlier_work(folder: str | Path = ".") -> list[Earlier]:
 
     The notebooks are read as they were saved; `source` is empty where the stub still stands, or no notebook.
 
-    Raises: NotADirectoryError when there is no such folder.
+    Raises: NotADirectoryError when there is no such folder; TypeError for what is no path.
     """
+    expect.kind("folder", folder, str | Path, "the folder of the notebooks", "; try '.'")
     folder = Path(folder)
     if not folder.is_dir():
         raise NotADirectoryError(f"folder: expected the folder of the notebooks, got {str(folder)!r}")
@@ -64,7 +65,7 @@ def _written(path: Path, name: str) -> str:
 def show_earlier(name: str, folder: str | Path = ".") -> Source:
     """The reader's own code for the exercise of that name, to be copied from.
 
-    Raises: ValueError for a name that is no such exercise; NotADirectoryError as `earlier_work`.
+    Raises: ValueError for a name that is no such exercise; NotADirectoryError or TypeError as `earlier_work`.
     """
     expect.choice("name", name, tuple(name for _, name, _ in EARLIER))
     found = next(work for work in earlier_work(folder) if work.name == name)

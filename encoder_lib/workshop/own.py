@@ -129,9 +129,9 @@ class Workshop:
         By the names that `my_name` gives, if they are right; otherwise by what each part computes.
 
         Returns whether the names were the reader's.
-        Raises: TypeError for what is no module; KeyError for a tensor that is missing.
+        Raises: TypeError or ValueError for what is no encoder of these parts, or no dictionary; KeyError for a tensor
+        that is missing.
         """
-        expect.module("encoder", encoder)
         named = my_name is not None and self.check_names(my_name, encoder, published).correct
         if my_name is not None and named:
             encoder.load_state_dict({my_name(name): tensor for name, tensor in published.items()})
@@ -144,12 +144,19 @@ class Workshop:
     def check_names(
         self, my_name: Callable[[str], str], encoder: nn.Module, published: Mapping[str, Tensor]
     ) -> Verdict:
-        """my_name(name): the name of a published tensor in the reader's encoder, a text for a text."""
-        sizes = {name: tuple(parameter.shape) for name, parameter in encoder.named_parameters()}
+        """my_name(name): the name of a published tensor in the reader's encoder, a text for a text.
+
+        Raises: as `load`.
+        """
         by_role = {name: piece for piece, name in self._places(encoder, published)}
+        sizes = {name: tuple(parameter.shape) for name, parameter in encoder.named_parameters()}
 
         def one_each(attempt: Callable) -> str:
-            if (first := attempt(next(iter(published)))) is None or first is ...:
+            try:
+                first = attempt(next(iter(published)))
+            except Exception:  # what follows tells of it
+                return ""
+            if first is None or first is ...:
                 return UNWRITTEN
             shared = Counter(piece.name for piece in by_role.values())
             for mine, count in shared.items():
@@ -213,10 +220,18 @@ class Workshop:
 
     def _places(self, encoder: nn.Module, published: Mapping[str, Tensor]) -> Iterator[tuple[parts.Piece, str]]:
         """Each parameter of the encoder, under its full name, and the published tensor that belongs there."""
+        expect.module("encoder", encoder)
+        expect.mapping("published", published, "tensor", "{'embeddings.word_embeddings.weight': table}")
         leaves = self._called(
             encoder, lambda: encoder(torch.zeros(1, 1, dtype=torch.long, device=next(encoder.parameters()).device))
         )
+        called = [name for _, name, _ in leaves]
         n_layers = (len(leaves) - 3) // 4
+        if called != [*LEAVES[:3], *(n_layers * ("Attention", "Norm", "FeedForward", "Norm"))]:
+            raise ValueError(
+                f"encoder: expected one of this workshop's parts, got one that calls {', '.join(called) or 'none'}; "
+                "was it made before the workshop? Then make it again"
+            )
         kinds = ("weight", "bias")
         modules = [[module] for module in OUTSIDE.values()]
         for n in range(n_layers):

@@ -37,23 +37,20 @@ class Page:
 
     def _repr_html_(self) -> str:
         rows = "".join(
-            f'<tr><th scope="row" style="text-align:left">{html.escape(name)}</th>'
-            f'<td style="text-align:left">{html.escape(value)}</td></tr>'
+            f'<tr><th scope="row">{html.escape(name)}</th><td>{html.escape(value)}</td></tr>'
             for name, value in self.rows()
         )
         kind = 'class="mathjax_ignore tex2jax_ignore"'  # a dollar sign of the reader's starts no formula
-        return f"<div {kind}><h3>{html.escape(self._title())}</h3><table>{rows}</table></div>"
+        return f"<div {kind}><p><strong>{html.escape(self._title())}</strong></p><table>{rows}</table></div>"
 
     def save(self, path: str | Path) -> None:
         """Write the page as a file that a browser opens and prints.
 
-        Raises: FileExistsError when there is one of that name already.
+        Raises: FileExistsError when there is one of that name already; TypeError or ValueError for what is no path.
         """
-        path = Path(path)
+        path = expect.path(path)
         if path.exists():
             raise FileExistsError(f"path: expected a name that is free, got {path.name!r}, which is there; try another")
         head = f'<!doctype html><html lang="en"><meta charset="utf-8"><title>{html.escape(self._title())}</title>'
-        style = (
-            "<style>body{font-family:sans-serif;max-width:42em;margin:3em auto}th,td{padding:.2em 1em .2em 0}</style>"
-        )
-        path.write_text(f"{head}{style}{self._repr_html_()}</html>\n", encoding="utf-8")
+        style = "body{font-family:sans-serif;max-width:42em;margin:3em auto} th,td{padding:.2em;text-align:left}"
+        path.write_text(f"{head}<style>{style}</style>{self._repr_html_()}</html>\n", encoding="utf-8")

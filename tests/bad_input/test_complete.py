@@ -22,6 +22,7 @@ HERE = ROOT / "tests/bad_input"
 OWN = (
     "expect", "fast", "files", "packed", "lab.costs", "lab.timing", "pretrained.config", "pretrained.hub",
     "pretrained.weights", "training.checkpoint", "training.cli", "training.distributed", "training.fit",
+    "workshop.earlier", "workshop.own", "workshop.page",
 )  # fmt: skip
 # what only the library calls, with what it made or has checked itself
 INSIDE = {
@@ -48,6 +49,7 @@ INSIDE = {
     "training.tasks.spell": "Task.read hands on what it gets",
     "trace.Trace": "made by trace",
     "lab.units.UnitActivations": "made by listen",
+    "workshop.lines.lines_of": "what a reader has defined; of anything else, nobody knows the lines",
 }
 NO_INPUT = ("wire", "lines", "validate", "check", "position", "forward", "extra_repr", "set_state", "set", "build")
 

@@ -7,7 +7,7 @@ import re
 import nbformat
 import pytest
 import torch
-from answers.clinic import CLINIC
+from answers.clinic import CLINIC, PADDING_RIGHT, PADDING_WRONG
 from places import ROOT
 
 from encoder_lib.checks import clinic, verdict
@@ -19,7 +19,7 @@ NOTEBOOK = nbformat.read(ROOT / "notebooks/10_debugging_clinic.ipynb", as_versio
 CASES = [
     (symptom.source, cell, fold.source)
     for symptom, cell, fold in zip(NOTEBOOK.cells, NOTEBOOK.cells[1:], NOTEBOOK.cells[2:], strict=False)
-    if "exercise" in cell.metadata.get("tags", [])
+    if "exercise" in cell.metadata.get("tags", []) and "### Case" in symptom.source
 ]
 NAMES = [re.search(r"clinic\.(check_\w+)\(", cell.source).group(1) for _, cell, _ in CASES]
 BY_NAME = dict(zip(NAMES, CASES, strict=True))
@@ -83,7 +83,8 @@ def fresh():
 
 def test_there_are_twenty_cases_and_each_is_tested():
     assert len(NAMES) == len(set(NAMES)) == len(rounds.CASES) == 20
-    assert set(NAMES) == set(CLINIC) == {name for name in dir(clinic) if name.startswith("check_")}
+    assert set(NAMES) == set(CLINIC)
+    assert {name for name in dir(clinic) if name.startswith("check_")} == {*NAMES, "check_more_padding"}
     assert all(len(right) >= 1 and len(wrong) >= 3 for _, right, wrong in CLINIC.values())
 
 
@@ -328,6 +329,58 @@ def test_a_check_leaves_the_random_numbers_alone(name):
         getattr(clinic, name)(thing)
         clinic.visit(TESTS["repeats"], NAMES.index(name) + 1, thing)
         assert torch.equal(torch.rand(3), expected)
+
+
+# The test that the reader writes.
+
+
+def padding_cells():
+    """The exercise's cell, and the fold below it."""
+    found = (i for i, cell in enumerate(NOTEBOOK.cells) if "clinic.check_more_padding(" in cell.source)
+    (place,) = found
+    return NOTEBOOK.cells[place : place + 2]
+
+
+def test_an_unwritten_test_is_told_to_be_written():
+    cell, _ = padding_cells()
+    assert "exercise" in cell.metadata.tags
+    for nothing in (made(cell.source.split("\n\n\nclinic.")[0]), lambda build: None):
+        said = clinic.check_more_padding(nothing)
+        assert not said.correct and "returns nothing yet" in said.problem
+    (stored,) = cell.outputs
+    assert stored.data["text/plain"] == repr(said)
+
+
+def test_the_test_in_the_fold_passes_and_notices_what_it_should(default_dtype):
+    _, fold = padding_cells()
+    code = re.search(r"<details>.*?```python\n(.*?)```.*</details>", fold.source, re.DOTALL)[1]
+    names = {}
+    exec(IMPORTS, names)
+    exec("ids = torch.tensor([[3, 1, 4, 1, 5], [9, 2, 6, 0, 0]])\nreal = ids != 0", names)
+    exec(code, names)
+    result = clinic.check_more_padding(names["more_padding"])
+    assert result.correct and len(result.passed) == 12, result
+    noticed = [i for i, _ in NUMBERED if clinic.notices(names["more_padding"], clinic.patient(i))]
+    assert noticed == [1, 3, 6, 9, 12, 15, 16, 17]
+
+
+@pytest.mark.parametrize("thing", PADDING_RIGHT.values(), ids=PADDING_RIGHT)
+def test_another_way_to_ask_for_more_padding_passes(thing, default_dtype):
+    result = clinic.check_more_padding(thing)
+    assert result.correct, result
+
+
+@pytest.mark.parametrize(("thing", "problem", "hint"), PADDING_WRONG.values(), ids=PADDING_WRONG)
+def test_a_wrong_test_of_more_padding_fails_and_hears_why(thing, problem, hint, default_dtype):
+    result = clinic.check_more_padding(thing)
+    assert not result.correct and hint in result.hint
+    assert problem in repr(result)
+
+
+def test_the_hints_on_more_padding_grow_with_the_tries():
+    wrong = PADDING_WRONG["dropout on"][0]
+    hints = [clinic.check_more_padding(wrong).hint for _ in range(4)]
+    assert len(set(hints)) == 3 and "eval()" in hints[1] and hints[2] == hints[3]
 
 
 # A probe that objects, fails, or never ends.

@@ -7,6 +7,7 @@ import torch.nn.functional as F
 from answers.embedding import rows
 from answers.positional import interleave, table_by_loop
 from answers.pretrained import ANSWERS as PRETRAINED
+from answers.training import ANSWERS as TRAINING
 
 from encoder_lib import checks
 from encoder_lib.checks import verdict
@@ -113,6 +114,11 @@ def test_a_large_result_is_shown_where_it_differs_most():
 )
 def test_the_hint_speaks_of_the_mistake(check, mistake, hint):
     assert hint in check(PRETRAINED[check][1][mistake]).hint
+
+
+def test_a_mask_with_its_last_two_dimensions_exchanged_is_told_so():
+    check = checks.check_forbid
+    assert "last two dimensions exchanged" in check(TRAINING[check][1]["looked at in rows"]).hint
 
 
 def test_the_mean_need_not_be_divided_since_length_1_undoes_it():

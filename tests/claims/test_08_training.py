@@ -167,6 +167,11 @@ def test_so_with_three_seeds(notebook, name, seed):
     assert weight_on(batch.source, looks(model, batch)[0]) > 0.95
 
 
+def test_nearly_all_of_the_weight_lies_on_the_source_so_the_control_can_hardly_fail(notebook):
+    for task, model, batch in (("pointer", "model", "held_out"), ("reverse", "mirror", "letters")):
+        assert weight_on(notebook[batch].source, looks(notebook[model], notebook[batch])[0]) > 0.95, task
+
+
 def test_a_mask_forbids_one_place_and_the_letters_nothing(notebook):
     place = notebook["held_out"].source
     may_look = torch.arange(16) != place[..., None]
@@ -203,6 +208,9 @@ def test_without_random_most_and_partner_93_65_and_55_are_left_so_28_and_38_hang
     assert [at_random, most, partner] == [pytest.approx(93, abs=1), pytest.approx(65, abs=1), pytest.approx(55, abs=1)]
     assert at_random - most == pytest.approx(28, abs=1.5) and at_random - partner == pytest.approx(38, abs=1.5)
     assert notebook.prediction("forbidden").result is not None
+    assert partner > 50  # the look at the partner is not all; and it costs more than a place with more weight
+    _, its_weight, partners_weight = numbers(notebook, "mean weight, %")
+    assert partner < most and partners_weight < its_weight
 
 
 @pytest.mark.long
@@ -286,6 +294,25 @@ def test_a_third_seed_says_the_same(notebook):
 def test_without_attention_or_positions_no_more_than_what_a_card_or_a_bag_allows(notebook):
     attention, positions = max(notebook["no_attention"]), max(notebook["no_positions"])
     assert attention < 100 * ladder.ITS_OWN + 1 and positions < 100 * ladder.most_possible_for_a_bag()
+
+
+def test_without_positions_the_answer_is_mostly_a_letter_in_sight_which_beats_a_blind_guess(notebook):
+    torch.manual_seed(0)
+    parts = {"positions": "none", "attention": True, "feed_forward": True, "residual": True}
+    model = ladder.CardModel(**parts).float()
+    notebook["train"](model, lambda: Sample(*ladder.deal(64), source=None), 200)
+    cards, answers = ladder.deal(2000)
+    letters = cards // 8  # (B, T)
+    asked_for = letters[:, None] ^ (letters & 1)[..., None]  # (B, T, T): the row, in the case asked for
+    asked_for = asked_for.masked_fill(torch.eye(8, dtype=torch.bool), -1)  # no arrow points at its own card
+
+    def in_sight(named):
+        return (asked_for == named[..., None]).any(dim=-1).double().mean()
+
+    assert in_sight(answers) == 1
+    assert in_sight(model(cards).argmax(dim=-1)) > 0.8 > in_sight(torch.randint_like(answers, 8)) + 0.1
+    a_neighbour = asked_for.roll(1, dims=2).diagonal(dim1=1, dim2=2)  # (B, T): some letter in sight
+    assert (a_neighbour == answers).double().mean() > 0.2  # a blind guess is right in 12.5 %
 
 
 def test_with_norms_half_after_200_steps_and_nearly_all_after_400(notebook):

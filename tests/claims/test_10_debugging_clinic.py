@@ -1,5 +1,7 @@
 """What 10_debugging_clinic says, tested: each number, and each "so"."""
 
+import json
+
 import pytest
 import torch
 import torch.nn.functional as F
@@ -147,16 +149,39 @@ def test_asked_twice_that_stack_answers_the_same(notebook):
     assert notebook["repeats"](clinic.patient(2))["asked twice"] == 0
 
 
-def test_b_says_the_same_twice_learns_with_all_it_has_and_cannot_take_another_order(notebook):
+def test_b_says_the_same_twice_every_parameter_is_reached_and_it_cannot_take_another_order(notebook):
     shown = next(value for value in notebook.values if hasattr(value, "columns") and list(value.index) == ["A", "B"])
     assert shown["asked twice"].tolist() == ["0.00", "0.00"] and shown["without a gradient"].tolist() == ["0", "0"]
     assert shown["another order"].tolist() == ["0.00", "0.90"]
 
 
-def test_patient_3_is_nan_in_all_three_columns_and_a_sound_encoder_off_by_rounding(notebook):
+def test_a_gradient_of_0_passes(notebook):
+    """Reached, and not moved: the test asks whether a gradient is there."""
+
+    def nothing_gets_through():
+        model = clinic.SOUND()
+        for parameter in model.parameters():
+            parameter.register_hook(torch.zeros_like)
+        return model
+
+    found = notebook["parameters"](nothing_gets_through)
+    model = nothing_gets_through().eval()
+    model(notebook["ids"]).sum().backward()
+    assert all(parameter.grad.eq(0).all() for parameter in model.parameters())
+    assert found["without a gradient"] == 0
+
+
+def test_the_helper_returns_a_single_number_and_the_cuts_are_made_with_two_heads(notebook):
+    assert notebook["another_order"](clinic.SOUND).shape == ()
+    for cut in ("a", "b"):
+        assert notebook[cut]().n_heads == 2 and notebook[cut]().embedding.token.d_model == 6
+
+
+def test_patient_3_is_nan_in_both_columns_and_a_sound_encoder_off_by_rounding(notebook):
     """On its own the second sentence has no padding, and is hidden altogether; in company it sees padding alone."""
     shown = notebook.table("on its own")
-    for column in ("on its own", "more padding", "another order"):
+    assert list(shown.columns) == ["on its own", "another order"]
+    for column in ("on its own", "another order"):
         assert shown[column][1:].tolist() == ["nan", "nan"] and float(shown[column].iloc[0]) < 1e-15
     alone = clinic.patient(3)().eval()(notebook["ids"][1:, :3])
     assert alone.isnan().all() and notebook["real"][1].tolist() == [True] * 3 + [False] * 2
@@ -175,13 +200,27 @@ def test_without_a_mask_the_patient_takes_every_token_for_a_word_and_hides_it(no
     assert model.encoder(torch.randn(2, 5, 6)).isnan().all()
 
 
-def test_b_moves_by_1_1_with_three_more_columns_of_padding_and_a_does_not(notebook):
+def test_b_moves_by_0_34_without_its_two_tokens_of_padding_and_a_does_not(notebook):
     shown = next(
         value
         for value in notebook.values
-        if hasattr(value, "columns") and list(value.index) == ["on its own", "more padding", "another order"]
+        if hasattr(value, "columns") and list(value.index) == ["on its own", "another order"]
     )
-    assert shown["A"].tolist() == ["0.00"] * 3 and shown["B"].tolist() == ["0.34", "1.13", "0.90"]
+    assert shown["A"].tolist() == ["0.00"] * 2 and shown["B"].tolist() == ["0.34", "0.90"]
+    assert notebook["ids"][1].tolist()[3:] == [0, 0]
+
+
+def test_with_three_more_columns_of_padding_b_moves_by_1_1_and_a_does_not(notebook):
+    ids, real = notebook["ids"], notebook["real"]
+    for cut, least, most in (("b", 1.1, 1.15), ("a", 0, 1e-13)):
+        model = notebook[cut]().eval()
+        change = model(F.pad(ids, (0, 3)))[:, :5] - model(ids)
+        assert least <= change[real].abs().max() < most
+
+
+def test_without_abs_a_number_that_only_falls_would_pass():
+    falls = torch.tensor([0.0, -1.0, 0.0])
+    assert falls.max() == 0 and falls.abs().max() == 1
 
 
 def test_bs_border_lies_farther_back_in_a_longer_sentence(notebook):
@@ -191,10 +230,12 @@ def test_bs_border_lies_farther_back_in_a_longer_sentence(notebook):
         assert notebook["cut_b"](x, 2)[0, 0].max() == last
 
 
-def test_a_longer_sentence_brings_other_tokens_to_the_heads_and_tears_one_in_two(notebook):
+def test_a_longer_sentence_brings_other_tokens_to_the_heads_and_tears_3_6_and_9_in_two(notebook):
     shown = notebook.table("11 tokens")
     assert shown["8 tokens"].tolist() == ["[1, 2]", "[3, 4]", "[5, 6]", "[7, 8]"]
     assert shown["11 tokens"].tolist() == ["[1, 2, 3]", "[3, 4, 5, 6]", "[6, 7, 8, 9]", "[9, 10, 11]"]
+    held = [token for head in shown["11 tokens"] for token in json.loads(head)]
+    assert sorted(token for token in set(held) if held.count(token) > 1) == [3, 6, 9]
 
 
 def test_through_one_head_or_another_every_place_hears_of_all_eight(notebook):
@@ -234,7 +275,7 @@ def test_what_moves_is_a_parameter_or_a_buffer(notebook):
 def test_the_fourth_patient_stops_with_an_error(notebook):
     shown = notebook.table("wrong type")
     assert shown["wrong type"].tolist() == shown["not finite"].tolist() == ["0"] + ["TypeError"] * 2
-    with seeded(0), rounds._float64():
+    with seeded(0), rounds.in_float64():
         model = clinic.patient(4)().to(torch.float32).eval()
         assert model.embedding(notebook["ids"]).dtype == torch.float64  # the addition goes through
         with pytest.raises(TypeError, match=r"query: expected torch.float32 like the weights, got torch.float64"):
@@ -285,7 +326,7 @@ def test_two_programs_agree_to_some_fifteen_digits(notebook):
     assert notebook["parity"](clinic.SOUND)["beside PyTorch's"].detach() < 1e-14
 
 
-def test_in_float32_the_same_comparison_leaves_0_0000006(notebook):
+def test_in_float32_rounding_leaves_much_more(notebook):
     model, theirs = clinic.SOUND().eval().float(), clinic.SOUND.twin().float()
     given = [notebook["words"].float(), *from_torch(theirs).parameters()]
     for ours, value in zip(model.parameters(), given, strict=True):
@@ -351,7 +392,7 @@ def test_three_faults_stop_the_model_as_soon_as_it_reads_ids_and_then_no_test_ge
 def test_in_rows_2_and_12_and_in_the_full_ones_parity_stops_before_a_number_is_compared(notebook):
     stopped = []
     for case in range(1, 21):
-        with seeded(0), rounds._float64():
+        with seeded(0), rounds.in_float64():
             try:
                 notebook["parity"](clinic.patient(case))
             except (RuntimeError, ValueError):
@@ -395,11 +436,81 @@ def test_an_encoder_built_by_hand_passes_all_five(notebook):
 def test_with_norm_first_parity_alone_objects_and_numbers_are_compared(notebook, twin, default_dtype):
     def mine():
         torch.manual_seed(0)
-        return TransformerEncoder(11, 2, 6, 1, 10, padding_idx=0, final_norm=False, norm_first=True)
+        return TransformerEncoder(11, 2, 6, 2, 10, padding_idx=0, final_norm=False, norm_first=True)
 
-    mine.twin = notebook["twin"] if twin == "by hand" else clinic.SOUND.twin
+    mine.twin = notebook["twin"] if twin == "by hand" else rounds.Patient(rounds.patients.no_fault, n_heads=2).twin
     assert [clinic.notices(test, mine) for test in notebook["tests"]] == [False] * 4 + [True]
     assert notebook["parity"](mine)["beside PyTorch's"] > 1
+
+
+def own(notebook, change, n_heads=2):
+    """`mine` with a line in the comment's place, and a twin with as many heads."""
+
+    def mine():
+        torch.manual_seed(0)
+        model = TransformerEncoder(11, 2, 6, n_heads, 10, padding_idx=0, final_norm=False)
+        change(model)
+        return model
+
+    mine.twin = rounds.Patient(rounds.patients.no_fault, n_heads=n_heads).twin
+    return mine
+
+
+def objecting(notebook, build):
+    return [name for name, test in zip(NAMES, notebook["tests"], strict=True) if clinic.notices(test, build)]
+
+
+def test_with_the_wrong_cut_in_mine_invariances_and_parity_object(notebook):
+    mine = own(notebook, clinic.cut_with(notebook["cut_b"]).inject)
+    assert objecting(notebook, mine) == ["invariances", "parity"]
+    mine.twin = notebook["twin"]
+    assert objecting(notebook, mine) == ["invariances", "parity"]
+    assert objecting(notebook, own(notebook, clinic.cut_with(notebook["cut_a"]).inject)) == []
+    assert notebook["mine"]().n_heads == notebook["twin"]().layers[0].self_attn.num_heads == 2
+
+
+def test_with_one_head_both_cuts_are_one_reshape_and_no_test_can_tell_them_apart(notebook):
+    x = torch.randn(2, 5, 6)
+    assert torch.equal(notebook["cut_a"](x, 1), notebook["cut_b"](x, 1))
+    assert objecting(notebook, own(notebook, clinic.cut_with(notebook["cut_b"]).inject, n_heads=1)) == []
+
+
+class OwnAttention(torch.nn.Module):
+    """Sound, with its maps made in the order that `names` gives."""
+
+    def __init__(self, d_model, n_heads, names="qkvo"):
+        super().__init__()
+        self.maps, self.n_heads = torch.nn.ModuleDict(), n_heads
+        for name in names:
+            self.maps[name] = torch.nn.Linear(d_model, d_model)
+
+    def forward(self, query, key, value, mask=None):
+        given = {"q": query, "k": key, "v": value}
+        heads = [self.maps[n](x).unflatten(-1, (self.n_heads, -1)).transpose(1, 2) for n, x in given.items()]
+        return self.maps["o"](attention(*heads, mask)[0].transpose(1, 2).flatten(-2))
+
+
+@pytest.mark.parametrize(("names", "expected"), [("qkvo", []), ("kqvo", ["parity"])])
+def test_the_comments_line_takes_an_attention_of_ones_own_and_parity_accuses_one_with_keys_before_queries(
+    notebook, names, expected
+):
+    """Every shape fits, so that nothing stops."""
+
+    def change(model):
+        model.encoder.layers[0].attention = OwnAttention(6, 2, names)
+
+    mine = own(notebook, change)
+    assert objecting(notebook, mine) == expected
+    with seeded(0), rounds.in_float64():
+        assert notebook["parity"](mine)["beside PyTorch's"].isfinite()
+
+
+def test_the_parameters_stand_in_the_order_that_the_text_names():
+    names = [name.rpartition(".")[0] for name, _ in clinic.SOUND().named_parameters()]
+    layer = ["attention.q_proj", "attention.k_proj", "attention.v_proj", "attention.out_proj"]
+    layer += ["feed_forward.linear1", "feed_forward.linear2", "norm1", "norm2"]
+    expected = ["embedding.token", *(f"encoder.layers.{i}.{name}" for i in range(2) for name in layer)]
+    assert list(dict.fromkeys(names)) == expected
 
 
 def test_pytorchs_layers_begin_as_copies_with_the_attentions_biases_at_0_and_gains_at_1_and_the_twins_do_not(notebook):

@@ -9,7 +9,7 @@ from explorers import EXPLORERS, SENTENCE, ends, minilm, picture
 
 from encoder_lib import explore
 
-SLOW = ("depth",)  # it runs stacks of many layers
+SLOW = ("depth", "fit_curve", "normalise")  # they compute much, at many places of their controls
 NAMES = [pytest.param(name, marks=pytest.mark.long) if name in SLOW else name for name in EXPLORERS]
 
 

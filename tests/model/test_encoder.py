@@ -342,9 +342,8 @@ def test_model_empty_and_single(positional, shape):
     assert model(draw_ids(*shape)).shape == (*shape, D)
 
 
-@pytest.mark.parametrize(
-    "positional", [POSITIONS[0], *(pytest.param(p, marks=pytest.mark.long) for p in POSITIONS[1:])]
-)
+@pytest.mark.long
+@pytest.mark.parametrize("positional", POSITIONS)
 def test_compiles(positional, compiles):
     """As one graph for any B and T, with padding and a mask in two of its shapes."""
     model = TransformerEncoder(V, 1, D, H, F, positional=positional, max_len=64, padding_idx=PAD, norm_first=True)

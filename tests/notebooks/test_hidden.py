@@ -109,6 +109,8 @@ PHRASES = {
     "eight_triples": (r"four of (the )?eight", r"end with the words", r"middle, and the other four"),
     "favourites": (r"65 of 72", r"about half of all the weight", r"\bsink\b", r"on_cls", r"\bparks?\b"),
     "erasure": (r"three times as far as any", r"four fifths of the ceiling"),
+    "blocks_exchanged": (r"0\.92", r"0\.9\b", r"hardly notice", r"the middle", r"change places, and"),
+    "man_bites_dog": (r"0\.98", r"nearly the same", r"little of who"),
     "clinic_curves": (r"less than 0\.1", r"95 %", r"both (encoders|cuts) (learn|then)", r"a little later"),
     "clinic_enough": (r"three (of the five|tests)", r"none of these three", r"not all\. together", r"alone, parity"),
     "clinic_spread": (r"0\.005", r"a thousandth"),

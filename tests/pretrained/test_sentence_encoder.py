@@ -20,6 +20,7 @@ from bert_folders import (
     save,
     tokenizer,
 )
+from few import first_few
 from tokenizers import processors
 
 from encoder_lib import load_pretrained, trace
@@ -84,7 +85,7 @@ def test_attention_equals_transformers(hugging, minilm):
     torch.testing.assert_close(maps.sum(-1), torch.ones(6, 12, n_tokens))
 
 
-@pytest.mark.parametrize("batch_tokens", [1, 64, 512, 10**9])
+@pytest.mark.parametrize("batch_tokens", first_few([64, 10**9, 1, 512]))
 def test_minilm_equals_sentence_transformers(minilm, sentence_transformer, batch_tokens):
     """Every script, emoji, markup, nothing, and far too much; in any packing."""
     expected = torch.tensor(sentence_transformer.encode(TEXTS, show_progress_bar=False))

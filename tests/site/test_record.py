@@ -40,9 +40,9 @@ def player(browser, tmp_path_factory):  # noqa: F811
 
 
 # Go through all states; gives for each the controls, the numbers, the words, and how large the picture is.
-PLAY = """async () => {
+PLAY = """async (name) => {
   const { fetchRecording } = await import('./recording.js'), { RecordedModel } = await import('./model.js');
-  const recording = await fetchRecording('./one.recording'), model = new RecordedModel(recording), all = [];
+  const recording = await fetchRecording(name), model = new RecordedModel(recording), all = [];
   for (let state = 0; state < recording.header.states.length; state++) {
     await model.go(state);
     const data = model.get('_data'), picture = model.get('_picture');
@@ -65,8 +65,9 @@ PLAY = """async () => {
 def played(player, explorer, plan):
     """All states of an explorer as the player shows them."""
     page, folder = player
-    (folder / "one.recording").write_bytes(record(explorer, plan))
-    return page.evaluate(PLAY)
+    name = f"{len([*folder.glob('*.recording')])}.recording"  # each its own, as a browser remembers what it has fetched
+    (folder / name).write_bytes(record(explorer, plan))
+    return page.evaluate(PLAY, name)
 
 
 @pytest.mark.browser

@@ -56,3 +56,6 @@ def test_what_is_asked_for_wrongly_is_refused(tmp_path):
         show_earlier("head", tmp_path)
     with pytest.raises(NotADirectoryError, match="folder: expected the folder of the notebooks, got"):
         earlier_work(tmp_path / "nowhere")
+    for call in (earlier_work, lambda folder: show_earlier("pool", folder)):
+        with pytest.raises(TypeError, match="folder: expected the folder of the notebooks, got 3"):
+            call(3)

@@ -174,8 +174,18 @@ def test_a_file_that_lacks_a_tensor_is_refused_by_its_name():
     lacking = {name: tensor for name, tensor in FILE.items() if "layer.1.output.dense.weight" not in name}
     with pytest.raises(KeyError, match=r"encoder\.layer\.1\.output\.dense\.weight"):
         mine.load(made(mine), lacking)
-    with pytest.raises(TypeError, match="encoder: expected a torch module"):
-        mine.load(3, FILE)
+
+
+@pytest.mark.parametrize("call", [Workshop.load, Workshop.check_names], ids=["load", "names"])
+def test_what_is_no_encoder_of_these_parts_is_refused(call):
+    mine = stubs()
+    first = () if call is Workshop.load else (my_name,)
+    with pytest.raises(TypeError, match="encoder: expected a torch module, got 3"):
+        call(mine, *first, 3, FILE)
+    with pytest.raises(TypeError, match="published: expected a dictionary, got"):
+        call(mine, *first, made(mine), 3)
+    with pytest.raises(ValueError, match="encoder: expected one of this workshop's parts, got one that calls none"):
+        call(mine, *first, made(workshop()), FILE)
 
 
 # The names

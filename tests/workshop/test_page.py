@@ -38,6 +38,8 @@ def test_a_page_that_is_there_is_never_overwritten(tmp_path):
     with pytest.raises(FileExistsError, match=r"expected a name that is free, got 'mine\.html'"):
         Page(stubs(), MEASURED).save(path)
     assert path.read_text(encoding="utf-8") == "a diary"
+    with pytest.raises(TypeError, match="path: expected a path, got"):
+        Page(stubs(), MEASURED).save(3)
 
 
 @pytest.mark.parametrize(

@@ -21,6 +21,7 @@ from encoder_lib.checks.clinic.missing import (
 )
 from encoder_lib.checks.clinic.rounds import SOUND, TITLES, cut_with, fault_matrix, notices, patient, train, visit
 from encoder_lib.checks.clinic.subtle import check_biased_variance, check_reread, check_wide
+from encoder_lib.checks.clinic.tested import check_more_padding
 
 __all__ = [
     "SOUND",
@@ -34,6 +35,7 @@ __all__ = [
     "check_feed_forward",
     "check_half_precision",
     "check_mixture",
+    "check_more_padding",
     "check_padding",
     "check_padding_row",
     "check_positions",

@@ -98,7 +98,7 @@ def visit(test: Test, case: int, piece: Callable) -> "pd.DataFrame":
     """
     expect.function("test", test)
     expect.function("piece", piece)
-    sound = _numbers(_ask(test, SOUND))
+    sound = numbers_found(_ask(test, SOUND))
     found = [sound, *(_findings(test, one, sound) for one in (patient(case), patient(case, piece)))]
     columns = {name: [_in_words(one[name]) for one in found] for name in sound}
     mine = getattr(piece, "__name__", type(piece).__name__)
@@ -115,7 +115,7 @@ def notices(test: Test, patient: Patient) -> bool:
         found = _ask(test, patient)
     except (Exception, SystemExit, TimeUp):
         return True
-    return not all(abs(value) < ROUNDING for value in _numbers(found).values())
+    return not all(abs(value) < ROUNDING for value in numbers_found(found).values())
 
 
 def fault_matrix(tests: Sequence[Test]) -> Tensor:
@@ -136,10 +136,10 @@ def _findings(test: Test, patient: Patient, columns: Iterable[str]) -> Mapping[s
         found = _ask(test, patient)
     except (Exception, SystemExit, TimeUp) as error:
         return dict.fromkeys(columns, type(error).__name__)
-    return _numbers(found)
+    return numbers_found(found)
 
 
-def _numbers(found: Any) -> dict[str, float]:
+def numbers_found(found: Any) -> dict[str, float]:
     """What a test gave, as Python's numbers with their names. NaN is one of them."""
     expect.mapping("what the test gives", found, "number", "{'asked twice': difference}")
     numbers = {name: value.item() if _is_scalar(value) else value for name, value in found.items()}
@@ -159,7 +159,7 @@ def _in_words(value: float | str) -> str:
 
 
 @contextmanager
-def _float64() -> Iterator[None]:
+def in_float64() -> Iterator[None]:
     """float64 as the default dtype: a table that a part makes in float32 would keep its rounding."""
     before = torch.get_default_dtype()
     torch.set_default_dtype(torch.float64)
@@ -170,7 +170,7 @@ def _float64() -> Iterator[None]:
 
 
 def _ask(test: Test, patient: Patient) -> object:
-    with seeded(0), _float64():
+    with seeded(0), in_float64():
         return run_within(PATIENCE, test, patient)
 
 

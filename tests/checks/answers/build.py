@@ -131,6 +131,12 @@ class Block(nn.Module):
         return self.norm2(x + self.feed_forward(x))
 
 
+class BlockByName(Block):
+    def forward(self, x, mask=None):
+        x = self.norm1(x + self.attention(x, mask=mask))
+        return self.norm2(x + self.feed_forward(x))
+
+
 class BlockByLoop(nn.Module):
     def __init__(self, attention, feed_forward, norm1, norm2):
         super().__init__()
@@ -242,6 +248,10 @@ def _encoded(order):
     return forward
 
 
+def _twice(self, x):
+    return x + self.positions(x)
+
+
 def _unmasked(self, ids, mask=None):
     x = self.enter(ids)
     for block in self.blocks:
@@ -279,6 +289,16 @@ def _unmapped_values(self, x, mask=None):
     return self.out(self.join(self.share(self.masked(q @ k.transpose(-2, -1) / self.root(q), mask)) @ v))
 
 
+def _unturned_keys(self, x, mask=None):
+    q, k, v = (self.heads(make(x)) for make in (self.query, self.key, self.value))
+    return self.out(self.join(self.share(self.masked(q @ k / self.root(q), mask)) @ v))
+
+
+def _own_numbers(self):
+    self.query = nn.Identity()
+    self.weight, self.bias = nn.Parameter(self.key.weight.data), nn.Parameter(self.key.bias.data)
+
+
 def _one_place(self, ids):
     return self.norm(self.positions(self.embedding(ids)[:, :1]).expand(-1, ids.shape[1], -1))
 
@@ -294,6 +314,7 @@ WRONG_EMBEDDINGS = {
     "one sequence alone": _in_forward(Embedding, lambda self, ids: self.table(ids[0])),
     "sorted ids": _in_forward(Embedding, lambda self, ids: self.table(ids.sort(dim=-1).values)),
     "cut off from training": _in_forward(Embedding, lambda self, ids: self.table(ids).detach()),
+    "gives nothing back": _in_forward(Embedding, lambda self, ids: self.table(ids) and None if ids is None else None),
     "padding is id 0": _in_forward(Embedding, lambda self, ids: self.table(ids) * (ids != 0)[..., None]),
     "dropout": _in_forward(Embedding, lambda self, ids: F.dropout(self.table(ids), 0.5, self.training)),
     "a table in a list": _made(Embedding, _forget("table")),
@@ -340,6 +361,8 @@ WRONG_NORMS = {
         Norm, lambda self, x: self.gain * (x - x.mean()) / (x.var(correction=0) + self.eps).sqrt() + self.bias
     ),
     "no parameters": lambda d_model, eps: nn.LayerNorm(d_model, eps, elementwise_affine=False),
+    "a gain of 0": _made(Norm, lambda self: self.gain.data.zero_()),
+    "a bias of 1": _made(Norm, lambda self: self.bias.data.fill_(1.0)),
     "statistics cut off": _in_forward(Norm, lambda self, x: Norm.forward(self, x).detach()),
     "a mean that remembers": _in_forward(Norm, _running),
 }
@@ -372,6 +395,8 @@ WRONG_ATTENTIONS = {
     "x added": _in_forward(Attention, lambda self, x, mask=None: x + Attention.forward(self, x, mask)),
     "cut off from training": _with(Attention, share=lambda self, s: s.detach().softmax(dim=-1)),
     "dropout": _with(Attention, share=lambda self, s: F.dropout(s.softmax(dim=-1), 0.5, self.training)),
+    "keys are not turned": _in_forward(Attention, _unturned_keys),
+    "no linear maps": _made(Attention, _own_numbers),
     "keys serve as queries": _made(Attention, lambda self: setattr(self, "query", self.key)),
 }  # fmt: skip
 WRONG_FEED_FORWARDS = {
@@ -453,6 +478,7 @@ WRONG_ENCODERS = {
     "no mask": _in_forward(Encoder, _unmasked),
     "a mask for the first block": _in_forward(Encoder, _one_masked),
     "blocks in a plain list": _made(Encoder, _hide_blocks),
+    "positions added twice": _with(Encoder, enter=lambda self, ids: self.norm(_twice(self, self.embedding(ids)))),
     "the mean at once": _in_forward(
         Encoder, lambda self, ids, mask=None: Encoder.forward(self, ids, mask).mean(dim=1)
     ),
@@ -466,6 +492,6 @@ ANSWERS = {
     checks.check_own_norm: ({"formula": Norm, "torch": NormOfTorch}, WRONG_NORMS),
     checks.check_own_attention: ({"four maps": Attention, "fused": FusedAttention}, WRONG_ATTENTIONS),
     checks.check_own_feed_forward: ({"two maps": FeedForward, "in a row": FeedForwardInARow}, WRONG_FEED_FORWARDS),
-    checks.check_own_block: ({"two lines": Block, "loop": BlockByLoop}, WRONG_BLOCKS),
+    checks.check_own_block: ({"two lines": Block, "by name": BlockByName, "loop": BlockByLoop}, WRONG_BLOCKS),
     checks.check_own_encoder: ({"loop": Encoder, "in a row": EncoderInARow}, WRONG_ENCODERS),
 }

@@ -711,3 +711,89 @@ CLINIC = {
 
 def _all_like(mask):
     return torch.ones(mask.shape[-1], mask.shape[-1], dtype=torch.bool)
+
+
+# Your turn: the test of more padding
+
+
+IDS = torch.tensor([[3, 1, 4, 1, 5], [9, 2, 6, 0, 0]])  # as in the notebook
+REAL = IDS != 0
+
+
+def longer(model, *, by=(0, 3), value=0):
+    return model(F.pad(IDS, by, value=value))[:, :5] - model(IDS)
+
+
+def padded(size, *, ask=longer):
+    """A test that sees in the change (B, T, D) what `size` makes of it."""
+    return lambda build: {"more padding": size(ask(build().eval()))}
+
+
+def each_word(build):
+    model, worst = build().eval(), 0.0
+    with torch.no_grad():
+        before, after = model(IDS), model(torch.cat([IDS, IDS.new_zeros(2, 7)], dim=1))
+    for b, t in REAL.nonzero().tolist():
+        off = (after[b, t] - before[b, t]).abs().max().item()
+        worst = off if off != off or off > worst else worst
+    return {"worst word": worst}
+
+
+def padded_in_training(build):
+    return {"more padding": longer(build())[REAL].abs().max()}
+
+
+def padded_anew(build):
+    change = build().eval()(F.pad(IDS, (0, 3)))[:, :5] - build().eval()(IDS)
+    return {"more padding": change[REAL].abs().max()}
+
+
+def on_its_own(build):
+    model = build().eval()
+    return {"on its own": (model(IDS[1:, :3]) - model(IDS)[1:, :3]).abs().max()}
+
+
+def padded_bare(build):
+    return longer(build().eval())[REAL].abs().max()
+
+
+def padded_uncut(build):
+    model = build().eval()
+    return {"more padding": (model(F.pad(IDS, (0, 3))) - model(IDS)).abs().max()}
+
+
+def padded_wrong_end(build):
+    model = build().eval()
+    return {"more padding": (model(F.pad(IDS, (0, 3)))[:, 3:] - model(IDS))[REAL].abs().max()}
+
+
+def worst(x):
+    return x[REAL].abs().max()
+
+
+PADDING_RIGHT = {
+    "in one line": padded(worst),
+    "word by word, and seven columns": each_word,
+    "the sum of the sizes": padded(lambda x: x[REAL].abs().sum()),
+    "padding set to zero": padded(lambda x: (x * REAL[..., None]).square().mean().sqrt()),
+}
+# what is wrong -> the test, and words of the verdict's problem and of its hint
+PADDING_WRONG = {
+    "dropout on": (padded_in_training, "✗ a sound encoder: nothing is wrong", "Ask one model twice"),
+    "built twice": (padded_anew, "drawn anew", "Compare two answers"),
+    "padding looked at": (padded(lambda x: x.abs().max()), "something else at padding", "nobody reads"),
+    "padded with a word": (padded(worst, ask=partial(longer, value=1)), "✗ a sound encoder: n", "Ask one model"),
+    "padded in front": (padded(worst, ask=partial(longer, by=(3, 0))), "✗ a sound encoder: n", "Ask one model"),
+    "the last columns": (padded_wrong_end, "✗ a sound encoder: nothing is wrong", "Ask one model twice"),
+    "nothing cut": (padded_uncut, "✗ a sound encoder: it stopped with RuntimeError", "Ask one model twice"),
+    "no padding put in": (padded(worst, ask=partial(longer, by=(0, 0))), "counts the columns", "Ask one model"),
+    "the other question": (on_its_own, "a number that falls", "up or down"),
+    "the largest, with its sign": (padded(lambda x: x[REAL].max()), "a number that falls", "each direction"),
+    "the smallest, with its sign": (padded(lambda x: x[REAL].min()), "a number that rises", "each direction"),
+    "the sum, with signs": (padded(lambda x: x[REAL].sum()), "one that rises and one that falls", "opposite sign"),
+    "the second sentence": (padded(lambda x: x[1, :3].abs().max()), "first sentence", "Which words"),
+    "the first token": (padded(lambda x: x[:, 0].abs().max()), "first sentence", "Which words"),
+    "all but the third": (padded(lambda x: x[REAL][[0, 1, 2, 3, 4, 5, 6]].abs().max()), "last word", "Which words"),
+    "NaN replaced": (padded(lambda x: worst(x.nan_to_num())), "✗ NaN: its words move", "NaN is a find"),
+    "a bare number": (padded_bare, "what the test gives: expected", "Ask one model twice"),
+}
