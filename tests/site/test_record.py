@@ -3,6 +3,7 @@
 import io
 import json
 import struct
+from base64 import b64decode
 
 import nbformat
 import numpy as np
@@ -39,23 +40,18 @@ def player(browser, tmp_path_factory):  # noqa: F811
         page.close()
 
 
-# Go through all states; gives for each the controls, the numbers, the words, and how large the picture is.
+# Go through all states; gives for each the controls, the numbers, the words and the picture.
 PLAY = """async (name) => {
   const { fetchRecording } = await import('./recording.js'), { RecordedModel } = await import('./model.js');
   const recording = await fetchRecording(name), model = new RecordedModel(recording), all = [];
   for (let state = 0; state < recording.header.states.length; state++) {
     await model.go(state);
-    const data = model.get('_data'), picture = model.get('_picture');
-    const pixels = picture.byteLength && await (async () => {
-      const bitmap = await createImageBitmap(new Blob([picture]));
-      const pen = new OffscreenCanvas(bitmap.width, bitmap.height).getContext('2d');
-      pen.drawImage(bitmap, 0, 0);
-      return [...pen.getImageData(0, 0, bitmap.width, bitmap.height).data];
-    })();
+    const data = model.get('_data'), picture = new Uint8Array(model.get('_picture').buffer);
+    const png = btoa([...picture].map((byte) => String.fromCharCode(byte)).join(''));
     all.push({
       values: Object.fromEntries(recording.header.names.map((name) => [name, model.get(name)])),
       numbers: data ? [...new Float32Array(data.buffer)].map((n) => (Number.isNaN(n) ? null : n)) : [],
-      words: model.get('_descriptions'), panels: model.get('_panels'), limits: model.get('_limits'), pixels,
+      words: model.get('_descriptions'), panels: model.get('_panels'), limits: model.get('_limits'), png,
     });
   }
   return all;
@@ -91,15 +87,18 @@ def test_every_state_is_played_as_it_was_shown(player, name):
             start += panel.values.size
 
 
+def pixels(png):
+    """Red, green and blue of a picture as whole numbers, which may be subtracted."""
+    return np.asarray(Image.open(io.BytesIO(png)).convert("RGB")).astype(int)
+
+
 @pytest.mark.browser
 def test_every_picture_is_played_in_nearly_its_colours(player):
     """Drawn over the one before it: black and white stay, and no colour moves by more than half a shade."""
     explorer, plan = explore.clocks(), Plan({"position": (0, 50), "shift": (5,)})
     for values, state in zip(states_of(explorer, plan), played(player, explorer, plan), strict=True):
         explorer.set(**values)
-        png = Image.open(io.BytesIO(explorer._picture)).convert("RGB")
-        expected = np.asarray(png).astype(int)
-        got = np.array(state["pixels"]).reshape(*expected.shape[:2], 4)[..., :3]
+        expected, got = (pixels(png) for png in (explorer._picture, b64decode(state["png"])))
         assert np.abs(got - expected).max() <= 255 / (plan.shades - 1) / 2 + 1
         assert (got[expected.sum(-1) == 765] == 255).all()
 
