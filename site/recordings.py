@@ -85,7 +85,7 @@ PLANS = {
     ),
     "head_slices": Plan({}, (("n_heads", "head"),)),
     "heads": Plan({"sentence": SENTENCES}, (("sentence", "layer"),)),
-    "heads atlas=True": Plan({"sentence": SENTENCES[:4]}, (("sentence", "layer"),), levels=255),
+    "heads atlas=True": Plan({"sentence": SENTENCES[:4]}, (("sentence", "layer"),)),
     "look_up": Plan({}, (("first", "second", "third"),)),
     "normalise": Plan(
         {
@@ -108,5 +108,5 @@ PLANS = {
         levels=4095,
     ),
     "similarity": Plan(),
-    "training_maps": Plan({}, (("sequence", "layer", "head"),), levels=1023),
+    "training_maps": Plan({}, (("sequence", "layer", "head"),), levels=4095),
 }
