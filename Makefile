@@ -11,7 +11,8 @@ $(if $(INSTALL_$(VERSIONS)),,$(error VERSIONS: expected pinned, lowest or newest
 VENV := .venv$(if $(filter-out pinned,$(VERSIONS)),-$(VERSIONS))
 CLASSROOM := .classroom
 NODE := .node
-FRONT_END := ../../encoder_lib/explore/widget/front_end
+SITE := .site
+FRONT_END := ../../encoder_lib/explore/widget/front_end ../../site/player
 RUN := $(VENV)/bin/python -m
 STAMP := $(VENV)/.set-up
 NOTEBOOKS := $(sort $(wildcard notebooks/*.ipynb))
@@ -21,7 +22,7 @@ NBVAL := --nbval --nbval-current-env --nbval-cell-timeout 120 --nbval-sanitize-w
 FAULTS := tests/notebooks/test_faults.py
 ROOT_FLAG := $(if $(filter 0,$(shell id -u)),--allow-root)
 
-.PHONY: help lab test test-long lint lint-front-end notebooks bench classroom clean
+.PHONY: help lab test test-long lint lint-front-end notebooks site bench classroom clean
 
 help:  ## list the commands
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
@@ -33,7 +34,7 @@ test: lint  ## set up and run the tests: library, what the notebooks claim, the 
 	$(RUN) $(PARALLEL) $(NBVAL) tests/browser $(firstword $(NOTEBOOKS)) tests
 	@echo "make test: all that can run here passed; what was skipped is listed above."
 
-test-long: $(STAMP)  ## the slow tests: all notebooks in a browser, misused, and compared with what they store
+test-long: $(STAMP) site  ## the slow tests: the web edition, all notebooks in a browser, misused, and compared with what they store
 	$(RUN) $(PARALLEL) -m long tests/browser tests --ignore $(FAULTS)
 	$(VENV)/bin/python tests/tools/machines.py poorest $(RUN) $(PARALLEL) -m long $(FAULTS)
 	$(VENV)/bin/python tests/tools/machines.py busiest $(RUN) $(PARALLEL) -n 8 $(NBVAL) --nbval-cell-timeout 600 notebooks
@@ -57,6 +58,9 @@ endif
 notebooks: $(STAMP)  ## run every notebook and save it in place
 	$(VENV)/bin/python tests/tools/run_notebooks.py $(NOTEBOOKS)
 
+site: $(SITE)/.set-up  ## build the web edition, every explorer alive, in build/site/html (wants node and npm)
+	$(SITE)/venv/bin/python site/build.py build/site $(SITE)/node_modules
+
 bench: $(VENV)/.bench  ## measure the explorers in a real browser, and the encoder beside its peers
 	$(RUN) pytest tests/benchmarks -s
 
@@ -64,7 +68,7 @@ classroom: $(CLASSROOM)/.set-up  ## measure a class: students at once on a Jupyt
 	$(RUN) pytest tests/classroom -s
 
 clean:  ## remove the environments and caches
-	rm -rf .venv .venv-* $(CLASSROOM) $(NODE) build *.egg-info .pytest_cache .ruff_cache .mypy_cache .hypothesis .benchmarks
+	rm -rf .venv .venv-* $(CLASSROOM) $(NODE) $(SITE) build *.egg-info .pytest_cache .ruff_cache .mypy_cache .hypothesis .benchmarks
 
 $(STAMP): pyproject.toml requirements.txt tests/requirements.txt tests/constraints-lowest.txt
 	@command -v $(PYTHON) >/dev/null || { echo "No '$(PYTHON)' here. Install Python 3.11 to 3.13, or name one: make PYTHON=/path/to/python3.11"; exit 1; }
@@ -85,6 +89,18 @@ $(NODE)/.set-up: tests/front_end/package.json tests/front_end/package-lock.json
 	@mkdir -p $(NODE)
 	@cp $^ $(NODE)
 	@npm ci --silent --ignore-scripts --no-audit --no-fund --prefix $(NODE)
+	@touch $@
+
+# The web edition's packages, in an environment of their own that sees those of .venv, and what sets its formulas.
+$(SITE)/.set-up: $(STAMP) site/requirements.txt site/package-lock.json
+	@command -v npm >/dev/null || { echo "No 'npm' here. The formulas of the web edition need node and npm."; exit 1; }
+	@$(RUN) venv $(SITE)/venv
+	@$(VENV)/bin/python -c 'import sysconfig; print("import site; site.addsitedir(%r)" % sysconfig.get_path("purelib"))' \
+		> $$(echo $(SITE)/venv/lib/python*/site-packages)/course.pth
+	@grep -hv '^-' requirements.txt tests/requirements.txt > $(SITE)/constraints.txt
+	@$(SITE)/venv/bin/python -m pip install --quiet --disable-pip-version-check -c $(SITE)/constraints.txt -r site/requirements.txt
+	@cp site/package.json site/package-lock.json $(SITE)
+	@npm ci --silent --ignore-scripts --no-audit --no-fund --prefix $(SITE)
 	@touch $@
 
 # The hub's packages stay out of .venv: they have an environment of their own, which sees those of .venv too.

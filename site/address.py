@@ -1,0 +1,44 @@
+"""Where the course lies: its repository, and from that every link out of the pages."""
+
+import os
+import tomllib
+from pathlib import Path
+from urllib.parse import quote
+
+ROOT = Path(__file__).parents[1]
+URLS = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["urls"]
+
+
+def _lies() -> tuple[str, str]:
+    """The addresses of repository and web edition: those of pyproject.toml, or of the fork that publishes."""
+    fork = os.environ.get("GITHUB_REPOSITORY")  # owner/name, where a workflow runs
+    if not fork:
+        return URLS["Repository"].rstrip("/"), URLS["Homepage"].rstrip("/") + "/"
+    owner, name = fork.split("/")
+    return f"https://github.com/{owner}/{name}", f"https://{owner.lower()}.github.io/{name}/"
+
+
+REPOSITORY, HOME = _lies()
+BRANCH = "main"
+_name = REPOSITORY.removeprefix("https://github.com/")
+
+
+def source(path: str) -> str:
+    """The address of a file or folder of the repository."""
+    kind = "tree" if (ROOT / path).is_dir() else "blob"
+    return f"{REPOSITORY}/{kind}/{BRANCH}/{quote(path)}"
+
+
+def binder(path: str) -> str:
+    """Where a notebook opens on Binder."""
+    return f"https://mybinder.org/v2/gh/{_name}/{BRANCH}?urlpath=lab/tree/{quote(path)}"
+
+
+def colab(path: str) -> str:
+    """Where a notebook opens on Colab."""
+    return f"https://colab.research.google.com/github/{_name}/blob/{BRANCH}/{quote(path)}"
+
+
+def live(path: str) -> str:
+    """Two links that open a notebook where it can be run, as HTML."""
+    return f'<a href="{binder(path)}">Binder</a> or <a href="{colab(path)}">Colab</a>'

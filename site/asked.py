@@ -1,0 +1,67 @@
+"""Predictions without a kernel: what a question asks, and in a file of its own what each of its steps reveals."""
+
+import base64
+import html
+import json
+from typing import Any
+
+import pandas as pd
+from bs4 import BeautifulSoup, Tag
+
+from encoder_lib import plots
+from encoder_lib.explore.questions import QUESTIONS
+from encoder_lib.explore.widget.prediction import Prediction
+
+PICTURE = "data:image/png;base64,"
+PAGE = """<!doctype html>
+<html lang="en">
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width">
+<meta name="robots" content="noindex">
+<title>{title}</title>
+<h1>{title}</h1>
+{stored}
+<script type="application/json" id="told">{told}</script>
+</html>
+"""
+
+
+def ask(name: str, stored: str) -> tuple[dict, str]:
+    """What the page shows of a question before the answer, and the page of its answer, from its stored output.
+
+    The second holds, for the front end, what is told after "Show me" and after a commitment to each choice.
+    """
+    if name not in QUESTIONS:
+        raise KeyError(f"expected a question of encoder_lib/explore/questions.py, got {name!r}")
+    question = QUESTIONS[name]
+    details = BeautifulSoup(stored, "html.parser").details
+    if details is None:
+        raise ValueError(f"{name}: expected a folded answer in the stored output: run `make notebooks`")
+    seen = _seen(details)
+    show = None if seen is None else lambda: seen
+    shown = Prediction(question, show)
+    shown.revealed = True
+    told = {"shown": shown._told, "chosen": []}
+    for choice in range(len(question.choices)):
+        chosen = Prediction(question, show)
+        chosen.choice, chosen.committed = choice, True
+        told["chosen"].append(chosen._told | {"result": None})  # the result is that of `shown`
+    asked = {key: getattr(shown, key) for key in ("_prompt", "_choices", "_room")}
+    details["open"] = ""
+    text = json.dumps(told, default=_picture, ensure_ascii=False).replace("</", "<\\/")
+    return asked, PAGE.format(title=html.escape(question.prompt), stored=details, told=text)
+
+
+def _picture(png: bytes) -> str:
+    return base64.b64encode(png).decode()
+
+
+def _seen(details: Tag) -> Any:
+    """What a stored answer shows beside its words: a picture, a table, a text or nothing."""
+    if image := details.img:
+        return plots.Picture(base64.b64decode(image["src"].removeprefix(PICTURE)), image["alt"])
+    if table := details.table:
+        head, *rows = ([cell.get_text() for cell in row.find_all(["th", "td"])] for row in table.find_all("tr"))
+        index = pd.Index([row[0] for row in rows], name=head[0] or None)
+        return pd.DataFrame([row[1:] for row in rows], columns=head[1:], index=index, dtype=str)
+    return details.pre.get_text() if details.pre else None

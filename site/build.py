@@ -1,0 +1,56 @@
+"""Build the web edition: `python site/build.py build/site NODE_MODULES`, where KaTeX is in NODE_MODULES."""
+
+import os
+import shutil
+import sys
+import time
+from pathlib import Path
+
+from sphinx.cmd.build import main as sphinx
+
+HERE = Path(__file__).parent
+NO_MODULES = shutil.ignore_patterns("*.py", "*.css", "*.d.ts", "__pycache__")  # of a folder of scripts
+ROOT = HERE.parent
+sys.path.insert(0, str(ROOT))
+
+from pages import notebooks, write_pages  # noqa: E402
+from record_all import write_recordings  # noqa: E402
+
+from encoder_lib.explore.widget import front_end  # noqa: E402
+
+
+def build(folder: Path, node_modules: Path) -> int:
+    """Write the site into `folder`/html; gives Sphinx's exit status."""
+    pages, html = folder / "pages", folder / "html"
+    for old in (pages, html):
+        shutil.rmtree(old, ignore_errors=True)
+    static = pages / "_static"
+    static.mkdir(parents=True)
+    _copy_static(static, node_modules)
+    write_pages(pages, static)
+    begun = time.perf_counter()
+    write_recordings(notebooks(), folder / "recordings")
+    shutil.copytree(folder / "recordings", static / "recordings", ignore=shutil.ignore_patterns("*.digest"))
+    print(f"The recordings took {time.perf_counter() - begun:.0f} s.")
+    os.environ["NODE_MODULES"] = str(node_modules)
+    begun = time.perf_counter()
+    options = ["-b", "html", "-W", "--keep-going", "-q", "-E", "-d", str(folder / "doctrees"), "-c", str(HERE)]
+    status = sphinx([*options, "-D", f"html_static_path={static}", str(pages), str(html)])
+    print(f"Sphinx took {time.perf_counter() - begun:.0f} s.")
+    return status
+
+
+def _copy_static(static: Path, node_modules: Path) -> None:
+    """What pages load: the explorers' own front end, the player, KaTeX and the picture for sharing."""
+    shutil.copytree(HERE / "player", static / "player", ignore=NO_MODULES)
+    shutil.copytree(front_end.FOLDER, static / "player", ignore=NO_MODULES, dirs_exist_ok=True)
+    (static / "explorer.css").write_text(front_end.STYLE, encoding="utf-8")
+    shutil.copy(HERE / "site.css", static)
+    shutil.copy(ROOT / ".github/positional.png", static / "share.png")
+    katex = node_modules / "katex/dist"
+    shutil.copytree(katex / "fonts", static / "katex/fonts", ignore=shutil.ignore_patterns("*.ttf", "*.woff"))
+    shutil.copy(katex / "katex.min.css", static / "katex")
+
+
+if __name__ == "__main__":
+    sys.exit(build(Path(sys.argv[1]).resolve(), Path(sys.argv[2]).resolve()))

@@ -1,0 +1,49 @@
+"""Formulas that are set when the site is built: pages need KaTeX's styles and fonts, and no script."""
+
+import json
+import os
+import subprocess
+from functools import cache
+from pathlib import Path
+
+from docutils import nodes
+from sphinx.application import Sphinx
+from sphinx.writers.html5 import HTML5Translator
+
+SCRIPT = Path(__file__).with_name("formulas.mjs")
+
+
+@cache
+def _node() -> subprocess.Popen:
+    """The one process that sets all formulas; it ends with this one, which closes its input."""
+    command = ["node", str(SCRIPT), os.environ["NODE_MODULES"]]
+    return subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, encoding="utf-8")
+
+
+@cache
+def set_formula(latex: str, *, display: bool) -> str:
+    """HTML, with MathML for screen readers, of a formula. Raises ValueError for what is none."""
+    process = _node()
+    process.stdin.write(json.dumps({"latex": latex, "displayMode": display}) + "\n")
+    process.stdin.flush()
+    answer = json.loads(process.stdout.readline())
+    if "problem" in answer:
+        raise ValueError(f"expected a formula that KaTeX can set, got {latex!r}: {answer['problem']}")
+    return answer["html"]
+
+
+def _inline(self: HTML5Translator, node: nodes.math) -> None:
+    self.body.append(set_formula(node.astext(), display=False))
+    raise nodes.SkipNode
+
+
+def _block(self: HTML5Translator, node: nodes.math_block) -> None:
+    self.body.append(f'<div class="formula" tabindex="0">{set_formula(node.astext(), display=True)}</div>')
+    raise nodes.SkipNode
+
+
+def setup(app: Sphinx) -> dict:
+    """Called by Sphinx."""
+    app.add_html_math_renderer("katex", inline_renderers=(_inline, None), block_renderers=(_block, None))
+    app.add_css_file("katex/katex.min.css")
+    return {"parallel_read_safe": True, "parallel_write_safe": False}

@@ -1,0 +1,74 @@
+// The model of an explorer without a kernel: a control that is moved leads to a recorded state.
+
+import { nearestState } from "./nearest.js";
+import { numbersOf, pictureOf } from "./recording.js";
+import { Traits } from "./traits.js";
+
+export class RecordedModel extends Traits {
+  /** Where the key that was pressed last heads on a slider: up (1), down (-1), or nowhere (0). */
+  heading = 0;
+  state = -1;
+
+  /** @param {Recording} recording */
+  constructor(recording) {
+    const { title, controls, frames, colours, start } = recording.header;
+    const tables = Object.entries(colours).map(([name, table]) => [name, viewOf(Uint8Array.from(table))]);
+    super({
+      title,
+      error: "",
+      _controls: controls,
+      _frames: frames,
+      _colours: Object.fromEntries(tables),
+      _panels: [],
+      _picture: viewOf(new Uint8Array()),
+      ...start,
+    });
+    this.recording = recording;
+  }
+
+  /**
+   * @override
+   * @param {string} name
+   * @param {ControlValue} value
+   */
+  set(name, value) {
+    const { header } = this.recording;
+    if (name === header.frames) {
+      super.set(name, value);
+      return;
+    }
+    const slides = header.controls.some((control) => control.name === name && control.kind === "range");
+    this.go(nearestState(header, this.state, { name, value, heading: slides ? this.heading : 0 }));
+  }
+
+  /**
+   * Show a state: its controls at once, and its picture with its words as soon as that is drawn.
+   * @param {number} state
+   */
+  async go(state) {
+    const { header } = this.recording;
+    const moved = this.state !== state;
+    const [at, descriptions, panels, limits, tokens, arrays] = header.states[state];
+    const values = header.names.map((name, i) => [name, header.values[at[i]]]);
+    this.state = state;
+    this.change(Object.fromEntries(values.filter(([name]) => name !== header.frames)));
+    if (!moved) return;
+    const said = { _descriptions: header.values[descriptions] };
+    if (header.pictures.length) {
+      this.change({ _drawing: true });
+      const picture = await pictureOf(this.recording, state);
+      if (this.state === state) this.change({ _picture: picture, ...said, _drawing: false }); // else another is on its way
+      return;
+    }
+    this.change({
+      _panels: header.values[panels],
+      _limits: header.values[limits],
+      _tokens: header.values[tokens],
+      _data: new DataView(numbersOf(this.recording, arrays).buffer),
+      ...said,
+    });
+  }
+}
+
+/** @param {Uint8Array<ArrayBuffer>} bytes */
+const viewOf = (bytes) => new DataView(bytes.buffer);

@@ -1,0 +1,44 @@
+// Which recorded state a moved control leads to.
+
+/**
+ * How far two values of a control are from each other: a share of the slider, or 1 for other choices.
+ * @param {RecordedControl} control
+ * @param {ControlValue} a
+ * @param {ControlValue} b
+ */
+export function distance(control, a, b) {
+  if (control.kind !== "range" || typeof a !== "number" || typeof b !== "number") return a === b ? 0 : 1;
+  const { min, max, log } = control;
+  const share = log ? Math.log(a / b) / Math.log(max / min) : (a - b) / (max - min);
+  return Math.abs(share);
+}
+
+/**
+ * The state in which the moved control stands nearest to its new value, and the others to where they are. A key that
+ * heads upwards (1) or downwards (-1) leads to a stop on that side, however small its step is.
+ * @param {Header} header
+ * @param {number} from the state that is shown
+ * @param {{ name: string, value: ControlValue, heading: number }} move
+ */
+export function nearestState(header, from, { name, value, heading }) {
+  const { names, controls, values, states, frames } = header;
+  const place = names.indexOf(name);
+  /** @param {number} state @param {number} i */
+  const at = (state, i) => /** @type {ControlValue} */ (values[states[state][0][i]]);
+  const now = Number(at(from, place));
+  const all = states.map((_, state) => state);
+  const there = heading ? all.filter((state) => (Number(at(state, place)) - now) * heading > 0) : [];
+  const others = names.map((_, i) => i).filter((i) => names[i] !== frames && i !== place);
+  /** @param {number} state */
+  const far = (state) =>
+    1000 * distance(controls[place], value, at(state, place)) +
+    others.reduce((sum, i) => sum + distance(controls[i], at(from, i), at(state, i)), 0);
+  const [first, ...rest] = there.length ? there : all;
+  let best = first;
+  let least = far(first);
+  for (const state of rest) {
+    const distant = far(state);
+    if (distant < least) [best, least] = [state, distant];
+  }
+  return best;
+}

@@ -1,0 +1,84 @@
+// The live parts of a page: explorers when they come into view, and questions, drawn by their own front end.
+
+import { element } from "./dom.js";
+import explorer from "./explorer.js";
+import { RecordedModel } from "./model.js";
+import prediction from "./prediction.js";
+import { AskedModel } from "./question.js";
+import { fetchRecording } from "./recording.js";
+import { showStops } from "./stops.js";
+
+const NEAR = "400px"; // how far below the window an explorer is fetched
+
+/** @type {Record<string, number>} */
+const HEADINGS = { ArrowUp: 1, ArrowRight: 1, PageUp: 1, ArrowDown: -1, ArrowLeft: -1, PageDown: -1 };
+
+/**
+ * @param {RecordedModel} model
+ * @param {number} [heading]
+ */
+function head(model, heading = 0) {
+  model.heading = heading;
+}
+
+/** @param {HTMLElement} place */
+async function play(place) {
+  const recording = await fetchRecording(place.dataset.recording ?? "");
+  const model = new RecordedModel(recording);
+  await model.go(0);
+  const root = element("div");
+  root.addEventListener("keydown", ({ key }) => head(model, HEADINGS[key]), true);
+  root.addEventListener("pointerdown", () => head(model, 0), true);
+  model.on("change:_drawing", () => root.setAttribute("aria-busy", model.get("_drawing")));
+  place.replaceChildren(root);
+  explorer.render({ model, el: root });
+  const { controls } = recording.header;
+  for (const control of controls) showStops(root, control);
+  if (controls.some(({ stops }) => stops)) place.append(needsKernel(JSON.parse(place.dataset.live ?? "{}")));
+  place.dataset.playing = "";
+}
+
+/**
+ * What was recorded is not all: where the rest is.
+ * @param {Record<string, string>} links
+ */
+function needsKernel(links) {
+  const [first, ...others] = Object.entries(links).map(([name, href]) => element("a", { href }, name));
+  const ways = others.reduce((all, link) => all.concat(" or ", link), /** @type {(Node | string)[]} */ ([first]));
+  const words = "This explorer plays back what was recorded. For every sentence and every value, run it on ";
+  return element("p", { class: "recorded-note" }, words, ...ways, ".");
+}
+
+/** @param {HTMLElement} place */
+function ask(place) {
+  const model = new AskedModel(JSON.parse(place.dataset.question ?? ""), place.dataset.answer ?? "");
+  const root = element("div");
+  prediction.render({ model, el: root });
+  place.replaceChildren(root);
+}
+
+/** The front end draws anew when JupyterLab changes its theme, and this page has a theme of its own. */
+function followTheme() {
+  const { documentElement, body } = document;
+  const follow = () => {
+    body.dataset.jpThemeLight = String(documentElement.dataset.theme !== "dark");
+  };
+  follow();
+  new MutationObserver(follow).observe(documentElement, { attributes: true, attributeFilter: ["data-theme"] });
+}
+
+followTheme();
+/** @param {HTMLElement} place */
+const tryToPlay = (place) => play(place).catch((problem) => console.error(problem)); // the stored picture stays
+const seen = new IntersectionObserver(
+  (entries) => {
+    for (const { target, isIntersecting } of entries) {
+      if (!isIntersecting || !(target instanceof HTMLElement)) continue;
+      seen.unobserve(target);
+      tryToPlay(target);
+    }
+  },
+  { rootMargin: NEAR },
+);
+for (const place of document.querySelectorAll(".recorded")) seen.observe(place);
+for (const place of /** @type {NodeListOf<HTMLElement>} */ (document.querySelectorAll(".asked"))) ask(place);

@@ -1,0 +1,46 @@
+// What the recorder writes, and what the player makes of it, for the type checker.
+
+/** Where an array lies: its first code, rows, columns, the columns of the array it is cut from, its step, differences. */
+type ArrayPlace = [begin: number, rows: number, columns: number, stride: number, step: number, above: 0 | 1];
+
+/** Where a picture lies, and the picture it is drawn on, or -1. */
+type PicturePlace = [begin: number, length: number, before: number];
+
+/** One recorded state: the places of its values, of what is said and drawn, and of its arrays. */
+type RecordedState = [
+  at: number[],
+  descriptions: number,
+  panels: number,
+  limits: number,
+  tokens: number,
+  arrays: number[],
+];
+
+/** A control, and the values at which it stops; null where it takes all. */
+type RecordedControl = ControlSpec & { stops: ControlValue[] | null };
+
+interface Header {
+  title: string;
+  names: string[];
+  controls: RecordedControl[];
+  start: Record<string, ControlValue>;
+  frames: string;
+  colours: Record<string, number[]>;
+  values: unknown[];
+  states: RecordedState[];
+  arrays: ArrayPlace[];
+  pictures: PicturePlace[];
+}
+
+/** A file of the recorder, unpacked: the header, the codes of all arrays, and the pictures as they came. */
+interface Recording {
+  header: Header;
+  codes: Int16Array;
+  pictures: Blob;
+}
+
+/** What the page of an answer holds: what is told when one asks to be shown, and after a commitment to each choice. */
+interface Answers {
+  shown: Told;
+  chosen: Told[];
+}

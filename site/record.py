@@ -1,0 +1,251 @@
+"""Record explorers: the states that a plan asks for, as one small file that the player reads.
+
+A file is a JSON header and numbers, gzipped together, and then the pictures, each a file of its own. Equal
+things are stored once; an array that is the upper left corner of another is cut out of it; of a picture, only what
+differs from one before is stored.
+"""
+
+import gzip
+import io
+import json
+import struct
+import zlib
+from itertools import product
+from typing import Any
+
+import numpy as np
+from PIL import Image
+from recordings import Plan
+
+from encoder_lib.explore import Checkbox, Explorer, Range, Select, Text
+from encoder_lib.explore.widget.controls import Control
+
+FEW = 9  # stops of a slider that no plan names
+ALL = 16  # values of a slider that are few enough to be recorded all
+MISSING = -32768  # the code of NaN
+NEW = 0.8  # the share of a picture's pixels that differ, from which on it is stored whole
+TILE, MANY = 16, 0.1  # pixels of a tile, and the share of them that is many
+LARGE = 500  # numbers of an array in whose corner others are looked for
+SENTENCES = "recorded sentences"
+
+
+def stops_of(control: Control, plan: Plan) -> list:
+    """The values of a control that are recorded; its value at the start is one of them, of texts the first."""
+    named = [control.check(value) for value in plan.stops.get(control.name, ())]
+    if isinstance(control, Checkbox):
+        return [False, True]
+    if isinstance(control, Select):
+        return [option for option in control.options if option in named or not named or option == control.value]
+    if isinstance(control, Range):
+        return sorted({*(named or _spread(control)), control.min, control.max, control.value})
+    if control.name not in plan.stops:
+        raise ValueError(
+            f"{control.name}: expected stops for a field in which one types, got none: name them in its plan"
+        )
+    return list(dict.fromkeys([control.value, *named]))
+
+
+def _spread(control: Range) -> list:
+    """All values of a slider that has few, and of any other some that lie evenly."""
+    few = control.step is not None and control.positions <= ALL
+    count = control.positions if few else FEW
+    low, high = control.min, control.max
+    shares = [i / (count - 1) for i in range(count)]
+    return [control.check(low * (high / low) ** s if control.log else low + s * (high - low)) for s in shares]
+
+
+def states_of(explorer: Explorer, plan: Plan) -> list[dict]:
+    """The values of all controls in each state, the one at the start first; the frames are in the state."""
+    controls = {name: c for name, c in explorer._by_name.items() if name != explorer._frames}
+    stops = {name: stops_of(control, plan) for name, control in controls.items()}
+    groups = [tuple(name for name in group if name in controls) for group in plan.together]
+    groups += [(name,) for name in controls if not any(name in group for group in groups)]
+    start, states = explorer.values, {}
+    for group in ((), *groups):
+        for values in product(*(stops[name] for name in group)):
+            state = start | dict(zip(group, values, strict=True))
+            states[tuple(state.items())] = state
+    return list(states.values())
+
+
+def record(explorer: Explorer, plan: Plan) -> bytes:
+    """The file of an explorer, which is left in the state it came in."""
+    start, arrays, shared = explorer.values, Arrays(plan.levels), Shared()
+    states, pictures = [], []
+    for values in states_of(explorer, plan):
+        explorer.set(**values)
+        panels = [arrays.add(panel.values) for panel in explorer._view.panels] if explorer._view else []
+        state = {
+            "at": [shared.add(values[name]) for name in explorer._by_name],
+            "descriptions": shared.add(explorer._descriptions),
+            "panels": shared.add(explorer._panels),
+            "limits": shared.add(explorer._limits),
+            "tokens": shared.add(explorer._tokens),
+            "arrays": panels,
+        }
+        if explorer._picture:
+            pictures.append(np.asarray(Image.open(io.BytesIO(explorer._picture)).convert("RGB")))
+        states.append(list(state.values()))
+    explorer.set(**start)
+    index, codes = arrays.packed()
+    stored, refs = pack_pictures(pictures, plan.shades)
+    names = list(explorer._by_name)
+    header = {
+        "title": explorer.title,
+        "names": names,
+        "controls": [_wire(control, plan, name == explorer._frames) for name, control in explorer._by_name.items()],
+        "start": start,
+        "frames": explorer._frames,
+        "colours": {name: list(table) for name, table in explorer._colours.items()},
+        "values": shared.values,
+        "states": states,
+        "arrays": index,
+        "pictures": refs,
+    }
+    text = json.dumps(header, ensure_ascii=False, separators=(",", ":")).encode()
+    first = gzip.compress(struct.pack("<I", len(text)) + text + codes, 9, mtime=0)
+    return struct.pack("<I", len(first)) + first + stored
+
+
+def _wire(control: Control, plan: Plan, frames: bool) -> dict:
+    """A control as the front end draws it, and its stops: a typed text becomes a choice among the recorded ones."""
+    wire, stops = control.wire(), [] if frames else stops_of(control, plan)
+    if isinstance(control, Text):
+        label = f"{control.label} ({SENTENCES})"
+        wire = {"kind": "select", "name": control.name, "label": label, "options": stops}
+    elif isinstance(control, Select):
+        wire["options"] = stops
+    complete = isinstance(control, Checkbox) or frames or isinstance(control, Select) or _every(control, stops)
+    return wire | {"stops": None if complete else stops}
+
+
+def _every(control: Control, stops: list) -> bool:
+    return isinstance(control, Range) and control.step is not None and len(stops) == control.positions
+
+
+class Shared:
+    """Values of which equal ones are stored once."""
+
+    def __init__(self) -> None:
+        self.values: list = []
+        self._places: dict[str, int] = {}
+
+    def add(self, value: Any) -> int:
+        """The place of a value among all of them."""
+        key = json.dumps(value)
+        if key not in self._places:
+            self._places[key] = len(self.values)
+            self.values.append(value)
+        return self._places[key]
+
+
+class Arrays:
+    """The numbers of heatmaps in whole steps, `levels` of them on each side of 0 up to the array's largest number.
+
+    `packed` gives an index and all codes, first their lower bytes, then their higher ones. The index holds, for each
+    array: where its codes begin, its rows, its columns, the columns of the array that it is the corner of, its step,
+    and whether a row holds the differences to the row above.
+    """
+
+    def __init__(self, levels: int) -> None:
+        self.levels = levels
+        self._known: dict[bytes, int] = {}
+        self._matrices: list[np.ndarray] = []
+
+    def add(self, values: np.ndarray) -> int:
+        """The place of an array among all of them. Raises ValueError for infinite numbers, which have no code."""
+        if np.isinf(values).any():
+            raise ValueError(
+                "expected finite numbers or NaN to record, got an infinite one: keep the plan away from it"
+            )
+        matrix = values.reshape(-1, values.shape[-1])
+        key = repr(matrix.shape).encode() + matrix.tobytes()
+        if key not in self._known:
+            self._known[key] = len(self._matrices)
+            self._matrices.append(matrix)
+        return self._known[key]
+
+    def packed(self) -> tuple[list[list], bytes]:
+        """The index and the codes of all arrays, the largest ones first, as others may be their corners."""
+        index: list[list] = [[]] * len(self._matrices)
+        large: list[tuple[np.ndarray, list]] = []
+        parts, begin = [np.zeros(0, "<i2")], 0
+        for place in sorted(range(len(index)), key=lambda place: -self._matrices[place].size):
+            matrix = self._matrices[place]
+            rows, columns = matrix.shape
+            if whole := next((entry for other, entry in large if _is_corner(matrix, other)), None):
+                index[place] = [whole[0], rows, columns, *whole[3:]]
+                continue
+            step = float(np.nanmax(np.abs(matrix), initial=0.0)) / self.levels or 1.0
+            codes = np.where(np.isnan(matrix), MISSING, np.round(np.nan_to_num(matrix) / step)).astype("<i2")
+            down = np.diff(codes, axis=0, prepend=np.zeros((1, columns), "<i2"))  # it wraps around, and back again
+            above = rows > 2 and _size(down) < 0.9 * _size(codes)
+            index[place] = [begin, rows, columns, columns, step, int(above)]
+            parts.append((down if above else codes).ravel())
+            begin += codes.size
+            if codes.size > LARGE:
+                large.append((matrix, index[place]))
+        return index, _planes(np.concatenate(parts))
+
+
+def _is_corner(matrix: np.ndarray, other: np.ndarray) -> bool:
+    rows, columns = matrix.shape
+    return bool(np.array_equal(other[:rows, :columns], matrix, equal_nan=True))
+
+
+def _planes(codes: np.ndarray) -> bytes:
+    return np.ascontiguousarray(codes).view(np.uint8).reshape(-1, 2).T.tobytes()
+
+
+def _size(codes: np.ndarray) -> int:
+    return len(zlib.compress(_planes(codes), 6))
+
+
+def pack_pictures(pictures: list[np.ndarray], shades: int) -> tuple[bytes, list]:
+    """Pictures (height, width, 3), in so many shades of red, green and blue, as WebP: all, and where each one lies.
+
+    That is [begin, length, before]: `before` is the number of the picture on which one is drawn, or -1. What is the
+    same in both is transparent then.
+    """
+    stored, refs, keys, known, begin = [], [], [0], {}, 0
+    for place, picture in enumerate(pictures):
+        pictures[place] = picture = _shaded(picture, shades)
+        raw = picture.tobytes()
+        if raw in known:
+            refs.append(refs[known[raw]])
+            continue
+        known[raw] = place
+        share, before = min(((picture != pictures[key]).any(-1).mean(), key) for key in keys)
+        if place == 0 or share > NEW:
+            keys.append(place)
+            before = -1
+        if before < 0:
+            files = [_webp(picture, np.ones(picture.shape[:2], bool))]
+        else:
+            differs = (picture != pictures[before]).any(-1)
+            files = [_webp(picture, opaque) for opaque in (differs, _tiled(differs))]
+        file = min(files, key=len)
+        refs.append([begin, len(file), before])
+        stored.append(file)
+        begin += len(file)
+    return b"".join(stored), refs
+
+
+def _webp(pixels: np.ndarray, opaque: np.ndarray) -> bytes:
+    file = io.BytesIO()
+    layers = np.dstack([pixels * opaque[..., None], opaque * np.uint8(255)])
+    Image.fromarray(layers.astype(np.uint8)).save(file, "webp", lossless=True, quality=80, method=4)
+    return file.getvalue()
+
+
+def _tiled(differs: np.ndarray) -> np.ndarray:
+    """The pixels that differ, and all of a tile in which many do: many holes take more room than what fills them."""
+    high, wide = differs.shape
+    padded = np.pad(differs, ((0, -high % TILE), (0, -wide % TILE)))
+    many = padded.reshape(padded.shape[0] // TILE, TILE, -1, TILE).mean((1, 3)) > MANY
+    return differs | np.kron(many, np.ones((TILE, TILE), bool))[:high, :wide]
+
+
+def _shaded(picture: np.ndarray, shades: int) -> np.ndarray:
+    """The nearest of so many shades of each colour; black and white stay as they are."""
+    return (np.round(np.round(picture / 255 * (shades - 1)) * 255 / (shades - 1))).astype(np.uint8)

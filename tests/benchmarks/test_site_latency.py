@@ -1,0 +1,41 @@
+"""How soon the explorers of the web edition are there once they come into view; `make site` comes first."""
+
+from statistics import median
+
+import pytest
+from notebook_page import STATE
+from places import NOTEBOOKS, ROOT
+from served import served
+
+HTML = ROOT / "build/site/html"
+WITHIN = 1000  # milliseconds from coming into view to the first picture
+# Milliseconds from scrolling to an explorer until all its pictures are drawn.
+APPEAR = """async (place) => {
+  const start = performance.now(), section = document.querySelectorAll('.recorded')[place];
+  section.scrollIntoView({block: 'center'});
+  const drawn = (e) => (e.tagName === 'IMG' ? e.complete && e.naturalWidth > 1 : e.width > 1);
+  for (;;) {
+    await new Promise(requestAnimationFrame);
+    const pictures = [...section.querySelectorAll('.explorer-picture')];
+    if (pictures.length && pictures.every(drawn)) return performance.now() - start;
+    if (performance.now() - start > 20000) throw new Error('nothing came');
+  }
+}"""
+
+
+@pytest.mark.skipif(not HTML.exists(), reason="no web edition here: run `make site` first")
+def test_an_explorer_is_there_within_a_second_of_coming_into_view(browser):
+    """Each one on a page that was loaded afresh, at its top."""
+    times = {}
+    with served(HTML) as address:
+        for path in NOTEBOOKS:
+            page = browser.new_page(viewport={"width": 1400, "height": 900})
+            page.add_init_script(STATE)
+            page.goto(f"{address}notebooks/{path.stem}.html", wait_until="load")
+            for place in range(page.locator(".recorded").count()):
+                times[f"{path.stem} {place + 1}"] = page.evaluate(APPEAR, place)
+            page.close()
+    for name, time in times.items():
+        print(f"{name}: {time:.0f} ms")
+    print(f"median {median(times.values()):.0f} ms, longest {max(times.values()):.0f} ms")
+    assert max(times.values()) < WITHIN

@@ -1,0 +1,50 @@
+"""The web edition has one address, and a workflow that publishes what `make site` writes."""
+
+import importlib
+import re
+
+import address
+import pytest
+import yaml
+from pins import REQUIRED, pins, version
+from places import ROOT
+
+WORKFLOW = yaml.safe_load((ROOT / ".github/workflows/site.yml").read_text())
+
+
+def test_the_first_link_of_the_readme_is_the_web_edition():
+    assert re.search(r"\]\(([^)]+)\)", (ROOT / "README.md").read_text())[1] == address.URLS["Homepage"]
+
+
+@pytest.fixture
+def fork(monkeypatch):
+    """The addresses as a workflow of a fork has them."""
+    monkeypatch.setenv("GITHUB_REPOSITORY", "Somebody/their-course")
+    yield importlib.reload(address)
+    monkeypatch.delenv("GITHUB_REPOSITORY")
+    importlib.reload(address)
+
+
+def test_a_fork_publishes_its_own_links(fork):
+    assert fork.REPOSITORY == "https://github.com/Somebody/their-course"
+    assert fork.HOME == "https://somebody.github.io/their-course/"
+    for link in (fork.binder("notebooks/x.ipynb"), fork.colab("notebooks/x.ipynb"), fork.source("encoder_lib")):
+        assert "/Somebody/their-course/" in link
+    assert fork.source("encoder_lib").endswith("/tree/main/encoder_lib")
+    assert fork.source("README.md").endswith("/blob/main/README.md")
+
+
+def test_the_workflow_publishes_what_make_site_writes():
+    """With no right beyond reading but where it publishes."""
+    build, publish = WORKFLOW["jobs"]["build"], WORKFLOW["jobs"]["publish"]
+    assert WORKFLOW["permissions"] == {"contents": "read"} and "permissions" not in build
+    assert {"run": "make site"} in build["steps"]
+    (path,) = (step["with"]["path"] for step in build["steps"] if "pages-artifact" in step.get("uses", ""))
+    assert f"site/build.py {path.removesuffix('/html')} " in (ROOT / "Makefile").read_text()
+    assert publish["needs"] == "build" and publish["permissions"] == {"pages": "write", "id-token": "write"}
+
+
+def test_its_packages_are_pinned_and_none_of_the_course():
+    """Each to one version; what the course pins is pinned there alone."""
+    own = {name: version(pin) for name, pin in pins(ROOT / "site/requirements.txt").items()}
+    assert own and not set(own) & {*REQUIRED, *pins(ROOT / "tests/requirements.txt")}

@@ -1,0 +1,166 @@
+"""The pages of the web edition: complete, led to each other, described, small, and from nowhere else."""
+
+import json
+import re
+import subprocess
+from html.parser import HTMLParser
+from urllib.parse import unquote, urljoin, urlsplit
+
+import nbformat
+import pytest
+from notebook_rules import code_cells, is_explorer, tags
+from places import NOTEBOOKS, ROOT
+
+pytestmark = pytest.mark.long
+LARGEST, ALL = 400_000, 6_000_000  # bytes of a recording, and of all of them
+PAGE = 300_000  # bytes of a page, without what it loads
+LOADS = {("script", "src"), ("link", "href"), ("img", "src"), ("source", "src"), ("iframe", "src")}
+OFFLINE = """
+import runpy, socket, sys
+def refuse(self, address):
+    raise OSError(f"the build asks for {address}")
+socket.socket.connect = refuse
+sys.path.insert(0, sys.argv[1].rpartition("/")[0])
+sys.argv = sys.argv[1:]
+runpy.run_path(sys.argv[0], run_name="__main__")
+"""
+
+
+class Page(HTMLParser):
+    """The ids of a page, what it links to, what it loads, its title and its metadata."""
+
+    def __init__(self, path):
+        super().__init__()
+        self.ids, self.links, self.loads, self.meta, self.title, self._in_title = set(), [], [], {}, "", False
+        self.feed(path.read_text(encoding="utf-8"))
+
+    def handle_starttag(self, tag, attrs):
+        given = dict(attrs)
+        self.ids |= {given[name] for name in ("id", "name") if given.get(name)}
+        if tag == "a" and given.get("href"):
+            self.links.append(given["href"])
+        for name in ("src", "href"):
+            if (tag, name) in LOADS and given.get(name) and given.get("rel") not in ("canonical", "next", "prev"):
+                self.loads.append(given[name])
+        self.loads += [given[name] for name in ("data-recording", "data-answer") if name in given]
+        if tag == "meta" and given.get("content"):
+            self.meta[given.get("name") or given.get("property")] = given["content"]
+        self._in_title = tag == "title"
+
+    def handle_endtag(self, tag):
+        self._in_title = False
+
+    def handle_data(self, data):
+        self.title += data if self._in_title else ""
+
+
+@pytest.fixture(scope="module")
+def pages(html):
+    """All pages by their path; answers, which are no pages of the course, left out."""
+    paths = [path for path in html.rglob("*.html") if "_static" not in path.parts]
+    return {path.relative_to(html).as_posix(): Page(path) for path in paths}
+
+
+def broken(html, pages, name, link):
+    """What is wrong with a link of a page, in words; nothing for one that leads out of the site."""
+    target = urlsplit(urljoin(f"/{name}", link))
+    if target.scheme or target.netloc:
+        return
+    path = unquote(target.path).removeprefix("/") or "index.html"
+    if not (html / path).is_file():
+        yield f"{name}: {link} leads nowhere"
+    elif target.fragment and path in pages and unquote(target.fragment) not in pages[path].ids:
+        yield f"{name}: {link} leads to no place of the page"
+
+
+def test_every_link_leads_somewhere(html, pages):
+    found = [words for name, page in pages.items() for link in page.links for words in broken(html, pages, name, link)]
+    assert found == []
+
+
+def test_a_link_that_leads_nowhere_is_noticed(html, pages):
+    for link in ("nowhere.html", "words.html#nowhere"):
+        assert len(list(broken(html, pages, "index.html", link))) == 1
+    for link in ("words.html", "#", "https://example.org"):
+        assert list(broken(html, pages, "index.html", link)) == []
+
+
+def test_every_notebook_has_a_page_and_stands_in_the_contents(pages):
+    names = [f"notebooks/{path.stem}.html" for path in NOTEBOOKS]
+    assert [name for name in names if name not in pages] == []
+    listed = [link for link in pages["index.html"].links if link.startswith("notebooks/")]
+    assert list(dict.fromkeys(link.partition("#")[0] for link in listed)) == names
+
+
+def test_what_a_page_loads_is_beside_it(html, pages):
+    """Scripts, styles, pictures, recordings and answers: files of the site, each of them there."""
+    missing = [
+        words for name, page in pages.items() for load in page.loads for words in broken(html, pages, name, load)
+    ]
+    foreign = [load for page in pages.values() for load in page.loads if urlsplit(load).scheme not in ("", "data")]
+    assert (missing, foreign) == ([], [])
+
+
+def test_styles_and_scripts_ask_no_other_host(html):
+    """Addresses may stand in scripts; what loads them may not."""
+    ask = re.compile(r"""(?:@import\s+|url\(|importScripts\(|\bfetch\(|\bimport\()\s*["']?(?:https?:)?//""")
+    texts = [path for kind in ("*.css", "*.js") for path in html.rglob(kind)]
+    assert len(texts) > 20
+    assert [path.name for path in texts if ask.search(path.read_text(encoding="utf-8"))] == []
+
+
+def test_every_page_says_what_it_is(pages):
+    """A title and a description of its own, and a picture for sharing; the page of the search needs none."""
+    described = {name: page for name, page in pages.items() if name != "search.html"}
+    assert len({page.title for page in described.values()}) == len(described)
+    for name, page in described.items():
+        assert len(page.meta.get("description", "")) > 20, name
+        assert page.meta["og:image"].endswith("_static/share.png") and page.meta.get("og:image:alt"), name
+
+
+def test_an_explorer_has_a_recording_and_a_question_an_answer(pages):
+    for path in NOTEBOOKS:
+        cells = code_cells(nbformat.read(path, as_version=4))
+        page = pages[f"notebooks/{path.stem}.html"]
+        asked = sum("predict(" in cell.source and "explore.predict(" in cell.source for cell in cells)
+        assert len({load for load in page.loads if load.endswith(".recording")}) == sum(map(is_explorer, cells))
+        assert sum("/answers/" in load for load in page.loads) == asked
+        exercises = sum("exercise" in tags(cell) for cell in cells)
+        assert (html_of(path).count('<p class="live">')) == exercises
+
+
+def html_of(path):
+    """The page of a notebook, as text."""
+    return (ROOT / "build/site/html/notebooks" / f"{path.stem}.html").read_text(encoding="utf-8")
+
+
+def test_no_finding_stands_on_a_page_or_in_the_index_of_the_search(html):
+    """Answers lie in files of their own, which a search does not know."""
+    told = []
+    for path in sorted((html / "_static/answers").glob("*.html")):
+        text = re.search(r'id="told">(.*)</script>', path.read_text(encoding="utf-8"), re.DOTALL)[1]
+        told.append((path.stem.rpartition("-")[0], json.loads(text)["shown"]["finding"]))
+    assert len(told) > 40
+    pages = {name: (html / "notebooks" / f"{name}.html").read_text(encoding="utf-8") for name, _ in told}
+    assert [finding for name, finding in told if finding in pages[name]] == []
+
+
+def test_recordings_are_small(html):
+    sizes = {path.name: path.stat().st_size for path in html.glob("_static/recordings/*.recording")}
+    assert len(sizes) >= 16
+    assert {name: size for name, size in sizes.items() if size > LARGEST} == {}
+    assert sum(sizes.values()) <= ALL
+
+
+def test_pages_are_small(html, pages):
+    assert {name: size for name in pages if (size := (html / name).stat().st_size) > PAGE} == {}
+
+
+def test_the_site_builds_offline_without_a_warning(tmp_path, html):
+    """Sphinx takes every warning for an error; what was recorded is taken over."""
+    python, recordings = ROOT / ".site/venv/bin/python", ROOT / "build/site/recordings"
+    (tmp_path / "recordings").symlink_to(recordings)
+    command = [python, "-c", OFFLINE, ROOT / "site/build.py", tmp_path, ROOT / ".site/node_modules"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=600, cwd=ROOT)
+    assert (done.returncode, done.stderr) == (0, ""), done.stdout + done.stderr
+    assert (tmp_path / "html/index.html").is_file()

@@ -1,0 +1,160 @@
+"""The web edition as its reader meets it: at a desk and on a phone, by mouse, keyboard and screen reader."""
+
+import os
+from pathlib import Path
+
+import nbformat
+import pytest
+from accessibility import AXE
+from notebook_page import STATE, ExplorerOnPage
+from notebook_rules import code_cells, is_explorer
+from places import NOTEBOOKS
+
+pytestmark = [pytest.mark.long, pytest.mark.browser]
+WIDTHS = {"desk": 1400, "phone": 390}
+OTHERS = ("index", "words", "search", "CONTRIBUTING", "tests/benchmarks/RESULTS", "reference/encoder_lib.model")
+PAGES = [*OTHERS, *(f"notebooks/{path.name}" for path in NOTEBOOKS)]  # the ending lets processes share them
+DRAWN = """window.kernelIdle = () => !document.querySelector('[aria-busy="true"]');"""  # there is no kernel to wait for
+# Left out is what is the theme's, the navigation and a field for searching that names its keys, and that a table in
+# Markdown has an empty cell in its corner.
+ASK = """async () => (await axe.run(
+  {exclude: [['.bd-sidebar-primary'], ['.search-button-field']]},
+  {resultTypes: ['violations'], rules: {'empty-table-header': {enabled: false}}})).violations
+  .flatMap(({id, nodes}) => nodes.map(({html, any, none}) => `${id}: ${html.slice(0, 160)}: ${
+    (any[0] ?? none[0])?.message ?? ''}`))"""
+# Bring every explorer into view, as one who reads on does.
+READ = """async () => {
+  for (const place of document.querySelectorAll('.recorded')) {
+    place.scrollIntoView({block: 'center'});
+    for (let wait = 0; wait < 600 && !('playing' in place.dataset); wait++) await new Promise(requestAnimationFrame);
+  }
+  return [...document.querySelectorAll('.recorded')].filter((place) => !('playing' in place.dataset)).length;
+}"""
+
+
+class SitePage:
+    """A page in a window of its own, with all that goes wrong there."""
+
+    def __init__(self, browser, address, name, width, theme="light"):
+        self.problems = []
+        self.page = browser.new_context(viewport={"width": width, "height": 900}, color_scheme=theme).new_page()
+        self.page.on("pageerror", lambda error: self.problems.append(str(error)))
+        self.page.on("console", lambda said: said.type == "error" and self.problems.append(said.text))
+        self.page.on("request", lambda request: self._note(request.url, address))
+        self.page.add_init_script(STATE + DRAWN)
+        self.page.goto(f"{address}{name.removesuffix('.ipynb')}.html")
+        self.unplayed = self.page.evaluate(READ)
+
+    def _note(self, url, address):
+        if not url.startswith((address, "data:", "blob:")):
+            self.problems.append(f"a request leaves the site: {url}")
+
+    def check_predictions(self, steps):
+        """Answer every question by keyboard, by the steps in turn; gives what is wrong."""
+        for place, question in enumerate(self.page.locator(".prediction").all()):
+            step, told = steps[place % len(steps)], question.locator(".prediction-message")
+            if told.text_content().strip() or question.locator(".prediction-result, .prediction-right").count():
+                yield "an answer is there before it is asked for"
+            question.locator("input").first.focus()
+            self.page.keyboard.press("Space")
+            button = question.get_by_role("button", name=step)
+            button.focus()
+            self.page.keyboard.press("Enter")
+            verdict = {"Commit": "You said “", "Show me": "The answer is “"}[step]
+            self.page.wait_for_function("([e, text]) => e.textContent.includes(text)", arg=[
+                told.element_handle(), verdict])  # fmt: skip
+            if question.locator(".prediction-right").count() != 1:
+                yield "the right choice is not marked"
+            if question.locator(".prediction-hint").is_visible():
+                yield "the result is not shown"
+            if question.get_by_role("button").count() or question.locator("input:enabled").count():
+                yield f"after {step} the question can be answered again"
+
+
+@pytest.fixture(scope="module", params=PAGES)
+def pages(request, browser, address):
+    """The same page at a desk and on a phone, there in the dark."""
+    both = {
+        "desk": SitePage(browser, address, request.param, WIDTHS["desk"]),
+        "phone": SitePage(browser, address, request.param, WIDTHS["phone"], theme="dark"),
+    }
+    both["name"] = request.param
+    yield both
+    for place in WIDTHS:
+        both[place].page.context.close()
+
+
+@pytest.mark.parametrize("place", WIDTHS)
+def test_a_page_is_sound(pages, place):
+    """Every explorer plays, nothing is said in the console or asked of others, and one scrolls downwards alone."""
+    site = pages[place]
+    if folder := os.environ.get("SCREENSHOTS"):
+        name = pages["name"].replace("/", "-")
+        site.page.screenshot(path=Path(folder) / f"site-{name}-{place}.png", full_page=True)
+    assert (site.unplayed, site.problems) == (0, [])
+    assert site.page.evaluate("[document.documentElement.scrollWidth, innerWidth]") == [WIDTHS[place]] * 2
+
+
+@pytest.mark.parametrize("place", WIDTHS)
+def test_axe_finds_nothing(pages, place):
+    """By all of its rules, in the light at a desk and in the dark on a phone."""
+    page = pages[place].page
+    page.evaluate(AXE)
+    assert page.evaluate(ASK) == []
+
+
+def test_every_explorer_follows_its_controls(pages):
+    """By keyboard to both ends of each, on a phone: picture, words and number change, and come back."""
+    site = pages["phone"]
+    explorers = explorers_of(site)
+    assert len(explorers) == expected_of(pages["name"], is_explorer)
+    found = []
+    for explorer in explorers:
+        found += explorer.check_at_rest()
+        found += [words for name in moving(explorer) for words in explorer.check_control(name)]
+        found += explorer.check_cells()
+    assert found == []
+    assert site.problems == []
+
+
+def test_a_step_of_a_key_leads_to_the_next_stop(pages):
+    """Every slider, at a desk: an arrow to the right from its lower end moves it, one to the left undoes that."""
+    found, page = [], pages["desk"].page
+    for slider in page.locator(".recorded input[type=range]").all():
+        output = slider.locator("xpath=../output")
+        slider.press("Home")
+        numbers = [output.text_content()]
+        for key in ("ArrowRight", "ArrowLeft"):
+            slider.press(key)
+            numbers.append(output.text_content())
+        if numbers[0] == numbers[1] or numbers[0] != numbers[2]:
+            found.append((slider.get_attribute("data-control"), numbers))
+    assert found == []
+
+
+def test_every_question_hides_and_reveals(pages):
+    """At a desk by a commitment first, on a phone by "Show me"; by turns."""
+    expected = expected_of(pages["name"], lambda cell: "explore.predict(" in cell.source)
+    for place, steps in (("desk", ("Commit", "Show me")), ("phone", ("Show me", "Commit"))):
+        site = pages[place]
+        assert site.page.locator(".prediction").count() == expected
+        assert list(site.check_predictions(steps)) == []
+        assert site.problems == []
+
+
+def expected_of(name, kind):
+    """How many cells of one kind the notebook of that page has; none of another page."""
+    paths = [path for path in NOTEBOOKS if f"notebooks/{path.name}" == name]
+    return sum(bool(kind(cell)) for path in paths for cell in code_cells(nbformat.read(path, as_version=4)))
+
+
+def explorers_of(site):
+    """The explorers of a page, from top to bottom."""
+    sections = site.page.locator("section.explorer")
+    return [ExplorerOnPage(site, sections.nth(place)) for place in range(sections.count())]
+
+
+def moving(explorer):
+    """The controls that can be moved: not a choice of one sentence."""
+    only = "e => e.tagName === 'SELECT' && e.options.length < 2"
+    return [name for name in explorer.controls() if not explorer.control(name).evaluate(only)]

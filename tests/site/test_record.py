@@ -1,0 +1,190 @@
+"""What is recorded of an explorer is what the player shows: the same numbers, words and controls in every state."""
+
+import io
+import json
+import struct
+from base64 import b64decode
+
+import nbformat
+import numpy as np
+import pytest
+from explorers import EXPLORERS
+from lab_fixtures import browser  # noqa: F401
+from PIL import Image
+from places import NOTEBOOKS, ROOT
+from record import Arrays, pack_pictures, record, states_of, stops_of
+from record_all import EXPLORER, plan_name
+from recordings import PLANS, Plan
+from served import served
+
+from encoder_lib import explore
+from encoder_lib.explore import Checkbox, Explorer, Heatmap, Number, Range, Select, Text, View
+from encoder_lib.explore.widget import front_end
+
+NAMES = {"atlas": "heads atlas=True", "attend without masks": "attend masks=False"}  # of EXPLORERS among the plans
+FRAMED = {"similarity", "training_maps"}  # which are recorded as they are, whatever is in them
+
+
+@pytest.fixture(scope="module")
+def player(browser, tmp_path_factory):  # noqa: F811
+    """A page with the player's modules, and the folder that it is served from."""
+    folder = tmp_path_factory.mktemp("player")
+    for source in (front_end.FOLDER, ROOT / "site/player"):
+        for path in source.glob("*.js"):
+            (folder / path.name).write_bytes(path.read_bytes())
+    (folder / "index.html").write_text("<!doctype html><title>player</title><body></body>")
+    with served(folder) as address:
+        page = browser.new_page()
+        page.goto(address)
+        yield page, folder
+        page.close()
+
+
+# Go through all states; gives for each the controls, the numbers, the words and the picture.
+PLAY = """async (name) => {
+  const { fetchRecording } = await import('./recording.js'), { RecordedModel } = await import('./model.js');
+  const recording = await fetchRecording(name), model = new RecordedModel(recording), all = [];
+  for (let state = 0; state < recording.header.states.length; state++) {
+    await model.go(state);
+    const data = model.get('_data'), picture = new Uint8Array(model.get('_picture').buffer);
+    const png = btoa([...picture].map((byte) => String.fromCharCode(byte)).join(''));
+    all.push({
+      values: Object.fromEntries(recording.header.names.map((name) => [name, model.get(name)])),
+      numbers: data ? [...new Float32Array(data.buffer)].map((n) => (Number.isNaN(n) ? null : n)) : [],
+      words: model.get('_descriptions'), panels: model.get('_panels'), limits: model.get('_limits'), png,
+    });
+  }
+  return all;
+}"""
+
+
+def played(player, explorer, plan):
+    """All states of an explorer as the player shows them."""
+    page, folder = player
+    name = f"{len([*folder.glob('*.recording')])}.recording"  # each its own, as a browser remembers what it has fetched
+    (folder / name).write_bytes(record(explorer, plan))
+    return page.evaluate(PLAY, name)
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize("name", ["look_up", "head_slices", "similarity"])
+def test_every_state_is_played_as_it_was_shown(player, name):
+    """Numbers to a 30,000th of the largest one, NaN and 0 exactly; words, names of axes and controls word for word."""
+    explorer = EXPLORERS[name]()
+    states = states_of(explorer, PLANS[name])
+    shown = played(player, explorer, PLANS[name])
+    assert len(shown) == len(states)
+    for values, state in zip(states, shown, strict=True):
+        explorer.set(**values)
+        assert (state["values"], state["words"]) == (explorer.values, explorer._descriptions)
+        assert (state["panels"], state["limits"]) == (json.loads(json.dumps(explorer._panels)), explorer._limits)
+        expected, start = np.frombuffer(explorer._data, np.float32), 0
+        for panel in explorer._view.panels:
+            one = expected[start : start + panel.values.size]
+            got = np.array(state["numbers"][start : start + panel.values.size], dtype=np.float32)
+            np.testing.assert_allclose(got, one, atol=np.nanmax(np.abs(one)) / 30_000 + 1e-9)
+            assert not got[one == 0].any()
+            start += panel.values.size
+
+
+def pixels(png):
+    """Red, green and blue of a picture as whole numbers, which may be subtracted."""
+    return np.asarray(Image.open(io.BytesIO(png)).convert("RGB")).astype(int)
+
+
+@pytest.mark.browser
+def test_every_picture_is_played_in_nearly_its_colours(player):
+    """Drawn over the one before it: black and white stay, and no colour moves by more than half a shade."""
+    explorer, plan = explore.clocks(), Plan({"position": (0, 50), "shift": (5,)})
+    for values, state in zip(states_of(explorer, plan), played(player, explorer, plan), strict=True):
+        explorer.set(**values)
+        expected, got = (pixels(png) for png in (explorer._picture, b64decode(state["png"])))
+        assert np.abs(got - expected).max() <= 255 / (plan.shades - 1) / 2 + 1
+        assert (got[expected.sum(-1) == 765] == 255).all()
+
+
+def test_every_explorer_of_a_notebook_has_a_plan():
+    """And no plan is for an explorer that no notebook has."""
+    cells = [cell for path in NOTEBOOKS for cell in nbformat.read(path, as_version=4).cells]
+    called = [plan_name(c.source) for c in cells if c.cell_type == "code" and EXPLORER.search(c.source)]
+    assert len(called) >= 16 and set(called) == set(PLANS)
+    assert {NAMES.get(name, name) for name in EXPLORERS} == set(PLANS)
+
+
+@pytest.mark.long
+def test_a_plan_names_controls_and_values_that_are_there():
+    for name, make in EXPLORERS.items():
+        explorer, plan = make(), PLANS[NAMES.get(name, name)]
+        named = {*plan.stops, *(control for group in plan.together for control in group)}
+        assert named <= {*explorer._by_name} or name in FRAMED, name
+        for control in explorer._by_name.values():
+            stops = stops_of(control, plan) if control.name != explorer._frames else [control.value]
+            assert control.value in stops and len(set(stops)) == len(stops), (name, control.name)
+            if isinstance(control, Range) and control.name != explorer._frames:
+                assert stops[0] == control.min and stops[-1] == control.max
+
+
+def test_stops_are_spread_evenly_where_no_plan_names_them():
+    plan = Plan()
+    assert stops_of(Range("n", 3, min=1, max=5), plan) == [1, 2, 3, 4, 5]
+    assert stops_of(Range("n", 7, min=0, max=80), plan) == [0, 7, 10, 20, 30, 40, 50, 60, 70, 80]
+    logarithmic = stops_of(Range("b", 10.0, min=1, max=10**8, step=None, log=True), plan)
+    assert [round(np.log10(stop)) for stop in logarithmic] == list(range(9))
+    assert stops_of(Select("o", "b", options=("a", "b")), plan) == ["a", "b"]
+    assert stops_of(Checkbox("c", True), plan) == [False, True]
+    assert stops_of(Text("t", "x"), Plan({"t": ("y", "x", "z")})) == ["x", "y", "z"]
+    with pytest.raises(ValueError, match=r"n: expected stops .* name them in its plan"):
+        stops_of(Number("n", 1, min=0, max=2), plan)
+
+
+def two(a, b, c):
+    """A view that depends on three controls."""
+    return View(Heatmap([[a, b], [c, 0.0]]), description=f"{a} {b} {c}")
+
+
+def test_controls_go_together_as_the_plan_says():
+    """The start first; groups in all combinations, the others one at a time."""
+    explorer = Explorer(two, *(Range(name, 0, min=0, max=2) for name in "abc"), title="Three")
+    states = [tuple(state.values()) for state in states_of(explorer, Plan({}, (("a", "b"),)))]
+    assert states[0] == (0, 0, 0) and len(states) == len(set(states)) == 9 + 2
+    assert set(states) == {(a, b, 0) for a in range(3) for b in range(3)} | {(0, 0, c) for c in range(3)}
+    everything = states_of(explorer, Plan({"a": (2,)}, (("a", "b", "c"),)))
+    assert len(everything) == 2 * 3 * 3
+
+
+def test_an_explorer_is_left_as_it_came():
+    explorer = explore.look_up(first=1)
+    before = explorer.values
+    record(explorer, Plan())
+    assert explorer.values == before
+
+
+def test_a_corner_and_an_equal_array_are_stored_once():
+    large = np.random.default_rng(0).standard_normal((40, 30)).astype(np.float32)
+    arrays = Arrays(1000)
+    places = [arrays.add(large[:10, :20]), arrays.add(large), arrays.add(large.copy()), arrays.add(large[1:])]
+    index, codes = arrays.packed()
+    assert places == [0, 1, 1, 2]
+    assert len(codes) == 2 * (large.size + large[1:].size)
+    assert index[0][:4] == [index[1][0], 10, 20, 30]
+
+
+def test_an_infinite_number_is_refused():
+    with pytest.raises(ValueError, match="expected finite numbers or NaN to record, got an infinite one: keep"):
+        Arrays(10).add(np.array([[np.inf]], np.float32))
+
+
+def test_of_a_picture_what_differs_is_stored():
+    """A second picture with a small change takes a small file, and one that has been there takes none."""
+    first = np.random.default_rng(0).integers(0, 256, (64, 64, 3), np.uint8)
+    second = first.copy()
+    second[5:9, 5:9] = 0
+    stored, refs = pack_pictures([first, second, first.copy()], 12)
+    (_, whole, none), (_, part, before), third = refs
+    assert (none, before, third) == (-1, 0, refs[0])
+    assert part < whole / 10 and len(stored) == whole + part
+
+
+def test_a_file_says_how_long_its_first_part_is():
+    file = record(explore.look_up(), Plan())
+    assert file[4:6] == b"\x1f\x8b" and struct.unpack("<I", file[:4])[0] == len(file) - 4
