@@ -57,7 +57,7 @@ def faults(cell, alt):
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
 def test_alt_texts_name_the_finding(path):
     pictures = list(alt_texts(nbformat.read(path, as_version=4)))
-    assert len(pictures) >= 4
+    assert pictures
     assert [fault for cell, alt in pictures for fault in faults(cell, alt)] == []
 
 
