@@ -142,6 +142,7 @@ def specimens(browser, server):
     page.close()
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("title", EXPLORERS)
 def test_every_kind_of_explorer(specimens, title):
     """An explorer passes every check, with every kind of control and view."""
@@ -156,6 +157,7 @@ def test_every_kind_of_explorer(specimens, title):
     assert found == []
 
 
+@pytest.mark.long
 def test_controls_are_there_when_the_system_sets_the_colours(specimens):
     """In high contrast a slider is the system's own, since its painted track would be gone; words keep their shade."""
     shape = "all => [...new Set(all.map((e) => getComputedStyle(e).appearance))]"
@@ -166,12 +168,14 @@ def test_controls_are_there_when_the_system_sets_the_colours(specimens):
     specimens.page.emulate_media(forced_colors="none")
 
 
+@pytest.mark.long
 def test_predictions_are_answered_by_keyboard(specimens):
     """A prediction question is there and takes keys."""
     assert specimens.page.locator(".prediction").count() == 1
     assert list(specimens.check_predictions()) == []
 
 
+@pytest.mark.long
 def test_a_fold_that_is_not_seen_is_noticed(specimens):
     """One answer of the specimens shows its focus and opens; the other does neither."""
     assert fold_faults(specimens.page) == [
@@ -180,6 +184,7 @@ def test_a_fold_that_is_not_seen_is_noticed(specimens):
     ]
 
 
+@pytest.mark.long
 def test_axe_finds_what_is_wrong(specimens):
     """Each fault of the specimens is found, with its rule; and that it sees nothing in JupyterLab as it is."""
     specimens.use_theme("light")
@@ -193,6 +198,7 @@ def test_axe_finds_what_is_wrong(specimens):
     specimens.use_theme("light")
 
 
+@pytest.mark.long
 def test_what_is_cut_off_is_noticed(specimens):
     """The specimen that is too wide sticks out, the one with a part that was moved lies on another; no other does."""
     found = reflow_faults(specimens)
@@ -200,6 +206,7 @@ def test_what_is_cut_off_is_noticed(specimens):
     assert all(("sticks out" in fault) == fault.startswith("wide") for fault in found), found
 
 
+@pytest.mark.long
 def test_the_focus_is_seen_in_the_picture(specimens):
     """At every stop of every kind of control the pixels differ from those without the focus."""
     specimens.use_theme("dark")
@@ -215,6 +222,7 @@ def test_the_focus_is_seen_in_the_picture(specimens):
     specimens.use_theme("light")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("fault", "words"), TAB_FAULTS.items(), ids=TAB_FAULTS)
 def test_stops_that_are_wrong_are_noticed(specimens, fault, words):
     """The sound specimen has two stops that are seen, in order."""
@@ -233,6 +241,7 @@ def test_the_checks_notice(specimens, fault, words):
     assert (report == "") if words is None else (words in report), report
 
 
+@pytest.mark.long
 def test_errors_and_requests_are_noticed(specimens):
     """A failing cell, an error in a listener and a request to another host."""
     assert any("ZeroDivisionError" in error for error in specimens.errors())
@@ -244,6 +253,7 @@ def test_errors_and_requests_are_noticed(specimens):
     assert any("thrown in a listener" in error for error in specimens.page_errors)
 
 
+@pytest.mark.long
 def test_keys_that_leave_an_explorer_are_noticed(specimens):
     """They change the notebook, so this comes last."""
     page = specimens.page

@@ -6,6 +6,8 @@ from labserver import lab
 from nbformat.v4 import new_code_cell, new_notebook
 from notebook_page import NotebookPage
 
+pytestmark = pytest.mark.long
+
 # Row 0 runs through every shade; the description counts how often the kernel was asked.
 LOOKS = """
 import numpy as np

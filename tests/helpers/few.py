@@ -6,5 +6,13 @@ import pytest
 
 
 def first_few(values: Iterable, *, few: int = 2) -> list:
-    """The values as parameters, numbered; all but the first few are marked as long."""
-    return [pytest.param(x, id=str(i), marks=[pytest.mark.long] if i >= few else []) for i, x in enumerate(values)]
+    """The values as parameters; all but the first few are marked as long."""
+    return [
+        pytest.param(x, id=name_of(x, i), marks=[pytest.mark.long] if i >= few else []) for i, x in enumerate(values)
+    ]
+
+
+def name_of(value: object, number: int) -> str:
+    """A short word is its own name; anything else is numbered."""
+    short = isinstance(value, str) and 0 < len(value) < 40 and value.replace(" ", "").isalnum() and value.isascii()
+    return value if short else str(number)  # type: ignore[return-value]
