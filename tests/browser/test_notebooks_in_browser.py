@@ -234,6 +234,7 @@ def test_stops_that_are_wrong_are_noticed(specimens, fault, words):
 @pytest.mark.parametrize(("fault", "words"), FAULTS.items(), ids=FAULTS)
 def test_the_checks_notice(specimens, fault, words):
     """A fault is reported in words, and the sound explorer passes."""
+    specimens.use_theme("light")
     explorer = specimens.explorer(fault)
     found = [*explorer.check_at_rest(), *explorer.check_cells(), *explorer.check_contrast("light")]
     found += [*explorer.check_control("x"), *explorer.check_typing()]

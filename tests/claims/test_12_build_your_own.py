@@ -44,14 +44,14 @@ def test_the_cards_are_answered(notebook):
 
 @pytest.mark.long
 @pytest.mark.parametrize("seed", [1, 2])
-def test_more_than_99_percent_with_other_seeds(notebook, seed):
+def test_more_than_95_percent_with_other_seeds(notebook, seed):
     with seeded(seed):
         encoder = notebook["make"](vocab_size=64, max_len=8, n_layers=1, d_model=64, n_heads=1, d_ff=128)
         reader = notebook["CardReader"](encoder).float()
         parts.learn(reader, lambda: ladder.deal(128), steps=400, lr=0.003)
         cards, answers = ladder.deal(ladder.N_TRIED)
     with torch.no_grad():
-        assert (reader(cards).argmax(dim=-1) == answers).double().mean() > 0.99
+        assert (reader(cards).argmax(dim=-1) == answers).double().mean() > 0.95
 
 
 def test_the_difference_to_pytorch_is_rounding(notebook):
