@@ -5,6 +5,7 @@ from collections.abc import Callable
 import torch
 from torch import Tensor
 
+from encoder_lib.checks import parts
 from encoder_lib.checks.verdict import UNWRITTEN, Case, Probe, Verdict, diagnose, difference, examine, numbers
 
 STACKED = ("queries", "keys", "values")
@@ -81,10 +82,6 @@ def check_translate(attempt: Callable) -> Verdict:
 def check_pool(attempt: Callable) -> Verdict:
     """pool(x, real): the mean of the real tokens' vectors, x (B, T, D) and real (B, T) -> (B, D), at length 1."""
 
-    def reference(x: Tensor, real: Tensor) -> Tensor:
-        mean = (x * real[..., None]).sum(dim=1) / real.sum(dim=1, keepdim=True)  # (B, D)
-        return mean / mean.norm(dim=-1, keepdim=True)
-
     one = torch.tensor([[[3.0, 4.0]]], dtype=torch.float64)
     two = torch.tensor([[[1.0, 0.0], [0.0, 3.0]]], dtype=torch.float64)
     of_length = "Bring each sentence's vector to length 1: divide it by its own length, along the last dimension."
@@ -103,7 +100,7 @@ def check_pool(attempt: Callable) -> Verdict:
         ),
     ]
     hints = (of_length, of_mean, of_padding)
-    return examine("pool", attempt, reference, cases, hints)
+    return examine("pool", attempt, parts.pool, cases, hints)
 
 
 def check_search(attempt: Callable) -> Verdict:

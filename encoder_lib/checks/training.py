@@ -8,6 +8,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
+from encoder_lib.checks import parts
 from encoder_lib.checks.verdict import Case, Verdict, examine, numbers
 from encoder_lib.seeded import seeded
 from encoder_lib.training.tasks import IGNORE_INDEX
@@ -64,24 +65,13 @@ def check_learn(attempt: Callable) -> Verdict:
         after = F.cross_entropy(model(ids).flatten(0, 1), targets.flatten())
         return torch.stack([torch.as_tensor(loss).detach().double() for loss in [*losses, after]])
 
-    def reference(model: nn.Module, draw: Callable, steps: int, lr: float) -> list[Tensor]:
-        optimiser, losses = torch.optim.Adam(model.parameters(), lr=lr), []
-        for _ in range(steps):
-            ids, targets = draw()
-            loss = F.cross_entropy(model(ids).flatten(0, 1), targets.flatten())
-            optimiser.zero_grad()
-            loss.backward()
-            optimiser.step()
-            losses.append(loss.detach())
-        return losses
-
     cases = [
         Case(
             "the loss of one step that hardly moves anything, and the loss after it",
             ((3, 1, 4), 1, 1e-12),
             "The loss is a mean over the tokens that ask, those whose target is not −100, of scores as they come out "
-            "of the model. Note loss.item() before the step changes anything. And is lr "
-            "handed on? With 1e-12 the loss after the step is nearly the same.",
+            "of the model. Note loss.item() before the step changes anything. And is lr handed on? With 1e-12 the loss "
+            "after the step is nearly the same.",
         ),
         Case(
             "the loss of one step, and the loss after it",
@@ -107,7 +97,7 @@ def check_learn(attempt: Callable) -> Verdict:
     )
     torch.optim.Adam([torch.zeros(1)])  # the first one loads a large part of torch, which is no fault of the attempt's
     tried = partial(losses_and_after, attempt) if callable(attempt) else attempt
-    return examine("learn", tried, partial(losses_and_after, reference), cases, hints)
+    return examine("learn", tried, partial(losses_and_after, parts.learn), cases, hints)
 
 
 def _tagger(n_ids: int) -> nn.Sequential:

@@ -1,7 +1,7 @@
 """The encoder that a reader has built, part by part, with the library's parts in the places that are still empty."""
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import pandas as pd
@@ -120,9 +120,9 @@ class Workshop:
             for _ in layers
         ).to(first.linear1.weight)
         tensors = [group for layer in layers for group in _groups_of_torch(layer)]
-        self._fill(
-            self._called(blocks, lambda: _through(blocks, torch.zeros(1, 1, width).to(first.linear1.weight))), tensors
-        )
+        probe = torch.zeros(1, 1, width).to(first.linear1.weight)  # (B, T, D)
+        for (_, name, leaf), groups in zip(self._called(blocks, lambda: _through(blocks, probe)), tensors, strict=True):
+            parts.fill(self._groups(name, leaf), self._orders[name], groups)
         return blocks
 
     def load(
@@ -277,12 +277,6 @@ class Workshop:
             for hook in hooks:
                 hook.remove()
         return called
-
-    def _fill(
-        self, leaves: Sequence[tuple[str, str, nn.Module]], tensors: Sequence[Sequence[Sequence[Tensor]]]
-    ) -> None:
-        for (_, name, leaf), groups in zip(leaves, tensors, strict=True):
-            parts.fill(self._groups(name, leaf), self._orders[name], groups)
 
 
 def _through(blocks: nn.ModuleList, x: Tensor) -> Tensor:

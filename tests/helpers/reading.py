@@ -12,7 +12,7 @@ from places import ROOT
 
 FOLDER = ROOT / "notebooks"
 LONG = 2  # seconds: a training, most often
-LARGE = ("09_pretrained.ipynb", "12_build_your_own.ipynb")  # whoever goes back in them wants more than 1 GiB
+LARGE = ("09_pretrained.ipynb", "11_fast_encoder.ipynb", "12_build_your_own.ipynb")  # going back wants more than 1 GiB
 
 
 class Reader:
