@@ -135,7 +135,7 @@ class NotebookPage:
     def run_all(self, timeout=300):
         """Run every cell from the top; returns when all have run, or one has failed."""
         self.page.evaluate("() => { jupyterapp.commands.execute('notebook:run-all-cells'); }")
-        self.page.wait_for_function(FINISHED, timeout=timeout * 1000)
+        self.page.wait_for_function(FINISHED, timeout=timeout * 1000, polling=200)
 
     def errors(self):
         """What went wrong in cells, in widgets and in the page."""

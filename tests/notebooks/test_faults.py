@@ -58,31 +58,8 @@ def test_the_course_says_what_to_do_after_a_restart():
 
 
 @pytest.mark.long
-def test_a_kernel_restarted_half_way_says_plainly_what_it_lacks(reader):
-    """From the middle on, at once and after the set-up: a cell shows what is stored, or wants a cell above.
-
-    Of what ran before a restart nothing is left, so that the set-up stands here for the whole first half.
-    """
-    setup, *others = sections(reader.notebook)
-    middle = len(others) // 2
-    assert reader.run_all(setup) == {}
-    reader.restart()
-    assert reader.run_what_can_run(others[middle]) == {}
-    assert reader.run_all(setup) == {}
-    if reader.path == CLINIC:  # its cases need nothing else
-        assert reader.run_what_can_run(joined(reversed(others))) == {}
-        cases = [cell for cell in joined(others) if "exercise" in tags(cell)]
-        assert cases and reader.run_and_compare(cases[::-1]) == {}
-    else:
-        assert reader.run_what_can_run(joined(others[middle:])) == {}
-
-
-@pytest.mark.long
 def test_a_cell_that_runs_twice_shows_what_is_stored_both_times(reader):
-    """In the kernel that was restarted, from the top: each cell twice at once, and the cells after it work.
-
-    A training runs once: it takes its time, and what it shows is not compared.
-    """
+    """From the top: each cell twice at once, and the cells after it work. What takes its time runs once, here alone."""
     for cell in code_cells(reader.notebook):
         assert reader.run_and_compare([cell]) == {}
         if cell.id not in reader.slow:
@@ -98,3 +75,22 @@ def test_sections_run_again_from_the_last_to_the_first(reader):
     _, *others = sections(reader.notebook)
     assert reader.whole or reader.run_all(code_cells(reader.notebook)) == {}
     assert reader.go_back(others) == {}
+
+
+@pytest.mark.long
+def test_a_kernel_restarted_half_way_says_plainly_what_it_lacks(reader):
+    """From the middle on, at once and after the set-up: a cell shows what is stored, or wants a cell above.
+
+    Of what ran before a restart nothing is left, so that the set-up stands here for the whole first half.
+    """
+    setup, *others = sections(reader.notebook)
+    middle = len(others) // 2
+    reader.restart()
+    assert reader.run_what_can_run(others[middle]) == {}
+    assert reader.run_all(setup) == {}
+    if reader.path == CLINIC:  # its cases need nothing else
+        assert reader.run_what_can_run(joined(reversed(others))) == {}
+        cases = [cell for cell in joined(others) if "exercise" in tags(cell)]
+        assert cases and reader.run_and_compare(cases[::-1]) == {}
+    else:
+        assert reader.run_what_can_run(joined(others[middle:])) == {}
