@@ -11,6 +11,8 @@ from encoder_lib.lab.units import collect_activations, most_selective_units
 from encoder_lib.seeded import seeded
 from encoder_lib.training.tasks import library_sentences
 
+pytestmark = pytest.mark.long  # the notebook takes most of a minute
+
 SEEDS = (0, 1, 2)
 
 
@@ -248,7 +250,6 @@ def test_swapping_a_case_changes_the_letter_to_its_capital_and_back():
         assert one.swapcase() == other and where == there
 
 
-@pytest.mark.long
 @pytest.mark.parametrize("seed", SEEDS)
 def test_after_800_steps_all_three_are_above_90_percent(seed):
     build = lambda: ladder.CardModel(positions="learned", attention=True, feed_forward=True)  # noqa: E731

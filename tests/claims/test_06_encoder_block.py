@@ -19,6 +19,8 @@ from encoder_lib import (
 from encoder_lib.lab import ladder
 from encoder_lib.seeded import seeded
 
+pytestmark = pytest.mark.long  # the notebook takes most of a minute
+
 SEEDS = (0, 1, 2)
 ELSEWHERE = ~torch.eye(13, dtype=torch.bool)
 
@@ -315,9 +317,8 @@ def test_with_the_residual_connection_nearly_all_are_right(notebook):
     assert residual.right > 0.97 and 0.46 < attention.right < 0.54 and feed_forward.right < 0.9
 
 
-@pytest.mark.long
-@pytest.mark.parametrize("seed", SEEDS)
-def test_nearly_all_with_three_seeds_and_without_the_plus_sign_it_depends_on_luck(seed):
+@pytest.mark.parametrize("seed", SEEDS[1:])
+def test_nearly_all_with_other_seeds_and_without_the_plus_sign_it_depends_on_luck(seed):
     residual = {"positions": "learned", "attention": True, "feed_forward": True}
     _, right = ladder.train(lambda: ladder.CardModel(**residual, residual=True), seed=seed)
     assert right > 0.97
@@ -331,9 +332,8 @@ def test_without_the_network_half_are_right(notebook):
     assert 46 < float(shown) < 54
 
 
-@pytest.mark.long
-@pytest.mark.parametrize("seed", SEEDS)
-def test_without_the_network_half_are_right_with_three_seeds(seed):
+@pytest.mark.parametrize("seed", SEEDS[1:])
+def test_without_the_network_half_are_right_with_other_seeds(seed):
     _, right = ladder.train(lambda: ladder.CardModel(positions="learned", attention=True, residual=True), seed=seed)
     assert 0.46 < right < 0.54
 
@@ -372,9 +372,8 @@ def test_as_drawn_norms_buy_nothing_and_ten_times_as_large_they_buy_nearly_all(n
     assert shown["norms, % right"].min() >= 99 and shown["no norms, % right"].iloc[1] < 70
 
 
-@pytest.mark.long
-@pytest.mark.parametrize("seed", SEEDS)
-def test_so_with_three_seeds(seed):
+@pytest.mark.parametrize("seed", SEEDS[1:])
+def test_so_with_other_seeds(seed):
     def right(norm, loudness, steps):
         parts = {"attention": True, "feed_forward": True, "residual": True, "norm": norm, "n_layers": 2}
         build = lambda: ladder.CardModel(positions="learned", loudness=loudness, **parts)  # noqa: E731

@@ -13,6 +13,8 @@ from encoder_lib.lab import ladder, measure
 from encoder_lib.lab.warm_up import learn_to_reverse
 from encoder_lib.training.tasks import library_sentences
 
+pytestmark = pytest.mark.long  # the notebook takes most of a minute
+
 SEEDS = (0, 1, 2)
 FIVE = (0, 1, 2, 3, 4)
 
@@ -157,14 +159,12 @@ def test_before_the_first_step_the_cosine_was_between_0_3_and_0_7(seed):
     assert 0.3 < fresh.similarity < 0.7
 
 
-@pytest.mark.long
 def test_at_half_the_rate_throughout_three_seeds_reach_97_71_and_99_percent():
     torch.set_default_dtype(torch.float64)  # as in the notebook
     right = [learn_to_reverse(10, norm_first=False, lr=0.005, seed=seed).right for seed in SEEDS]
     assert [round(100 * share) for share in right] == pytest.approx([97, 71, 99], abs=3)
 
 
-@pytest.mark.long
 def test_twenty_steps_more_at_the_full_rate_and_two_of_five_seeds_slip_back():
     torch.set_default_dtype(torch.float64)  # as in the notebook
     later = [learn_to_reverse(10, norm_first=False, warm_up=60, steps=80, seed=seed).right for seed in FIVE]
@@ -178,9 +178,8 @@ def test_in_a_quarter_of_the_cases_three_hops_come_back_to_the_first_card():
     assert 0.25 < (third == first).double().mean() < 0.28
 
 
-@pytest.mark.long
-@pytest.mark.parametrize("seed", FIVE)
-def test_so_with_five_seeds(seed):
+@pytest.mark.parametrize("seed", FIVE[1:])
+def test_so_with_four_other_seeds(seed):
     assert learn_to_reverse(10, norm_first=True, seed=seed).right > 0.99
     failed = learn_to_reverse(10, norm_first=False, seed=seed)
     assert failed.right < 0.25 and failed.similarity > 0.95
@@ -267,7 +266,6 @@ def test_so_with_three_seeds(three_hops, notebook):
         assert max(no_first, no_second) < 0.3
 
 
-@pytest.mark.long
 @pytest.mark.parametrize("seed", SEEDS[1:])
 def test_one_layer_fails_at_two_hops_with_other_seeds(seed):
     def right(hops, n_layers):
@@ -281,7 +279,6 @@ def test_four_layers_without_residual_connections_do_worse_than_one(notebook):
     assert notebook["one"] > 0.97 and notebook["four_residual"] > 0.97 and 0.25 < notebook["four"] < 0.6
 
 
-@pytest.mark.long
 @pytest.mark.parametrize("seed", SEEDS)
 def test_three_and_four_layers_without_residual_connections_for_three_seeds(seed):
     def right(n_layers):

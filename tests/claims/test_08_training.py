@@ -1,5 +1,6 @@
 """What 08_training says, tested: each number, and each "so"."""
 
+import itertools
 import math
 
 import nbformat
@@ -11,6 +12,8 @@ from places import ROOT
 from encoder_lib import trace
 from encoder_lib.lab import ladder
 from encoder_lib.training.tasks import IGNORE_INDEX, TASKS, Sample, weight_on
+
+pytestmark = pytest.mark.long  # the notebook takes most of a minute
 
 SEEDS = (0, 1, 2)
 
@@ -84,7 +87,6 @@ def test_watch_is_called_before_each_step(notebook):
 # Learned by heart
 
 
-@pytest.mark.long
 @pytest.mark.parametrize("seed", SEEDS)
 def test_eight_rows_are_learned_by_heart_and_64_teach_the_rule(notebook, seed):
     new, share = notebook["held_out"], notebook["percent_right"]
@@ -155,7 +157,6 @@ def test_without_the_source_arrows_and_backwards_guess_and_without_another_place
     assert 7 < numbers(notebook, "arrows, % right")[2] < 13 and 7 < numbers(notebook, "backwards")[2] < 13
 
 
-@pytest.mark.long
 @pytest.mark.parametrize("seed", SEEDS[1:])
 @pytest.mark.parametrize("name", ["pointer", "reverse"])
 def test_so_with_three_seeds(notebook, name, seed):
@@ -213,7 +214,6 @@ def test_without_random_most_and_partner_93_65_and_55_are_left_so_28_and_38_hang
     assert partner < most and partners_weight < its_weight
 
 
-@pytest.mark.long
 @pytest.mark.parametrize(("seed", "of_partner", "of_most"), [(1, 53, 18), (2, 33, 24)])
 def test_two_other_seeds_say_the_same_of_the_two_looks(notebook, seed, of_partner, of_most):
     pairs = notebook["pairs"]
@@ -283,7 +283,6 @@ def test_each_removal_costs_more_than_a_seed_does(notebook):
     assert whole.min() - torch.cat([residual, network, positions, attention]).max() > spread
 
 
-@pytest.mark.long
 def test_a_third_seed_says_the_same(notebook):
     right = notebook["cards_right"]
     assert right(2) > 90
@@ -320,6 +319,31 @@ def test_with_norms_half_after_200_steps_and_nearly_all_after_400(notebook):
     assert notebook.prediction("more_steps").result is not None
 
 
+def cards_right_after(notebook, steps, seed, **changes):
+    """What the notebook's `cards_right` gives for each of these numbers of steps, in one training. -> per cents"""
+    torch.manual_seed(seed)
+    parts = {"positions": "learned", "attention": True, "feed_forward": True, "residual": True}
+    model, right, step = ladder.CardModel(**(parts | changes)).float(), [], itertools.count()
+
+    def ask():
+        with torch.random.fork_rng(devices=[]):  # the training goes on as if nobody had asked
+            fresh = Sample(*ladder.deal(2000), source=None)
+            right.append(notebook["percent_right"](model(fresh.ids), fresh).item())
+
+    def watch():
+        if next(step) in steps:
+            ask()
+
+    notebook["train"](model, lambda: Sample(*ladder.deal(64), source=None), max(steps), watch=watch)
+    ask()
+    return right
+
+
+def test_asked_on_the_way_a_training_gives_what_shorter_ones_give(notebook):
+    shorter = [notebook["cards_right"](0, steps=steps).item() for steps in (20, 40)]
+    assert cards_right_after(notebook, (20, 40), 0) == shorter
+
+
 TABLE = {  # settings, % right after 200 steps and after 400, from three seeds each
     "the whole model": ({}, (85, 97, 96), (100, 100, 100)),
     "with norms": ({"norm": True}, (51, 55, 52), (99, 99, 100)),
@@ -329,14 +353,16 @@ TABLE = {  # settings, % right after 200 steps and after 400, from three seeds e
 }
 
 
-@pytest.mark.long
 @pytest.mark.parametrize("name", TABLE)
 def test_the_table_of_seeds_and_steps(notebook, name):
-    settings, after_200, after_400 = TABLE[name]
-    for steps, percents in ((200, after_200), (400, after_400)):
-        for seed, percent in zip(SEEDS, percents, strict=True):
-            right = notebook["cards_right"](seed, steps=steps, **settings).item()
-            assert right == pytest.approx(percent, abs=2), (steps, seed)
+    settings, *percents = TABLE[name]
+    for seed, *expected in zip(SEEDS, *percents, strict=True):
+        assert cards_right_after(notebook, (200, 400), seed, **settings) == pytest.approx(expected, abs=2), seed
+
+
+def test_without_a_residual_connection_600_steps_are_not_enough(notebook):
+    for seed in SEEDS:
+        assert cards_right_after(notebook, (600,), seed, residual=False) == pytest.approx([50], abs=3), seed
 
 
 def test_the_table_stands_in_the_notebook_and_allows_two_of_five_sentences():
@@ -353,13 +379,6 @@ def test_the_table_stands_in_the_notebook_and_allows_two_of_five_sentences():
     assert min(layers) > max(whole)
 
 
-@pytest.mark.long
-@pytest.mark.parametrize("seed", SEEDS)
-def test_without_a_residual_connection_600_steps_are_not_enough(notebook, seed):
-    assert abs(notebook["cards_right"](seed, steps=600, residual=False) - 50) < 3
-
-
-@pytest.mark.long
 @pytest.mark.parametrize("part", ["residual", "feed_forward"])
 @pytest.mark.parametrize("seed", (0, 1))
 def test_without_residual_or_network_every_letter_is_found_and_its_case_is_a_toss(notebook, part, seed):

@@ -13,6 +13,8 @@ from encoder_lib.lab.erasure import content_tokens
 from encoder_lib.pretrained import hub
 from encoder_lib.training.tasks import library_sentences
 
+pytestmark = pytest.mark.long  # the notebook takes most of a minute
+
 OTHERS = (
     "The stock market fell sharply.",
     "How do I bake a cake?",
@@ -286,7 +288,7 @@ def test_cat_moves_the_vector_most_and_it_hardly(notebook):
     assert effect[tokens.index("it")] < 0.01 and effect.max() > 0.29
 
 
-@pytest.mark.parametrize("start", [None, pytest.param(4, marks=pytest.mark.long)])
+@pytest.mark.parametrize("start", [None, 4])
 def test_the_most_weight_gets_three_times_as_far_as_any_token(notebook, start):
     results = notebook["results"]
     if start is not None:
