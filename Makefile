@@ -30,11 +30,11 @@ help:  ## list the commands
 lab: $(STAMP)  ## set up and open the notebooks in JupyterLab
 	$(RUN) jupyterlab --ip=127.0.0.1 $(ROOT_FLAG) $(or $(firstword $(NOTEBOOKS)),notebooks)
 
-test: lint  ## set up and run the tests: library, what the notebooks claim, the first notebook in a browser (minutes)
+test: lint  ## set up and run the tests: library, what 00 to 04 claim, the first notebook in a browser (minutes)
 	$(RUN) $(PARALLEL) $(NBVAL) tests/browser $(firstword $(NOTEBOOKS)) tests
 	@echo "make test: all that can run here passed; what was skipped is listed above."
 
-test-long: $(STAMP) site  ## the slow tests: the web edition, all notebooks in a browser, misused, and compared with what they store
+test-long: $(STAMP) site  ## the slow tests: the web edition, the other claims, all notebooks in a browser, misused, and compared with what they store
 	$(RUN) $(PARALLEL) -m long tests/browser tests --ignore $(FAULTS)
 	$(VENV)/bin/python tests/tools/machines.py poorest $(RUN) $(PARALLEL) -m long $(FAULTS)
 	$(VENV)/bin/python tests/tools/machines.py busiest $(RUN) $(PARALLEL) -n 8 $(NBVAL) --nbval-cell-timeout 600 notebooks

@@ -299,6 +299,7 @@ def test_rotary_carries_on_and_sinusoids_fall_to_a_fifth(notebook):
     assert lines["sinusoidal"][54] < 20 < 98 < lines["rotary"][54], "the 55th letter"
 
 
+@pytest.mark.long
 def test_another_training_of_rotary_and_sinusoids_ends_the_same_way():
     rotary, sinusoidal = (100 * copy_accuracy(kind, seed=1) for kind in ("rotary", "sinusoidal"))
     assert rotary[3:].min() > 98 and sinusoidal[3:16].min() > 90
@@ -347,6 +348,7 @@ def test_two_ways_to_be_too_loud_make_a_two_by_two(notebook):
     assert max(raw) < 0.15
 
 
+@pytest.mark.long
 def test_the_two_by_two_holds_on_another_seed():
     assert reversal_accuracy(words=8, positions=8, scores=1 / 64, seed=1) > 0.96
     assert reversal_accuracy(words=8, scores=1 / 64, seed=1) < 0.3

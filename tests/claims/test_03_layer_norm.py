@@ -280,7 +280,8 @@ def test_the_explorer_shows_what_its_fold_says():
 # Does it help to learn?
 
 
-@pytest.mark.parametrize("seed", [1, pytest.param(2, marks=pytest.mark.long)])
+@pytest.mark.long
+@pytest.mark.parametrize("seed", [1, 2])
 def test_on_other_seeds_too_only_root_6_learns_without_a_norm_and_all_with_one(seed):
     def accuracies(norm):
         return [plain_stack_accuracy(norm=norm, factor=factor, seed=seed) for factor in (1, 6**0.5, 10)]

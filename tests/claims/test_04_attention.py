@@ -128,6 +128,7 @@ def test_not_divided_the_weight_is_all_on_one_card_and_for_some_on_the_wrong_one
     assert largest < 0.99 and right > largest - 0.005
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("seed", SEEDS)
 def test_that_holds_for_three_seeds(seed):
     with seeded(99):
@@ -265,7 +266,8 @@ def test_the_letter_is_found_and_its_case_is_a_coin_toss(notebook):
     assert 0.46 < (said == answers).float().mean() < 0.54
 
 
-@pytest.mark.parametrize("seed", [0, *(pytest.param(seed, marks=pytest.mark.long) for seed in SEEDS[1:])])
+@pytest.mark.long
+@pytest.mark.parametrize("seed", SEEDS)
 def test_a_second_head_answers_all_and_each_head_is_there_for_one_case(seed):
     model, right = ladder.train(lambda: ladder.CardModel(positions="learned", attention=True, n_heads=2), seed=seed)
     assert right > 0.99

@@ -20,6 +20,8 @@ from encoder_lib.checks.clinic import rounds
 from encoder_lib.seeded import seeded
 from encoder_lib.training.tasks import reversal
 
+pytestmark = pytest.mark.long  # the notebook takes half a minute
+
 SEEDS = (0, 1, 2)
 NAMES = ["repeats", "parameters", "invariances", "sizes, types", "parity"]
 

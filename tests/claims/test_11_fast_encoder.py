@@ -25,6 +25,8 @@ from encoder_lib.packed import Packed
 from encoder_lib.seeded import seeded
 from encoder_lib.training.tasks import library_sentences
 
+pytestmark = pytest.mark.long  # the notebook takes half a minute
+
 SEEDS = (0, 1, 2)
 MB = 1e6  # bytes
 

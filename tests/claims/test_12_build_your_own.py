@@ -11,6 +11,8 @@ from encoder_lib.lab import ladder
 from encoder_lib.seeded import seeded
 from encoder_lib.workshop import Workshop
 
+pytestmark = pytest.mark.long  # the notebook takes half a minute
+
 
 @pytest.fixture(autouse=True)
 def numbers_of_the_notebook():
@@ -42,7 +44,6 @@ def test_the_cards_are_answered(notebook):
     assert max(guess.right, embedding.right) < 0.14 and yours.right == notebook["right"]
 
 
-@pytest.mark.long
 @pytest.mark.parametrize("seed", [1, 2])
 def test_more_than_95_percent_with_other_seeds(notebook, seed):
     with seeded(seed):

@@ -12,6 +12,8 @@ from places import ROOT
 
 from encoder_lib.workshop.own import CHECKS
 
+pytestmark = pytest.mark.long  # the notebook takes half a minute each time
+
 STEM = "12_build_your_own"
 LINES = range(65, 86)  # what "some seventy or eighty lines" may be
 
@@ -60,7 +62,6 @@ def test_the_answers_take_some_seventy_or_eighty_lines(whole):
     assert [int(count) for count in whole["mine"].board()["lines"]] and all(whole["mine"].board()["lines"] > "0")
 
 
-@pytest.mark.long
 def test_with_half_of_the_answers_half_is_the_readers():
     run = Run(answered("Embedding", "Norm", "Attention", "pool"))
     assert run["mine"].own == ["Embedding", "Norm", "Attention", "pool"]
