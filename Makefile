@@ -22,7 +22,7 @@ NBVAL := --nbval --nbval-current-env --nbval-cell-timeout 120 --nbval-sanitize-w
 FAULTS := tests/notebooks/test_faults.py
 ROOT_FLAG := $(if $(filter 0,$(shell id -u)),--allow-root)
 
-.PHONY: help lab test test-long lint lint-front-end notebooks site bench classroom clean
+.PHONY: help lab test quick-tests test-long lint lint-front-end notebooks site bench classroom clean
 
 help:  ## list the commands
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
@@ -30,9 +30,12 @@ help:  ## list the commands
 lab: $(STAMP)  ## set up and open the notebooks in JupyterLab
 	$(RUN) jupyterlab --ip=127.0.0.1 $(ROOT_FLAG) $(or $(firstword $(NOTEBOOKS)),notebooks)
 
-test: lint  ## set up and run the tests: library, what 00 to 04 claim, the first notebook in a browser (minutes)
-	$(RUN) $(PARALLEL) $(NBVAL) tests/browser $(firstword $(NOTEBOOKS)) tests
+test: $(STAMP)  ## set up and run the tests: style, library, what 00 to 03 claim, the first notebook in a browser (minutes)
+	@$(MAKE) --no-print-directory -j 2 lint quick-tests
 	@echo "make test: all that can run here passed; what was skipped is listed above."
+
+quick-tests: $(STAMP)
+	$(RUN) $(PARALLEL) $(NBVAL) tests/browser $(firstword $(NOTEBOOKS)) tests
 
 test-long: $(STAMP) site  ## the slow tests: the web edition, the other claims, all notebooks in a browser, misused, and compared with what they store
 	$(RUN) $(PARALLEL) -m long tests/browser tests --ignore $(FAULTS)

@@ -9,6 +9,8 @@ from encoder_lib.lab import ladder
 from encoder_lib.seeded import seeded
 from encoder_lib.training.fit import fit
 
+pytestmark = pytest.mark.long  # the notebook takes half a minute
+
 SEEDS = (0, 1, 2)
 
 
@@ -128,7 +130,6 @@ def test_not_divided_the_weight_is_all_on_one_card_and_for_some_on_the_wrong_one
     assert largest < 0.99 and right > largest - 0.005
 
 
-@pytest.mark.long
 @pytest.mark.parametrize("seed", SEEDS)
 def test_that_holds_for_three_seeds(seed):
     with seeded(99):
@@ -174,7 +175,6 @@ def test_one_head_answers_one_question_and_two_heads_answer_both(notebook):
     assert notebook["two_heads"].min() > 99
 
 
-@pytest.mark.long
 @pytest.mark.parametrize("seed", SEEDS)
 def test_one_head_and_two_heads_for_three_seeds(seed):
     def right(n_heads):
@@ -266,7 +266,6 @@ def test_the_letter_is_found_and_its_case_is_a_coin_toss(notebook):
     assert 0.46 < (said == answers).float().mean() < 0.54
 
 
-@pytest.mark.long
 @pytest.mark.parametrize("seed", SEEDS)
 def test_a_second_head_answers_all_and_each_head_is_there_for_one_case(seed):
     model, right = ladder.train(lambda: ladder.CardModel(positions="learned", attention=True, n_heads=2), seed=seed)
