@@ -21,9 +21,8 @@ class Reader:
     def __init__(self, path):
         self.path = path
         self.whole = False  # whether every cell has run
-        self.slow = set()  # ids of cells that have taken their time
+        self.slow = set()  # ids of cells that have taken their time, and whose output is not compared
         self.notebook = nbformat.read(path, as_version=4)
-        self.setup = code_cells(self.notebook)[0].id
         self.stored = {cell.id: said(cell) for cell in code_cells(self.notebook)}
         self.client = NotebookClient(
             self.notebook,
@@ -59,14 +58,14 @@ class Reader:
             start = time.perf_counter()
             if bad := self.run(cell) or self.differs(cell):
                 found[place(cell)] = bad
-            if time.perf_counter() - start > LONG and cell.id != self.setup:  # which is quick the second time
+            if time.perf_counter() - start > LONG and "nbval-ignore-output" in tags(cell):
                 self.slow.add(cell.id)
         return found
 
     def go_back(self, groups):
         """Run groups of cells from the last to the first, after all have run, and return what goes wrong or differs.
 
-        What took its time is left out: what it has made is still there.
+        A slow cell is left out: what it has made is still there.
         """
         again = [cell for group in reversed(groups) for cell in group if cell.id not in self.slow]
         return self.run_and_compare(again)
@@ -74,7 +73,7 @@ class Reader:
     def run_what_can_run(self, cells):
         """The same, without the errors that say plainly that a cell further up has not run.
 
-        What took its time is left out, and what wants it says so.
+        A slow cell is left out, and what wants it says so.
         """
         wrong = self.run_and_compare([cell for cell in cells if cell.id not in self.slow])
         return {place: bad for place, bad in wrong.items() if not lacks(bad, self.notebook.cells[:place])}
