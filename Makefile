@@ -22,7 +22,7 @@ NBVAL := --nbval --nbval-current-env --nbval-cell-timeout 120 --nbval-sanitize-w
 FAULTS := tests/notebooks/test_faults.py
 ROOT_FLAG := $(if $(filter 0,$(shell id -u)),--allow-root)
 
-.PHONY: help lab test quick-tests test-long lint lint-front-end notebooks site bench classroom clean
+.PHONY: help lab test quick-tests test-long misused lint lint-front-end notebooks site bench classroom clean
 
 help:  ## list the commands
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
@@ -37,11 +37,15 @@ test: $(STAMP)  ## set up and run the tests: style, library, what 00 to 03 claim
 quick-tests: $(STAMP)
 	$(RUN) $(PARALLEL) $(NBVAL) tests/browser $(firstword $(NOTEBOOKS)) tests
 
-test-long: $(STAMP) site  ## the slow tests: the web edition, the other claims, all notebooks in a browser, misused, and compared with what they store
-	$(RUN) $(PARALLEL) -m long tests/browser tests --ignore $(FAULTS)
-	$(VENV)/bin/python tests/tools/machines.py poorest $(RUN) $(PARALLEL) -m long $(FAULTS)
+# A browser's tests often wait, so that two cores have work for three processes.
+test-long: $(STAMP)  ## the slow tests: the web edition, the other claims, all notebooks in a browser, misused, and compared with what they store
+	@$(MAKE) --no-print-directory -j 2 site misused
+	$(RUN) $(PARALLEL) -n 3 -m long tests/browser tests --ignore $(FAULTS)
 	$(VENV)/bin/python tests/tools/machines.py busiest $(RUN) $(PARALLEL) -n 8 $(NBVAL) --nbval-cell-timeout 600 notebooks
 	@echo "make test-long: all passed."
+
+misused: $(STAMP)
+	$(VENV)/bin/python tests/tools/machines.py poorest $(RUN) $(PARALLEL) -m long $(FAULTS)
 
 lint: $(STAMP) lint-front-end  ## check style, formatting and types, the front end's too where npm is
 	$(RUN) ruff check

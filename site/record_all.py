@@ -30,14 +30,43 @@ def plan_name(source: str) -> str:
 
 
 def made(notebook: nbformat.NotebookNode) -> Iterator[tuple[str, object]]:
-    """Run a notebook's cells up to its last explorer; gives each explorer with the name of its plan."""
-    cells = [cell for cell in notebook.cells if cell.cell_type == "code"]
-    last = max((i for i, cell in enumerate(cells) if EXPLORER.search(cell.source)), default=-1)
+    """Run the cells of a notebook that its explorers need; gives each explorer with the name of its plan."""
     variables: dict = {"__name__": "__main__"}
-    for cell in cells[: last + 1]:
+    for cell in needed([cell for cell in notebook.cells if cell.cell_type == "code"]):
         value = _run(cell, variables)
         if EXPLORER.search(cell.source):
             yield plan_name(cell.source), value
+
+
+def needed(cells: list[nbformat.NotebookNode]) -> list[nbformat.NotebookNode]:
+    """The cells without which an explorer would lack something, in their order; trainings take most of the time.
+
+    They are the explorers' own, the first one, which sets up, and whatever gives or changes what a needed cell reads
+    further down. To be on the safe side, a cell counts as changing every object that it names, but for what was
+    imported or defined.
+    """
+    names = [_names(cell.source) for cell in cells]
+    tools = {name for _, _, defined in names for name in defined}
+    found, wanted = [], set()
+    for place in reversed(range(len(cells))):
+        read, bound, defined = names[place]
+        if EXPLORER.search(cells[place].source) or place == 0 or wanted & (bound | defined | read - tools):
+            found.append(cells[place])
+            wanted |= read
+    return found[::-1]
+
+
+def _names(source: str) -> tuple[set[str], set[str], set[str]]:
+    """The names that a cell reads, that it gives to objects, and that it gives to functions, classes and modules."""
+    read, bound, defined = set(), set(), set()
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Name):
+            (read if isinstance(node.ctx, ast.Load) else bound).add(node.id)
+        elif isinstance(node, ast.FunctionDef | ast.ClassDef):
+            defined.add(node.name)
+        elif isinstance(node, ast.Import | ast.ImportFrom):
+            defined |= {(name.asname or name.name).partition(".")[0] for name in node.names}
+    return read, bound, defined
 
 
 def _run(cell: nbformat.NotebookNode, variables: dict) -> object:

@@ -10,6 +10,8 @@ from hypothesis import settings
 from torch.func import functional_call
 from xdist.scheduler import LoadScopeScheduling
 
+from encoder_lib.seeded import seeded
+
 torch.set_num_threads(1)
 settings.register_profile("repeatable", deadline=None, derandomize=True, database=None, max_examples=50)
 settings.load_profile("repeatable")
@@ -33,7 +35,8 @@ def pytest_xdist_make_scheduler(config, log):
 @pytest.fixture(autouse=True)
 def seed():
     """Every test draws the same numbers, in whatever order the tests run."""
-    torch.manual_seed(0)
+    with seeded(0):
+        yield
 
 
 @pytest.fixture(params=DEVICES)

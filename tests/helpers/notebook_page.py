@@ -16,7 +16,9 @@ window.explorerState = (root) => {
     }
     if (!canvas.width || !canvas.height) return 0;
     const words = new Uint32Array(canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height).data.buffer);
-    return words.reduce((sum, word) => (Math.imul(sum, 31) + word) | 0, 7);
+    let sum = 7;
+    for (let i = 0; i < words.length; i++) sum = (Math.imul(sum, 31) + words[i]) | 0; // many a time, so no reduce
+    return sum;
   };
   const pictures = [...root.querySelectorAll('.explorer-picture')];
   return {
@@ -30,12 +32,13 @@ window.explorerState = (root) => {
   };
 };
 window.kernelIdle = () => jupyterapp.shell.currentWidget?.sessionContext?.session?.kernel?.status === 'idle';
-// The state once the kernel has been idle and nothing has changed for `rest` milliseconds.
+// The state once the kernel has been idle and nothing has changed for `rest` milliseconds. To look takes processor
+// time, which the kernel may want; so it is done some twenty times a second.
 window.settledState = async (root, rest) => {
   let last = null, since = 0;
   const deadline = performance.now() + 20000;
   while (performance.now() < deadline) {
-    await new Promise(requestAnimationFrame);
+    await new Promise((look) => setTimeout(() => requestAnimationFrame(look), 40));
     const state = explorerState(root), now = JSON.stringify(state);
     if (now !== last || !kernelIdle()) [last, since] = [now, performance.now()];
     else if (performance.now() - since > rest) return state;

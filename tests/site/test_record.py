@@ -13,7 +13,7 @@ from lab_fixtures import browser  # noqa: F401
 from PIL import Image
 from places import NOTEBOOKS, ROOT
 from record import Arrays, pack_pictures, record, states_of, stops_of
-from record_all import EXPLORER, plan_name
+from record_all import EXPLORER, needed, plan_name
 from recordings import PLANS, Plan
 from served import served
 
@@ -112,6 +112,23 @@ def test_every_explorer_of_a_notebook_has_a_plan():
 
 
 @pytest.mark.long
+def test_cells_that_no_explorer_needs_are_left_out():
+    """What gives a name, or may change the object behind it, is needed; what only draws or trains beside it is not."""
+    setup, table, change, training, read, drawing, explorer, after = (
+        "from encoder_lib.notebook import setup\nimport torch\nsetup()",
+        "table = torch.rand(3, 4)\nrows = list(table)",
+        "rows.append(table[0])",
+        "def train(steps):\n    return torch.rand(steps)\n\n\nlosses = train(400)",
+        "with open('words') as file:\n    words = file.read()",
+        "height = 3\ntorch.rand(height)",
+        "explore.similarity(rows, words=[word for word in words])",
+        "rows = None",
+    )
+    cells = [setup, table, change, training, read, drawing, explorer, after]
+    found = needed([nbformat.v4.new_code_cell(source) for source in cells])
+    assert [cell.source for cell in found] == [setup, table, change, read, explorer]
+
+
 def test_a_plan_names_controls_and_values_that_are_there():
     for name, make in EXPLORERS.items():
         explorer, plan = make(), PLANS[NAMES.get(name, name)]
