@@ -468,6 +468,19 @@ QUESTIONS = {
         finding="About 60 %, the dark part. Most sentences are short, and one long one is enough to fill all others up "
         "to its length.",
     ),
+    "uncut": Question(
+        prompt="Nobody has cut the strip, and attention takes it for one long sentence. Whose vectors come out "
+        "different?",
+        choices=(
+            "nobody’s: a layer treats each token alone",
+            "those of the tokens at the seams",
+            "those of the longest sentence",
+            "everybody’s",
+        ),
+        answer=3,
+        finding="Everybody’s. Each token now takes its mean over the tokens of all 32 sentences, strangers among them, "
+        "and what it needs is only part of that mean.",
+    ),
     "clinic_curves": Question(
         prompt="One of the two cuts is wrong. How many of the symbols does the encoder with that cut name rightly in "
         "the end?",

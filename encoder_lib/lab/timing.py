@@ -1,5 +1,6 @@
 """What a computation takes, measured: its time, against others in turn, and the memory that it holds."""
 
+import math
 import platform
 import re
 import time
@@ -21,6 +22,11 @@ from encoder_lib import expect
 from encoder_lib.fast import product, suits
 from encoder_lib.model.attention import attention
 from encoder_lib.model.encoder import EncoderLayer
+
+try:
+    import resource
+except ImportError:  # Windows
+    resource = None  # type: ignore[assignment]
 
 MIN_SECONDS = 0.005  # seconds that a function is given in a round, at least
 
@@ -192,6 +198,23 @@ def peak_bytes(function: Callable[[], object]) -> int:
     with _Held() as held:
         function()
     return held.most
+
+
+@torch.no_grad()
+def new_pages(function: Callable[[], object]) -> float:
+    """How many pages of memory the system hands out to this process while a function runs, once it has run before.
+
+    They are the page faults that no disk has to serve. NaN where the system does not count them (Windows).
+
+    Raises: TypeError for what is no function.
+    """
+    expect.function("function", function)
+    if resource is None:
+        return math.nan
+    function()  # whatever the first call alone needs
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
+    function()
+    return resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before
 
 
 class _Held(TorchDispatchMode):

@@ -102,13 +102,15 @@ def test_the_times_are_of_2048_tokens_in_four_parts_with_the_share_of_attention(
 
 def test_on_the_stored_page_linear_maps_take_the_same_at_every_length_and_attention_grows():
     lines = stored_lines("projections, ms")
-    for part, change in {"projections, ms": 1.08, "feed-forward, ms": 0.94}.items():
-        assert max(lines[part]) < 1.1 * min(lines[part])
-        assert round(lines[part][-1] / lines[part][0], 2) == change
-    first, *others = lines["norms, sums, ms"]
-    assert first > 2 * max(others)  # slow in the column that is measured first
+    spread = {part: max(times) / min(times) for part, times in lines.items()}
+    assert spread["projections, ms"] < 1.1 and spread["feed-forward, ms"] < 1.2 < spread["norms, sums, ms"]
+    _, middle, last = lines["feed-forward, ms"]
+    assert round(100 * (middle / last - 1)) == 15 and max(lines["norms, sums, ms"]) < 0.2 * middle  # which are small
     few, _, many = lines["share of attention, %"]
     assert 3 < few < 8 and many > 2 * 18.2  # about a twentieth; far more than of the FLOPs
+    assert many > 50  # the larger part, of a document
+    *parts, _ = (line[0] for line in lines.values())
+    assert parts[0] + parts[2] > 0.8 * sum(parts)  # nearly all goes into the linear maps
 
 
 def test_the_machine_is_named_with_the_times(notebook):
@@ -221,6 +223,17 @@ def test_explicit_memory_climbs_from_5_to_101_mb_and_fused_stays_below_4(noteboo
     assert len({round(value, 3) for value in fused}) == 1 and fused[0] < 4
 
 
+def test_three_tensors_of_scores_are_36_864_pages(notebook):
+    size = 4 * 12 * 512 * 512 * 4
+    assert round(size / MB, 1) == 50.3 and 3 * size / 4096 == 36_864 and round(3 * size / MB) == 151
+    assert len(notebook["waited"]["new pages"]) == 3
+
+
+def test_on_the_stored_page_those_pages_are_handed_out_to_the_first_way_and_hardly_any_to_the_second():
+    explicit, kept, _ = (line[3] for line in stored_lines("explicit, memory kept", "slowest, ms").values())
+    assert 36_864 <= explicit < 1.01 * 36_864 and kept < 0.05 * explicit
+
+
 def spreads(notebook):
     """The lines of all tables that show a spread."""
     tables = [value for value in notebook.values if "slowest, ms" in getattr(value, "columns", ())]
@@ -256,16 +269,8 @@ def test_explicit_attention_with_its_memory_kept_gives_the_same_and_makes_no_ten
 
 @pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="another library may keep large blocks for the next one")
 def test_new_tensors_of_scores_are_handed_out_page_by_page_and_kept_ones_are_not(notebook, with_memory_kept):
-    resource = pytest.importorskip("resource")
-
-    def pages(function):
-        function()
-        before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
-        function()
-        return resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before
-
     q, k, v = notebook["q"], notebook["k"], notebook["v"]
-    assert pages(lambda: attention(q, k, v)) > 10 + 5 * pages(with_memory_kept)
+    assert timing.new_pages(lambda: attention(q, k, v)) > 10 + 5 * timing.new_pages(with_memory_kept)
 
 
 def test_on_the_stored_page_most_of_the_gap_closes_with_the_memory_kept_and_the_times_lie_apart():
@@ -312,7 +317,7 @@ def test_on_the_stored_page_the_count_explains_the_gap_and_what_is_left_is_alike
     counted, measured = ([float(line[i]) for line in (explicit, kept, fused)] for i in (2, 3))
     assert measured[1] - measured[2] == pytest.approx(counted[1] - counted[2], rel=0.4)
     left = [m - c for m, c in zip(measured, counted, strict=True)]
-    assert left[1:] == [pytest.approx(10, abs=3.5)] * 2  # some ten milliseconds
+    assert 10 <= round(left[2]) <= round(left[1]) <= 15  # ten to fifteen milliseconds
     assert counted[0] == counted[1] and left[0] > 2 * left[1]
 
 
@@ -391,16 +396,27 @@ def test_the_picture_that_is_revealed_is_the_mask(notebook):
 
 
 def test_one_layer_by_hand_equals_the_padded_one_to_ten_digits(notebook):
-    assert notebook["difference"].abs().max() < 5e-11
+    assert notebook["layer_gap"].abs().max() < 5e-11
     assert notebook["strip"].shape == (1, int(notebook["lengths"].sum()), 384)
 
 
-def test_a_part_that_mixes_tokens_would_show(notebook):
-    """The comparison is one: attention over the whole strip is not what it gives."""
-    exact, strip = notebook["exact"], notebook["strip"]
-    x1 = exact.norm1(strip + exact.attention(strip, strip, strip))
-    mixed = exact.norm2(x1 + exact.feed_forward(x1))
-    assert (mixed - notebook["without_padding"](strip)).abs().max() > 0.1
+def test_without_the_cuts_every_token_gets_another_vector(notebook):
+    shown = notebook.prediction("uncut").result
+    assert bool(notebook["changed"].all()) and len(notebook["changed"]) == int(notebook["lengths"].sum())
+    assert shown.loc["not cut", "tokens"] == shown.loc["not cut", "with another vector"]
+    assert float(shown.loc["not cut", "largest difference"]) > 0.1
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_so_with_other_sentences_and_with_the_cuts_none(notebook, minilm, seed):
+    ids, lengths = drawn(seed, minilm)
+    exact, x = notebook["exact"], minilm.encoder.embedding(pad_sequence(ids, batch_first=True)).detach().double()
+    mask = lengths_mask(lengths)
+    real, strip = mask[:, 0, 0], x[mask[:, 0, 0]][None]
+    wanted = exact(x, mask)[real]
+    cut, whole = (notebook["without_padding"](strip, cuts)[0] for cuts in (lengths.tolist(), [strip.shape[1]]))
+    assert (cut - wanted).abs().max() < 5e-11
+    assert (whole - wanted).abs().amax(dim=1).min() > 1e-6
 
 
 @pytest.mark.parametrize("seed", SEEDS)
@@ -541,6 +557,40 @@ def test_on_the_stored_page_more_than_a_day_is_at_stake_for_ten_million():
     assert hours["one rectangle"] > 24 > 15 > hours["the strip"]  # not by tomorrow morning; and by then
 
 
+def test_on_the_stored_page_2_4_times_fewer_tokens_take_2_3_times_less():
+    (text,) = (text for text in stored() if "tokens in the rectangle" in text)
+    rectangle, strip = map(int, re.findall(r"(?:rectangle|strip): (\d+)", text.splitlines()[0]))
+    _, one, _, packed, _ = (numbers[1] for numbers in stored_lines("tokens, embedding").values())
+    assert round(rectangle / strip, 1) == 2.4 and round(one / packed, 1) == 2.3
+
+
+def test_on_the_stored_page_it_is_reckoned_to_a_percent_1_8_times_as_quick_and_2_4_at_the_most():
+    explicit, fused, measured = stored_lines("explicit, reckoned").values()
+    assert measured[0] == pytest.approx(fused[0], rel=0.015)
+    assert round(explicit[0] / fused[0], 1) == 1.8 and explicit[1] - fused[1] > 36  # hours
+    *parts, _ = (line[-1] for line in stored_lines("projections, ms").values())
+    assert round(explicit[0] / (6 * (sum(parts) - parts[1])), 1) == 2.4
+
+
+def test_neither_remedy_helps_the_other_customer():
+    """Nothing to pack where all have one length; and at 16 tokens attention is a twentieth of the time."""
+    one_length = torch.full((4,), 512)
+    assert one_length.sum() == len(one_length) * one_length.max()
+    few, *_ = stored_lines("projections, ms")["share of attention, %"]
+    assert few < 5
+
+
+def test_the_second_bill_is_the_table_of_parts_with_attention_exchanged(notebook):
+    bill = notebook.table("a million, hours")
+    projections, explicit_parts, network, norms = notebook["parts"]
+    explicit, _, fused = notebook["waited"]["median, ms"]
+    wanted = [6 * (projections + network + norms + attended) for attended in (explicit, fused)]
+    assert [float(ms) for ms in bill["four documents, ms"]][:2] == [pytest.approx(ms, abs=0.1) for ms in wanted]
+    assert explicit_parts > 0 and notebook["measured"] > 0
+    for ms, hours in zip(bill["four documents, ms"], bill["a million, hours"], strict=True):
+        assert float(hours) == pytest.approx(float(ms) / 4 / 1000 * 1e6 / 3600, abs=0.1)
+
+
 def test_the_yardstick_is_the_products_of_six_linear_maps_in_six_layers_on_the_real_tokens(notebook):
     lengths = notebook["lengths"]
     with FlopCounterMode(display=False) as counter:
@@ -595,21 +645,21 @@ def test_half_of_the_time_gone_is_a_speed_of_2_by_the_exercises_formula():
     assert times.sum() / (times / factors).sum() == 2
 
 
-def test_without_attention_the_stored_layer_of_512_tokens_is_2_45_times_as_quick():
+def test_without_attention_the_stored_layer_of_512_tokens_is_2_51_times_as_quick():
     lines = stored_lines("projections, ms")
     *times, share = (line[-1] for line in lines.values())
-    assert times == [29.4, 135.5, 59.8, 4.3] and share == 59.2
+    assert times == [27.6, 136.5, 58.2, 4.3] and share == 60.2
     factors = torch.tensor([1, torch.inf, 1, 1])
-    assert round((sum(times) / (torch.tensor(times) / factors).sum()).item(), 2) == 2.45 == round(1 / 0.408, 2)
+    assert round((sum(times) / (torch.tensor(times) / factors).sum()).item(), 2) == 2.51 == round(1 / 0.398, 2)
 
 
-def test_on_the_stored_page_bfloat16_takes_more_than_eight_times_as_long_and_the_twin_is_a_tie():
+def test_on_the_stored_page_bfloat16_takes_more_than_eight_times_as_long_and_the_twin_is_a_little_quicker():
     lines = stored_lines("bfloat16")
     assert 8 < lines["bfloat16"][1] / lines["float32"][1] < 9
     assert any("instructions: AVX2;" in text for text in stored())
     ways = stored_lines("the twin")
-    (quickest, _, slowest), (quickest_twin, _, slowest_twin) = ways.values()
-    assert quickest < slowest_twin and quickest_twin < slowest
+    (quickest, usual, _), (_, twin, slowest_twin) = ways.values()
+    assert slowest_twin < quickest and round(twin / usual, 2) == 0.96  # a twenty-fifth
 
 
 def test_on_the_stored_page_a_cosine_changes_in_the_third_digit_and_all_keep_their_nearest_one():

@@ -1,6 +1,7 @@
 """Time and memory are measured as promised, and what a layer costs by count is what torch counts."""
 
 import math
+import mmap
 import re
 import shutil
 import time
@@ -13,7 +14,16 @@ from torch.utils.flop_counter import FlopCounterMode
 from encoder_lib import EncoderLayer, attention, trace
 from encoder_lib.lab import timing
 from encoder_lib.lab.measure import layer_flops
-from encoder_lib.lab.timing import benchmark, compiled, layer_parts, machine, peak_bytes, peak_flops, spread
+from encoder_lib.lab.timing import (
+    benchmark,
+    compiled,
+    layer_parts,
+    machine,
+    new_pages,
+    peak_bytes,
+    peak_flops,
+    spread,
+)
 
 SIZES = [(1, 1, 32, 32, 1), (2, 7, 64, 96, 4), (3, 16, 96, 32, 3), (1, 48, 32, 160, 8)]  # B, T, D, F, H
 
@@ -297,3 +307,33 @@ def test_torchs_own_profiler_sees_the_same_peak(capfd):
 def test_memory_of_what_is_no_function_is_refused():
     with pytest.raises(TypeError, match="function: expected a function, got 3"):
         peak_bytes(3)
+
+
+def test_memory_that_is_written_to_for_the_first_time_comes_in_pages():
+    """Mapped anew at each call; what is there already costs none."""
+    resource = pytest.importorskip("resource")
+    size = resource.getpagesize()
+
+    def fresh():
+        with mmap.mmap(-1, 100 * size) as memory:
+            for place in range(0, len(memory), size):
+                memory[place] = 1
+
+    with mmap.mmap(-1, 100 * size) as kept:
+
+        def again():
+            for place in range(0, len(kept), size):
+                kept[place] = 1
+
+        assert 0 <= new_pages(again) < 10
+    assert 100 <= new_pages(fresh) < 120
+
+
+def test_pages_are_unknown_where_nobody_counts_them(monkeypatch):
+    monkeypatch.setattr(timing, "resource", None)
+    assert math.isnan(new_pages(lambda: 1))
+
+
+def test_pages_of_what_is_no_function_are_refused():
+    with pytest.raises(TypeError, match="function: expected a function, got 3"):
+        new_pages(3)
