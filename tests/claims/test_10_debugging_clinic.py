@@ -173,6 +173,43 @@ def test_a_gradient_of_0_passes(notebook):
     assert found["without a gradient"] == 0
 
 
+def small_gradients(loss, n_heads):
+    """The parameters of a sound encoder to which a loss brings a gradient of nothing but rounding."""
+    with rounds.in_float64():
+        model = rounds.Patient(rounds.patients.no_fault, n_heads)().eval()
+        loss(model(torch.tensor([[3, 1, 4, 1, 5], [9, 2, 6, 0, 0]]))).backward()
+    return [name for name, parameter in model.named_parameters() if parameter.grad.abs().max() < 1e-10]
+
+
+@pytest.mark.parametrize("n_heads", [1, 2])
+def test_in_sound_code_the_keys_bias_of_each_layer_has_gradient_0_and_of_a_plain_sum_nearly_all(n_heads):
+    """Of 33 parameters a plain sum leaves only the last norm's two, which have no norm behind them."""
+    weighed = small_gradients(lambda y: (y * torch.arange(6)).sum(), n_heads)
+    assert weighed == [f"encoder.layers.{i}.attention.k_proj.bias" for i in range(2)]
+    everything = {name for name, _ in clinic.SOUND().named_parameters()}
+    left = everything - set(small_gradients(torch.sum, n_heads))
+    assert left == {"encoder.layers.1.norm2.weight", "encoder.layers.1.norm2.bias"} and len(everything) == 33
+
+
+def test_a_bias_of_the_keys_adds_one_number_to_all_scores_of_a_row():
+    query, key = torch.randn(3, 4), torch.randn(5, 4)
+    added = query @ (key + torch.randn(4)).T - query @ key.T
+    assert torch.allclose(added, added[:, :1].expand_as(added), atol=1e-5)
+
+
+def test_a_norm_whose_gains_are_1_leaves_numbers_with_mean_0(notebook):
+    assert clinic.SOUND().eval()(notebook["ids"]).mean(dim=-1).abs().max() < 1e-14
+
+
+def test_with_the_first_fault_mended_the_check_speaks_of_the_pages_6_pairs(notebook):
+    class Copies(notebook["Stack"]):
+        def __init__(self, *sizes):
+            super().__init__(*sizes)
+            del self.layer
+
+    assert "got 6 pairs of equal matrices" in clinic.check_stack(Copies).problem
+
+
 def test_the_helper_returns_a_single_number_and_the_cuts_are_made_with_two_heads(notebook):
     assert notebook["another_order"](clinic.SOUND).shape == ()
     for cut in ("a", "b"):
@@ -181,7 +218,7 @@ def test_the_helper_returns_a_single_number_and_the_cuts_are_made_with_two_heads
 
 def test_patient_3_is_nan_in_both_columns_and_a_sound_encoder_off_by_rounding(notebook):
     """On its own the second sentence has no padding, and is hidden altogether; in company it sees padding alone."""
-    shown = notebook.table("on its own")
+    shown = next(v for v in notebook.values if hasattr(v, "columns") and "on its own" in v)
     assert list(shown.columns) == ["on its own", "another order"]
     for column in ("on its own", "another order"):
         assert shown[column][1:].tolist() == ["nan", "nan"] and float(shown[column].iloc[0]) < 1e-15
@@ -232,6 +269,18 @@ def test_bs_border_lies_farther_back_in_a_longer_sentence(notebook):
         assert notebook["cut_b"](x, 2)[0, 0].max() == last
 
 
+def test_a_quarter_of_each_new_vector_comes_from_tokens_1_and_2_and_the_next_from_3_and_4(notebook):
+    x = torch.randn(1, 8, 32, requires_grad=True)
+    heads = notebook["cut_b"](x, 4)
+    mixed = attention(heads, heads, heads)[0].transpose(1, 2).flatten(-2)  # (1, T, D)
+    for place in range(8):
+        for quarter in range(4):
+            part = mixed[0, place, 8 * quarter : 8 * quarter + 8].sum()
+            (heard,) = torch.autograd.grad(part, x, retain_graph=True)
+            tokens = heard[0].abs().amax(dim=1).nonzero().flatten().tolist()
+            assert tokens == [2 * quarter, 2 * quarter + 1]
+
+
 def test_a_longer_sentence_brings_other_tokens_to_the_heads_and_tears_3_6_and_9_in_two(notebook):
     shown = notebook.table("11 tokens")
     assert shown["8 tokens"].tolist() == ["[1, 2]", "[3, 4]", "[5, 6]", "[7, 8]"]
@@ -272,6 +321,14 @@ def test_a_sound_encoder_shows_only_rounding(notebook):
 def test_what_moves_is_a_parameter_or_a_buffer(notebook):
     positions = notebook["Positions"](4).to(torch.float32)
     assert positions.table.dtype == torch.float64 and not list(positions.buffers())
+
+
+def test_a_table_that_follows_x_satisfies_the_check_and_is_in_no_list(notebook):
+    class Follows(notebook["Positions"]):
+        def forward(self, x):
+            return x + self.table[: x.shape[1]].to(x)
+
+    assert clinic.check_positions(Follows).correct and not list(Follows(4).buffers())
 
 
 def test_the_fourth_patient_stops_with_an_error(notebook):
@@ -403,6 +460,19 @@ def test_in_rows_2_and_12_and_in_the_full_ones_parity_stops_before_a_number_is_c
     for case in (2, 12):
         with pytest.raises((RuntimeError, ValueError), match=r"zip|must match"):
             notebook["share_parameters"](clinic.patient(case)(), clinic.SOUND.twin())
+
+
+def test_row_3_is_yellow_under_repeats_for_nan_minus_nan_is_nan(notebook):
+    assert "repeats" in row(notebook, 3) and notebook["repeats"](clinic.patient(3))["asked twice"].isnan()
+    model = clinic.patient(3)().eval()
+    one, other = model(notebook["ids"]), model(notebook["ids"])
+    assert torch.allclose(one, other, equal_nan=True)
+
+
+def test_row_12_is_dark_under_parameters_though_training_never_reaches_its_layers(notebook):
+    assert "parameters" not in row(notebook, 12)
+    attention_of = clinic.patient(12)().encoder.layers[0].attention
+    assert not list(attention_of.inner.parameters())
 
 
 def test_five_faults_pass_parity_by(notebook):
