@@ -7,7 +7,7 @@ import re
 import nbformat
 import pytest
 import torch
-from answers.clinic import CLINIC, PADDING_RIGHT, PADDING_WRONG
+from answers.clinic import CLINIC, PADDING_RIGHT, PADDING_WRONG, PARITY_RIGHT, PARITY_WRONG
 from places import ROOT
 
 from encoder_lib.checks import clinic, verdict
@@ -61,7 +61,7 @@ def five_tests():
     """The tests that the notebook builds, in the order in which the rounds take them."""
     names = {}
     exec(IMPORTS, names)
-    helpers = ("another_order", "share_parameters", "apart")
+    helpers = ("another_order", "share_parameters")
     wanted = ("ids", "real", "repeats", "parameters", "invariances", "sizes_and_types", "parity")
     for cell in NOTEBOOK.cells:
         if cell.cell_type == "code" and "exercise" not in cell.metadata.get("tags", []):
@@ -84,7 +84,7 @@ def fresh():
 def test_there_are_twenty_cases_and_each_is_tested():
     assert len(NAMES) == len(set(NAMES)) == len(rounds.CASES) == 20
     assert set(NAMES) == set(CLINIC)
-    assert {name for name in dir(clinic) if name.startswith("check_")} == {*NAMES, "check_more_padding"}
+    assert {name for name in dir(clinic) if name.startswith("check_")} == {*NAMES, "check_more_padding", "check_parity"}
     assert all(len(right) >= 1 and len(wrong) >= 3 for _, right, wrong in CLINIC.values())
 
 
@@ -331,28 +331,30 @@ def test_a_check_leaves_the_random_numbers_alone(name):
         assert torch.equal(torch.rand(3), expected)
 
 
-# The test that the reader writes.
+# The tests that the reader writes.
+
+WRITTEN = {"check_more_padding": "Your turn, more_padding", "check_parity": "Your turn, my_parity"}
 
 
-def padding_cells():
+def own_cells(check):
     """The exercise's cell, and the fold below it."""
-    found = (i for i, cell in enumerate(NOTEBOOK.cells) if "clinic.check_more_padding(" in cell.source)
-    (place,) = found
+    (place,) = (i for i, cell in enumerate(NOTEBOOK.cells) if f"clinic.{check}(" in cell.source)
     return NOTEBOOK.cells[place : place + 2]
 
 
-def test_an_unwritten_test_is_told_to_be_written():
-    cell, _ = padding_cells()
+@pytest.mark.parametrize("check", WRITTEN)
+def test_an_unwritten_test_is_told_to_be_written(check):
+    cell, _ = own_cells(check)
     assert "exercise" in cell.metadata.tags
     for nothing in (made(cell.source.split("\n\n\nclinic.")[0]), lambda build: None):
-        said = clinic.check_more_padding(nothing)
-        assert not said.correct and "returns nothing yet" in said.problem
+        said = getattr(clinic, check)(nothing)
+        assert not said.correct and "returns nothing yet" in said.problem and said.exercise == WRITTEN[check]
     (stored,) = cell.outputs
     assert stored.data["text/plain"] == repr(said)
 
 
 def test_the_test_in_the_fold_passes_and_notices_what_it_should(default_dtype):
-    _, fold = padding_cells()
+    _, fold = own_cells("check_more_padding")
     code = re.search(r"<details>.*?```python\n(.*?)```.*</details>", fold.source, re.DOTALL)[1]
     names = {}
     exec(IMPORTS, names)
@@ -364,23 +366,44 @@ def test_the_test_in_the_fold_passes_and_notices_what_it_should(default_dtype):
     assert noticed == [1, 3, 6, 9, 12, 15, 16, 17]
 
 
-@pytest.mark.parametrize("thing", PADDING_RIGHT.values(), ids=PADDING_RIGHT)
-def test_another_way_to_ask_for_more_padding_passes(thing, default_dtype):
-    result = clinic.check_more_padding(thing)
+def test_the_notebooks_own_parity_passes_the_check(default_dtype):
+    result = clinic.check_parity(TESTS["parity"])
+    assert result.correct and len(result.passed) == 12, result
+
+
+def own(padding, parity):
+    """For each answer its check, and what it should be told."""
+    first = [pytest.param(clinic.check_more_padding, *_all(a), id=f"more padding: {k}") for k, a in padding.items()]
+    return first + [pytest.param(clinic.check_parity, *_all(a), id=f"parity: {k}") for k, a in parity.items()]
+
+
+def _all(answer):
+    return answer if isinstance(answer, tuple) else (answer,)
+
+
+@pytest.mark.parametrize(("check", "thing"), own(PADDING_RIGHT, PARITY_RIGHT))
+def test_another_way_to_write_a_test_passes(check, thing, default_dtype):
+    result = check(thing)
     assert result.correct, result
 
 
-@pytest.mark.parametrize(("thing", "problem", "hint"), PADDING_WRONG.values(), ids=PADDING_WRONG)
-def test_a_wrong_test_of_more_padding_fails_and_hears_why(thing, problem, hint, default_dtype):
-    result = clinic.check_more_padding(thing)
+@pytest.mark.parametrize(("check", "thing", "problem", "hint"), own(PADDING_WRONG, PARITY_WRONG))
+def test_a_wrong_test_fails_and_hears_why(check, thing, problem, hint, default_dtype):
+    result = check(thing)
     assert not result.correct and hint in result.hint
     assert problem in repr(result)
 
 
-def test_the_hints_on_more_padding_grow_with_the_tries():
-    wrong = PADDING_WRONG["dropout on"][0]
-    hints = [clinic.check_more_padding(wrong).hint for _ in range(4)]
-    assert len(set(hints)) == 3 and "eval()" in hints[1] and hints[2] == hints[3]
+@pytest.mark.parametrize(
+    ("check", "wrong", "word"),
+    [
+        (clinic.check_more_padding, PADDING_WRONG["dropout on"][0], "eval()"),
+        (clinic.check_parity, PARITY_WRONG["no positions"][0], "ignore"),
+    ],
+)
+def test_the_hints_on_a_test_grow_with_the_tries(check, wrong, word):
+    hints = [check(wrong).hint for _ in range(4)]
+    assert len(set(hints)) == 3 and word in hints[1] and hints[2] == hints[3]
 
 
 # A probe that objects, fails, or never ends.

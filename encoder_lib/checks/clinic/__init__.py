@@ -21,7 +21,7 @@ from encoder_lib.checks.clinic.missing import (
 )
 from encoder_lib.checks.clinic.rounds import SOUND, TITLES, cut_with, fault_matrix, notices, patient, train, visit
 from encoder_lib.checks.clinic.subtle import check_biased_variance, check_reread, check_wide
-from encoder_lib.checks.clinic.tested import check_more_padding
+from encoder_lib.checks.clinic.tested import check_more_padding, check_parity
 
 __all__ = [
     "SOUND",
@@ -38,6 +38,7 @@ __all__ = [
     "check_more_padding",
     "check_padding",
     "check_padding_row",
+    "check_parity",
     "check_positions",
     "check_quiet_rows",
     "check_reread",

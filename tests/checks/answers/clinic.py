@@ -7,7 +7,7 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
-from encoder_lib import EncoderLayer, attention, masked_softmax, padding_mask, sinusoidal_table
+from encoder_lib import EncoderLayer, attention, from_torch, masked_softmax, padding_mask, sinusoidal_table
 
 
 def sdpa(query, key, value, mask):
@@ -797,3 +797,77 @@ PADDING_WRONG = {
     "NaN replaced": (padded(lambda x: worst(x.nan_to_num())), "✗ NaN: its words move", "NaN is a find"),
     "a bare number": (padded_bare, "what the test gives: expected", "Ask one model twice"),
 }
+
+
+# Your turn: parity
+
+
+def share(model, theirs):
+    """As in the notebook."""
+    torch.manual_seed(0)
+    words = torch.randn(11, 6)
+    for ours, value in zip(model.parameters(), [words, *from_torch(theirs).parameters()], strict=True):
+        ours.data.copy_(value)
+    return words
+
+
+def vectors_of(model, words):
+    return words[IDS] + sinusoidal_table(5, 6)
+
+
+def beside(size=worst, *, read=vectors_of, hide=~REAL, ready=nn.Module.eval, give=share, ask=lambda model: model(IDS)):
+    """Parity with one thing done differently."""
+
+    def parity(build):
+        model, theirs = ready(build()), build.twin()
+        words = give(model, theirs)
+        return {"beside": size(ask(model) - theirs(read(model, words), src_key_padding_mask=hide))}
+
+    return parity
+
+
+def by_name(model, theirs):
+    """Into the layers by the names of ours, the words as they are."""
+    model.encoder.load_state_dict(from_torch(theirs).state_dict())
+    return model.embedding.token.weight.detach()
+
+
+def all_but_words(model, theirs):
+    share(model, theirs)
+    return torch.randn(11, 6)
+
+
+PARITY_RIGHT = {
+    "as on the page": beside(),
+    "the sum of the sizes": beside(lambda x: x[REAL].abs().sum()),
+    "padding set to zero": beside(lambda x: (x * REAL[..., None]).square().mean().sqrt()),
+    "by name": beside(give=by_name),
+}
+# what is wrong -> the test, and words of the verdict's problem and of its hint
+PARITY_WRONG = {
+    "the model's own embedding": (
+        beside(read=lambda model, words: model.embedding(IDS)), "case 5, a wrong table", "Whose positions"
+    ),
+    "its own embedding, copied by name": (
+        beside(give=by_name, read=lambda model, words: model.embedding(IDS)), "case 5, a wrong table", "both sides"
+    ),
+    "its own words": (
+        beside(read=lambda model, words: model.embedding.token(IDS) + sinusoidal_table(5, 6)),
+        "words twice as long",
+        "Whose words",
+    ),
+    "no positions": (beside(read=lambda model, words: words[IDS]), "✗ a sound encoder: nothing is wrong", "same input"),
+    "nothing copied": (beside(give=lambda *_: torch.randn(11, 6)), "✗ a sound encoder: nothing is wrong", "parameters"),
+    "other words": (beside(give=all_but_words), "✗ a sound encoder: nothing is wrong", "same input"),
+    "the mask as ours": (beside(hide=REAL), "✗ a sound encoder: nothing is wrong", "same input"),
+    "no mask": (beside(hide=None), "✗ a sound encoder: nothing is wrong", "same input"),
+    "dropout on": (beside(ready=nn.Module.train), "✗ a sound encoder: nothing is wrong", "eval()"),
+    "padding looked at": (beside(lambda x: x.abs().max()), "something else at padding", "nobody reads"),
+    "with its sign": (beside(lambda x: x[REAL].max()), "a number that falls", "each direction"),
+    "the sum, with signs": (beside(lambda x: x[REAL].sum()), "one that rises and one that falls", "opposite sign"),
+    "the second sentence": (beside(lambda x: x[1, :3].abs().max()), "first sentence", "Which words"),
+    "the first token": (beside(lambda x: x[:, 0].abs().max()), "first sentence", "Which words"),
+    "all but the third": (beside(lambda x: x[REAL][:7].abs().max()), "last word", "Which words"),
+    "NaN replaced": (beside(lambda x: worst(x.nan_to_num())), "✗ NaN", "NaN is a find"),
+    "both are the model": (lambda build: {"beside": worst(build().eval()(IDS) * 0)}, "case 5", "Whose positions"),
+}  # fmt: skip
