@@ -402,7 +402,7 @@ def test_one_layer_by_hand_equals_the_padded_one_to_ten_digits(notebook):
 
 def test_without_the_cuts_every_token_gets_another_vector(notebook):
     shown = notebook.prediction("uncut").result
-    assert bool((notebook["change"] > 1e-6).all()) and len(notebook["change"]) == int(notebook["lengths"].sum())
+    assert bool((notebook["shifts"] > 1e-6).all()) and len(notebook["shifts"]) == int(notebook["lengths"].sum())
     assert shown.loc["not cut", "tokens"] == shown.loc["not cut", "with another vector"]
     assert float(shown.loc["not cut", "largest difference"]) > 0.1
 
