@@ -348,13 +348,13 @@ def test_attention_answers_two_queries_as_if_they_were_asked_with_the_others():
 
 
 def test_the_wallpaper_lies_between_minus_1_and_1_and_its_row_0_is_right(notebook):
-    wallpaper, right = notebook["position_table"](50, 32), sinusoidal_table(50, 32)
+    wallpaper, right = notebook["wallpaper"], sinusoidal_table(50, 32)
     assert wallpaper.abs().max() <= 1 and torch.equal(wallpaper[0], right[0])
 
 
 def test_case_5_has_fewer_quick_columns(notebook):
     """Columns that have turned by a quarter at position 49."""
-    wallpaper, right = notebook["position_table"](50, 32), sinusoidal_table(50, 32)
+    wallpaper, right = notebook["wallpaper"], sinusoidal_table(50, 32)
     quick = [(t - t[0]).abs().amax(dim=0).gt(0.9).sum().item() for t in (wallpaper, right)]
     assert quick[0] < 0.7 * quick[1]
 
@@ -376,12 +376,17 @@ def test_pytorchs_parameters_are_33_tensors_in_the_order_of_ours(notebook):
     shapes = [tuple(p.shape) for p in clinic.SOUND().parameters()]
     given = [notebook["words"], *from_torch(notebook["theirs"]).parameters()]
     assert shapes == [tuple(p.shape) for p in given]
-    shown = notebook.table("ours, 33 in all")
-    assert list(shown.columns) == ["ours, 33 in all", "the twin's, 32 in all"]
-    assert shown["ours, 33 in all"].tolist()[1:] == shown["the twin's, 32 in all"].tolist()[:3]
-    assert shown["ours, 33 in all"].iloc[0] == "(11, 6)"
+    shown = notebook.table("ours, 33")
+    assert list(shown.columns) == ["ours, 33", "the twin's in our layers, 32"]
+    assert shown["ours, 33"].tolist()[1:] == shown["the twin's in our layers, 32"].tolist()[:3]
+    assert shown["ours, 33"].iloc[0] == "(11, 6)"
     pairs = zip(notebook["model"].parameters(), given, strict=True)
     assert all(torch.equal(ours, value) for ours, value in pairs)
+
+
+def test_pytorch_keeps_queries_keys_and_values_in_one_matrix_of_18_rows(notebook):
+    shapes = [tuple(p.shape) for p in notebook["theirs"].parameters()]
+    assert shapes[0] == (18, 6) and len(shapes) < 32
 
 
 def test_two_programs_agree_to_some_fifteen_digits(notebook):
@@ -402,7 +407,11 @@ def test_in_float32_rounding_leaves_much_more(notebook):
 
 def test_the_wallpaper_is_off_by_0_16_in_numbers_of_size_1_or_2(notebook):
     shown = notebook.table("beside PyTorch's")["beside PyTorch's"]
-    assert list(shown.index) == ["a sound encoder", "patient 5", "cut B"] and shown["patient 5"] == "0.16"
+    lines = ["a sound encoder", "patient 5", "with your position_table", "cut B"]
+    assert list(shown.index) == lines and shown["patient 5"] == "0.16"
+    assert torch.equal(notebook["wallpaper"], notebook["position_table"](50, 32))  # which nobody has mended here
+    mended = notebook["parity"](clinic.patient(5, lambda length, d_model: sinusoidal_table(length, d_model)))
+    assert mended["beside PyTorch's"].detach() < 1e-14
     assert float(shown["cut B"]) > 1
     x = notebook["words"][notebook["ids"]] + sinusoidal_table(5, 6)
     sizes = clinic.SOUND.twin()(x).abs()
