@@ -112,7 +112,7 @@ def _words() -> str:
 
 
 def _prepare(notebook: nbformat.NotebookNode, stem: str, static: Path) -> None:
-    """Mark explorers, questions and exercises, and take pictures out of the text of their outputs."""
+    """Mark explorers, questions, exercises and folded cells, and take pictures out of the text of their outputs."""
     path, explorers = f"notebooks/{stem}.ipynb", 0
     for cell in notebook.cells:
         if cell.cell_type != "code":
@@ -126,6 +126,8 @@ def _prepare(notebook: nbformat.NotebookNode, stem: str, static: Path) -> None:
             stored.data = {"text/html": _asked(stored.data["text/html"], stem, question[1], static)}
         for output in cell.outputs:
             _draw(output.get("data", {}), static)
+        if cell.metadata.get("jupyter", {}).get("source_hidden"):  # JupyterLab's word for a folded cell
+            cell.metadata.tags = [*cell.metadata.get("tags", []), "hide-input"]
         if "exercise" in cell.metadata.get("tags", []):
             cell.outputs.append(_html(f'<p class="live">To write it and have it checked, open it in {live(path)}.</p>'))
     notebook.cells.insert(1, nbformat.v4.new_markdown_cell(_ways(path)))

@@ -129,6 +129,13 @@ def test_an_explorer_has_a_recording_and_a_question_an_answer(pages):
         assert (html_of(path).count('<p class="live">')) == exercises
 
 
+def test_a_cell_that_is_folded_in_the_notebook_is_folded_on_its_page():
+    cells = {path.stem: code_cells(nbformat.read(path, as_version=4)) for path in NOTEBOOKS}
+    folded = {name: sum("source_hidden" in cell.metadata.get("jupyter", {}) for cell in cells[name]) for name in cells}
+    assert folded["10_debugging_clinic"] == 1
+    assert {path.stem: html_of(path).count("Show code cell source") for path in NOTEBOOKS} == folded
+
+
 def html_of(path):
     """The page of a notebook, as text."""
     return (ROOT / "build/site/html/notebooks" / f"{path.stem}.html").read_text(encoding="utf-8")
