@@ -34,6 +34,7 @@ def check_join(attempt: Callable) -> Verdict:
     """
     few = torch.tensor([[1.0], [3.0], [5.0]], dtype=torch.float64)
     row = torch.tensor([[2.0, 0.0, 2.0]], dtype=torch.float64)
+    two = torch.cat([row, 1000 + row])  # two queries
     nothing = torch.tensor([[-torch.inf]]), torch.zeros(1, 1), torch.zeros(1, 1)
     cases = [
         Case("both halves have the same largest score", _halves(row[:, :2], row[:, 2:], few)),
@@ -48,6 +49,11 @@ def check_join(attempt: Callable) -> Verdict:
         ),
         Case("the first half's scores larger by 1000", _halves(1000 + row[:, :1], row[:, 1:], few), APART),
         Case("the second half's scores larger by 1000", _halves(row[:, :1], 1000 + row[:, 1:], few), APART),
+        Case(
+            "two queries, the scores of one larger by 1000",
+            _halves(two[:, :1], two[:, 1:], few),
+            "Each query has a largest score of its own: take the larger one row by row.",
+        ),
         Case("four queries, values of three numbers", _halves(3 * numbers(4, 5), 3 * numbers(4, 2), numbers(7, 3))),
     ]
     hints = (

@@ -200,8 +200,9 @@ def check_positions(thing: Callable) -> Verdict:
     )  # fmt: skip
     hints = (
         "What does .to(...) move? List parameters() and buffers() of your object.",
-        "A tensor that is a plain attribute is not the module's business. Torch has a way to make it so.",
-        "Two kinds of tensors move with a module: those that learn, and those that do not. Which is this?",
+        "A tensor that is a plain attribute is not the module's business. Two kinds of tensors are, and move with it: "
+        "those that learn, and those that do not. Which is this?",
+        "What moves and does not learn is a buffer: self.register_buffer(name, tensor) makes it one.",
     )
     return diagnose("Case 4, Positions", thing, probes, hints)
 

@@ -116,6 +116,9 @@ ANSWERS = {
             "e to the largest itself": lambda m, s, y, n, t, z: _join(
                 (m, s, y), (n, t, z), lambda m, n: (m.exp(), n.exp())
             ),
+            "one measure for all queries": lambda m, s, y, n, t, z: _join(
+                (m, s, y), (n, t, z), lambda m, n: [(h - max(m.max(), n.max())).exp() for h in (m, n)]
+            ),
             "the smaller one as measure": lambda m, s, y, n, t, z: _join(
                 (m, s, y), (n, t, z), lambda m, n: ((m - m.minimum(n)).exp(), (n - m.minimum(n)).exp())
             ),
