@@ -126,11 +126,20 @@ def _prepare(notebook: nbformat.NotebookNode, stem: str, static: Path) -> None:
             stored.data = {"text/html": _asked(stored.data["text/html"], stem, question[1], static)}
         for output in cell.outputs:
             _draw(output.get("data", {}), static)
-        if cell.metadata.get("jupyter", {}).get("source_hidden"):  # JupyterLab's word for a folded cell
-            cell.metadata.tags = [*cell.metadata.get("tags", []), "hide-input"]
         if "exercise" in cell.metadata.get("tags", []):
             cell.outputs.append(_html(f'<p class="live">To write it and have it checked, open it in {live(path)}.</p>'))
+    notebook.cells = [_folded(cell) for cell in notebook.cells]
     notebook.cells.insert(1, nbformat.v4.new_markdown_cell(_ways(path)))
+
+
+def _folded(cell: nbformat.NotebookNode) -> nbformat.NotebookNode:
+    """A cell whose source the notebook folds, as a fold of the page; any other cell as it is."""
+    if not cell.metadata.get("jupyter", {}).get("source_hidden"):
+        return cell
+    if cell.outputs:
+        raise ValueError(f"expected a folded cell that shows nothing, got {cell.source!r}: fold its definition alone")
+    fold = f"<details><summary>The folded cell</summary>\n\n```python\n{cell.source}\n```\n</details>"
+    return nbformat.v4.new_markdown_cell(fold)
 
 
 def _ways(path: str) -> str:

@@ -133,7 +133,7 @@ def test_a_cell_that_is_folded_in_the_notebook_is_folded_on_its_page():
     cells = {path.stem: code_cells(nbformat.read(path, as_version=4)) for path in NOTEBOOKS}
     folded = {name: sum("source_hidden" in cell.metadata.get("jupyter", {}) for cell in cells[name]) for name in cells}
     assert folded["10_debugging_clinic"] == 1
-    assert {path.stem: html_of(path).count("Show code cell source") for path in NOTEBOOKS} == folded
+    assert {path.stem: html_of(path).count("<summary>The folded cell</summary>") for path in NOTEBOOKS} == folded
 
 
 def html_of(path):
