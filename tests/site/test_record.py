@@ -111,7 +111,6 @@ def test_every_explorer_of_a_notebook_has_a_plan():
     assert {NAMES.get(name, name) for name in EXPLORERS} == set(PLANS)
 
 
-@pytest.mark.long
 def test_cells_that_no_explorer_needs_are_left_out():
     """What gives a name, or may change the object behind it, is needed; what only draws or trains beside it is not."""
     setup, table, change, training, read, drawing, explorer, after = (
@@ -129,6 +128,7 @@ def test_cells_that_no_explorer_needs_are_left_out():
     assert [cell.source for cell in found] == [setup, table, change, read, explorer]
 
 
+@pytest.mark.long
 def test_a_plan_names_controls_and_values_that_are_there():
     for name, make in EXPLORERS.items():
         explorer, plan = make(), PLANS[NAMES.get(name, name)]
