@@ -1,28 +1,32 @@
 # Two commands do everything: `make lab` opens the notebooks, `make test` runs the tests.
-# Each target first makes .venv from requirements.txt when it is missing or older than its sources.
+# Each target first makes .venv from requirements.txt when it is missing or older than its sources; tests add their own.
 # With VERSIONS=lowest or VERSIONS=newest it takes the ends of the ranges in pyproject.toml, in an environment of their own.
 
 PYTHON ?= python3
 VERSIONS ?= pinned
 INSTALL_pinned := -r requirements.txt
-INSTALL_newest := -e '.[notebooks]' -r tests/requirements.txt
+INSTALL_newest := -e '.[notebooks]'
 INSTALL_lowest := $(INSTALL_newest) -c tests/constraints-lowest.txt
 $(if $(INSTALL_$(VERSIONS)),,$(error VERSIONS: expected pinned, lowest or newest, got '$(VERSIONS)'))
 VENV := .venv$(if $(filter-out pinned,$(VERSIONS)),-$(VERSIONS))
 CLASSROOM := .classroom
 NODE := .node
 SITE := .site
-FRONT_END := ../../encoder_lib/explore/widget/front_end ../../site/player
+FRONT_END := ../../encoder_lib/course/explore/widget/front_end ../../site/player
 RUN := $(VENV)/bin/python -m
 STAMP := $(VENV)/.set-up
+TESTS := $(VENV)/.tests
 NOTEBOOKS := $(sort $(wildcard notebooks/*.ipynb))
 WORKERS ?= 2
 PARALLEL := pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder -p no:cacheprovider
 NBVAL := --nbval --nbval-current-env --nbval-cell-timeout 120 --nbval-sanitize-with tests/notebooks/nbval.cfg
 FAULTS := tests/notebooks/test_faults.py
+# The notebooks that have changed since a commit, the last one that is a day old; `make test-long SINCE=` takes all.
+SINCE ?= $(shell git rev-list -1 --before=yesterday HEAD)
+CHANGED := $(if $(SINCE),$(shell git diff --name-only --diff-filter=d $(SINCE) -- notebooks),$(NOTEBOOKS))
 ROOT_FLAG := $(if $(filter 0,$(shell id -u)),--allow-root)
 
-.PHONY: help lab test quick-tests test-long misused lint lint-front-end notebooks site bench classroom clean
+.PHONY: help lab test quick-tests test-long twice back pages lint lint-front-end notebooks site bench classroom clean
 
 help:  ## list the commands
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
@@ -30,24 +34,31 @@ help:  ## list the commands
 lab: $(STAMP)  ## set up and open the notebooks in JupyterLab
 	$(RUN) jupyterlab --ip=127.0.0.1 $(ROOT_FLAG) $(or $(firstword $(NOTEBOOKS)),notebooks)
 
-test: $(STAMP)  ## set up and run the tests: style, library, what 00 to 03 claim, the first notebook in a browser (minutes)
+test: $(TESTS)  ## set up and run the tests: style, library, what 00 to 03 claim, the first notebook in a browser (minutes)
 	@$(MAKE) --no-print-directory -j 2 lint quick-tests
 	@echo "make test: all that can run here passed; what was skipped is listed above."
 
-quick-tests: $(STAMP)
+quick-tests: $(TESTS)
 	$(RUN) $(PARALLEL) $(NBVAL) tests/browser $(firstword $(NOTEBOOKS)) tests
 
-# A browser's tests often wait, so that two cores have work for three processes.
-test-long: $(STAMP)  ## the slow tests: the web edition, the other claims, all notebooks in a browser, misused, and compared with what they store
-	@$(MAKE) --no-print-directory -j 2 site misused
-	$(RUN) $(PARALLEL) -n 3 -m long tests/browser tests --ignore $(FAULTS)
-	$(VENV)/bin/python tests/tools/machines.py busiest $(RUN) $(PARALLEL) -n 8 $(NBVAL) --nbval-cell-timeout 600 notebooks
+# A browser's tests often wait, so that two cores have work for three processes. The claims' run of a notebook records
+# its explorers for the web edition.
+test-long: $(TESTS)  ## the slow tests: the other claims, the web edition, all notebooks in a browser and on a poor machine
+	RECORDINGS=build/site/recordings $(RUN) $(PARALLEL) -n 3 -m long tests/browser tests --ignore $(FAULTS) --ignore tests/site
+	@$(MAKE) --no-print-directory -j 2 pages twice
+	@$(MAKE) --no-print-directory back
 	@echo "make test-long: all passed."
 
-misused: $(STAMP)
-	$(VENV)/bin/python tests/tools/machines.py poorest $(RUN) $(PARALLEL) -m long $(FAULTS)
+twice: $(TESTS)
+	PYTHONPATH=tests/tools $(VENV)/bin/python tests/tools/poorest.py $(RUN) $(PARALLEL) -p twice $(NBVAL) --nbval-cell-timeout 600 notebooks
 
-lint: $(STAMP) lint-front-end  ## check style, formatting and types, the front end's too where npm is
+back: $(TESTS)
+	$(if $(strip $(CHANGED)),$(RUN) $(PARALLEL) -m long $(FAULTS) -k "$(subst $() , or ,$(strip $(basename $(notdir $(CHANGED)))))",@echo "No notebook has changed.")
+
+pages: site
+	$(RUN) $(PARALLEL) -n 1 -m long tests/site
+
+lint: $(TESTS) lint-front-end  ## check style, formatting and types, the front end's too where npm is
 	$(RUN) ruff check
 	$(RUN) ruff format --check
 	$(if $(filter pinned,$(VERSIONS)),$(RUN) mypy,@echo "Types are checked with the pinned versions alone: other packages declare other types.")
@@ -62,7 +73,7 @@ lint-front-end:
 	@test -z "$$CI"
 endif
 
-notebooks: $(STAMP)  ## run every notebook and save it in place
+notebooks: $(TESTS)  ## run every notebook and save it in place
 	$(VENV)/bin/python tests/tools/run_notebooks.py $(NOTEBOOKS)
 
 site: $(SITE)/.set-up  ## build the web edition, every explorer alive, in build/site/html (wants node and npm)
@@ -77,7 +88,7 @@ classroom: $(CLASSROOM)/.set-up  ## measure a class: students at once on a Jupyt
 clean:  ## remove the environments and caches
 	rm -rf .venv .venv-* $(CLASSROOM) $(NODE) $(SITE) build *.egg-info .pytest_cache .ruff_cache .mypy_cache .hypothesis .benchmarks
 
-$(STAMP): pyproject.toml requirements.txt tests/requirements.txt tests/constraints-lowest.txt
+$(STAMP): pyproject.toml requirements.txt tests/constraints-lowest.txt
 	@command -v $(PYTHON) >/dev/null || { echo "No '$(PYTHON)' here. Install Python 3.11 to 3.13, or name one: make PYTHON=/path/to/python3.11"; exit 1; }
 	@$(PYTHON) -c 'import sys; (3, 14) > sys.version_info >= (3, 11) or sys.exit("Python 3.11 to 3.13 is needed and this is %d.%d. Name another one: make PYTHON=python3.11" % sys.version_info[:2])'
 	@echo "Setting up $(VENV): about two minutes the first time, more on a slow connection."
@@ -86,8 +97,13 @@ $(STAMP): pyproject.toml requirements.txt tests/requirements.txt tests/constrain
 	@touch $@
 	@echo "Set-up finished."
 
+# What the tests alone want; what is there already keeps its version.
+$(TESTS): $(STAMP) tests/requirements.txt
+	@$(RUN) pip install --quiet --no-compile --disable-pip-version-check $(INSTALL_$(VERSIONS)) -r tests/requirements.txt
+	@touch $@
+
 # The runtimes that only `make bench` compares with; what is pinned already keeps its version.
-$(VENV)/.bench: $(STAMP) tests/benchmarks/requirements.txt
+$(VENV)/.bench: $(TESTS) tests/benchmarks/requirements.txt
 	@grep -hv '^-' requirements.txt tests/requirements.txt > $(VENV)/constraints.txt
 	@$(RUN) pip install --quiet --no-compile --disable-pip-version-check -c $(VENV)/constraints.txt -r tests/benchmarks/requirements.txt
 	@touch $@
@@ -111,7 +127,7 @@ $(SITE)/.set-up: $(STAMP) site/requirements.txt site/package-lock.json
 	@touch $@
 
 # The hub's packages stay out of .venv: they have an environment of their own, which sees those of .venv too.
-$(CLASSROOM)/.set-up: $(STAMP) tests/classroom/requirements.txt tests/classroom/package-lock.json
+$(CLASSROOM)/.set-up: $(TESTS) tests/classroom/requirements.txt tests/classroom/package-lock.json
 	@command -v npm >/dev/null || { echo "No 'npm' here. The proxy of JupyterHub needs node and npm."; exit 1; }
 	@$(RUN) venv $(CLASSROOM)/venv
 	@$(VENV)/bin/python -c 'import sysconfig; print("import site; site.addsitedir(%r)" % sysconfig.get_path("purelib"))' \

@@ -1,6 +1,7 @@
 """The same encoder, faster: `unpadded` computes no padding, `fast` takes quicker layers on the same weights."""
 
 import copy
+from functools import partial
 from typing import Any, TypeVar
 
 import torch
@@ -9,6 +10,7 @@ from torch import Tensor, nn
 from torch.autograd.function import once_differentiable
 
 from encoder_lib import expect
+from encoder_lib.model.attention import FusedAttention
 from encoder_lib.model.encoder import Encoder, TransformerEncoder
 from encoder_lib.model.feed_forward import FeedForward
 from encoder_lib.model.norm import LayerNorm
@@ -29,11 +31,12 @@ def unpadded(model: Encoder | TransformerEncoder, x: Tensor, lengths: Tensor) ->
         y[b, t] = model(x, lengths_mask(lengths))[b, t]   for t < lengths[b],   else 0
 
     The real tokens are packed into one strip, longest sequence first, so that no linear map, norm or activation meets
-    padding; attention is computed for each sequence alone, and for those of one length together.
+    padding; attention is computed for each sequence alone, and for those of one length together. A trace of the model
+    does not see it: it reads padded batches.
 
     Shapes: x (B, T, D), or ids (B, T) for a TransformerEncoder; lengths (B,) -> (B, T, D).
     Raises: as the model; TypeError for another model, lengths that are not integers; ValueError for lengths of another
-    shape, below 0 or above T; RuntimeError inside a trace, which reads padded batches.
+    shape, below 0 or above T.
     Source: Krell et al. 2021 (arXiv 2107.02027); Zhai et al. 2022, "ByteTransformer" (arXiv 2210.03052).
     """
     expect.kind("model", model, Encoder | TransformerEncoder, "an Encoder or a TransformerEncoder")
@@ -45,8 +48,17 @@ def unpadded(model: Encoder | TransformerEncoder, x: Tensor, lengths: Tensor) ->
     expect.batch_of("x", x, len(lengths), 0)
     order = lengths.argsort(descending=True)  # neighbours of one length share a batch
     packed = Packed(lengths[order])
-    y = packed.unpack(model(packed.pack(x[order]), packed), x.shape[1])  # (B, T, D)
-    return y[order.argsort()]
+    strip = _packed_twin(model, packed)(packed.pack(x[order]))  # (1, N, D)
+    return packed.unpack(strip, x.shape[1])[order.argsort()]  # (B, T, D)
+
+
+def _packed_twin(module: Model, packed: Packed) -> Model:
+    """The module on the same weights, for one call on a strip: attention takes each sequence alone."""
+    twin = copy.copy(module)
+    twin._modules = {name: _packed_twin(child, packed) for name, child in twin._modules.items() if child is not None}
+    if isinstance(twin, FusedAttention):
+        twin.forward = partial(packed.apart, copy.copy(twin))  # type: ignore[method-assign]
+    return twin
 
 
 def fast(model: Model) -> Model:
@@ -60,7 +72,7 @@ def fast(model: Model) -> Model:
     Shapes: those of the model.
     Raises: TypeError for what is no module.
     """
-    expect.module("model", model)
+    expect.kind("model", model, nn.Module, "a torch module")
     twin = copy.deepcopy(model, {id(weight): weight for weight in (*model.parameters(), *model.buffers())})
     for module in list(twin.modules()):
         for name, child in module.named_children():
@@ -136,7 +148,7 @@ class FastFeedForward(FeedForward):
     def forward(self, x: Tensor) -> Tensor:
         if torch.is_grad_enabled():
             return super().forward(x)
-        expect.vectors(x, self.d_model, like=self.linear1.weight)
+        expect.vectors(x, like=self.linear1.weight)
         weight, bias = self.linear1.weight, self.linear1.bias
         if pays(x):
             hidden = product(x, weight, bias, self.activation)  # (…, T, F)
@@ -149,7 +161,7 @@ class FastLayerNorm(LayerNorm):
     """LayerNorm in one pass over memory: torch's own kernel computes the same formula."""
 
     def forward(self, x: Tensor) -> Tensor:
-        expect.vectors(x, self.d_model, like=self.weight)
+        expect.vectors(x, like=self.weight)
         return F.layer_norm(x, (self.d_model,), self.weight, self.bias, self.eps)
 
 

@@ -43,7 +43,10 @@ def destination(path: str | Path) -> Path:
     Raises: TypeError for what is no path; ValueError for one with a zero byte; FileNotFoundError or IsADirectoryError
     for a place where no file can be.
     """
-    path = expect.path(path).resolve()
+    expect.kind("path", path, str | Path, "a path", "; try 'model.safetensors'")
+    if "\0" in str(path):
+        raise ValueError(f"path: expected the name of a file, got {str(path)!r} with a zero byte; leave it out")
+    path = Path(path).resolve()
     if path.is_dir():
         raise IsADirectoryError(f"{path}: expected the name of a file, got a folder; try {path / 'model.safetensors'}")
     if not path.parent.is_dir():

@@ -10,12 +10,12 @@ from encoder_lib import expect
 
 
 class Packed:
-    """Where each sequence of a packed strip ends; as an attention mask: every token sees its own sequence, all of it.
+    """Where each sequence of a packed strip ends.
 
         packed = Packed(lengths)        strip = packed.pack(x)        x = packed.unpack(strip, T)
 
     A strip holds the N = Σ lengths real tokens of B sequences, one sequence after the other. What treats each token
-    alone (linear maps, norms, activations) takes the strip as it is; attention takes it apart with `apart`.
+    alone (linear maps, norms, activations) takes the strip as it is; for attention it is taken `apart`.
 
     Shapes: lengths (B,), of integers from 0; x (B, T, D) <-> strip (1, N, D).
     Raises: TypeError for lengths that are not integers; ValueError for another shape or a length below 0.
@@ -27,7 +27,6 @@ class Packed:
         self.lengths = lengths
         real = [length for length in lengths.tolist() if length]
         self.runs = [(len(list(run)), length) for length, run in itertools.groupby(real)]  # (sequences, tokens of each)
-        self.tokens = sum(real)
 
     def pack(self, x: Tensor) -> Tensor:
         """The first lengths[b] tokens of each sequence, in one strip. Shapes: (B, T, D) -> (1, N, D)."""
@@ -37,8 +36,6 @@ class Packed:
 
     def unpack(self, strip: Tensor, length: int) -> Tensor:
         """The sequences under each other again, zeros after each one's end. Shapes: (1, N, D) -> (B, length, D)."""
-        expect.packed_strip(strip, self.tokens)
-        expect.integer("length", length, least=self.longest)
         x = strip.new_zeros(len(self.lengths), length, strip.shape[-1])  # (B, T, D)
         x[self._real(length)] = strip[0]
         return x
@@ -46,15 +43,17 @@ class Packed:
     def _real(self, length: int) -> Tensor:
         return torch.arange(length, device=self.lengths.device) < self.lengths[:, None]  # (B, T)
 
-    def apart(self, function: Callable[..., Tensor], *strips: Tensor) -> Tensor:
-        """The function's result for each sequence alone: neighbours of one length go through it together, as a batch.
+    def apart(self, attend: Callable[..., Tensor], q: Tensor, k: Tensor, v: Tensor, mask: None = None) -> Tensor:
+        """Attention for each sequence alone: neighbours of one length go through it together, as a batch.
 
-        Shapes: strips (1, N, D), function (n, t, D), … -> (n, t, D), over all runs -> (1, N, D).
+        Rotary turns count on through the whole strip, which changes nothing: only distances matter.
+
+        Shapes: q, k, v (1, H, N, K), attend (n, H, t, K) -> (n, H, t, K), over all runs -> (1, H, N, K).
         """
-        for strip in strips:
-            expect.packed_strip(strip, self.tokens)
         tokens = [n * t for n, t in self.runs]
-        pieces = zip(*(strip.split(tokens, dim=1) for strip in strips), strict=True)
-        shapes = zip(self.runs, pieces, strict=True)
-        done = [function(*(x.reshape(n, t, -1) for x in run)).reshape(1, n * t, -1) for (n, t), run in shapes]
-        return torch.cat(done, dim=1) if done else strips[0]
+        pieces = zip(*(x[0].split(tokens, dim=1) for x in (q, k, v)), strict=True)
+        done = []
+        for run, three in zip(self.runs, pieces, strict=True):
+            batch = (x.unflatten(1, run).transpose(0, 1) for x in three)  # (H, n · t, K) -> (n, H, t, K) each
+            done.append(attend(*batch).transpose(1, 2).flatten(0, 1))  # (n · t, H, K)
+        return torch.cat(done).transpose(0, 1)[None] if done else v  # (1, H, N, K)

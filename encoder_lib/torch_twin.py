@@ -25,8 +25,6 @@ def from_torch(module: nn.TransformerEncoder | nn.TransformerEncoderLayer) -> En
             f"module: expected nn.TransformerEncoder or nn.TransformerEncoderLayer, got {type(module).__name__}"
         )
     layers = [_layer(layer) for layer in module.layers]
-    if not layers:
-        raise ValueError("module: expected at least one layer, got none")
     shape = layers[0].attention.d_model, layers[0].attention.n_heads, layers[0].feed_forward.linear1.out_features
     with torch.device("meta"):  # no memory for weights that are replaced at once
         encoder = Encoder(len(layers), *shape)
@@ -50,13 +48,10 @@ def _layer(theirs: nn.TransformerEncoderLayer) -> EncoderLayer:
         eps=norm1.eps,
         bias=theirs.linear1.bias is not None,
     ).to(theirs.linear1.weight)
-    projections = (ours.attention.q_proj, ours.attention.k_proj, ours.attention.v_proj)
-    for projection, weight in zip(projections, attention.in_proj_weight.chunk(3), strict=True):  # (3D, D) -> 3 (D, D)
-        _copy(projection.weight, weight)
-    if attention.in_proj_bias is not None:
-        for projection, bias in zip(projections, attention.in_proj_bias.chunk(3), strict=True):  # (3D,) -> 3 (D,)
-            _copy(projection.bias, bias)
-    ours.attention.out_proj.load_state_dict(attention.out_proj.state_dict())
+    state = {f"out_proj.{name}": weight for name, weight in attention.out_proj.state_dict().items()}
+    for name, three in attention.named_parameters(recurse=False):  # in_proj_weight (3D, D) and in_proj_bias (3D,)
+        state |= {f"{q}_proj.{name.removeprefix('in_proj_')}": x for q, x in zip("qkv", three.chunk(3), strict=True)}
+    ours.attention.load_state_dict(state)
     ours.feed_forward.linear1.load_state_dict(theirs.linear1.state_dict())
     ours.feed_forward.linear2.load_state_dict(theirs.linear2.state_dict())
     ours.norm1, ours.norm2 = norm1, norm2
@@ -77,8 +72,3 @@ def _activation(theirs: object) -> str:
     if theirs is F.gelu or (isinstance(theirs, nn.GELU) and theirs.approximate == "none"):
         return "gelu"
     raise ValueError(f"activation: expected ReLU or exact GELU, got {theirs}")
-
-
-@torch.no_grad()
-def _copy(ours: torch.Tensor, theirs: torch.Tensor) -> None:
-    ours.copy_(theirs)

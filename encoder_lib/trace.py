@@ -2,14 +2,19 @@
 
 import difflib
 import inspect
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import partial
+from typing import cast
 
+import torch.nn.functional as F
 from torch import Tensor, nn
 
-from encoder_lib.model.attention import MultiHeadAttention
+from encoder_lib import expect
+from encoder_lib.model.attention import FusedAttention, MultiHeadAttention, attention_scores, masked_softmax
 from encoder_lib.model.norm import LayerNorm, RMSNorm
 from encoder_lib.model.positional import RotaryPositionalEncoding
+
+QUIET = nn.Dropout | nn.Identity | RotaryPositionalEncoding | FusedAttention  # what they put out has no name of its own
 
 
 class Trace(Mapping):
@@ -40,6 +45,24 @@ class Trace(Mapping):
         return "\n".join(f"{name:<{width}}  {tuple(x.shape)}" for name, x in self._tensors.items()) or "an empty trace"
 
 
+class WrittenOut(nn.Module):
+    """Attention step by step in the place of the fused one: the same numbers, each tensor handed to `keep` by name."""
+
+    def __init__(self, fused: nn.Module, keep: Callable[..., None]):
+        super().__init__()
+        self.fused, self.keep = cast(FusedAttention, fused), keep
+
+    def forward(self, q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None = None) -> Tensor:
+        scores = attention_scores(q, k, bias=self.fused.bias(q, k))  # (B, H, q, k)
+        weights = masked_softmax(scores, mask)  # (B, H, q, k)
+        heads = F.dropout(weights, self.fused.dropout, self.fused.training) @ v  # (B, H, q, K)
+        self.keep(query=q, key=k, value=v, scores=scores, weights=weights, heads=heads)
+        return heads
+
+    def __reduce__(self) -> str | tuple:
+        return self.fused.__reduce_ex__(4)  # a copy is not traced
+
+
 class trace:
     """Within the `with` block, record what the modules of `model` put out, and what attention does inside.
 
@@ -57,46 +80,46 @@ class trace:
     """
 
     def __init__(self, model: nn.Module):
-        if not isinstance(model, nn.Module):
-            raise TypeError(f"model: expected a torch module, got {type(model).__name__}")
+        expect.kind("model", model, nn.Module, "a torch module")
         self.model = model
 
     def __enter__(self) -> Trace:
-        modules = dict(self.model.named_modules())
-        self.watched = [m for m in modules.values() if isinstance(m, MultiHeadAttention)]
-        if any(attention.record is not None for attention in self.watched):
+        names = {module: name for name, module in self.model.named_modules()}  # a copy's modules have no name here
+        if any(isinstance(module, WrittenOut) for module in names):
             raise RuntimeError("this model is being traced already: leave the other `with trace(...)` block first")
         kept = Trace()
         tensors = kept._tensors
 
         def begin(module: nn.Module, args: tuple, kwargs: dict) -> None:
-            tensors.clear()
-            keep_input("input", module, inspect.signature(module.forward).bind(*args, **kwargs).args)
+            if module is self.model:
+                tensors.clear()
+                keep("input", inspect.signature(module.forward).bind(*args, **kwargs).args[0])
 
-        def keep_input(name: str, module: nn.Module, args: tuple) -> None:
-            if args and isinstance(args[0], Tensor):
-                tensors[name] = args[0]
+        def end(module: nn.Module, args: tuple, output: object) -> None:
+            name = names.get(module)
+            if name and isinstance(module, LayerNorm | RMSNorm):
+                keep(f"{name}.input", args[0])
+            if name is not None:
+                keep(name or "output", output)
 
-        def keep_output(name: str, module: nn.Module, args: tuple, output: object) -> None:
-            if isinstance(output, Tensor):
+        def keep(name: str, tensor: object) -> None:
+            if isinstance(tensor, Tensor):
                 tensors.pop(name, None)  # its place is where it was computed last
-                tensors[name] = output
+                tensors[name] = tensor
 
         def keep_inside(prefix: str, **inside: Tensor) -> None:
             tensors.update({prefix + name: x for name, x in inside.items()})
 
         self.hooks = [self.model.register_forward_pre_hook(begin, with_kwargs=True)]
-        for name, module in modules.items():
-            if isinstance(module, LayerNorm | RMSNorm) and name:
-                self.hooks.append(module.register_forward_pre_hook(partial(keep_input, f"{name}.input")))
-            if isinstance(module, MultiHeadAttention):
-                module.record = partial(keep_inside, f"{name}." if name else "")
-            if not name or not isinstance(module, nn.Dropout | nn.Identity | RotaryPositionalEncoding):
-                self.hooks.append(module.register_forward_hook(partial(keep_output, name or "output")))
+        self.hooks += [m.register_forward_hook(end) for m in names if m is self.model or not isinstance(m, QUIET)]
+        self.attentions = [module for module in names if isinstance(module, MultiHeadAttention)]
+        for attention in self.attentions:
+            prefix = f"{names[attention]}.".removeprefix(".")
+            attention.fused = WrittenOut(attention.get_submodule("fused"), partial(keep_inside, prefix))
         return kept
 
     def __exit__(self, *_: object) -> None:
         for hook in self.hooks:
             hook.remove()
-        for attention in self.watched:
-            attention.record = None
+        for attention in self.attentions:
+            attention.fused = attention.get_submodule("fused.fused")

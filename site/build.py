@@ -16,7 +16,7 @@ sys.path.insert(0, str(ROOT))
 from pages import notebooks, write_pages  # noqa: E402
 from record_all import write_recordings  # noqa: E402
 
-from encoder_lib.explore.widget import front_end  # noqa: E402
+from encoder_lib.course.explore.widget import front_end  # noqa: E402
 
 
 def build(folder: Path, node_modules: Path) -> int:

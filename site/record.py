@@ -17,8 +17,8 @@ import numpy as np
 from PIL import Image
 from recordings import Plan
 
-from encoder_lib.explore import Checkbox, Explorer, Range, Select, Text
-from encoder_lib.explore.widget.controls import Control
+from encoder_lib.course.explore import Checkbox, Explorer, Range, Select, Text
+from encoder_lib.course.explore.widget.controls import Control
 
 FEW = 9  # stops of a slider that no plan names
 ALL = 16  # values of a slider that are few enough to be recorded all

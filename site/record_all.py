@@ -5,7 +5,6 @@ import hashlib
 import io
 import re
 import warnings
-from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
@@ -29,28 +28,47 @@ def plan_name(source: str) -> str:
     raise ValueError(f"expected a call of an explorer, got {source!r}")
 
 
-def made(notebook: nbformat.NotebookNode) -> Iterator[tuple[str, object]]:
-    """Run the cells of a notebook that its explorers need; gives each explorer with the name of its plan."""
-    variables: dict = {"__name__": "__main__"}
-    for cell in needed([cell for cell in notebook.cells if cell.cell_type == "code"]):
-        value = _run(cell, variables)
-        if EXPLORER.search(cell.source):
-            yield plan_name(cell.source), value
+class Recorder:
+    """Records the explorers of a notebook, each as its cell has run and before a later cell can change it."""
+
+    def __init__(self, path: Path, folder: Path) -> None:
+        self.path, self.folder, self.number = path, folder, 0
+        folder.mkdir(parents=True, exist_ok=True)
+        for stale in folder.glob(f"{path.stem}*"):
+            stale.unlink()
+
+    def __call__(self, cell: nbformat.NotebookNode, value: object) -> None:
+        """Keep the explorer that a cell shows, if it is the cell of one."""
+        if not EXPLORER.search(cell.source):
+            return
+        name = plan_name(cell.source)
+        if name not in PLANS:
+            raise KeyError(
+                f"{self.path.stem}: expected a plan for the explorer {name!r}, got none: write one in recordings.py"
+            )
+        self.number += 1
+        content = record(value, PLANS[name])
+        (self.folder / f"{self.path.stem}-{self.number}.recording").write_bytes(content)
+        print(f"  {self.path.stem} {name}: {len(content) / 1000:.0f} KB")
+
+    def finish(self) -> None:
+        """Note what was recorded, so that it need not be again."""
+        (self.folder / f"{self.path.stem}.digest").write_text(_digest(self.path))
 
 
-def needed(cells: list[nbformat.NotebookNode]) -> list[nbformat.NotebookNode]:
+def needed(cells: list[nbformat.NotebookNode], wanted_for: re.Pattern = EXPLORER) -> list[nbformat.NotebookNode]:
     """The cells without which an explorer would lack something, in their order; trainings take most of the time.
 
-    They are the explorers' own, the first one, which sets up, and whatever gives or changes what a needed cell reads
-    further down. To be on the safe side, a cell counts as changing every object that it names, but for what was
-    imported or defined.
+    They are those that `wanted_for` finds, the first one, which sets up, and whatever gives or changes what a needed
+    cell reads further down. To be on the safe side, a cell counts as changing every object that it names, but for what
+    was imported or defined.
     """
     names = [_names(cell.source) for cell in cells]
     tools = {name for _, _, defined in names for name in defined}
     found, wanted = [], set()
     for place in reversed(range(len(cells))):
         read, bound, defined = names[place]
-        if EXPLORER.search(cells[place].source) or place == 0 or wanted & (bound | defined | read - tools):
+        if wanted_for.search(cells[place].source) or place == 0 or wanted & (bound | defined | read - tools):
             found.append(cells[place])
             wanted |= read
     return found[::-1]
@@ -84,37 +102,28 @@ def _run(cell: nbformat.NotebookNode, variables: dict) -> object:
     return None
 
 
-def _write(path: Path, folder: Path) -> list[tuple[str, int]]:
-    """Record the explorers of a notebook into `folder`; gives their names and bytes."""
+def _write(path: Path, folder: Path) -> None:
+    """Record the explorers of a notebook into `folder`, by running the cells that they need."""
     matplotlib.use("agg")
-    written = []
-    for number, (name, explorer) in enumerate(made(nbformat.read(path, as_version=4)), 1):
-        if name not in PLANS:
-            raise KeyError(
-                f"{path.stem}: expected a plan for the explorer {name!r}, got none: write one in recordings.py"
-            )
-        content = record(explorer, PLANS[name])
-        (folder / f"{path.stem}-{number}.recording").write_bytes(content)
-        written.append((f"{path.stem} {name}", len(content)))
-    return written
+    recorder, variables = Recorder(path, folder), {"__name__": "__main__"}
+    cells = nbformat.read(path, as_version=4).cells
+    for cell in needed([cell for cell in cells if cell.cell_type == "code"]):
+        recorder(cell, _run(cell, variables))
+    recorder.finish()
 
 
 def write_recordings(paths: list[Path], folder: Path) -> None:
     """Record the explorers of all notebooks, in two processes; what has not changed since the last time stays."""
-    folder.mkdir(parents=True, exist_ok=True)
-    library = [*sorted(ROOT.glob("encoder_lib/**/*.py")), HERE / "record.py"]
-    common = b"".join(path.read_bytes() for path in library)
-    digests = {path: hashlib.sha256(common + _code(path)).hexdigest() for path in paths}
-    old = [path for path in paths if _read(folder / f"{path.stem}.digest") == digests[path]]
-    new = [path for path in paths if path not in old]
-    for path in new:
-        for stale in folder.glob(f"{path.stem}*"):
-            stale.unlink()
+    new = [path for path in paths if _read(folder / f"{path.stem}.digest") != _digest(path)]
     with ProcessPoolExecutor(2) as pool:
-        for path, written in zip(new, pool.map(_write, new, [folder] * len(new)), strict=True):
-            for name, size in written:
-                print(f"  {name}: {size / 1000:.0f} KB")
-            (folder / f"{path.stem}.digest").write_text(digests[path])
+        for _ in pool.map(_write, new, [folder] * len(new)):
+            pass
+
+
+def _digest(path: Path) -> str:
+    """A mark of all that a notebook's recordings depend on: the library, the recorder, its code and its plans."""
+    library = [*sorted(ROOT.glob("encoder_lib/**/*.py")), HERE / "record.py"]
+    return hashlib.sha256(b"".join(file.read_bytes() for file in library) + _code(path)).hexdigest()
 
 
 def _code(path: Path) -> bytes:

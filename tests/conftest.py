@@ -1,8 +1,8 @@
 """What the tests of the library share: devices, seeds, and the checks that every module has to pass."""
 
 import re
-import textwrap
 import warnings
+from collections import defaultdict
 
 import pytest
 import torch
@@ -105,24 +105,14 @@ def compiles():
 
 
 def pytest_terminal_summary(terminalreporter, config):
-    """After `pytest tests/checks`, print which answers each check accepts and which mistakes it rejects."""
-    if not any("tests/checks" in str(argument) for argument in config.args):
+    """After `pytest tests/course/checks`, say how many answers each check judged rightly."""
+    if not any("tests/course/checks" in str(argument) for argument in config.args):
         return
-    table = {}
+    judged, test = defaultdict(list), re.compile(r"::test_a_(right|wrong)_answer\w+\[(?:float\d+-)?(check_\w+): ")
     for outcome in ("passed", "failed"):
         for report in terminalreporter.stats.get(outcome, []):
-            if found := re.search(r"::test_a_(right|wrong)_answer\w*\[(\w+): (.+)\]$", report.nodeid):
-                kind, check, answer = found.groups()
-                answer = answer.encode("ascii", "backslashreplace").decode("unicode_escape")  # as it was written
-                table.setdefault(check, {"right": [], "wrong": []})[kind].append((answer, outcome == "passed"))
-    if not table:
-        return
-    terminalreporter.section("check × answer: + accepted if right, rejected if wrong; ! not so")
-    for check, kinds in sorted(table.items()):
-        for kind, answers in kinds.items():
-            listed = "; ".join(("+ " if good else "! ") + answer for answer, good in answers)
-            text = f"{check} {kind} {sum(good for _, good in answers)}/{len(answers)}: {listed}"
-            terminalreporter.write_line(textwrap.fill(text, 120, subsequent_indent="    "))
-    for kind, verb in (("right", "accepted"), ("wrong", "rejected")):
-        answers = [good for kinds in table.values() for _, good in kinds[kind]]
-        terminalreporter.write_line(f"{sum(answers)} of {len(answers)} {kind} answers {verb}")
+            if found := test.search(report.nodeid):
+                judged[found[2], found[1]].append(outcome == "passed")
+    terminalreporter.section("answers judged rightly")
+    for (check, kind), good in sorted(judged.items()):
+        terminalreporter.write_line(f"{check} {kind} {sum(good)}/{len(good)}")

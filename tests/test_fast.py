@@ -1,6 +1,7 @@
 """Without padding, by quicker layers, compiled, in half precision: the same numbers as the plain encoder."""
 
 import sys
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 import torch
@@ -10,9 +11,8 @@ from torch import nn
 
 from encoder_lib import (
     Encoder,
+    FeedForward,
     LayerNorm,
-    Packed,
-    RMSNorm,
     TransformerEncoder,
     fast,
     lengths_mask,
@@ -30,6 +30,7 @@ SETTINGS = st.fixed_dictionaries(
         "activation": st.sampled_from(["relu", "gelu"]),
         "bias": st.booleans(),
         "positional": KINDS,
+        "eps": st.sampled_from([1e-5, 0.1]),
     }
 )
 
@@ -68,16 +69,20 @@ def off(a, b):
 @settings(deadline=None, max_examples=60)
 @given(st.lists(st.integers(0, 6), min_size=1, max_size=5), st.sampled_from(list(TOLERANCE)), SETTINGS, st.booleans())
 def test_unpadded_equals_explicit_at_real_tokens_and_is_zero_elsewhere(lengths, dtype, options, quick):
-    """Any lengths, 0 and 1 among them, both orders of the norms, all positions that act in attention."""
+    """Any lengths, 0 and 1 among them, all settings, with gradients and without: no neighbour has a say."""
     encoder = model(dtype, **options)
     lengths = torch.tensor(lengths)
-    x = torch.randn(len(lengths), int(lengths.max()) + 1, D, dtype=dtype)
+    x = torch.randn(len(lengths), int(lengths.max()) + 1, D, dtype=dtype, requires_grad=True)
     mask = lengths_mask(lengths, x.shape[1])
     real = mask[:, 0, 0]
+    y, expected = unpadded(fast(encoder) if quick else encoder, x, lengths), explicit(encoder, x, mask)
+    assert off(y[real], expected[real]) <= TOLERANCE[dtype] and (y[~real] == 0).all()
     with torch.no_grad():
-        y = unpadded(fast(encoder) if quick else encoder, x, lengths)
-        assert off(y[real], explicit(encoder, x, mask)[real]) <= TOLERANCE[dtype]
-    assert (y[~real] == 0).all()
+        assert off(unpadded(fast(encoder) if quick else encoder, x, lengths), y) <= TOLERANCE[dtype]
+    if real.any() and dtype == torch.float64:
+        weights = [x, *encoder.parameters()]
+        found, wanted = (torch.autograd.grad(z[real].square().sum(), weights) for z in (y, expected))
+        assert max(off(a, b) for a, b in zip(wanted, found, strict=True)) <= 1e-8
 
 
 @settings(deadline=None, max_examples=30)
@@ -91,17 +96,6 @@ def test_padding_never_leaks(lengths, garbage, positional):
     assert torch.equal(unpadded(encoder, x, lengths), unpadded(encoder, dirty, lengths))
 
 
-@settings(deadline=None, max_examples=30)
-@given(st.lists(st.integers(0, 6), min_size=1, max_size=5), SETTINGS)
-def test_neighbours_have_no_say(lengths, options):
-    """Each sequence of a packed strip comes out as it does alone."""
-    encoder = model(**options)
-    x = torch.randn(len(lengths), 6, D, dtype=torch.float64)
-    y = unpadded(encoder, x, torch.tensor(lengths))
-    for sequence, result, length in zip(x, y, lengths, strict=True):
-        assert off(result[None, :length], encoder(sequence[None, :length])) <= 1e-10
-
-
 @pytest.mark.parametrize("positional", ["sinusoidal", "learned", "rotary", "alibi", "none"])
 def test_a_whole_model_takes_ids(positional):
     """Positions count from the start of each sequence, not of the row."""
@@ -113,36 +107,16 @@ def test_a_whole_model_takes_ids(positional):
     assert off(y[real], whole(ids)[real]) <= 1e-10 and (y[~real] == 0).all()
 
 
-def test_gradients_pass_the_packing():
-    """Training without padding gives the gradients of training with a mask."""
-    encoder, lengths = model(), torch.tensor([3, 0, 5, 1])
-    x = torch.randn(4, 5, D, dtype=torch.float64, requires_grad=True)
-    mask = lengths_mask(lengths)
-    real = mask[:, 0, 0, :, None]
-    wanted = torch.autograd.grad((encoder(x, mask) * real).square().sum(), [x, *encoder.parameters()])
-    found = torch.autograd.grad(unpadded(encoder, x, lengths).square().sum(), [x, *encoder.parameters()])
-    assert max(off(a, b) for a, b in zip(wanted, found, strict=True)) <= 1e-10
-
-
 @settings(deadline=None, max_examples=40)
-@given(SETTINGS, st.integers(0, 3), st.integers(0, 9), st.booleans())
-def test_fast_equals_explicit(options, batch, length, training):
-    """In float32, empty batches included."""
-    encoder = model(torch.float32, **options).train(training)
-    x = torch.randn(batch, length, D)
+@given(SETTINGS, st.integers(0, 3), st.integers(0, 9))
+def test_fast_equals_explicit(options, batch, length):
+    """In float32, empty batches included, without gradients and with: those land on the model's own weights."""
+    encoder, x = model(torch.float32, **options), torch.randn(batch, length, D, requires_grad=True)
     with torch.no_grad():
         assert off(fast(encoder)(x), explicit(encoder, x)) <= 1e-5
-
-
-@pytest.mark.parametrize("activation", ["relu", "gelu"])
-@pytest.mark.parametrize("bias", [True, False])
-def test_fast_gives_the_same_gradients(activation, bias):
-    """What is trained is the model's own weights: the twin's gradients land there."""
-    encoder = model(torch.float32, activation=activation, bias=bias)
-    x = torch.randn(3, 5, D, requires_grad=True)
-    wanted = torch.autograd.grad(encoder(x).square().mean(), [x, *encoder.parameters()])
-    found = torch.autograd.grad(fast(encoder)(x).square().mean(), [x, *encoder.parameters()])
-    assert max(off(a, b) for a, b in zip(wanted, found, strict=True)) <= 1e-5
+    outputs, weights = (explicit(encoder, x), fast(encoder)(x)), [x, *encoder.parameters()]
+    wanted, found = (torch.autograd.grad(y.square().sum() / max(1, x.numel()), weights) for y in outputs)
+    assert max(off(a, b) for a, b in zip(wanted, found, strict=True)) <= 1e-4
 
 
 def test_the_twin_shares_every_weight():
@@ -164,25 +138,20 @@ def test_dropout_still_falls():
     with torch.no_grad():
         assert not torch.equal(twin(x), twin(x))
         assert torch.equal(twin.eval()(x), twin(x))
-
-
-def test_other_numbers_go_the_usual_way():
-    """float64 gives the very same bits, bfloat16 and RMSNorm run too."""
-    encoder = model()
-    x = torch.randn(2, 4, D, dtype=torch.float64)
-    assert off(fast(encoder)(x), encoder(x)) <= 1e-12
-    assert fast(encoder.bfloat16())(x.bfloat16()).dtype == torch.bfloat16
-    assert torch.equal(fast(RMSNorm(D))(x.float()), RMSNorm(D)(x.float()))
+        network = fast(FeedForward(D, F, dropout=1.0))
+        assert torch.equal(network(x), network.linear2.bias.expand(2, 5, D))
 
 
 @pytest.mark.parametrize("make", [fast, lambda encoder: encoder], ids=["fast", "plain"])
 def test_autocast_to_bfloat16(make):
-    """Products in bfloat16 are near the exact ones: half precision keeps 8 bits of a number."""
+    """Products in bfloat16 are near the exact ones (half precision keeps 8 bits of a number); so is a model in it."""
     encoder = model(torch.float32)
     x = torch.randn(3, 6, D)
     with torch.no_grad(), torch.autocast("cpu", dtype=torch.bfloat16):
         y = make(encoder)(x)
     exact = encoder.double()(x.double())
+    assert off(make(encoder)(x.double()), exact) <= 1e-12
+    assert make(encoder.bfloat16())(x.bfloat16()).dtype == torch.bfloat16
     assert 1e-6 < off(y.double(), exact) <= 0.05 * exact.abs().max().item()
 
 
@@ -194,28 +163,13 @@ def test_the_twin_compiles_whole(compiles):
     compiles(twin, lambda b, t: (torch.randn(b, t, D),), ({0: batch, 1: length},))
 
 
-@pytest.mark.parametrize(
-    ("call", "error", "words"),
-    [
-        (lambda e, x: unpadded(nn.Linear(D, D), x, torch.tensor([1, 2])), TypeError, "expected an Encoder"),
-        (lambda e, x: unpadded(e, x, [1, 2]), TypeError, "lengths"),
-        (lambda e, x: unpadded(e, x, torch.tensor([1.0, 2.0])), TypeError, "lengths"),
-        (lambda e, x: unpadded(e, x, torch.tensor([[1, 2]])), ValueError, r"lengths: expected shape \(B,\)"),
-        (lambda e, x: unpadded(e, x, torch.tensor([1, 5])), ValueError, "expected 0 … 4, got 5"),
-        (lambda e, x: unpadded(e, x, torch.tensor([1, -1])), ValueError, "expected 0 … 4, got -1"),
-        (lambda e, x: unpadded(e, x, torch.tensor([1, 2, 3])), ValueError, "expected 3 sequences"),
-        (lambda e, x: unpadded(e, x[0], torch.tensor([1, 2])), ValueError, "expected"),
-        (lambda e, x: unpadded(e, x.long(), torch.tensor([1, 2])), TypeError, "floating-point"),
-        (lambda e, x: e(x, Packed(torch.tensor([3, 4]))), ValueError, r"packed strip of 7 tokens.*got \(2, 4, 8\)"),
-        (lambda e, x: explicit(e, x, Packed(torch.tensor([3, 4]))), RuntimeError, "trace: expected a padded batch"),
-        (lambda e, x: Packed(torch.tensor([3, 5])).pack(x), ValueError, "at least 5 tokens"),
-        (lambda e, x: Packed(torch.tensor([3, 4])).unpack(x, 4), ValueError, "packed strip of 7"),
-        (lambda e, x: Packed(torch.tensor([3, 1])).unpack(x[:1], 2), ValueError, "length"),
-        (lambda e, x: Packed([3, 4]), TypeError, "lengths"),
-        (lambda e, x: fast("encoder"), TypeError, "module"),
-    ],
-)
-def test_bad_input(call, error, words):
-    """Expected, got, and a way out."""
-    with pytest.raises(error, match=words):
-        call(model(), torch.randn(2, 4, D, dtype=torch.float64))
+def test_unpadded_inside_a_trace_is_right_and_not_recorded():
+    """The twin of one call is no part of the traced model, which stays as it was."""
+    encoder, x, lengths = model(positional="rotary"), torch.randn(2, 4, D, dtype=torch.float64), torch.tensor([2, 4])
+    expected = unpadded(encoder, x, lengths)
+    with trace(encoder) as t:
+        assert off(unpadded(encoder, x, lengths), expected) <= 1e-12 and not len(t)
+        assert off(encoder(x), encoder(x)) == 0 and "layers.0.attention.weights" in t
+    with ThreadPoolExecutor(2) as pool:
+        both = [*pool.map(lambda run: run(), [lambda: unpadded(encoder, x, lengths), lambda: encoder(x)] * 10)]
+    assert all(torch.equal(y, expected) for y in both[::2]) and all(torch.equal(y, both[1]) for y in both[1::2])

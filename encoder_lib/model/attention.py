@@ -1,7 +1,6 @@
 """Attention: each token takes a weighted mean over the tokens that it looks at."""
 
 import math
-from collections.abc import Callable
 
 import torch
 import torch.nn.functional as F
@@ -9,9 +8,6 @@ from torch import Tensor, nn
 
 from encoder_lib import expect
 from encoder_lib.model.positional import INSIDE, RotaryPositionalEncoding, alibi_bias
-from encoder_lib.packed import Packed
-
-Record = Callable[..., None]  # takes every tensor inside attention, by name
 
 
 def attention_scores(query: Tensor, key: Tensor, *, bias: Tensor | None = None, scale: float | None = None) -> Tensor:
@@ -40,15 +36,7 @@ def masked_softmax(scores: Tensor, mask: Tensor | None = None) -> Tensor:
 def attention_weights(
     query: Tensor, key: Tensor, mask: Tensor | None = None, *, bias: Tensor | None = None, scale: float | None = None
 ) -> Tensor:
-    """Who looks at whom: each row is non-negative and sums to 1.
-
-        weights = softmax(query · keyᵀ / √K + bias), over the keys
-
-    Shapes: query (…, q, K), key (…, k, K), mask and bias broadcastable to (…, q, k) -> (…, q, k).
-    Raises: TypeError for mixed dtypes or a mask that is not boolean; ValueError for widths that differ, a mask shape
-    that does not broadcast, a `scale` that is not finite.
-    Source: Vaswani et al. 2017, "Attention Is All You Need", equation 1 (arXiv 1706.03762).
-    """
+    """Who looks at whom, as `attention` takes its mean. Shapes: query (…, q, K), key (…, k, K) -> (…, q, k)."""
     return masked_softmax(attention_scores(query, key, bias=bias, scale=scale), mask)
 
 
@@ -61,14 +49,39 @@ def attention(
     bias: Tensor | None = None,
     scale: float | None = None,
 ) -> tuple[Tensor, Tensor]:
-    """Each query's weighted mean of the values, and the weights it was taken with: output = weights · value.
+    """Each query's weighted mean of the values, and the weights it was taken with.
 
-    Shapes: as `attention_weights`, value (…, k, V) -> (…, q, V) and (…, q, k).
-    Raises: as `attention_weights`; ValueError when keys and values differ in number.
+        weights = softmax(query · keyᵀ / √K + bias), over the keys         output = weights · value
+
+    Shapes: query (…, q, K), key (…, k, K), value (…, k, V), mask and bias as the weights -> (…, q, V) and (…, q, k).
+    Raises: TypeError for mixed dtypes or a mask that is not boolean; ValueError for sizes that do not fit, a mask or
+    bias that does not broadcast, a `scale` that is not finite.
+    Source: Vaswani et al. 2017, "Attention Is All You Need", equation 1 (arXiv 1706.03762).
     """
-    expect.queries_keys_values(query, key, value, bias, scale)
     weights = attention_weights(query, key, mask, bias=bias, scale=scale)  # (…, q, k)
+    expect.values(value, weights)
     return weights @ value, weights
+
+
+class FusedAttention(nn.Module):
+    """What `attention` gives, by torch's fused kernel, which writes no weights down; dropout falls on the weights.
+
+    Shapes: query (B, H, q, K), key and value (B, H, k, K), mask broadcastable to (B, H, q, k) -> (B, H, q, K).
+    """
+
+    def __init__(self, dropout: float = 0.0, *, alibi: bool = False):
+        super().__init__()
+        expect.probability("dropout", dropout)
+        self.dropout, self.alibi = dropout, alibi
+
+    def bias(self, q: Tensor, k: Tensor) -> Tensor | None:
+        sizes = q.shape[1], q.shape[2], k.shape[2]  # H, q, k
+        return alibi_bias(*sizes, dtype=q.dtype, device=q.device) if self.alibi else None
+
+    def forward(self, q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None = None) -> Tensor:
+        if (bias := self.bias(q, k)) is not None:  # (H, q, k): one tensor carries both
+            mask = bias if mask is None else bias.masked_fill(~mask, -torch.inf)  # (B, H, q, k)
+        return F.scaled_dot_product_attention(q, k, v, mask, self.dropout if self.training else 0.0)
 
 
 class MultiHeadAttention(nn.Module):
@@ -78,13 +91,11 @@ class MultiHeadAttention(nn.Module):
         y      = concat(head_1 … head_H) · W_o
 
     The mask is boolean, True = may attend, shaped (query, key) or (B, H, query, key) with 1 wherever a size does not
-    matter, as for `F.scaled_dot_product_attention` and opposite to `nn.MultiheadAttention`; or a row's `Packed`.
-    `positional` is "none", "rotary" (queries and keys are turned) or "alibi" (distance lowers the scores).
-    `trace` reads what happens inside; without one, torch's fused attention computes the same numbers.
+    matter, as for `F.scaled_dot_product_attention` and opposite to `nn.MultiheadAttention`. `positional` is "none",
+    "rotary" (queries and keys are turned) or "alibi" (distance lowers the scores).
 
     Shapes: query (B, q, D), key and value (B, k, D) -> (B, q, D).
-    Raises: TypeError for other dtypes than the weights', a mask that is not boolean; ValueError when D is not
-    divisible by H, for other shapes, for a square mask while B = T (it could be meant as (B, T)).
+    Raises: as `attention`; ValueError when D is not divisible by H, for a square mask while B = T (it could be (B, T)).
     Source: Vaswani et al. 2017, section 3.2.2.
     """
 
@@ -94,63 +105,21 @@ class MultiHeadAttention(nn.Module):
         super().__init__()
         expect.heads(d_model, n_heads)
         expect.flags(bias=bias)
-        expect.probability("dropout", dropout)
         hint = "; the other kinds are added to the embedding: give them to TransformerEmbedding"
         expect.choice("positional", positional, ("none", *INSIDE), hint)
         self.d_model, self.n_heads, self.d_head = d_model, n_heads, d_model // n_heads
-        self.dropout, self.positional = dropout, positional
         self.q_proj = nn.Linear(d_model, d_model, bias=bias)
         self.k_proj = nn.Linear(d_model, d_model, bias=bias)
         self.v_proj = nn.Linear(d_model, d_model, bias=bias)
         self.out_proj = nn.Linear(d_model, d_model, bias=bias)
-        self.rotary = RotaryPositionalEncoding(self.d_head) if positional == "rotary" else None
-        self.record: Record | None = None  # set by `trace`
+        self.turn = RotaryPositionalEncoding(self.d_head) if positional == "rotary" else nn.Identity()
+        self.fused: nn.Module = FusedAttention(dropout, alibi=positional == "alibi")
 
-    def forward(self, query: Tensor, key: Tensor, value: Tensor, mask: Tensor | Packed | None = None) -> Tensor:
-        self._check(query, key, value, mask)
-        q, k, v = self.q_proj(query), self.k_proj(key), self.v_proj(value)  # (B, q, D), (B, k, D), (B, k, D)
-        if isinstance(mask, Packed):
-            heads = mask.apart(self._attend, q, k, v)  # each sequence of the row alone
-        else:
-            heads = self._attend(q, k, v, mask)
-        return self.out_proj(heads)  # (B, q, D)
+    def forward(self, query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None = None) -> Tensor:
+        expect.attended(query, key, value, mask, self.n_heads, like=self.q_proj.weight)
+        return self.out_proj(self._attend(self.q_proj(query), self.k_proj(key), self.v_proj(value), mask))  # (B, q, D)
 
-    def _attend(self, q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None = None) -> Tensor:
-        q, k, v = self._split(q), self._split(k), self._split(v)  # (B, H, q, K), (B, H, k, K), (B, H, k, K)
-        if self.rotary is not None:
-            q, k = self.rotary(q), self.rotary(k)
-        bias = None
-        if self.positional == "alibi":
-            bias = alibi_bias(self.n_heads, q.shape[2], k.shape[2], dtype=q.dtype, device=q.device)  # (H, q, k)
-        if self.record is None:
-            heads = self._fused(q, k, v, mask, bias)
-        else:
-            heads = self._recorded(self.record, q, k, v, mask, bias)
-        return heads.transpose(1, 2).flatten(-2)  # (B, H, q, K) -> (B, q, D)
-
-    def _split(self, x: Tensor) -> Tensor:
-        return x.unflatten(-1, (self.n_heads, self.d_head)).transpose(1, 2)  # (B, T, D) -> (B, H, T, K)
-
-    def _recorded(
-        self, record: Record, q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None, bias: Tensor | None
-    ) -> Tensor:
-        scores = attention_scores(q, k, bias=bias)  # (B, H, q, k)
-        weights = masked_softmax(scores, mask)  # (B, H, q, k)
-        heads = F.dropout(weights, self.dropout, self.training) @ v  # (B, H, q, K)
-        record(query=q, key=k, value=v, scores=scores, weights=weights, heads=heads)
-        return heads
-
-    def _fused(self, q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None, bias: Tensor | None) -> Tensor:
-        if bias is not None:  # one tensor carries both
-            mask = bias if mask is None else bias.masked_fill(~mask, -torch.inf)  # (B, H, q, k)
-        return F.scaled_dot_product_attention(q, k, v, mask, self.dropout if self.training else 0.0)
-
-    def _check(self, query: Tensor, key: Tensor, value: Tensor, mask: Tensor | Packed | None) -> None:
-        expect.attended(query, key, value, self.d_model, like=self.q_proj.weight)
-        if isinstance(mask, Packed):
-            expect.untraced(self.record)
-        else:
-            expect.layer_mask(mask, query.shape[0], self.n_heads, query.shape[1], key.shape[1])
-
-    def __getstate__(self) -> dict:
-        return self.__dict__ | {"record": None}  # a copy is not traced
+    def _attend(self, q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None) -> Tensor:
+        q, k, v = (x.unflatten(-1, (self.n_heads, -1)).transpose(1, 2) for x in (q, k, v))  # (B, H, T, K) each
+        heads = self.fused(self.turn(q), self.turn(k), v, mask)  # (B, H, q, K)
+        return heads.transpose(1, 2).flatten(-2)  # (B, q, D)

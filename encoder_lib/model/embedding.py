@@ -32,15 +32,15 @@ class TokenEmbedding(nn.Module):
         if padding_idx is not None and expect.integer("padding_idx", padding_idx, least=0) >= vocab_size:
             raise ValueError(f"padding_idx: expected one of the ids 0 … {vocab_size - 1}, got {padding_idx}")
         self.vocab_size, self.d_model, self.padding_idx = vocab_size, d_model, padding_idx
-        self.scale = math.sqrt(d_model) if scale else 1.0
-        self.weight = nn.Parameter(torch.randn(vocab_size, d_model) / self.scale)
+        self.factor = math.sqrt(d_model) if scale else 1.0
+        self.weight = nn.Parameter(torch.randn(vocab_size, d_model) / self.factor)
         if padding_idx is not None:
             with torch.no_grad():
                 self.weight[padding_idx] = 0
 
     def forward(self, ids: Tensor) -> Tensor:
         expect.token_ids(ids, self.vocab_size)
-        return F.embedding(ids, self.weight, self.padding_idx) * self.scale  # (…, T, D)
+        return F.embedding(ids, self.weight, self.padding_idx) * self.factor  # (…, T, D)
 
 
 class TransformerEmbedding(nn.Module):
@@ -49,8 +49,7 @@ class TransformerEmbedding(nn.Module):
         y = dropout(norm(token(ids) + position))       norm: a LayerNorm with `norm=True`, as in BERT, else nothing
 
     `positional` is "sinusoidal", "learned" (up to `max_len` tokens) or "none". The other two kinds, "rotary" and
-    "alibi", act inside attention and add nothing here: MultiHeadAttention takes them, and TransformerEncoder hands
-    them on.
+    "alibi", act inside attention: MultiHeadAttention takes them, and TransformerEncoder hands them on.
 
     Shapes: ids (B, T) -> (B, T, D).
     Raises: as TokenEmbedding; ValueError for an unknown `positional`, T > `max_len` for "learned", an odd D for

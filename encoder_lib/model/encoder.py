@@ -1,5 +1,7 @@
 """The encoder: blocks of attention and feed-forward, stacked, with an embedding at the bottom."""
 
+from typing import TypedDict, Unpack
+
 from torch import Tensor, nn
 
 from encoder_lib import expect
@@ -9,7 +11,17 @@ from encoder_lib.model.feed_forward import FeedForward
 from encoder_lib.model.masks import padding_mask
 from encoder_lib.model.norm import LayerNorm
 from encoder_lib.model.positional import INSIDE, POSITIONS
-from encoder_lib.packed import Packed
+
+
+class LayerSettings(TypedDict, total=False):
+    """Settings of EncoderLayer that a stack, or a whole model, hands on; who leaves one out gets EncoderLayer's own."""
+
+    norm_first: bool  # a norm before each branch (pre-norm) in place of after each sum (post-norm)
+    activation: str  # the bend of the feed-forward network: "relu" or "gelu"
+    dropout: float  # the share of numbers that training drops, in every layer
+    eps: float  # what keeps a norm from dividing by zero
+    bias: bool  # biases in every linear map and norm
+    attention_bias: bool  # biases in the attention's linear maps; none without `bias`
 
 
 class EncoderLayer(nn.Module):
@@ -52,14 +64,14 @@ class EncoderLayer(nn.Module):
         self.norm2 = LayerNorm(d_model, eps=eps, bias=bias)
         self.dropout = nn.Dropout(dropout)
 
-    def forward(self, x: Tensor, mask: Tensor | Packed | None = None) -> Tensor:
+    def forward(self, x: Tensor, mask: Tensor | None = None) -> Tensor:
         if self.norm_first:
             x = x + self._attend(self.norm1(x), mask)
             return x + self._feed_forward(self.norm2(x))
         x = self.norm1(x + self._attend(x, mask))
         return self.norm2(x + self._feed_forward(x))
 
-    def _attend(self, x: Tensor, mask: Tensor | Packed | None) -> Tensor:
+    def _attend(self, x: Tensor, mask: Tensor | None) -> Tensor:
         return self.dropout(self.attention(x, x, x, mask))  # (B, T, D)
 
     def _feed_forward(self, x: Tensor) -> Tensor:
@@ -71,14 +83,8 @@ class Encoder(nn.Module):
 
         x = layer_N( … layer_1(x) … ),  then norm(x) with `final_norm`
 
-        norm_first      a norm before each branch (pre-norm) in place of after each sum (post-norm)
-        final_norm      a norm after the last layer; None: as `norm_first`, whose sum is unnormalised without it
-        activation      the bend of the feed-forward network: "relu" or "gelu"
-        dropout         the share of numbers that training drops, in every layer
-        eps             what keeps a norm from dividing by zero
-        bias            biases in every linear map and norm
-        attention_bias  biases in the attention's linear maps; none without `bias`
-        positional      what attention knows of order: "rotary", "alibi" or "none"
+    `final_norm` is None: as `norm_first`, whose sum is unnormalised without it. All other settings are those of a
+    layer: norm_first, activation, dropout, eps, bias, attention_bias (see LayerSettings), positional.
 
     Shapes: x (B, T, D), mask broadcastable to (B, H, T, T) -> (B, T, D).
     Raises: as EncoderLayer; TypeError or ValueError for an `n_layers` that is not an integer ≥ 1.
@@ -92,37 +98,21 @@ class Encoder(nn.Module):
         n_heads: int,
         d_ff: int,
         *,
-        norm_first: bool = False,
         final_norm: bool | None = None,
-        activation: str = "relu",
-        dropout: float = 0.0,
-        eps: float = 1e-5,
-        bias: bool = True,
-        attention_bias: bool = True,
         positional: str = "none",
+        **settings: Unpack[LayerSettings],
     ):
         super().__init__()
-        final_norm = norm_first if final_norm is None else final_norm
         expect.sizes(n_layers=n_layers)
-        expect.flags(norm_first=norm_first, final_norm=final_norm)
         self.layers = nn.ModuleList(
-            EncoderLayer(
-                d_model,
-                n_heads,
-                d_ff,
-                norm_first=norm_first,
-                activation=activation,
-                dropout=dropout,
-                eps=eps,
-                bias=bias,
-                attention_bias=attention_bias,
-                positional=positional,
-            )
-            for _ in range(n_layers)
+            EncoderLayer(d_model, n_heads, d_ff, positional=positional, **settings) for _ in range(n_layers)
         )
+        final_norm = settings.get("norm_first", False) if final_norm is None else final_norm
+        expect.flags(final_norm=final_norm)
+        eps, bias = settings.get("eps", 1e-5), settings.get("bias", True)
         self.norm = LayerNorm(d_model, eps=eps, bias=bias) if final_norm else nn.Identity()
 
-    def forward(self, x: Tensor, mask: Tensor | Packed | None = None) -> Tensor:
+    def forward(self, x: Tensor, mask: Tensor | None = None) -> Tensor:
         for layer in self.layers:
             x = layer(x, mask)  # (B, T, D)
         return self.norm(x)
@@ -139,8 +129,9 @@ class TransformerEncoder(nn.Module):
         padding_idx     the id that pads; padding is then masked in every layer, whatever else the mask says
         scale           token vectors times √D, as in the original
         embedding_norm  a norm on what enters the first layer, as in BERT
-        norm_first, final_norm, activation, dropout, eps, bias, attention_bias: see Encoder; `dropout` falls on the
-                        embedding as well, and `eps` is also that of `embedding_norm`
+
+    The other settings are those of Encoder: norm_first, final_norm, activation, dropout, eps, bias, attention_bias.
+    `dropout` falls on the embedding as well, and `eps` is also that of its norm.
 
     Shapes: ids (B, T), mask broadcastable to (B, H, T, T) -> (B, T, D).
     Raises: as TransformerEmbedding and Encoder; ValueError for ids of another shape.
@@ -160,42 +151,25 @@ class TransformerEncoder(nn.Module):
         padding_idx: int | None = None,
         scale: bool = False,
         embedding_norm: bool = False,
-        norm_first: bool = False,
         final_norm: bool | None = None,
-        activation: str = "relu",
-        dropout: float = 0.0,
-        eps: float = 1e-5,
-        bias: bool = True,
-        attention_bias: bool = True,
+        **settings: Unpack[LayerSettings],
     ):
         super().__init__()
         expect.choice("positional", positional, POSITIONS)
         expect.flags(embedding_norm=embedding_norm)
+        added, inside = ("none", positional) if positional in INSIDE else (positional, "none")
         self.embedding = TransformerEmbedding(
             vocab_size,
             d_model,
-            positional="none" if positional in INSIDE else positional,
+            positional=added,
             max_len=max_len,
             padding_idx=padding_idx,
             scale=scale,
             norm=embedding_norm,
-            eps=eps,
-            dropout=dropout,
+            eps=settings.get("eps", 1e-5),
+            dropout=settings.get("dropout", 0.0),
         )
-        self.encoder = Encoder(
-            n_layers,
-            d_model,
-            n_heads,
-            d_ff,
-            norm_first=norm_first,
-            final_norm=final_norm,
-            activation=activation,
-            dropout=dropout,
-            eps=eps,
-            bias=bias,
-            attention_bias=attention_bias,
-            positional=positional if positional in INSIDE else "none",
-        )
+        self.encoder = Encoder(n_layers, d_model, n_heads, d_ff, final_norm=final_norm, positional=inside, **settings)
         self.padding_idx, self.n_heads = padding_idx, n_heads
 
     def forward(self, ids: Tensor, mask: Tensor | None = None) -> Tensor:

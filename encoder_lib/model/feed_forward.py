@@ -36,6 +36,6 @@ class FeedForward(nn.Module):
         self.linear2 = nn.Linear(d_ff, d_model, bias=bias)
 
     def forward(self, x: Tensor) -> Tensor:
-        expect.vectors(x, self.d_model, like=self.linear1.weight)
+        expect.vectors(x, like=self.linear1.weight)
         hidden = ACTIVATIONS[self.activation](self.linear1(x))  # (…, T, F)
         return self.linear2(self.dropout(hidden))  # (…, T, D)

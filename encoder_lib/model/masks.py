@@ -26,11 +26,11 @@ def lengths_mask(lengths: Tensor, max_len: int | None = None) -> Tensor:
     return (torch.arange(length, device=lengths.device) < lengths[:, None])[:, None, None, :]
 
 
-def causal_mask(length: int, *, device: torch.device | None = None) -> Tensor:
+def causal_mask(length: int) -> Tensor:
     """True where the key stands at or before the query: mask[i, j] = (j ≤ i). An encoder needs none, a decoder does.
 
     Shapes: -> (T, T).
     Raises: TypeError or ValueError for a length that is not an integer ≥ 0.
     """
     expect.integer("length", length, least=0)
-    return torch.ones(length, length, dtype=torch.bool, device=device).tril()
+    return torch.ones(length, length, dtype=torch.bool).tril()

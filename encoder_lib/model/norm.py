@@ -6,11 +6,6 @@ from torch import Tensor, nn
 from encoder_lib import expect
 
 
-def _wide(x: Tensor) -> Tensor:
-    """Statistics of half-precision numbers are taken in float32; wider numbers stay as they are."""
-    return x.to(torch.promote_types(x.dtype, torch.float32))
-
-
 class LayerNorm(nn.Module):
     """Shift each token's vector to mean 0, scale it to variance 1, then let it learn a new scale and centre.
 
@@ -34,16 +29,13 @@ class LayerNorm(nn.Module):
         self.bias = nn.Parameter(torch.zeros(d_model)) if bias else None
 
     def forward(self, x: Tensor) -> Tensor:
-        expect.vectors(x, self.d_model, like=self.weight)
-        wide = _wide(x)
+        expect.vectors(x, like=self.weight)
+        wide = x.to(torch.promote_types(x.dtype, torch.float32))  # the squares of half precision would overflow
         mean = wide.mean(dim=-1, keepdim=True)  # (…, T, 1)
         variance = (wide - mean).square().mean(dim=-1, keepdim=True)  # (…, T, 1)
         normal = (wide - mean) / torch.sqrt(variance + self.eps)  # (…, T, D)
         y = normal.to(x.dtype) * self.weight
         return y if self.bias is None else y + self.bias
-
-    def extra_repr(self) -> str:
-        return f"{self.d_model}, eps={self.eps}"
 
 
 class RMSNorm(nn.Module):
@@ -64,7 +56,7 @@ class RMSNorm(nn.Module):
         self.weight = nn.Parameter(torch.ones(d_model))
 
     def forward(self, x: Tensor) -> Tensor:
-        expect.vectors(x, self.d_model, like=self.weight)
-        wide = _wide(x)
+        expect.vectors(x, like=self.weight)
+        wide = x.to(torch.promote_types(x.dtype, torch.float32))  # the squares of half precision would overflow
         mean_square = wide.square().mean(dim=-1, keepdim=True)  # (…, T, 1)
         return (wide / torch.sqrt(mean_square + self.eps)).to(x.dtype) * self.weight

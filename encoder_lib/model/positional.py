@@ -1,7 +1,5 @@
 """Position: five ways to tell a token where it stands (the fifth is to say nothing)."""
 
-from functools import lru_cache
-
 import torch
 from torch import Tensor, nn
 
@@ -12,96 +10,72 @@ INSIDE = ("rotary", "alibi")  # kinds that act inside attention
 POSITIONS = (*ADDED, *INSIDE, "none")
 
 
-def sinusoidal_table(
-    length: int, d_model: int, *, base: float = 10_000.0, dtype: torch.dtype | None = None, start: int = 0
-) -> Tensor:
+def sinusoidal_table(length: int, d_model: int, *, base: float = 10_000.0, dtype: torch.dtype | None = None) -> Tensor:
     """One row for each position t, made of D/2 clocks: clock k shows its angle t · ω_k as a sine and a cosine.
 
         table[t, 2k] = sin(t · ω_k)      table[t, 2k + 1] = cos(t · ω_k)      ω_k = base^(−2k / D)
 
-    The wavelengths 2π / ω_k run from 2π up to nearly 2π · base. Row 0 stands for position `start`. The table is
-    computed in float64 and rounded once, to `dtype` (torch's default when None).
+    The wavelengths 2π / ω_k run from 2π up to nearly 2π · base. The table is computed in float64 and
+    rounded once, to `dtype` (torch's default when None).
 
     Shapes: -> (T, D).
-    Raises: TypeError for sizes that are not integers; ValueError for a negative length or start, an odd D, base ≤ 0.
+    Raises: TypeError for sizes that are not integers; ValueError for a negative length, an odd D, base ≤ 0.
     Source: Vaswani et al. 2017, "Attention Is All You Need", section 3.5 (arXiv 1706.03762).
     """
-    expect.counts(length=length, start=start)
+    expect.integer("length", length, least=0)
     expect.even("d_model", d_model)
     expect.positive("base", base)
     expect.float_dtype(dtype)
     frequencies = base ** (-torch.arange(0, d_model, 2, dtype=torch.float64) / d_model)  # (D/2,)
-    angles = torch.arange(start, start + length, dtype=torch.float64)[:, None] * frequencies  # (T, D/2)
+    angles = torch.arange(length, dtype=torch.float64)[:, None] * frequencies  # (T, D/2)
     table = torch.stack([angles.sin(), angles.cos()], dim=-1).flatten(-2)  # (T, D)
     return table.to(dtype or torch.get_default_dtype())
-
-
-def _rows(x: Tensor, offset: int, base: float) -> Tensor:
-    """The table's rows for positions offset … offset + T − 1, in the dtype and on the device of x. -> (T, D)."""
-    length, width = x.shape[-2:]
-    if torch.compiler.is_compiling():  # a graph for any T computes its rows
-        return sinusoidal_table(length, width, base=base, dtype=x.dtype, start=offset).to(x.device)
-    rounded = 1 << (offset + length).bit_length()  # so that a text one token longer finds its table made
-    return _kept_table(rounded, width, base, x.dtype, x.device)[offset : offset + length]
-
-
-@lru_cache(maxsize=16)
-def _kept_table(length: int, width: int, base: float, dtype: torch.dtype, device: torch.device) -> Tensor:
-    with torch.inference_mode(False):  # a table made for inference could not serve training
-        return sinusoidal_table(length, width, base=base, dtype=dtype).to(device)
 
 
 class SinusoidalPositionalEncoding(nn.Module):
     """Add to each vector the row of its position, for sequences of any length.
 
-        y[t] = dropout(x[t] + table[offset + t])       table: see `sinusoidal_table`
+        y[t] = x[t] + table[t]                         table: see `sinusoidal_table`
 
     Shapes: x (…, T, D) -> (…, T, D).
-    Raises: TypeError when token ids come in place of vectors; ValueError for another width, an odd D, base ≤ 0, a
-    negative offset.
+    Raises: TypeError when token ids come in place of vectors; ValueError for another width, an odd D.
     Source: Vaswani et al. 2017, section 3.5.
     """
 
-    def __init__(self, d_model: int, *, base: float = 10_000.0, dropout: float = 0.0):
+    def __init__(self, d_model: int):
         super().__init__()
         expect.even("d_model", d_model)
-        expect.positive("base", base)
-        expect.probability("dropout", dropout)
-        self.d_model, self.base = d_model, base
-        self.dropout = nn.Dropout(dropout)
+        self.d_model = d_model
 
-    def forward(self, x: Tensor, offset: int = 0) -> Tensor:
-        expect.positioned(x, self.d_model, offset)
-        return self.dropout(x + _rows(x, offset, self.base))  # (…, T, D)
+    def forward(self, x: Tensor) -> Tensor:
+        expect.vectors(x, self.d_model)
+        return x + sinusoidal_table(*x.shape[-2:], dtype=x.dtype).to(x.device)  # (…, T, D)
 
 
 class LearnedPositionalEncoding(nn.Module):
     """Add to each vector a row that training finds, one for each position below `max_len`.
 
-        y[t] = dropout(x[t] + weight[offset + t])
+        y[t] = x[t] + weight[t]
 
     Shapes: x (…, T, D) -> (…, T, D).
-    Raises: as SinusoidalPositionalEncoding; ValueError when offset + T > `max_len`.
+    Raises: as SinusoidalPositionalEncoding; ValueError when T > `max_len`.
     Source: Gehring et al. 2017 (arXiv 1705.03122); used by BERT, Devlin et al. 2018 (arXiv 1810.04805).
     """
 
-    def __init__(self, d_model: int, max_len: int, *, dropout: float = 0.0):
+    def __init__(self, d_model: int, max_len: int):
         super().__init__()
         expect.sizes(d_model=d_model, max_len=max_len)
-        expect.probability("dropout", dropout)
-        self.d_model, self.max_len = d_model, max_len
         self.weight = nn.Parameter(torch.randn(max_len, d_model))
-        self.dropout = nn.Dropout(dropout)
 
-    def forward(self, x: Tensor, offset: int = 0) -> Tensor:
-        expect.positioned(x, self.d_model, offset, like=self.weight, max_len=self.max_len)
-        return self.dropout(x + self.weight[offset : offset + x.shape[-2]])  # (…, T, D)
+    def forward(self, x: Tensor) -> Tensor:
+        expect.positioned(x, like=self.weight)
+        return x + self.weight[: x.shape[-2]]  # (…, T, D)
 
 
 class RotaryPositionalEncoding(nn.Module):
     """Turn each pair of numbers of a query or key by an angle that grows with its position.
 
-        (y[2k], y[2k + 1]) = rotation by t · ω_k of (x[2k], x[2k + 1])      ω_k = base^(−2k / K)
+        (y[2k], y[2k + 1]) = rotation by t · ω_k of (x[2k], x[2k + 1])      ω_k = 10000^(−2k / K)
 
     Two vectors turned by their own positions have a dot product that depends on the distance alone.
 
@@ -110,15 +84,14 @@ class RotaryPositionalEncoding(nn.Module):
     Source: Su et al. 2021, "RoFormer", section 3.2 (arXiv 2104.09864).
     """
 
-    def __init__(self, d_head: int, *, base: float = 10_000.0):
+    def __init__(self, d_head: int):
         super().__init__()
         expect.even("d_head", d_head)
-        expect.positive("base", base)
-        self.d_head, self.base = d_head, base
+        self.d_head = d_head
 
-    def forward(self, x: Tensor, offset: int = 0) -> Tensor:
-        expect.positioned(x, self.d_head, offset)
-        table = _rows(x, offset, self.base)  # (T, K)
+    def forward(self, x: Tensor) -> Tensor:
+        expect.vectors(x, self.d_head)
+        table = sinusoidal_table(*x.shape[-2:], dtype=x.dtype).to(x.device)  # (T, K)
         sin, cos = table[:, 0::2], table[:, 1::2]  # (T, K/2)
         first, second = x[..., 0::2], x[..., 1::2]  # (…, T, K/2)
         return torch.stack([first * cos - second * sin, first * sin + second * cos], dim=-1).flatten(-2)  # (…, T, K)
@@ -139,7 +112,8 @@ def alibi_bias(
     Source: Press, Smith, Lewis 2021, "Train Short, Test Long", section 3 (arXiv 2108.12409).
     """
     n_heads = expect.integer("n_heads", n_heads, least=1)
-    expect.counts(q_len=q_len, k_len=k_len)
+    expect.integer("q_len", q_len, least=0)
+    expect.integer("k_len", k_len, least=0)
     expect.float_dtype(dtype)
 
     def slopes(n: int) -> Tensor:

@@ -6,19 +6,12 @@ from contextlib import contextmanager
 
 import torch
 
-from encoder_lib import expect
-
 
 def bucket_by_length(lengths: list[int], batch_tokens: int) -> list[list[int]]:
     """The numbers of the texts, longest first, in batches of at most `batch_tokens` tokens with the padding.
 
     A batch has at least one text, and none shorter than three quarters of its longest.
-
-    Raises: TypeError for lengths that are no list; TypeError or ValueError for `batch_tokens` that are not an
-    integer ≥ 1.
     """
-    expect.kind("lengths", lengths, list | tuple, "a list of numbers")
-    expect.sizes(batch_tokens=batch_tokens)
     batches: list[list[int]] = []
     for i in sorted(range(len(lengths)), key=lengths.__getitem__, reverse=True):
         longest = lengths[batches[-1][0]] if batches else 0
@@ -30,12 +23,7 @@ def bucket_by_length(lengths: list[int], batch_tokens: int) -> list[list[int]]:
 
 @contextmanager
 def parallel_map(jobs: int, device: torch.device) -> Iterator[Callable]:
-    """A `map` whose jobs run on all of torch's threads, one thread a job while there are more jobs than threads.
-
-    Raises: TypeError or ValueError for `jobs` that are not an integer ≥ 0; TypeError for what is no torch.device.
-    """
-    expect.counts(jobs=jobs)
-    expect.kind("device", device, torch.device, "a torch.device", "; try torch.device('cpu')")
+    """A `map` whose jobs run on all of torch's threads, one thread a job while there are more jobs than threads."""
     threads = torch.get_num_threads()
     workers = min(threads, jobs) if device.type == "cpu" else 1
     if workers < 2:

@@ -39,8 +39,7 @@ def load_pretrained(
     there, and for any other file that is not what it should be.
     Source: Devlin et al. 2018, "BERT" (arXiv 1810.04805); Wang et al. 2020, "MiniLM" (arXiv 2002.10957).
     """
-    if not isinstance(source, str | Path):
-        raise TypeError(f"source: expected 'minilm' or the path of a folder, got {type(source).__name__}")
+    expect.kind("source", source, str | Path, "'minilm' or the path of a folder")
     expect.float_dtype(dtype)
     device = expect.device(device)
     folder = hub.minilm() if source == "minilm" else config.folder(source)
@@ -77,10 +76,6 @@ class SentenceEncoder:
     """
 
     def __init__(self, tokenizer: Tokenizer, encoder: TransformerEncoder):
-        expect.kind(
-            "tokenizer", tokenizer, Tokenizer, "a Tokenizer of the tokenizers library", "; try load_pretrained()"
-        )
-        expect.kind("encoder", encoder, TransformerEncoder, "a TransformerEncoder", "; try load_pretrained()")
         self.tokenizer, self.encoder = tokenizer, encoder
 
     @property
@@ -151,6 +146,5 @@ def _states(encoder: TransformerEncoder, ids: Tensor, mask: Tensor | None = None
 
 def _readable(text: str) -> str:
     """The text in whole characters: halves of a surrogate pair are joined, or replaced when the other is missing."""
-    if not isinstance(text, str):
-        raise TypeError(f"text: expected a str, got {type(text).__name__}")
+    expect.kind("text", text, str, "a str")
     return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")

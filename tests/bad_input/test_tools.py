@@ -1,23 +1,14 @@
-"""Bad input to the teaching tools: for every parameter of every public function, every wrong kind of value."""
+"""Bad input to the tools that readers call, and to published weights; and what plots make of odd input."""
 
 import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 import torch
-from bad_values import (
-    cases,
-    check_refusal,
-    snapshot,
-)
+from bad_values import cases, check_refusal
 from hostile_texts import HOSTILE
-from matplotlib.figure import Figure
-from tables_tools import ENTRIES, INF, NAN, minilm
+from tables_tools import ENTRIES, minilm
 
-from encoder_lib import (
-    plots,
-    seeded,
-)
-from encoder_lib.training import tasks
+from encoder_lib.course import plots
 
 
 @pytest.mark.parametrize("entry", ENTRIES, ids=repr)
@@ -29,35 +20,17 @@ def test_the_arguments_that_are_right_are_taken(entry):
 
 @pytest.mark.parametrize(("entry", "name", "wrong"), cases(ENTRIES))
 def test_a_wrong_value_is_refused_in_words_and_nothing_else_happens(entry, name, wrong, capsys):
-    """The exception names the parameter, what was expected and what came; inputs, figures and random numbers stay."""
+    """The exception names the parameter, what was expected and what came; figures and random numbers stay."""
     check_refusal(entry, name, wrong)
     assert capsys.readouterr() == ("", "")
 
 
 # ---- what is taken, and what becomes of it ----
 
-PLOTS = [entry for entry in ENTRIES if "title" in entry.anything]
-
-
-@pytest.mark.parametrize("entry", PLOTS, ids=repr)
-def test_any_title_is_drawn_as_one_plain_text(entry):
-    """Hostile texts, numbers, None and objects: cut, without formulas, on as few lines as a title has room for."""
-    figure = Figure(figsize=(2, 2))
-    good = entry.good() | ({"ax": figure.add_subplot()} if "ax" in entry.wrong else {})
-    for title in ("\n".join(HOSTILE.values())[:900], HOSTILE["formula that is wrong"], "$" * 999, 3, None, object):
-        picture = entry.function(**good, title=title)
-        axes = picture if not isinstance(picture, Figure) else None
-        text = axes.title if axes else picture._suptitle
-        shown = text.get_text().replace("\n", "")
-        assert len(shown) <= plots.TITLE and shown.isprintable() and not text.get_parse_math()
-        picture.get_figure(root=True).draw_without_rendering() if title == "$" * 999 else None
-    plt.close("all")
-
-
+NAN, INF = float("nan"), float("inf")
 DEFINED = {
     "NaN and infinity are grey": (plots.plot_heatmap, {"values": [[NAN, INF], [-INF, 1.0]]}),
     "a heatmap of nothing finite": (plots.plot_heatmap, {"values": [[NAN]], "cmap": "coolwarm"}),
-    "numbers at the end of float64": (plots.plot_heatmap, {"values": [[1.7e308, -1.7e308]]}),
     "half precision": (plots.plot_heatmap, {"values": torch.ones(2, 2, dtype=torch.float16)}),
     "booleans": (plots.plot_heatmap, {"values": torch.ones(2, 2).bool()}),
     "a line with a gap": (plots.plot_lines, {"lines": {"a": [1.0, NAN, 2.0], "b": [INF, 1.0, 2.0]}}),
@@ -76,35 +49,12 @@ DEFINED = {
 
 @pytest.mark.parametrize(("draw", "arguments"), DEFINED.values(), ids=DEFINED)
 def test_odd_numbers_are_drawn_without_a_warning(draw, arguments):
-    """They have a picture: nothing is changed on the way, and nothing complains while it is rendered."""
-    before = snapshot(arguments)
+    """They have a picture, and nothing complains while it is rendered."""
     ax = draw(**arguments)
     ax.figure.canvas.draw()
-    assert snapshot(arguments) == before and (ax.images or ax.lines or ax.patches or ax.collections)
+    assert ax.images or ax.lines or ax.patches or ax.collections
     plt.close("all")
 
 
 def test_sentences_that_mean_harm_are_words_like_others():
     assert minilm().encode(list(HOSTILE.values())).isfinite().all()
-
-
-@pytest.mark.parametrize("seed", [0, 1, 2**32 - 1, np.int64(3)])
-def test_seeds_at_both_ends_are_seeds(seed):
-    """NumPy's own integers too."""
-    with seeded.seeded(seed):
-        first = torch.rand(1)
-    with seeded.seeded(int(seed)):
-        assert torch.equal(torch.rand(1), first)
-
-
-def test_long_values_are_cut_in_messages():
-    """A million numbers, an integer of thousands of digits and an object without a text all have messages."""
-
-    class Mute:
-        def __repr__(self):
-            raise RuntimeError("no words")
-
-    for value in ([0] * 1_000_000, -(10**5000), Mute(), "x" * 1_000_000):
-        with pytest.raises((TypeError, ValueError), match=r"n_sentences: expected an integer.*, got ") as error:
-            tasks.kinds_corpus(value)
-        assert len(str(error.value)) < 250

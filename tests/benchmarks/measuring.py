@@ -9,8 +9,8 @@ from pathlib import Path
 
 import torch
 
+from encoder_lib.course.lab.measure import layer_flops
 from encoder_lib.fast import ONEDNN, product
-from encoder_lib.lab.measure import layer_flops
 
 SIDE = 2048  # of the matrices whose product is the ceiling
 THREADS = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()

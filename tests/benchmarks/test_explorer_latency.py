@@ -20,7 +20,8 @@ import matplotlib.pyplot as plt
 import seaborn as sns
 import torch
 from ipywidgets import IntSlider, interact
-from encoder_lib import explore, sinusoidal_table
+from encoder_lib import sinusoidal_table
+from encoder_lib.course import explore
 """,
     "explore.positional(length=64, d_model=128)",
     """
@@ -145,7 +146,7 @@ def test_explorer_answers_within_two_frames(page):
 
 def test_kernel_work_of_one_step(benchmark):
     """The kernel's share of a round trip, without the browser."""
-    from encoder_lib import explore
+    from encoder_lib.course import explore
 
     explorer = explore.positional(length=64, d_model=128)
     bases = iter(range(1_000, 10_000_000))

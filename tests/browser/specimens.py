@@ -22,7 +22,7 @@ export default {render({model, el}) {
     const value = fault === 'stuck' ? 3 : +input.value;
     context.fillStyle = fault === 'empty' ? '#0000' : 'green';
     context.clearRect(0, 0, 8, 8);
-    context.fillRect(0, 0, 1 + (fault === 'picture' ? 3 : value) + (fault === 'drifts' ? moves++ / 10 : 0), 8);
+    context.fillRect(0, 0, 1 + value + (fault === 'drifts' ? moves++ / 10 : 0), 8);
     if (fault !== 'output') get('output').textContent = value;
     get('.explorer-description').textContent = fault === 'description' ? 'A bar.' : `A bar of length ${value}.`;
     canvas.setAttribute('aria-label', fault === 'nameless' ? '' : get('.explorer-description').textContent);
@@ -56,22 +56,22 @@ export default {render({model, el}) {
 REAL = """
 import numpy as np
 from matplotlib.figure import Figure
-from encoder_lib import explore
+from encoder_lib.course import explore
 
 numbers = np.arange(12.0).reshape(3, 4)
 
 
-def heatmaps(width, base, count, name, minus, words):
-    values = numbers[:, :width] * np.log(base) * (-1 if minus else 1) + count + len(name) + len(words)
-    text = f"{width} columns, {base}, {count}, {name}, {minus}, {words}."
-    return explore.View(explore.Heatmap(values, limits=(-90, 190)), explore.Heatmap(-values), description=text)
+def heatmaps(width, base, name, minus, words):
+    values = numbers[:, :width] * np.log(base) * (-1 if minus else 1) + len(name) + len(words)
+    text = f"{width} columns, {base}, {name}, {minus}, {words}."
+    minus = explore.Heatmap(-values, limits=(-190, 90))
+    return explore.View(explore.Heatmap(values, limits=(-90, 190)), minus, description=text)
 
 
 every_control = explore.Explorer(
     heatmaps,
     explore.Range("width", 4, min=1, max=4),
     explore.Range("base", 10.0, min=2, max=10_000, step=None, log=True),
-    explore.Number("count", 0, min=0, max=9),
     explore.Select("name", "a", options=("a", "bcd")),
     explore.Checkbox("minus", False),
     explore.Text("words", "one two"),
@@ -81,7 +81,7 @@ every_control = explore.Explorer(
 
 def frames(shift):
     return explore.View(
-        explore.Heatmap(np.arange(40.0).reshape(10, 4), window=5),
+        explore.Heatmap(np.arange(40.0).reshape(10, 4), limits=(0, 39), window=5),
         description=[f"Rows from {first}." for first in range(6)],
         frames="shift",
     )
@@ -105,7 +105,6 @@ EXPLORERS = {
 FAULTS = {
     "sound": None,
     "stuck": "picture is the same",
-    "picture": "picture is the same",
     "output": "output is the same",
     "description": "description is the same",
     "drifts": "coming back",
@@ -129,10 +128,6 @@ LAYOUT_FAULTS = ("wide", "overlaps")
 AXE_FAULTS = {
     "color-contrast": '<p style="color: #999; background: #aaa">pale</p>',
     "label": '<input type="text">',
-    "button-name": "<button></button>",
-    "select-name": "<select><option>one</option></select>",
-    "aria-valid-attr-value": '<p role="button" tabindex="0" aria-pressed="perhaps">press</p>',
-    "list": "<ul><b>no item</b></ul>",
     "landmark-unique": '<section aria-label="twice">one</section><section aria-label="twice">two</section>',
 }
 FOLDS = """<details><summary>sound</summary>An answer.</details>
@@ -143,7 +138,7 @@ FOLDS = """<details><summary>sound</summary>An answer.</details>
 ASKED = """
 import matplotlib.pyplot as plt
 import pandas as pd
-from encoder_lib.explore import Prediction, Question
+from encoder_lib.course.explore import Prediction, Question
 
 
 def ask(kind, show=None):
@@ -170,6 +165,25 @@ QUESTIONS = {
 }
 
 
+class Prepared:
+    """A browser on whose pages a script runs before all others."""
+
+    def __init__(self, browser, script):
+        self.browser, self.script = browser, script
+
+    def new_context(self, **settings):
+        context = self.browser.new_context(**settings)
+        context.add_init_script(self.script)
+        return context
+
+
+def notebook_of(*cells):
+    """A notebook of these cells; texts are code."""
+    spec = {"kernelspec": {"name": "python3", "display_name": "Python 3", "language": "python"}}
+    cells = [new_code_cell(cell.strip()) if isinstance(cell, str) else cell for cell in cells]
+    return new_notebook(cells=cells, metadata=spec)
+
+
 def question_notebook(stored=False):
     """One cell for each question, then one that another cell reveals; with what is stored of them, or without."""
     cells = [new_code_cell(ASKED.strip()), *map(new_code_cell, QUESTIONS.values())]
@@ -181,20 +195,14 @@ def question_notebook(stored=False):
             kept = {mime: data[mime] for mime in ("text/html", "text/plain")}
             cell.outputs = [new_output("execute_result", kept, execution_count=1)]
     else:
-        cells += [
-            new_code_cell("asked = ask('kernel', lambda: 'eulav'[::-1])\nasked"),
-            new_code_cell("asked.revealed = True"),
-        ]
-    spec = {"kernelspec": {"name": "python3", "display_name": "Python 3", "language": "python"}}
-    return new_notebook(cells=[new_markdown_cell("# Questions"), *cells], metadata=spec)
+        cells += ["asked = ask('kernel', lambda: 'eulav'[::-1])\nasked", "asked.revealed = True"]
+    return notebook_of(new_markdown_cell("# Questions"), *cells)
 
 
 def specimen_notebook():
     """One cell for each explorer; the last cell fails."""
     faults = [*dict.fromkeys([*FAULTS, *TAB_FAULTS, *LAYOUT_FAULTS]), "network", "throws"]
-    cells = [REAL.strip(), *EXPLORERS.values(), "explore.predict('shuffle')"]
-    cells += [SPECIMEN.strip(), *(f"Specimen(fault={fault!r})" for fault in faults)]
+    cells = [REAL, *EXPLORERS.values(), "explore.predict('shuffle')"]
+    cells += [SPECIMEN, *(f"Specimen(fault={fault!r})" for fault in faults)]
     cells += ["from IPython.display import HTML", *(f"HTML({html!r})" for html in AXE_FAULTS.values()), "1 / 0"]
-    spec = {"kernelspec": {"name": "python3", "display_name": "Python 3", "language": "python"}}
-    code = [new_code_cell(source) for source in cells]
-    return new_notebook(cells=[new_markdown_cell("# Specimens"), *code, new_markdown_cell(FOLDS)], metadata=spec)
+    return notebook_of(new_markdown_cell("# Specimens"), *cells, new_markdown_cell(FOLDS))

@@ -3,8 +3,8 @@
 import nbformat
 import pytest
 from labserver import lab
-from nbformat.v4 import new_code_cell, new_notebook
 from notebook_page import NotebookPage
+from specimens import Prepared, notebook_of
 
 pytestmark = pytest.mark.long
 
@@ -14,32 +14,18 @@ const limit = AbortSignal.timeout.bind(AbortSignal);
 AbortSignal.timeout = (time) => (time === 2000 ? { addEventListener: (_, act) => act() } : limit(time));
 """
 FAILED = "[anywidget] Failed to initialize model."
-CELLS = ["from encoder_lib import explore\nexplorer = explore.positional(d_model=64)\nexplorer"]
+CELLS = ["from encoder_lib.course import explore\nexplorer = explore.positional(d_model=64)\nexplorer"]
 CELLS += ["explorer.d_model = 128", "question = explore.predict('shuffle')\nquestion"]
 SETTLED = "text => document.querySelector('.explorer-description')?.textContent.includes(text)"
 
 
-class SlowBrowser:
-    """A browser on whose pages every widget's front end comes too late."""
-
-    def __init__(self, browser):
-        self.browser = browser
-
-    def new_context(self, **settings):
-        context = self.browser.new_context(**settings)
-        context.add_init_script(LATE)
-        return context
-
-
 @pytest.fixture(scope="module")
 def late(browser, tmp_path_factory):
-    """A notebook whose explorer is also set from Python, run on such a page."""
+    """A notebook whose explorer is also set from Python, on a page where every widget's front end comes too late."""
     folder = tmp_path_factory.mktemp("late")
-    spec = {"kernelspec": {"name": "python3", "display_name": "Python 3", "language": "python"}}
-    cells = [new_code_cell(source) for source in CELLS]
-    nbformat.write(new_notebook(cells=cells, metadata=spec), folder / "late.ipynb")
+    nbformat.write(notebook_of(*CELLS), folder / "late.ipynb")
     with lab(folder) as server:
-        page = NotebookPage(SlowBrowser(browser), server, "late.ipynb")
+        page = NotebookPage(Prepared(browser, LATE), server, "late.ipynb")
         page.run_all()
         yield page
         page.close()

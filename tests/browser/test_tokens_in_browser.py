@@ -3,15 +3,15 @@
 import nbformat
 import pytest
 from labserver import lab
-from nbformat.v4 import new_code_cell, new_notebook
 from notebook_page import NotebookPage
+from specimens import notebook_of
 
 pytestmark = pytest.mark.long
 
 # Row 0 runs through every shade; the description counts how often the kernel was asked.
 LOOKS = """
 import numpy as np
-from encoder_lib import explore
+from encoder_lib.course import explore
 
 names, asked = ["the", "<b>", "a,b", "dog", "dog", "bites", "it", "now", "x", "y", "z"], []
 
@@ -21,9 +21,9 @@ def show(words, power):
     ticks = names[:words]
     weights = np.stack([np.roll(np.linspace(0, 1, words) ** power, k) for k in range(words)])
     weights[-1] = 0
-    looks = explore.Heatmap(weights, x_ticks=ticks, y_ticks=ticks, limits=(0, 1))
-    tokens = explore.Tokens(looks, title="Who looks at whom?", chosen=1)
-    return explore.View(looks, explore.Heatmap(-weights), description=f"Asked {len(asked)} times.", tokens=tokens)
+    looks = explore.Heatmap(weights, x_ticks=ticks, y_ticks=ticks)
+    minus = explore.Heatmap(-weights, limits=(-1, 0))
+    return explore.View(looks, minus, description=f"Asked {len(asked)} times.", tokens=looks)
 
 
 controls = explore.Range("words", 11, min=1, max=11), explore.Range("power", 1, min=1, max=3)
@@ -35,8 +35,7 @@ explore.Explorer(show, *controls, title="Looks")
 def looks(browser, tmp_path_factory):
     """The explorer, run once."""
     folder = tmp_path_factory.mktemp("tokens")
-    spec = {"kernelspec": {"name": "python3", "display_name": "Python 3", "language": "python"}}
-    nbformat.write(new_notebook(cells=[new_code_cell(LOOKS.strip())], metadata=spec), folder / "tokens.ipynb")
+    nbformat.write(notebook_of(LOOKS), folder / "tokens.ipynb")
     with lab(folder) as server:
         notebook = NotebookPage(browser, server, "tokens.ipynb")
         notebook.run_all()
@@ -80,7 +79,7 @@ def test_the_words_are_text_and_one_of_them_is_lit(looks, words):
     assert chosen(words) == [1]
     assert words.evaluate_all("all => all.map(e => e.tabIndex)") == [-1, 0, *[-1] * 9]
     row = looks.root.locator(".explorer-words")
-    assert (row.get_attribute("role"), row.get_attribute("aria-label")) == ("toolbar", "Who looks at whom?")
+    assert row.get_attribute("role") == "toolbar" and row.get_attribute("aria-label").startswith("Point at a word")
 
 
 def test_keys_walk_along_the_words_and_read_where_each_looks(looks, words):

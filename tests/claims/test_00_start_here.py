@@ -5,19 +5,9 @@ import re
 import pytest
 import torch
 
-from encoder_lib.lab import ladder
+from encoder_lib.course.lab import ladder
 
 # Tokens
-
-
-def test_two_tokens_stand_for_no_word_and_capitals_are_gone(notebook):
-    assert notebook.shown("[CLS] the cat sat on the mat because it was tired . [SEP]")
-    model = notebook["model"]
-    assert model.tokens("THE Cat") == model.tokens("the cat")
-
-
-def test_a_rare_word_is_spelled_in_pieces_and_what_has_no_piece_is_unknown(notebook):
-    assert notebook.shown("un ##bel ##ie ##va ##bly") and notebook.shown("[UNK]")
 
 
 # Vectors
@@ -25,7 +15,6 @@ def test_a_rare_word_is_spelled_in_pieces_and_what_has_no_piece_is_unknown(noteb
 
 def test_a_sentence_has_384_numbers_and_length_1(notebook):
     vectors = notebook["vectors"]
-    assert notebook.shown("5 sentences, 384 numbers for each")
     torch.testing.assert_close(vectors.norm(dim=-1), torch.ones(5, dtype=vectors.dtype), atol=1e-5, rtol=0)
 
 
@@ -43,12 +32,6 @@ def test_the_recipe_is_closer_with_0_35_than_the_cage_with_0_21(notebook):
     assert notebook["cosines"][cake, cage] > notebook["cosines"][cage, recipe]  # the letters count, too
     question = notebook.prediction("alike").question
     assert question.choices[question.answer] == notebook["sentences"][recipe]
-
-
-def test_cake_and_cage_differ_by_a_letter_and_the_recipe_shares_only_a(notebook):
-    cake, cage, recipe = (set(re.findall(r"\w+", s.lower())) for s in notebook["sentences"][:3])
-    assert sum(a != b for a, b in zip("cake", "cage", strict=True)) == 1
-    assert cake & recipe == {"a"} and len(cake & cage) > len(cake) / 2
 
 
 def test_0_is_about_what_two_unrelated_words_get(notebook):
@@ -69,7 +52,6 @@ def test_the_two_banks_have_the_largest_cosine_of_all_pairs(notebook):
 def test_what_comes_out_for_bank_depends_on_its_company(notebook):
     same, other, unrelated = notebook["cosines_of_bank"]
     assert same > 0.95 > 0.9 > other > 0.5 and abs(unrelated) < 0.01
-    assert notebook["model"].tokens(notebook["cat_text"])[2] == "cat"
     model = notebook["model"]
     table = model.encoder.embedding.token
     rows = [
@@ -82,21 +64,11 @@ def test_what_comes_out_for_bank_depends_on_its_company(notebook):
 # Attention
 
 
-def test_the_model_has_6_layers_of_12_heads_and_each_row_adds_up_to_1(notebook):
-    weights = notebook["weights"]
-    assert weights.shape[:2] == (6, 12)
-    torch.testing.assert_close(weights.sum(dim=-1), torch.ones(6, 12, 13, dtype=weights.dtype), atol=1e-5, rtol=0)
-
-
 def test_twelve_of_thirteen_tokens_look_most_at_cat_it_on_and_was_among_them(notebook):
     tokens = notebook["tokens"]
     looked_at = [tokens[i] for i in notebook["weights"][5, 11].argmax(dim=-1)]
     assert len(tokens) == 13 and looked_at.count("cat") == 12
     assert all(looked_at[tokens.index(word)] == "cat" for word in ("it", "on", "was"))
-
-
-def test_in_the_other_sentence_all_look_at_cls(notebook):
-    assert set(notebook.table("looks most at")["looks most at"]) == {"[CLS]"}
 
 
 @pytest.mark.parametrize(
@@ -121,8 +93,7 @@ def test_the_sizes_can_be_estimated_as_the_text_says(notebook):
 def test_the_table_of_words_holds_more_than_half_of_22_6_million(notebook):
     sizes = notebook["sizes"]
     total = notebook["count"](notebook["encoder"])
-    assert round(total / 1e6, 1) == 22.6 and round(sizes["the table of words"] / 1e6, 1) == 11.7
-    assert sizes["the table of words"] == 30_522 * 384 > total / 2
+    assert round(total / 1e6, 1) == 22.6 and sizes["the table of words"] == 30_522 * 384 > total / 2
     assert max(sizes, key=sizes.get) == "the table of words"
     assert sum(sizes.values()) > 0.98 * total  # the three largest parts: hardly anything is left
     assert notebook.prediction("parts").question.answer == 0
@@ -154,4 +125,4 @@ def test_card_2_is_a_capital_and_its_answer_the_swapped_letter(notebook):
 
 
 def test_a_guess_is_right_in_one_of_eight(notebook):
-    assert notebook["share"].item() == pytest.approx(1 / 8, abs=0.006) and notebook.shown("12.4%")
+    assert 100 * notebook["share"].item() == pytest.approx(12.5, abs=0.6)

@@ -6,10 +6,11 @@ import re
 import pytest
 import torch
 
-from encoder_lib import RotaryPositionalEncoding, alibi_bias, explore, sinusoidal_table
-from encoder_lib.lab.clocks import principal_coordinates
-from encoder_lib.lab.ladder import deal
-from encoder_lib.lab.positions import copy_accuracy, reversal_accuracy
+from encoder_lib import RotaryPositionalEncoding, alibi_bias, sinusoidal_table
+from encoder_lib.course import explore
+from encoder_lib.course.lab.clocks import principal_coordinates
+from encoder_lib.course.lab.ladder import deal
+from encoder_lib.course.lab.positions import copy_accuracy, reversal_accuracy
 from encoder_lib.model.embedding import TokenEmbedding
 
 
@@ -97,7 +98,6 @@ def test_nothing_is_left_of_the_sines_and_of_random_numbers_more_than_everything
     for seed in range(3):
         torch.manual_seed(seed)
         assert notebook["unexplained"](torch.randn(200, 6)) > 1
-    assert notebook.shown("1.07")
 
 
 def test_the_dot_product_depends_on_the_distance_alone(notebook):
@@ -108,11 +108,6 @@ def test_the_dot_product_depends_on_the_distance_alone(notebook):
     by_formula = (distance[:, None] * speed).cos().sum(dim=1)
     for start in (5, 50, 105):
         torch.testing.assert_close(lines[1][start, start : start + 80], by_formula)
-
-
-def test_in_the_explorer_a_row_with_itself_gives_1():
-    products = torch.tensor(explore.positional()._view.panels[1].frame(0))
-    torch.testing.assert_close(products[:, 0], torch.ones(64).to(products), atol=1e-6, rtol=0)
 
 
 # A table without a formula
@@ -130,11 +125,6 @@ def test_with_more_columns_than_rows_many_matrices_fit_the_first_half():
     free = torch.linalg.svd(rows[:-5]).Vh[-1]  # a direction that no row has
     for matrix in (move, move + torch.outer(free, torch.randn(384))):
         torch.testing.assert_close(rows[:-5] @ matrix, rows[5:])
-
-
-def test_eight_directions_hold_85_percent(notebook):
-    assert round((notebook["main"].var(0).sum() / notebook["learned"].var(0).sum()).item(), 2) == 0.85
-    assert notebook.shown("0.8535")
 
 
 def test_the_directions_do_not_depend_on_the_order(notebook):
@@ -159,7 +149,7 @@ def test_in_twenty_walks_nothing_turns_in_fewer_than_60_steps_and_all_hands_keep
     for walk in notebook["walks"]:
         steps, kept = notebook["turns"](walk)
         assert steps.min() > 60 and (kept > 0.99).all()
-    assert notebook["quickest"] > 60 and notebook.shown("the quickest turn in all 20 walks takes")
+    assert notebook["quickest"] > 60
 
 
 def test_the_block_of_five_steps_has_two_eigenvalues_of_size_1_that_turn_by_5_radians(notebook):
@@ -174,25 +164,11 @@ def test_from_row_128_on_the_first_hand_is_longer(notebook):
     assert length[127:].mean() > 1.2 * length[:127].mean()
 
 
-def test_the_eigenvalues_find_the_three_clocks_that_we_know(notebook):
-    steps, kept = notebook["turns"](sinusoidal_table(200, 6, base=100))
-    speed = 100 ** (-torch.arange(0, 6, 2) / 6)
-    torch.testing.assert_close(steps, 2 * torch.pi / speed)
-    torch.testing.assert_close(kept, torch.ones(3))
-    assert notebook.shown("6.283")
-
-
 def test_the_eigenvalues_of_minilm_are_the_clocks_that_are_drawn(notebook):
     assert [round(x, 1) for x in notebook["of_minilm"].tolist()] == [5.7, 16.9, 53.6, 265.5]
     torch.testing.assert_close(notebook["of_minilm"], torch.tensor([c.wavelength for c in notebook["clocks"]]))
     assert (notebook["kept_by_minilm"] > 0.9955).all() and (notebook["kept_by_walk"] > 0.99).all()
     assert notebook["of_walk"].min() > 60
-
-
-def test_the_clocks_take_5_7_and_16_9_and_53_6_and_265_steps_and_keep_their_length(notebook):
-    clocks = notebook["clocks"]
-    assert [round(clock.wavelength, 1) for clock in clocks] == [5.7, 16.9, 53.6, 265.5]
-    assert all(abs(clock.growth - 1) < 0.005 for clock in clocks)
 
 
 def test_three_hands_go_round_and_the_fourth_does_not_come_round(notebook):
@@ -267,12 +243,6 @@ def test_the_turning_by_hand_matches_as_the_librarys(notebook):
 
 def test_base_16_and_a_width_of_8_make_each_clock_half_as_quick():
     assert 16 ** (-2 / 8) == 1 / 2
-
-
-def test_a_sum_of_word_and_position_is_compared_in_four_terms():
-    word, other, position, later = torch.randn(4, 8)
-    terms = word @ other + word @ later + position @ other + position @ later
-    torch.testing.assert_close((word + position) @ (other + later), terms)
 
 
 def test_only_alibi_notices_a_swap_and_not_the_mirror(notebook):

@@ -5,12 +5,12 @@ from itertools import pairwise
 
 import pytest
 import torch
-import torch.nn.functional as F
 from torch import nn
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from encoder_lib import LayerNorm, RMSNorm, explore, load_pretrained
-from encoder_lib.lab.plain_stack import PlainStack, plain_stack_accuracy
+from encoder_lib import LayerNorm, RMSNorm
+from encoder_lib.course import explore
+from encoder_lib.course.lab.plain_stack import PlainStack, plain_stack_accuracy
 
 SEEDS = range(3)
 
@@ -37,7 +37,6 @@ def in_fresh_stacks(notebook, function):
 
 
 def test_two_words_differ_by_about_1_5_at_the_start_and_by_1_5e_12_at_the_end(notebook):
-    assert notebook.shown("the two words differ by 1.47")
     assert notebook["plain"]["as PyTorch draws"][-1] == pytest.approx(1.5e-12, rel=0.05)
     for sizes in in_fresh_stacks(notebook, notebook["differences"]):
         assert 1.4 < sizes[0] < 1.7 and sizes[-1] < 2e-12
@@ -94,12 +93,6 @@ def test_with_root_6_a_tenth_arrives_and_with_4_it_grows_above_100_000(notebook)
 # One token, by hand
 
 
-def test_mean_5_variance_4_spread_2(notebook):
-    assert notebook.shown("mean 5, variance 4, spread 2")
-    shown = notebook.table("squared")
-    assert shown["squared"].tolist() == ["4", "0", "16", "0", "4", "0"]
-
-
 def test_a_token_ten_times_as_large_and_100_higher_comes_out_the_same(notebook):
     y, louder = notebook["normalise"](notebook["token"]), notebook["normalise"](notebook["louder"])
     torch.testing.assert_close(y, louder)
@@ -139,7 +132,7 @@ def test_the_gains_of_minilm_are_all_below_1_half_below_0_62_the_smallest_0_15(n
     gain = notebook["gain"]
     assert gain.shape == notebook["bias"].shape == (384,)
     assert gain.max() < 1 and round(gain.min().item(), 2) == 0.15
-    assert (gain < 0.625).sum() >= 192 and notebook.table("gain")["gain"].tolist() == ["0.15", "0.62", "0.92"]
+    assert (gain < 0.625).sum() >= 192
 
 
 def test_gain_and_bias_start_at_1_and_0_and_are_the_same_for_all_tokens():
@@ -156,32 +149,22 @@ def test_gain_and_bias_start_at_1_and_0_and_are_the_same_for_all_tokens():
 
 
 def test_equal_numbers_give_nan_without_epsilon_and_0_with_it(notebook):
-    assert notebook.shown("tensor([nan, nan, nan, nan])")
     assert (LayerNorm(4)(torch.full((1, 4), 3.0)) == 0).all()
 
 
 def test_only_an_epsilon_far_below_the_variance_brings_the_token_to_spread_1(notebook):
     assert notebook["quiet"].var(correction=0).item() == pytest.approx(1e-6)
-    assert notebook.table("spread after")["spread after"].tolist() == ["1.00", "1.00", "0.30", "0.03"]
-
-
-def test_bert_took_1e_12_and_pytorch_takes_1e_5():
-    assert load_pretrained("minilm").encoder.embedding.norm.eps == 1e-12
-    assert nn.LayerNorm(4).eps == LayerNorm(4).eps == 1e-5
+    assert (1e-6 / (1e-6 + torch.tensor([1e-12, 1e-5, 1e-3]))).sqrt().tolist() == pytest.approx(
+        [1, 0.3, 0.03], abs=0.005
+    )
 
 
 def test_the_layer_is_pytorchs(notebook):
-    assert notebook.shown("largest difference from PyTorch's: 0.0000")
     batch = notebook["batch"]
     assert (LayerNorm(6)(batch) - nn.LayerNorm(6)(batch)).abs().max() < 1e-12
 
 
 # Over what?
-
-
-def test_layer_norm_has_12_means_and_batch_norm_6(notebook):
-    batch = notebook["batch"]
-    assert [batch.mean(dim).numel() for dim in (2, (1, 2), (0, 1))] == [12, 3, 6]
 
 
 def test_one_new_word_moves_1_4_and_12_of_12(notebook):
@@ -217,12 +200,6 @@ def test_batch_norm_is_another_layer_in_use(notebook):
     assert torch.equal(norm.train()(sentence), norm.eval()(sentence)) and not list(norm.buffers())
 
 
-def test_the_batch_norm_by_hand_is_torchs(notebook):
-    sentence = notebook["sentence"]
-    theirs = F.batch_norm(sentence, None, None, training=True, eps=1e-12)
-    torch.testing.assert_close(notebook["normalise"](sentence, 0), theirs)
-
-
 # Half of it may do
 
 
@@ -244,10 +221,6 @@ def test_rms_norm_goes_over_the_numbers_three_times_and_layer_norm_five_times(no
         with Passes(3 * 64) as counted:
             norm(torch.randn(3, 64))
         assert counted.count == passes + 1, "and one pass that draws them"
-
-
-def test_rms_norm_has_a_gain_and_no_bias():
-    assert [name for name, _ in RMSNorm(6).named_parameters()] == ["weight"]
 
 
 def test_of_a_centred_token_rms_norm_is_layer_norm(notebook):
@@ -360,5 +333,3 @@ def test_std_is_off_by_29_percent_at_two_numbers_and_less_than_1_at_64(notebook)
 def test_in_float16_a_tiny_epsilon_is_zero_and_the_library_survives_it(notebook):
     assert torch.tensor(1e-10, dtype=torch.float16) == 0 and torch.tensor(6e-8, dtype=torch.float16) > 0
     assert torch.tensor(2e-8, dtype=torch.float16) == 0
-    assert notebook.shown("ε = 1e-10: tensor([nan, nan, nan, nan], dtype=torch.float16)")
-    assert notebook.shown("the library's, ε = 1e-10: tensor([0., 0., 0., 0.], dtype=torch.float16)")

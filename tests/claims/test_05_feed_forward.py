@@ -2,14 +2,21 @@
 
 import pytest
 import torch
-from torch import nn
 
 from encoder_lib import FeedForward, load_pretrained
-from encoder_lib.lab import ladder
-from encoder_lib.lab.curves import CURVES, breakpoints, dead_units, grid, kinks, orthogonal_least_squares, rmse, train
-from encoder_lib.lab.units import collect_activations, most_selective_units
-from encoder_lib.seeded import seeded
-from encoder_lib.training.tasks import library_sentences
+from encoder_lib.course.lab import ladder
+from encoder_lib.course.lab.curves import (
+    CURVES,
+    breakpoints,
+    dead_units,
+    grid,
+    kinks,
+    orthogonal_least_squares,
+    rmse,
+    train,
+)
+from encoder_lib.course.lab.texts import library_sentences
+from encoder_lib.course.lab.units import collect_activations, most_selective_units
 
 pytestmark = pytest.mark.long  # the notebook takes most of a minute
 
@@ -34,12 +41,6 @@ def test_units_1_and_3_speak_up_for_dog_and_unit_2_for_eats(notebook):
     assert (notebook["hidden"] > 0).tolist() == [[True, False, True], [False, True, False], [True, False, True]]
 
 
-def test_the_output_is_the_columns_times_the_hidden_numbers(notebook):
-    assert notebook.shown("dog, column by column: [4.0, 5.0]")
-    assert notebook["output"].tolist() == [[4, 5], [-3, 4], [4, 5]]
-    assert notebook.table("first number")["second number"].tolist() == ["5", "4", "5"]
-
-
 def test_the_formula_is_the_librarys_network(notebook):
     network = FeedForward(2, 3)
     parts = [notebook[name] for name in ("W1", "b1", "W2", "b2")]
@@ -61,7 +62,7 @@ def test_without_its_bend_the_network_draws_the_best_line_there_is(notebook):
     x, y, fit = grid(), CURVES["wave"](grid()), notebook["unbent"](grid())
     basis = torch.cat([x, torch.ones_like(x)], dim=1)
     line = basis @ torch.linalg.lstsq(basis, y).solution
-    assert (fit - line).abs().max() < 0.01
+    assert (fit - line).abs().max() < 0.01 and round(rmse(notebook["unbent"], "wave"), 2) == 0.56
     drawn = notebook.prediction("no_bend").result.lines
     assert len(drawn) == 3 and torch.as_tensor(drawn[2].get_ydata()).diff().diff().abs().max() < 1e-9
 
@@ -71,8 +72,6 @@ def test_with_its_bend_it_follows_the_wave(notebook):
 
 
 def test_2128_numbers_do_the_work_of_272(notebook):
-    assert notebook.shown("2,128 numbers without a bend, 272 in one map")
-    assert notebook.shown("largest difference: 0.0000") and notebook.shown("linear1.weight (64, 16)")
     x, first, second = torch.randn(50, 16), notebook["first"], notebook["network"].linear2
     torch.testing.assert_close(second(first(x)), notebook["merged"](x))
 
@@ -98,20 +97,10 @@ def test_a_hinge_turns_where_its_sum_is_zero_and_its_column_says_by_how_much():
 
 
 def test_two_units_decide_an_exclusive_or_which_is_the_case_of_the_answer(notebook):
-    shown = notebook.table("output")
-    assert shown["output"].tolist() == ["0", "1", "1", "0"]
     for own in range(8):
         for fetched in range(8):
             capital = (own % 2) ^ (fetched % 2)
             assert ladder._answer(own, fetched) % 2 == capital
-
-
-def test_a_linear_map_gives_the_outer_rows_together_as_much_as_the_inner_ones():
-    pairs = torch.tensor([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]])
-    for seed in SEEDS:
-        with seeded(seed):
-            y = nn.Linear(2, 1)(pairs)
-        assert (y[0] + y[3]).item() == pytest.approx((y[1] + y[2]).item())
 
 
 def test_seven_hinges_meet_the_zigzag_and_climb_far_above_and_below_it(notebook):
@@ -129,7 +118,7 @@ def test_training_puts_two_corners_side_by_side_and_leaves_units_that_add_nothin
 
 def test_what_the_explorer_finds():
     zigzag, steps = (orthogonal_least_squares(name, 32) for name in ("zigzag", "steps"))
-    assert rmse(zigzag[12], "zigzag") > 1e-3 > rmse(zigzag[13], "zigzag")
+    assert rmse(zigzag[13 - 1], "zigzag") > 1e-3 > rmse(zigzag[14 - 1], "zigzag")
     assert rmse(steps[31], "steps") > 0.04
     errors = {
         (name, bend): rmse(orthogonal_least_squares(name, 16, activation=bend)[15], name)
@@ -153,10 +142,6 @@ def test_gelu_dips_to_minus_0_17_and_agrees_with_relu_far_from_zero(notebook):
 def test_left_of_zero_the_slope_of_relu_is_0_and_that_of_gelu_is_not(notebook):
     left = notebook["z"] < 0
     assert not notebook["gradients"]["ReLU"][left].any() and (notebook["gradients"]["GELU"][left] != 0).all()
-
-
-def test_bert_and_minilm_bend_with_gelu():
-    assert load_pretrained().encoder.encoder.layers[0].feed_forward.activation == "gelu"
 
 
 @pytest.mark.parametrize("seed", SEEDS)
@@ -230,8 +215,9 @@ def test_the_six_units_are_among_those(notebook):
 
 def test_about_50_percent_at_least_twice_and_never_95(notebook):
     shown = sorted(notebook["right"])
-    assert 45 < shown[0] <= shown[1] < 60 and shown[2] < 95
-    assert notebook["rungs"][-1].at_most == 1.0
+    assert 45 < shown[0] <= shown[1] < 55 and 60 < shown[2] < 95
+    top = notebook["rungs"][-1]
+    assert top.at_most == 1.0 and top.model.layers[0].feed_forward.linear1.weight.shape == (128, 64)
 
 
 def test_the_cards_own_case_hardly_moves_what_it_has_fetched(notebook):

@@ -6,17 +6,9 @@ import pytest
 import torch
 import torch.nn.functional as F
 
-from encoder_lib import (
-    EncoderLayer,
-    FeedForward,
-    LayerNorm,
-    MultiHeadAttention,
-    explore,
-    from_torch,
-    load_pretrained,
-    trace,
-)
-from encoder_lib.lab import ladder
+from encoder_lib import EncoderLayer, FeedForward, MultiHeadAttention, load_pretrained, trace
+from encoder_lib.course import explore
+from encoder_lib.course.lab import ladder
 from encoder_lib.seeded import seeded
 
 pytestmark = pytest.mark.long  # the notebook takes most of a minute
@@ -51,10 +43,6 @@ def fresh(seed):
 # Parts in a row, and one plus sign
 
 
-def test_thirteen_vectors_of_384_go_in_and_come_out(notebook):
-    assert notebook.shown("in: (1, 13, 384)  out: (1, 13, 384)")
-
-
 @pytest.mark.parametrize("seed", (*SEEDS, 3))
 def test_in_a_row_the_tokens_become_one_vector_and_with_plus_signs_they_stay_what_they_were(x, seed):
     attention, network = fresh(seed)
@@ -81,13 +69,6 @@ def test_fresh_parameters_prefer_nobody(x, seed):
 # Every tensor
 
 
-def test_the_trace_is_the_list_of_the_notebook(notebook):
-    t = notebook["t"]
-    assert t["attention.scores"].shape == (1, 12, 13, 13) and t["attention.heads"].shape == (1, 12, 13, 32)
-    assert t["feed_forward.linear1"].shape == (1, 13, 1536) and t["output"].shape == (1, 13, 384)
-    assert notebook.shown("feed_forward.linear1  (1, 13, 1536)")
-
-
 def test_every_tensor_that_is_computed_is_that_of_the_trace_to_ten_decimals(notebook):
     names = {
         "attention.query": "q", "attention.key": "k", "attention.value": "v", "attention.scores": "scores",
@@ -98,7 +79,6 @@ def test_every_tensor_that_is_computed_is_that_of_the_trace_to_ten_decimals(note
     for name, variable in names.items():
         assert (notebook[variable] - notebook["t"][name]).abs().max() < 5e-11, name
     assert sorted(notebook["mine"]) == sorted(names)
-    assert notebook.shown("largest difference of 12 tensors: 0." + 10 * "0")
 
 
 def test_the_network_writes_something_very_large_for_cls(notebook):
@@ -154,10 +134,6 @@ def test_the_trace_has_no_tensor_that_the_notebook_leaves_unexplained(notebook):
         torch.testing.assert_close(t[f"attention.{name}_proj"], joined, atol=1e-10, rtol=0)
 
 
-def test_in_the_trained_block_attention_points_elsewhere_and_the_sums_where_x_points(notebook):
-    assert notebook.table("cosine with its own x")["cosine with its own x"].tolist() == ["0.21", "0.96", "0.88"]
-
-
 def test_minilm_has_six_blocks_in_post_norm_order_with_gelu():
     layers = load_pretrained().encoder.encoder.layers
     assert len(layers) == 6
@@ -188,11 +164,6 @@ def test_the_revealed_lines_are_these(notebook):
     assert (
         list(post[1:]) == pytest.approx([8] * 12, abs=1e-3) and (pre[1:] > pre[:-1]).all() and pre[-1] > 4 / 3 * pre[0]
     )
-
-
-def test_the_source_shown_holds_both_orders(notebook):
-    assert notebook.shown("x = self.norm1(x + self._attend(x, mask))")
-    assert notebook.shown("x = x + self._attend(self.norm1(x), mask)")
 
 
 @pytest.fixture
@@ -294,20 +265,6 @@ def test_modernbert_is_as_the_table_says():
     assert all((kind == "full_attention") == (i % 3 == 0) for i, kind in enumerate(kinds))  # two of three are local
 
 
-@pytest.mark.parametrize("norm_first", [False, True])
-@pytest.mark.parametrize("seed", SEEDS)
-def test_torchs_own_layer_is_no_further_away_than_rounding(norm_first, seed):
-    torch.manual_seed(seed)
-    theirs = torch.nn.TransformerEncoderLayer(48, 4, 96, dropout=0.0, batch_first=True, norm_first=norm_first)
-    words = torch.randn(2, 7, 48)
-    assert (from_torch(theirs)(words) - theirs(words)).abs().max() < 1e-14
-
-
-def test_the_difference_from_torch_is_shown_for_both_orders(notebook):
-    assert notebook.shown("norm_first=False: largest difference") and notebook.shown("norm_first=True: largest")
-    assert (notebook["ours"](notebook["words"]) - notebook["theirs"](notebook["words"])).abs().max() < 1e-14
-
-
 # The ladder
 
 
@@ -318,18 +275,13 @@ def test_with_the_residual_connection_nearly_all_are_right(notebook):
 
 
 @pytest.mark.parametrize("seed", SEEDS[1:])
-def test_nearly_all_with_other_seeds_and_without_the_plus_sign_it_depends_on_luck(seed):
-    residual = {"positions": "learned", "attention": True, "feed_forward": True}
-    _, right = ladder.train(lambda: ladder.CardModel(**residual, residual=True), seed=seed)
-    assert right > 0.97
-    _, right = ladder.train(lambda: ladder.CardModel(**residual), seed=seed)
-    assert right < 0.9
+def test_nearly_all_with_other_seeds(seed):
+    parts = {"positions": "learned", "attention": True, "feed_forward": True, "residual": True}
+    assert ladder.train(lambda: ladder.CardModel(**parts), seed=seed)[1] > 0.97
 
 
 def test_without_the_network_half_are_right(notebook):
     assert 0.46 < notebook["alone"] < 0.54
-    (shown,) = notebook.table("% right")["% right"]
-    assert 46 < float(shown) < 54
 
 
 @pytest.mark.parametrize("seed", SEEDS[1:])
@@ -368,8 +320,6 @@ def test_as_drawn_norms_buy_nothing_and_ten_times_as_large_they_buy_nearly_all(n
     as_drawn, loud = notebook["without"]
     as_drawn_with, loud_with = notebook["with_norms"]
     assert min(as_drawn, as_drawn_with) > 99 and loud_with > 99 and loud < 70
-    shown = notebook.table("norms, % right").astype(float)
-    assert shown["norms, % right"].min() >= 99 and shown["no norms, % right"].iloc[1] < 70
 
 
 @pytest.mark.parametrize("seed", SEEDS[1:])
@@ -383,24 +333,13 @@ def test_so_with_other_seeds(seed):
     assert right(False, 10, 400) < 0.7
 
 
-def test_a_norm_makes_of_any_size_the_same_size():
-    with seeded(0):
-        x, norm = torch.randn(5, 64), LayerNorm(64)
-    torch.testing.assert_close(norm(10 * x), norm(x), atol=1e-4, rtol=0)
-
-
 # Going deeper
-
-
-def test_the_accidental_wiring_is_far_off(notebook):
-    assert notebook.shown("off by 44 % of the output's length")
 
 
 def test_with_silent_branches_post_norm_is_two_norms_and_pre_norm_is_nothing(notebook):
     four, post, pre = notebook["four"], notebook["post"], notebook["pre"]
     torch.testing.assert_close(post(four), post.norm2(post.norm1(four)))
     assert torch.equal(pre(four), four) and not torch.equal(pre.eval()(four), four)
-    assert notebook.shown("two norms, difference 0.0000") and notebook.shown("nothing at all, difference 0.0000")
 
 
 def test_a_block_is_shuffled_and_padded_as_its_parts_are(notebook):

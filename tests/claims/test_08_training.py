@@ -10,8 +10,9 @@ import torch.nn.functional as F
 from places import ROOT
 
 from encoder_lib import trace
-from encoder_lib.lab import ladder
-from encoder_lib.training.tasks import IGNORE_INDEX, TASKS, Sample, weight_on
+from encoder_lib.course.lab import ladder
+from encoder_lib.course.lab.recording import weight_on
+from encoder_lib.training.tasks import IGNORE_INDEX, TASKS, Sample
 
 pytestmark = pytest.mark.long  # the notebook takes most of a minute
 
@@ -68,11 +69,6 @@ def test_the_mean_over_those_that_ask_is_what_ignore_index_does(notebook):
     torch.testing.assert_close(ours, F.cross_entropy(scores.flatten(0, 1), batch.targets.flatten()))
 
 
-def test_from_a_guess_to_no_doubt_and_right_on_held_out_rows(notebook):
-    assert notebook.shown("loss of the first step 2.5, of the last 0.0")
-    assert notebook.shown("100 % of the held-out answers are right")
-
-
 def test_watch_is_called_before_each_step(notebook):
     torch.manual_seed(0)
     calls, model, task = [], notebook["fresh_model"](TASKS["pointer"]), TASKS["pointer"]
@@ -119,7 +115,7 @@ def test_what_one_should_have_found_in_the_explorer(notebook):
     recording = notebook["recording"]
     right, weight = recording.accuracies, recording.weights[:, 0, 0]
     (step, *_) = (i for i, share in enumerate(right.tolist()) if share >= 0.9)
-    assert 42 <= step <= 50 and 0.8 < weight[step] < 0.9
+    assert step == pytest.approx(45, abs=5) and 0.8 < weight[step] < 0.9
     for x in (right, weight):
         assert 0.3 < x[30] < 0.5 and x[60] > 0.95
     assert recording.steps == list(range(150)) and len(recording.sequences) == 6 and len(recording.sample.ids) == 100
@@ -141,15 +137,6 @@ def test_a_place_drawn_at_random_is_never_the_source_and_letters_stay_free(noteb
     assert torch.equal(drawn < 0, source < 0) and (drawn[:, :8] == IGNORE_INDEX).all()
     assert (drawn != source)[:, 8:].all() and drawn.max() == 15
     assert notebook.shown(str(drawn[0, 8:].tolist())) and notebook.shown(str(source[0, 8:].tolist()))
-
-
-def test_the_control_costs_no_answer(notebook):
-    assert notebook.shown("without the place drawn at random: 100 % right")
-
-
-def test_without_the_source_arrows_guess_among_ten(notebook):
-    new = notebook["held_out"]
-    assert 7 < notebook["right_without"](notebook["model"], new, new.source) < 13
 
 
 def test_without_the_source_arrows_and_backwards_guess_and_without_another_place_lose_nothing(notebook):
@@ -260,11 +247,6 @@ def test_there_are_1430_rows_and_a_fifth_that_was_withheld_is_answered_as_well(n
     assert notebook["percent_right"](model(batch.ids), batch) > 99
 
 
-def test_training_meets_most_rows():
-    torch.manual_seed(0)
-    assert len(TASKS["brackets"].draw(250 * 64).ids.unique(dim=0)) > 1400
-
-
 # Down the ladder
 
 
@@ -284,9 +266,8 @@ def test_each_removal_costs_more_than_a_seed_does(notebook):
 
 
 def test_a_third_seed_says_the_same(notebook):
-    right = notebook["cards_right"]
-    assert right(2) > 90
-    assert abs(right(2, residual=False) - 50) < 2 and abs(right(2, feed_forward=False) - 50) < 2
+    right = notebook["cards_right"]  # the whole model and that without residual connections stand in the table below
+    assert abs(right(2, feed_forward=False) - 50) < 2
     assert abs(right(2, positions="none") - 23) < 2 and abs(right(2, attention=False) - 12.5) < 1
 
 
@@ -357,12 +338,9 @@ TABLE = {  # settings, % right after 200 steps and after 400, from three seeds e
 def test_the_table_of_seeds_and_steps(notebook, name):
     settings, *percents = TABLE[name]
     for seed, *expected in zip(SEEDS, *percents, strict=True):
-        assert cards_right_after(notebook, (200, 400), seed, **settings) == pytest.approx(expected, abs=2), seed
-
-
-def test_without_a_residual_connection_600_steps_are_not_enough(notebook):
-    for seed in SEEDS:
-        assert cards_right_after(notebook, (600,), seed, residual=False) == pytest.approx([50], abs=3), seed
+        steps = (200, 400, 600) if name == "no residual" else (200, 400)  # which 600 steps don't help either
+        right = cards_right_after(notebook, steps, seed, **settings)
+        assert right[:2] == pytest.approx(expected, abs=2) and (right[2:] or [50]) == pytest.approx([50], abs=3), seed
 
 
 def test_the_table_stands_in_the_notebook_and_allows_two_of_five_sentences():
@@ -392,17 +370,7 @@ def test_without_residual_or_network_every_letter_is_found_and_its_case_is_a_tos
     assert letter.double().mean() > 0.99 and abs(case.double().mean() - 0.5) < 0.02
 
 
-def test_four_letters_in_two_cases_make_eight_answers():
-    assert len(ladder.LETTERS) == 8 and 1 / 8 == 0.125 and ladder.LETTERS == "aAbBcCdD"
-
-
 # Keep what was learned
-
-
-def test_the_twin_gives_the_same_numbers(notebook):
-    assert notebook.shown("20 tensors in the file, largest difference 0.0000000000")
-    for mine, its in zip(notebook["model"].parameters(), notebook["twin"].parameters(), strict=True):
-        assert torch.equal(mine, its)
 
 
 # Going deeper
@@ -444,8 +412,6 @@ def test_layer_1_has_formed_by_step_70_and_layer_2_by_150(notebook):
 
 def test_of_the_tokens_of_alice_some_are_masked_some_replaced_and_some_kept(notebook):
     chosen, masked, replaced, kept = (notebook[name] for name in ("chosen", "masked", "replaced", "kept"))
-    assert notebook.shown("254 tokens, 35 chosen: 29 masked, 2 replaced, 4 kept as they are")
-    assert notebook.shown("into pablo book her sister")
     assert torch.equal(masked.int() + replaced.int() + kept.int(), chosen.int())
     given, ids, targets = notebook["given"], notebook["ids"], notebook["targets"]
     assert torch.equal(given[~masked & ~replaced], ids[~masked & ~replaced])
@@ -458,3 +424,12 @@ def test_in_the_long_run_it_is_15_80_10_and_10_percent():
     shares = [chosen.double().mean()]
     shares += [x[chosen].double().mean() for x in (fate < 0.8, (fate >= 0.8) & (fate < 0.9), fate >= 0.9)]
     assert [round(x.item(), 2) for x in shares] == [0.15, 0.8, 0.1, 0.1]
+
+
+def test_one_process_prints_the_losses_of_two_and_a_third_of_the_file_is_the_model(notebook, capsys):
+    notebook["learn_alone"](["reverse", "--every", "20", "--steps", "60"])
+    losses = [line for line in capsys.readouterr().out.splitlines() if line.startswith("step")]
+    assert len(losses) == 3 and all(notebook.shown(line) for line in losses)
+    model, optimiser, steps, random = notebook["numbers"]
+    tensors = sum(name.startswith("model.") for name in notebook["saved"])
+    assert (optimiser, steps) == (2 * model + tensors, 1) and 0.32 < model / (model + optimiser + random) < 0.34

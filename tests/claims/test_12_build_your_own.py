@@ -4,12 +4,10 @@ import re
 
 import pytest
 import torch
-from torch import nn
 
-from encoder_lib.checks import parts
-from encoder_lib.lab import ladder
+from encoder_lib.course.checks import parts
+from encoder_lib.course.lab import ladder
 from encoder_lib.seeded import seeded
-from encoder_lib.workshop import Workshop
 
 pytestmark = pytest.mark.long  # the notebook takes half a minute
 
@@ -21,21 +19,6 @@ def numbers_of_the_notebook():
     torch.set_default_dtype(torch.float64)
     yield
     torch.set_default_dtype(before)
-
-
-def test_untouched_every_part_is_lent_and_the_board_says_so(notebook):
-    assert notebook["mine"].own == [] and notebook.shown("yours: 0 of 9 parts; lent by the library: Embedding")
-    assert set(notebook.table("whose")["whose"]) == {"the library's"}
-
-
-def test_nothing_of_earlier_notebooks_is_written_yet(notebook):
-    assert set(notebook.table("grows into")["written"]) == {"not yet"}
-    assert notebook.shown("multi_head in 04_attention has not been written yet")
-
-
-def test_the_small_encoder_has_as_many_parameters_as_the_cell_says(notebook):
-    count = sum(parameter.numel() for parameter in notebook["small"].parameters())
-    assert notebook.shown(f"{count:,} parameters") and count == 38_208
 
 
 def test_the_cards_are_answered(notebook):
@@ -59,27 +42,9 @@ def test_the_difference_to_pytorch_is_rounding(notebook):
     assert 0 < notebook["difference"] < 1e-13
 
 
-def test_pytorchs_mask_is_true_for_what_must_not_be_looked_at():
-    layer = nn.TransformerEncoderLayer(4, 1, 4, batch_first=True, dropout=0.0).eval()
-    x, hidden = torch.randn(1, 3, 4), torch.tensor([[False, False, True]])
-    other = x.clone()
-    other[0, 2] += 1
-    same = [layer(each, src_key_padding_mask=hidden)[0, :2] for each in (x, other)]
-    torch.testing.assert_close(*same)
-
-
-def test_a_hundred_tensors_for_a_hundred_parameters(notebook):
-    assert len(notebook["published"]) == len(notebook["sizes"]) == 100
-    assert notebook.shown("100 tensors in the file, 100 parameters in your encoder")
-
-
 def test_the_first_twenty_names_are_what_stands_before_the_blocks_and_the_first_block(notebook):
     assert len(notebook["names"]) == len(notebook["own_names"]) == 20
     assert notebook["own_names"][4:] == [name for name in notebook["sizes"] if name.startswith("blocks.0.")]
-
-
-def test_without_names_the_library_finds_each_place(notebook):
-    assert notebook.shown("loaded by the library, which found each place by what your parts compute")
 
 
 def test_it_is_minilm(notebook):
@@ -161,16 +126,3 @@ def test_the_tokens_of_the_two_do_differ(notebook):
     dogs = [tokenizer.encode(text).tokens.index("dog") for text in notebook["bites"][:2]]
     cosine = torch.nn.functional.cosine_similarity(first[dogs[0]], second[dogs[1]], dim=0)
     assert cosine < 0.97
-
-
-def test_untouched_no_line_is_the_readers_and_the_page_says_so(notebook):
-    assert notebook.shown("lines of code written: 0")
-    assert sum(parameter.numel() for parameter in notebook["encoder"].parameters()) == 22_564_608
-    assert notebook.shown("A Transformer encoder: 0 of 9 parts written by hand")
-    assert notebook.shown("MiniLM's 22,564,608 parameters loaded by: the library")
-
-
-def test_the_workshop_of_the_notebook_is_made_of_its_own_cells(notebook):
-    mine = notebook["mine"]
-    assert isinstance(mine, Workshop)
-    assert all(mine.given[name] is notebook[name] for name in mine.given)

@@ -18,10 +18,10 @@ from pathlib import Path
 import psutil
 import pytest
 from labserver import SETTINGS, free_port
-from notebook_page import FINISHED, STATE, NotebookPage
+from notebook_page import CODE_CELLS, FINISHED, STATE, NotebookPage
 from places import ROOT
 
-from encoder_lib import explore
+from encoder_lib.course import explore
 
 HERE = Path(__file__).parent
 CLASSROOM = ROOT / ".classroom"
@@ -127,11 +127,12 @@ class Student(NotebookPage):
 
     def start_all_cells(self):
         """Run every cell, and wait for nothing."""
+        self.ran = self.page.evaluate(CODE_CELLS)
         self.page.evaluate("() => { jupyterapp.commands.execute('notebook:run-all-cells'); }")
 
     def wait_for_all_cells(self):
         """Until every cell has run, or one has failed."""
-        self.page.wait_for_function(FINISHED, timeout=PATIENCE * 1000)
+        self.page.wait_for_function(FINISHED, arg=self.ran, timeout=PATIENCE * 1000)
 
     def press(self, key, control):
         """Press a key on a control of the notebook's first explorer."""

@@ -1,13 +1,12 @@
 """The front end's modules as a browser loads them by itself, file by file, on a page that takes nothing else."""
 
 import json
-from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
 from lab_fixtures import browser  # noqa: F401
 
-from encoder_lib.explore.widget import front_end
+from encoder_lib.course.explore.widget import front_end
 
 HOME = "http://front.end"
 POLICY = "default-src 'none'; script-src 'self' blob:; img-src blob:; style-src 'unsafe-inline'"
@@ -81,9 +80,3 @@ def modules(browser):  # noqa: F811
     yield modules
     assert modules.problems == []
     modules.page.close()
-
-
-@pytest.fixture(scope="session")
-def folder():
-    """Where the modules lie."""
-    return Path(front_end.FOLDER)

@@ -33,18 +33,6 @@ def layouts(modules):
     return modules.call("layout.js", "layOut", CASES)
 
 
-def test_a_layout_depends_on_sizes_alone(modules, layouts):
-    """Asked in another order, of sizes that cannot be written to, it is the same."""
-    script = """({ layout }, cases) => {
-      const freeze = (thing) => {
-        for (const part of Object.values(thing)) if (typeof part === 'object') freeze(part);
-        return Object.freeze(thing);
-      };
-      return cases.map(([panels, total]) => layout.layOut(freeze(panels), total));
-    }"""
-    assert modules.run(script, CASES[::-1]) == layouts[::-1]
-
-
 def test_panels_stand_level(layouts):
     """Tops, bottom margins and lines of the title are shared; no plot is taller than the tallest, and all are there."""
     for (panels, _), laid in zip(CASES, layouts, strict=True):

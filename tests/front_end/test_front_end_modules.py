@@ -1,28 +1,43 @@
-"""A browser loads the modules by itself and gets what the joined script has."""
+"""The script of a widget is its modules, one after another: no name is given twice, and a browser takes it as it is."""
+
+import re
+from collections import Counter
 
 import pytest
 
-from encoder_lib.explore.widget import front_end
-from encoder_lib.explore.widget.front_end.join import EXPORT
+from encoder_lib.course.explore.widget import front_end
 
-pytestmark = pytest.mark.browser
-FILES = sorted(path.name for path in front_end.FOLDER.glob("*.js"))
-
-
-@pytest.mark.parametrize("name", FILES)
-def test_a_module_exports_what_the_joined_script_takes_from_it(modules, name):
-    """The joiner reads exports from the text; the browser knows them."""
-    source = (front_end.FOLDER / name).read_text(encoding="utf-8")
-    expected = ["default"] if name in ("explorer.js", "prediction.js") else EXPORT.findall(source)
-    assert modules.page.evaluate("async (name) => Object.keys(await import(`/${name}`))", name) == sorted(expected)
+WIDGETS = ("explorer.js", "prediction.js")
+TOP = re.compile(r"^(?:async )?(?:function|class|const|let) (\w+)", re.MULTILINE)
 
 
-@pytest.mark.parametrize("name", ["explorer.js", "prediction.js"])
-def test_a_joined_script_loads_under_a_policy_that_allows_only_itself(modules, name):
+@pytest.mark.parametrize("widget", WIDGETS)
+def test_no_two_modules_of_a_widget_share_a_name(widget):
+    names = Counter(TOP.findall(front_end.script(widget)))
+    assert len(names) > 10 and [name for name, times in names.items() if times > 1] == []
+
+
+@pytest.mark.parametrize("widget", WIDGETS)
+def test_a_script_takes_nothing_and_gives_the_widget_alone(widget):
+    script = front_end.script(widget)
+    assert script.count("export ") == script.count("export default { initialize, render };") == 1
+    assert "import " not in script
+
+
+def test_no_module_is_left_over():
+    scripts = "".join(map(front_end.script, WIDGETS))
+    for path in front_end.FOLDER.glob("*.js"):
+        source = path.read_text(encoding="utf-8")
+        assert front_end.EXPORT.sub("", front_end.IMPORT.sub("", source)) in scripts, path.name
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize("widget", WIDGETS)
+def test_a_script_loads_under_a_policy_that_allows_only_itself(modules, widget):
     """As anywidget loads it: from a blob, with nothing else allowed on the page."""
     load = """async (script) => {
       const url = URL.createObjectURL(new Blob([script], {type: 'text/javascript'}));
       const { default: widget, ...others } = await import(url);
       return [Object.keys(widget), Object.keys(others)];
     }"""
-    assert modules.page.evaluate(load, front_end.script(name)) == [["initialize", "render"], []]
+    assert modules.page.evaluate(load, front_end.script(widget)) == [["initialize", "render"], []]

@@ -4,10 +4,11 @@ from functools import lru_cache
 
 import torch
 
-from encoder_lib import explore, load_pretrained
-from encoder_lib.explore import Checkbox, Range, Select
+from encoder_lib import load_pretrained
+from encoder_lib.course import explore
+from encoder_lib.course.explore import Checkbox, Range, Select
+from encoder_lib.course.lab.recording import Recording
 from encoder_lib.training.fit import fit
-from encoder_lib.training.recording import Recording
 from encoder_lib.training.tasks import TASKS, solver
 
 

@@ -79,18 +79,30 @@ window.lowestContrast = (root) => {
 };
 """
 
-# Every code cell has run, or one has failed. Read from the model: "run all" itself ends at the first error.
-FINISHED = """() => {
-  const cells = jupyterapp.shell.currentWidget.content.widgets
-    .filter((c) => c.model.type === 'code' && c.model.sharedModel.getSource().trim());
+CODE_CELLS = """() => jupyterapp.shell.currentWidget.content.widgets
+  .filter((c) => c.model.type === 'code' && c.model.sharedModel.getSource().trim()).map((c) => c.model.id)"""
+
+# Run the cells with these ids, one after the other.
+RUN = """async (ids) => {
+  const notebook = jupyterapp.shell.currentWidget.content;
+  for (const id of ids) {
+    notebook.activeCellIndex = notebook.widgets.findIndex((c) => c.model.id === id);
+    notebook.deselectAll();
+    await jupyterapp.commands.execute('notebook:run-cell');
+  }
+}"""
+
+# Each of these cells has run, or one has failed. Read from the model: a run itself ends at the first error.
+FINISHED = """(ids) => {
+  const cells = jupyterapp.shell.currentWidget.content.widgets.filter((c) => ids.includes(c.model.id));
   const failed = (c) => c.model.outputs.toJSON().some((o) => o.output_type === 'error')
     && !(c.model.getMetadata('tags') || []).includes('raises-exception');
   const ran = (c) => c.model.executionCount != null && c.model.executionState !== 'running';
   return kernelIdle() && (cells.every(ran) || cells.some(failed));
 }"""
 
-CELL_ERRORS = """() => jupyterapp.shell.currentWidget.content.widgets.flatMap((cell, index) => {
-  if (cell.model.type !== 'code' || !cell.model.sharedModel.getSource().trim()) return [];
+CELL_ERRORS = """(ids) => jupyterapp.shell.currentWidget.content.widgets.flatMap((cell, index) => {
+  if (!ids.includes(cell.model.id)) return [];
   const announced = (cell.model.getMetadata('tags') || []).includes('raises-exception');
   const error = cell.model.outputs.toJSON().find((o) => o.output_type === 'error');
   if (error && !announced) return [`cell ${index}: ${error.ename}: ${error.evalue}`];
@@ -136,15 +148,20 @@ class NotebookPage:
         return self.page.locator(".jp-OutputArea-output img").evaluate_all(shown)
 
     def run_all(self, timeout=300):
-        """Run every cell from the top; returns when all have run, or one has failed."""
-        self.page.evaluate("() => { jupyterapp.commands.execute('notebook:run-all-cells'); }")
-        self.page.wait_for_function(FINISHED, timeout=timeout * 1000, polling=200)
+        """Run every code cell from the top."""
+        self.run(self.page.evaluate(CODE_CELLS), timeout)
+
+    def run(self, ids, timeout=300):
+        """Run the cells with these ids, in their order; returns when all have run, or one has failed."""
+        self.ran = ids
+        self.page.evaluate(f"(ids) => {{ ({RUN})(ids); }}", self.ran)
+        self.page.wait_for_function(FINISHED, arg=self.ran, timeout=timeout * 1000, polling=200)
 
     def errors(self):
         """What went wrong in cells, in widgets and in the page."""
         broken = self.page.locator(".jp-OutputArea", has_text="Error displaying widget").count()
         widgets = ["a widget is not displayed"] if broken else []
-        return self.page.evaluate(CELL_ERRORS) + widgets + self.page_errors
+        return self.page.evaluate(CELL_ERRORS, self.ran) + widgets + self.page_errors
 
     def cell_count(self):
         """The number of cells of the notebook."""

@@ -5,29 +5,32 @@ import io
 import linecache
 from contextlib import redirect_stderr, redirect_stdout
 
-import nbformat
 import pandas as pd
-from places import ROOT
+from notebook_rules import tags
 from torch import Tensor
 
-from encoder_lib.explore.questions import QUESTIONS
-from encoder_lib.explore.widget.prediction import Prediction
-from encoder_lib.notebook import tidy
+from encoder_lib.course.explore.questions import QUESTIONS
+from encoder_lib.course.explore.widget.prediction import Prediction
+from encoder_lib.course.notebook import tidy
 
 
 class Run:
     """A notebook after its code cells have run, in this process. `run["name"]` is one of its variables."""
 
-    def __init__(self, notebook):
-        self.variables, self.texts, self.values = {"__name__": "__main__"}, [], []
-        for cell in notebook.cells:
-            if cell.cell_type == "code":
-                self._run(cell.source, raises="raises-exception" in cell.metadata.get("tags", []))
+    def __init__(self, notebook, after=lambda cell, value: None):
+        self.variables = {"__name__": "__main__"}
+        self.values, self.texts, self.wrapped = [], [], []  # of each cell; the last as a kernel wraps wide tables
+        self.cells = [cell for cell in notebook.cells if cell.cell_type == "code"]
+        for cell in self.cells:
+            self._run(cell.source, raises="raises-exception" in tags(cell))
+            after(cell, self.values[-1])
 
-    @classmethod
-    def of(cls, stem):
-        """Run the notebook of that name, without its ending."""
-        return cls(nbformat.read(ROOT / "notebooks" / f"{stem}.ipynb", as_version=4))
+    def differences(self):
+        """What cells show where they should show what is stored, without those whose outputs are not compared."""
+        for cell, text in zip(self.cells, self.wrapped, strict=True):
+            stored = "".join(out.get("text") or out.get("data", {}).get("text/plain", "") for out in cell.outputs)
+            if not {"nbval-ignore-output", "raises-exception"} & set(tags(cell)) and stored.split() != text.split():
+                yield f"{text} instead of {stored}"
 
     def _run(self, source, *, raises):
         printed, value = io.StringIO(), None
@@ -42,6 +45,7 @@ class Run:
                 assert not raises, f"tagged raises-exception, and raises none: {source!r}"
         self.values.append(value)
         self.texts.append(printed.getvalue() + as_text(value))
+        self.wrapped.append(printed.getvalue() + as_text(value, width=80))
 
     def __getitem__(self, name):
         return self.variables[name]
@@ -78,10 +82,10 @@ def evaluate(source, variables):
     return None if last is None else eval(compile(ast.Expression(last.value), file, "eval"), variables)
 
 
-def as_text(value):
-    """What a notebook shows of a value, as text."""
+def as_text(value, width=None):
+    """What a notebook shows of a value, as text; a table that is wider is wrapped."""
     if value is None:
         return ""
     if isinstance(value, pd.DataFrame):
-        return value.to_string()
+        return value.to_string(line_width=width)
     return repr(tidy(value)) if isinstance(value, Tensor) else repr(value)

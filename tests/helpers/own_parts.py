@@ -3,8 +3,8 @@
 from answers import ANSWERS
 from torch import nn
 
-from encoder_lib.workshop import Workshop
-from encoder_lib.workshop.own import CHECKS
+from encoder_lib.course.workshop import Workshop
+from encoder_lib.course.workshop.own import CHECKS
 
 ONE = {check: next(iter(right.values())) for check, (right, _) in ANSWERS.items()}
 OTHER = {check: list(right.values())[-1] for check, (right, _) in ANSWERS.items()}

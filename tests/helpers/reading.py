@@ -12,7 +12,6 @@ from places import ROOT
 
 FOLDER = ROOT / "notebooks"
 LONG = 2  # seconds: a training, most often
-LARGE = ("09_pretrained.ipynb", "11_fast_encoder.ipynb", "12_build_your_own.ipynb")  # going back wants more than 1 GiB
 
 
 class Reader:
@@ -20,7 +19,6 @@ class Reader:
 
     def __init__(self, path):
         self.path = path
-        self.whole = False  # whether every cell has run
         self.slow = set()  # ids of cells that have taken their time, and whose output is not compared
         self.notebook = nbformat.read(path, as_version=4)
         self.stored = {cell.id: said(cell) for cell in code_cells(self.notebook)}

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from encoder_lib.explore import Explorer, Heatmap, View
+from encoder_lib.course.explore import Explorer, Heatmap, View
 
 HOSTILE = ["$x^$", "<b>", "<img src=x onerror=alert(1)>", "😀", "你好", "\ud800", "", "a\nb\x00", "w" * 1_000_000]
 

@@ -10,7 +10,7 @@ from notebook_rules import tags
 from notebook_run import Run
 from places import ROOT
 
-from encoder_lib.workshop.own import CHECKS
+from encoder_lib.course.workshop.own import CHECKS
 
 pytestmark = pytest.mark.long  # the notebook takes half a minute each time
 

@@ -1,7 +1,7 @@
-"""What readers do to a notebook: run a cell twice, go back, restart the kernel. It goes on working.
+"""What readers do to a notebook: go back, restart the kernel. It goes on working.
 
-`make test-long` runs these tests on the poorest machine (see machines.py), so that what is stored is also what that
-machine shows.
+`make test-long` tries it on the notebooks that have changed, and once a week on all. That each cell runs twice in a
+row, and shows the same, stands in `tests/tools/twice.py`.
 """
 
 import nbformat
@@ -9,7 +9,7 @@ import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell
 from notebook_rules import code_cells, tags
 from places import NOTEBOOKS
-from reading import FOLDER, LARGE, joined, lacks, reading, sections
+from reading import FOLDER, joined, lacks, reading, sections
 
 CLINIC = FOLDER / "10_debugging_clinic.ipynb"
 
@@ -58,25 +58,10 @@ def test_the_course_says_what_to_do_after_a_restart():
 
 
 @pytest.mark.long
-def test_a_cell_that_runs_twice_shows_what_is_stored_both_times(reader):
-    """From the top: each cell twice at once, and the cells after it work.
-
-    A training runs once, here alone: it takes its time, and what it shows is not compared.
-    """
-    for cell in code_cells(reader.notebook):
-        assert reader.run_and_compare([cell]) == {}
-        if cell.id not in reader.slow:
-            assert reader.run_and_compare([cell]) == {}
-    reader.whole = True
-
-
-@pytest.mark.long
 def test_sections_run_again_from_the_last_to_the_first(reader):
     """After the whole run, one goes back section by section, and each shows what is stored."""
-    if reader.path.name in LARGE:
-        pytest.skip("it takes more than the poorest machine has: test_going_back.py does it")
+    assert reader.run_and_compare(code_cells(reader.notebook)) == {}
     _, *others = sections(reader.notebook)
-    assert reader.whole or reader.run_all(code_cells(reader.notebook)) == {}
     assert reader.go_back(others) == {}
 
 

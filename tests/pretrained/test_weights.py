@@ -2,7 +2,7 @@
 
 import pytest
 import torch
-from bert_folders import WORDS, bert, config, cut, difference, gone, made_folder, save, weights, written
+from bert_folders import WORDS, bert, config, cut, difference, made_folder, save, weights, written
 from safetensors.torch import load_file, save_file
 
 from encoder_lib import load_pretrained
@@ -31,61 +31,42 @@ def test_the_file_of_a_pretraining_model(hugging, tmp_path, old_names):
     assert difference(load_pretrained(tmp_path, dtype=F64), theirs.bert.double(), len(WORDS), 24) <= 1e-10
 
 
-QUERY = "encoder.layer.1.attention.self.query.weight"
+FILE, NONE_OF_IT = "model.safetensors", "not a safetensors file"
+QUERY, TYPES = "encoder.layer.1.attention.self.query.weight", "embeddings.token_type_embeddings.weight"
+
+
+def put(name, *shape, dtype=None):
+    """Spoil the weights: under that name stand zeros of that shape."""
+    return weights(lambda w: w.update({name: torch.zeros(shape, dtype=dtype)}))
+
+
+def filled(number):
+    """Spoil the weights by one number."""
+    return weights(lambda w: w[QUERY][0, :1].fill_(number))
+
+
+def renamed(folder):
+    """Only a file of another kind is there."""
+    (folder / FILE).rename(folder / "pytorch_model.bin")
+
+
 BAD = {
-    "no weights": (gone("model.safetensors"), FileNotFoundError, "model.safetensors: expected a file, got nothing"),
-    "folder as weights": (made_folder("model.safetensors"), FileNotFoundError, "expected a file, got a folder"),
-    "empty": (written("model.safetensors", b""), ValueError, "not a safetensors file"),
-    "web page": (written("model.safetensors", b"\n<!DOCTYPE html><p>" + b"x" * 99), ValueError, "web page"),
-    "LFS pointer": (
-        written("model.safetensors", b"version https://git-lfs.github.com/spec/v1\noid sha256:1\n"),
-        ValueError,
-        "not a safetensors file.*git lfs pull",
-    ),
-    "zip pickle": (written("model.safetensors", b"PK\3\4" + b"\0" * 99), ValueError, "not a safetensors.*never read"),
-    "pickle": (written("model.safetensors", b"\x80\4\x95" + b"\0" * 99), ValueError, "not a safetensors.*never read"),
-    "random bytes": (written("model.safetensors", bytes(range(256)) * 9), ValueError, "not a safetensors file"),
-    "huge header": (written("model.safetensors", b"\xff" * 7 + b"\x7f{}"), ValueError, "not a safetensors file"),
-    "cut in the header": (cut(0.1), ValueError, "not a safetensors file"),
-    "cut in the numbers": (cut(0.9), ValueError, "not a safetensors file"),
-    "NaN": (weights(lambda w: w[QUERY][0].fill_(torch.nan)), ValueError, f"{QUERY}.*non-finite"),
-    "infinity": (weights(lambda w: w[QUERY][0, :1].fill_(-torch.inf)), ValueError, "non-finite"),
+    "a pickle alone": (renamed, FileNotFoundError, "model.safetensors: expected a file, got nothing"),
+    "folder as weights": (made_folder(FILE), FileNotFoundError, "expected a file, got a folder"),
+    "web page": (written(FILE, b"\n<!DOCTYPE html><p>" + b"x" * 99), ValueError, "web page"),
+    "zip pickle": (written(FILE, b"PK\3\4" + b"\0" * 99), ValueError, f"{NONE_OF_IT}.*never read"),
+    "cut in the numbers": (cut(0.9), ValueError, NONE_OF_IT),
+    "NaN": (filled(torch.nan), ValueError, f"{QUERY}.*non-finite"),
+    "infinity": (filled(-torch.inf), ValueError, "non-finite"),
     "missing weight": (weights(lambda w: w.pop(QUERY)), KeyError, QUERY),
-    "missing types": (
-        weights(lambda w: w.pop("embeddings.token_type_embeddings.weight")),
-        KeyError,
-        "token_type_embeddings",
-    ),
-    "wrong shape": (
-        weights(lambda w: w.update({QUERY: torch.zeros(12, 13)})),
-        ValueError,
-        r"expected shape \(12, 12\), got \(12, 13\)",
-    ),
-    "transposed": (
-        weights(lambda w: w.update({"encoder.layer.0.output.dense.weight": torch.zeros(20, 12)})),
-        ValueError,
-        r"expected shape \(12, 20\), got \(20, 12\)",
-    ),
-    "no token type": (
-        weights(lambda w: w.update({"embeddings.token_type_embeddings.weight": torch.zeros(0, 12)})),
-        ValueError,
-        "token_type_embeddings.*expected shape",
-    ),
-    "integers": (
-        weights(lambda w: w.update({QUERY: torch.zeros(12, 12, dtype=torch.int32)})),
-        ValueError,
-        "floating-point numbers.*got I32",
-    ),
-    "unknown weight": (
-        weights(lambda w: w.update({"adapter.weight": torch.zeros(3)})),
-        ValueError,
-        "adapter.weight",
-    ),
-    "a name twice": (
-        weights(lambda w: w.update({f"bert.{QUERY}": torch.zeros(12, 12)})),
-        ValueError,
-        "twice",
-    ),
+    "missing types": (weights(lambda w: w.pop(TYPES)), KeyError, TYPES),
+    "wrong shape": (put(QUERY, 12, 13), ValueError, r"expected shape \(12, 12\), got \(12, 13\)"),
+    "transposed": (put("encoder.layer.0.output.dense.weight", 20, 12), ValueError, r"\(12, 20\), got \(20, 12\)"),
+    "no token type": (put(TYPES, 0, 12), ValueError, "token_type_embeddings.*expected shape"),
+    "types of width 1": (put(TYPES, 2, 1), ValueError, "token_type_embeddings.*expected shape"),
+    "integers": (put(QUERY, 12, 12, dtype=torch.int32), ValueError, "floating-point numbers.*got I32"),
+    "unknown weight": (put("adapter.weight", 3), ValueError, "adapter.weight"),
+    "a name twice": (put(f"bert.{QUERY}", 12, 12), ValueError, "twice"),
     "a layer too few": (config(num_hidden_layers=1), ValueError, "encoder.layer.1"),
     "a layer too many": (config(num_hidden_layers=3), KeyError, "encoder.layer.2"),
     "another width": (config(hidden_size=24), ValueError, "expected shape"),
@@ -99,11 +80,4 @@ def test_bad_folder(copy, name):
     spoil, error, words = BAD[name]
     spoil(copy)
     with pytest.raises(error, match=words):
-        load_pretrained(copy)
-
-
-def test_only_safetensors_are_read(copy):
-    """A pickle beside nothing else stays closed."""
-    (copy / "model.safetensors").rename(copy / "pytorch_model.bin")
-    with pytest.raises(FileNotFoundError, match=r"model\.safetensors"):
         load_pretrained(copy)

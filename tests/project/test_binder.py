@@ -1,4 +1,4 @@
-"""Binder builds from binder/, with the same pins that everyone else has."""
+"""Binder builds from binder/, with the pins that everyone else has."""
 
 import shutil
 import subprocess
@@ -8,10 +8,9 @@ import tomllib
 import pytest
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
-from pins import REQUIRED, pins, version
+from pins import REQUIRED
 from places import ROOT
 
-BINDER = {name: version(pin) for name, pin in pins(ROOT / "binder/requirements.txt").items()}
 DEPENDENCIES = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["dependencies"]
 
 
@@ -41,27 +40,18 @@ def test_binder_folder_is_picked_up(dockerfile, line):
     assert line in dockerfile
 
 
-def test_binder_pins_equal_requirements():
-    """A package has one version everywhere."""
-    different = {name: version for name, version in BINDER.items() if REQUIRED.get(name) != version}
-    assert different == {}
-
-
 @pytest.mark.parametrize("dependency", DEPENDENCIES)
 def test_pins_lie_in_the_ranges_of_the_package(dependency):
     """What pyproject.toml asks for is pinned for everyone, and the pin satisfies it."""
     requirement = Requirement(dependency)
     name = canonicalize_name(requirement.name)
     assert requirement.specifier.contains(REQUIRED[name])
-    assert name in BINDER
 
 
-def test_binder_installs_the_library_and_the_cpu_build():
-    """The image has encoder_lib, and the small build of torch from its own index."""
+def test_binder_installs_the_pins_with_the_cpu_build():
+    """A package has one version everywhere; of two builds of one version pip takes the one with a local label."""
     rows = (ROOT / "binder/requirements.txt").read_text().splitlines()
-    assert "-e ." in rows
-    assert f"torch=={REQUIRED['torch']}+cpu" in rows
-    assert "--extra-index-url https://download.pytorch.org/whl/cpu" in rows
+    assert {"-r ../requirements.txt", "--extra-index-url https://download.pytorch.org/whl/cpu"} <= {*rows}
 
 
 def test_the_start_script_runs_the_command():

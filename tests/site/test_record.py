@@ -17,9 +17,9 @@ from record_all import EXPLORER, needed, plan_name
 from recordings import PLANS, Plan
 from served import served
 
-from encoder_lib import explore
-from encoder_lib.explore import Checkbox, Explorer, Heatmap, Number, Range, Select, Text, View
-from encoder_lib.explore.widget import front_end
+from encoder_lib.course import explore
+from encoder_lib.course.explore import Checkbox, Explorer, Heatmap, Range, Select, Text, View
+from encoder_lib.course.explore.widget import front_end
 
 NAMES = {"atlas": "heads atlas=True", "attend without masks": "attend masks=False"}  # of EXPLORERS among the plans
 FRAMED = {"similarity", "training_maps"}  # which are recorded as they are, whatever is in them
@@ -114,7 +114,7 @@ def test_every_explorer_of_a_notebook_has_a_plan():
 def test_cells_that_no_explorer_needs_are_left_out():
     """What gives a name, or may change the object behind it, is needed; what only draws or trains beside it is not."""
     setup, table, change, training, read, drawing, explorer, after = (
-        "from encoder_lib.notebook import setup\nimport torch\nsetup()",
+        "from encoder_lib.course.notebook import setup\nimport torch\nsetup()",
         "table = torch.rand(3, 4)\nrows = list(table)",
         "rows.append(table[0])",
         "def train(steps):\n    return torch.rand(steps)\n\n\nlosses = train(400)",
@@ -151,7 +151,7 @@ def test_stops_are_spread_evenly_where_no_plan_names_them():
     assert stops_of(Checkbox("c", True), plan) == [False, True]
     assert stops_of(Text("t", "x"), Plan({"t": ("y", "x", "z")})) == ["x", "y", "z"]
     with pytest.raises(ValueError, match=r"n: expected stops .* name them in its plan"):
-        stops_of(Number("n", 1, min=0, max=2), plan)
+        stops_of(Text("n", "x"), plan)
 
 
 def two(a, b, c):

@@ -1,0 +1,145 @@
+"""Checks of the exercises of 06_encoder_block."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor, nn
+
+from encoder_lib.course.checks.modules import made
+from encoder_lib.course.checks.verdict import Case, Verdict, examine, numbers, written
+from encoder_lib.model.encoder import EncoderLayer
+from encoder_lib.model.masks import lengths_mask
+from encoder_lib.seeded import seeded
+
+
+@dataclass(frozen=True)
+class Part:
+    """A part of a layer, called with one tensor. Its repr is its formula, so that a verdict can be followed by hand."""
+
+    formula: str
+    function: Callable[[Tensor], Tensor]
+
+    def __call__(self, *inputs: Tensor) -> Tensor:
+        if len(inputs) != 1:
+            raise TypeError(f"expected one tensor, got {len(inputs)}: try attention(x), feed_forward(x), norm1(x)")
+        return self.function(*inputs)
+
+    def __repr__(self) -> str:
+        return self.formula
+
+
+BY_HAND = (
+    Part("attention(x) = 10 · x", lambda x: 10 * x),
+    Part("feed_forward(x) = x²", lambda x: x**2),
+    Part("norm1(x) = x / 2", lambda x: x / 2),
+    Part("norm2(x) = x − 1", lambda x: x - 1),
+)
+
+
+def _cases() -> list[Case]:
+    one, layer = torch.tensor([[1.0, 2.0]], dtype=torch.float64), _layer(4, 2, 6, norm_first=False)
+    real = (
+        Part("a real attention", lambda x: layer.attention(x, x, x)),
+        Part("a real feed-forward", layer.feed_forward),
+        Part("a LayerNorm", layer.norm1),
+        Part("another LayerNorm", layer.norm2),
+    )
+    return [
+        Case("one token, to follow by hand", (one, *BY_HAND)),
+        Case("a batch of sequences", (numbers(2, 5, 4), *real)),
+    ]
+
+
+def check_block(attempt: Callable) -> Verdict:
+    """block(x, attention, feed_forward, norm1, norm2): the parts wired in post-norm order, x (…, T, D) -> (…, T, D)."""
+
+    def reference(x: Tensor, attention: Part, feed_forward: Part, norm1: Part, norm2: Part) -> Tensor:
+        x = norm1(x + attention(x))
+        return norm2(x + feed_forward(x))
+
+    return examine("block", attempt, reference, _cases())
+
+
+def check_pre_norm_block(attempt: Callable) -> Verdict:
+    """pre_norm_block(x, attention, feed_forward, norm1, norm2): the same parts in pre-norm order."""
+
+    def reference(x: Tensor, attention: Part, feed_forward: Part, norm1: Part, norm2: Part) -> Tensor:
+        x = x + attention(norm1(x))
+        return x + feed_forward(norm2(x))
+
+    return examine("pre_norm_block", attempt, reference, _cases())
+
+
+def check_encoder_layer(attempt: Callable) -> Verdict:
+    """Block(d_model, n_heads, d_ff, norm_first), called with (x, mask): a layer as a class, x (B, T, D) -> (B, T, D).
+
+    Its parts are attention, feed_forward, norm1 and norm2, as in EncoderLayer.
+    """
+
+    def output(d_model: int, n_heads: int, d_ff: int, norm_first: bool, x: Tensor, mask: Tensor | None) -> object:
+        """What a block with the parameters of our layer makes of x."""
+        block = made(attempt, d_model, n_heads, d_ff, norm_first, name="Block")
+        given = (x,) if mask is None else (x, mask)
+        written(block(*given))  # before its parts are asked for
+        _fill(block, _layer(d_model, n_heads, d_ff, norm_first).state_dict())
+        return block(*given)
+
+    def reference(d_model: int, n_heads: int, d_ff: int, norm_first: bool, x: Tensor, mask: Tensor | None) -> Tensor:
+        return _layer(d_model, n_heads, d_ff, norm_first)(x, mask).detach()
+
+    padding = lengths_mask(torch.tensor([4, 2]))
+    cases = [
+        Case("one token, post-norm", (4, 2, 8, False, numbers(1, 1, 4), None)),
+        Case("three tokens, post-norm", (4, 2, 6, False, numbers(1, 3, 4), None)),
+        Case("a batch of two", (6, 3, 6, False, numbers(2, 4, 6), None)),
+        Case("padding in the second sentence", (6, 3, 6, False, numbers(2, 4, 6), padding)),
+        Case("three tokens, pre-norm", (4, 2, 6, True, numbers(1, 3, 4), None)),
+        Case(
+            "pre-norm, with padding", (6, 1, 12, True, numbers(2, 4, 6), padding), hint="padding in the second sentence"
+        ),
+    ]
+    return examine("encoder_layer", output if callable(attempt) else attempt, reference, cases)
+
+
+def _layer(d_model: int, n_heads: int, d_ff: int, norm_first: bool) -> EncoderLayer:
+    """A layer in float64 with parameters that are always the same, and gains and biases that are not 1 and 0."""
+    with seeded(0):
+        layer = EncoderLayer(d_model, n_heads, d_ff, norm_first=norm_first).double()
+    for seed, parameter in enumerate(layer.parameters()):
+        parameter.data += 0.3 * numbers(*parameter.shape, seed=seed)
+    return layer
+
+
+def _fill(block: nn.Module, parameters: dict[str, Tensor]) -> None:
+    """Give a block these parameters. Raises in words what the block lacks, or has besides."""
+    own = block.state_dict()
+    if missing := [name for name in parameters if name not in own]:
+        raise ValueError(
+            f"expected the parameters of attention, feed_forward, norm1 and norm2, but {missing[0]} is missing"
+        )
+    if extra := [name for name in own if name not in parameters]:
+        raise ValueError(
+            f"expected no parameters but those of attention, feed_forward, norm1 and norm2, got {extra[0]}"
+        )
+    for name, wanted in parameters.items():
+        if own[name].shape != wanted.shape:
+            raise ValueError(f"{name}: expected shape {tuple(wanted.shape)}, got {tuple(own[name].shape)}")
+    block.load_state_dict(parameters)
+
+
+def check_count_parameters(attempt: Callable) -> Verdict:
+    """count_parameters(d_model, n_heads, d_ff): how many numbers an encoder layer learns."""
+
+    def reference(d_model: int, n_heads: int, d_ff: int) -> Tensor:
+        attention, norms = 4 * (d_model**2 + d_model), 2 * 2 * d_model
+        return torch.tensor(attention + 2 * d_model * d_ff + d_ff + d_model + norms)
+
+    cases = [
+        Case("every size 1", (1, 1, 1)),
+        Case("a wider network", (1, 1, 5)),
+        Case("wider vectors", (2, 1, 3)),
+        Case("two heads", (2, 2, 3)),
+        Case("the original base model", (512, 8, 2048)),
+    ]
+    return examine("count_parameters", attempt, reference, cases)

@@ -1,0 +1,416 @@
+"""Checks of the parts that a reader builds in 12_build_your_own; its last two are those of 08 and 09."""
+
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from encoder_lib.course.checks import parts
+from encoder_lib.course.checks.modules import made
+from encoder_lib.course.checks.verdict import (
+    UNWRITTEN,
+    Probe,
+    Unwritten,
+    Verdict,
+    diagnose,
+    difference,
+    numbers,
+    written,
+)
+from encoder_lib.model.masks import lengths_mask
+from encoder_lib.seeded import seeded
+
+
+@dataclass(frozen=True)
+class Trial:
+    """One input to try a part on: what it tests, the sizes that the part is made with, the inputs.
+
+    And its hint's name where that is not the label.
+    """
+
+    label: str
+    sizes: tuple
+    inputs: tuple
+    hint: str = ""
+    plain: bool = False  # simple numbers in the parameters, so that the result can be followed by hand
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A kind of part: its name, the library's class for it, and the trials, of which the last tells all apart."""
+
+    name: str
+    build: Callable[..., nn.Module]
+    trials: tuple[Trial, ...]
+    cut: bool = False  # a linear map that makes several vectors at once counts as several
+
+    def groups(self, part: nn.Module, sizes: tuple) -> list[parts.Group]:
+        return parts.groups(part, sizes[0] if self.cut else None)
+
+    def reference(self, trial: Trial) -> tuple[nn.Module, list[list[Tensor]]]:
+        """The library's part with parameters that are always the same, and these, group by group."""
+        with seeded(0):
+            part = self.build(*trial.sizes).double()
+        groups = self.groups(part, trial.sizes)
+        tensors = [[_drawn(piece, i, trial.plain) for piece in group] for i, group in enumerate(groups)]
+        parts.fill(groups, range(len(groups)), tensors)
+        return part, tensors
+
+
+def _drawn(piece: parts.Piece, number: int, plain: bool) -> Tensor:
+    """What a parameter is filled with: random numbers, or ones on the diagonal, counted rows, ones and zeros."""
+    shape = tuple(piece.values.shape)
+    if not plain:
+        return 0.7 * numbers(*shape, seed=number + 10 * len(shape)) + (len(shape) == 1)
+    if len(shape) == 2:
+        return torch.eye(*shape) if shape[0] == shape[1] else torch.arange(1.0, shape[0] + 1)[:, None].expand(shape)
+    return torch.zeros(shape) if "bias" in piece.name else torch.ones(shape)
+
+
+_made = partial(made, name="…")
+
+
+def _run(part: nn.Module, inputs: tuple) -> tuple[Any, str]:
+    """What a part gives for copies of the inputs, and a complaint when it changed them."""
+    mine = tuple(x.clone() if isinstance(x, Tensor) else x for x in inputs)
+    got = part(*mine)
+    changed = any(isinstance(a, Tensor) and not torch.equal(a, b) for a, b in zip(inputs, mine, strict=True))
+    return got, "the part changed its own input; make a new tensor instead" if changed else ""
+
+
+def _fitting(kind: Kind, trial: Trial, attempt: Callable) -> tuple[str, nn.Module, tuple[int, ...]]:
+    """What is wrong on this trial in words, or "", with the part and the order of parameters that comes nearest."""
+    part = _made(attempt, *trial.sizes)
+    written(_run(part, trial.inputs)[0])
+    theirs, tensors = kind.reference(trial)
+    expected = theirs(*trial.inputs).detach()
+    given = f"sizes {trial.sizes}, an input of shape {tuple(trial.inputs[0].shape)}"
+    if trial.plain:
+        given += f" holding {trial.inputs[0].tolist()}, and plain parameters"
+    nearest: tuple[float, str, tuple[int, ...]] = (torch.inf, "", ())
+    mine = kind.groups(part, trial.sizes)
+    for order in parts.orders(mine, kind.groups(theirs, trial.sizes)):
+        parts.fill(mine, order, tensors)
+        got, complaint = _run(part, trial.inputs)
+        problem = difference(given, expected, got) or complaint
+        if not problem:
+            return "", part, order
+        far = torch.inf
+        if isinstance(got, Tensor) and got.shape == expected.shape and not got.is_complex():
+            far = float((got.detach().double() - expected).abs().max().nan_to_num(torch.inf))
+        if not nearest[1] or far < nearest[0]:
+            nearest = (far, problem, order)
+    return nearest[1], part, nearest[2]
+
+
+def _tried(kind: Kind, trial: Trial, attempt: Callable) -> str:
+    return _fitting(kind, trial, attempt)[0]
+
+
+def _has_parameters(kind: Kind, attempt: Callable) -> str:
+    """Whether the part has as many parameters as the library's, of the same shapes."""
+    trial = kind.trials[0]
+    part, theirs = _made(attempt, *trial.sizes), kind.reference(trial)[0]
+    try:
+        with suppress(Exception):  # the trials tell of it
+            written(_run(part, trial.inputs)[0])
+    except Unwritten:
+        return "forward gives nothing back; is a `return` missing?" if _has_body(part) else UNWRITTEN
+    try:
+        parts.orders(kind.groups(part, trial.sizes), kind.groups(theirs, trial.sizes))
+    except ValueError as error:
+        return f"made with sizes {trial.sizes}, {error}"
+    return ""
+
+
+def _has_body(part: nn.Module) -> bool:
+    """Whether anything is computed in a module's forward: that of a stub names nothing."""
+    return bool(getattr(getattr(type(part).forward, "__code__", None), "co_names", ()))
+
+
+def _as_made(kind: Kind, attempt: Callable) -> str:
+    """Whether a part begins as the library's does, where it says with which numbers: before any training."""
+    trial = kind.trials[0]
+    expected = made(kind.build, *trial.sizes)(*trial.inputs).detach()
+    got, _ = _run(_made(attempt, *trial.sizes), trial.inputs)
+    return difference("the numbers that a new part begins with", expected, got)
+
+
+@seeded(0)
+def order_of(kind: Kind, attempt: Callable) -> tuple[type, tuple[int, ...]]:
+    """A right part's class, and in which order it has its parameters: the library's parameter i is its order[i]."""
+    _, part, order = _fitting(kind, kind.trials[-1], attempt)
+    return type(part), order
+
+
+def _same_in_training(attempt: Callable, trial: Trial) -> str:
+    """Whether a part gives the same numbers in every call; where it gives none, the trials tell of that."""
+    part = _made(attempt, *trial.sizes)
+    try:
+        before, _ = _run(part.eval(), trial.inputs)
+        after = [_run(part.train(mode), trial.inputs)[0] for mode in 6 * [True] + [False]]
+        same = all(isinstance(y, Tensor) and isinstance(before, Tensor) and torch.equal(before, y) for y in after)
+    except Exception:
+        return ""
+    return "" if same else "expected the same numbers in training, in a second call, and with eval(), got others"
+
+
+def _gradients(kind: Kind, attempt: Callable) -> str:
+    trial = kind.trials[-1]
+    problem, part, order = _fitting(kind, trial, attempt)
+    if problem:
+        return problem
+    theirs, _ = kind.reference(trial)
+    for each in (part, theirs):
+        each.zero_grad()
+        y = each(*trial.inputs)
+        if not y.requires_grad:
+            return "expected gradients to reach the parameters, got a result that carries none"
+        (y * numbers(*y.shape, seed=5)).sum().backward()
+    mine, wanted = kind.groups(part, trial.sizes), kind.groups(theirs, trial.sizes)
+    for place, group in zip(order, wanted, strict=True):
+        for piece, other in zip(mine[place], group, strict=True):
+            if piece.gradient is None:
+                return f"no gradient reaches {piece.name}"
+            if other.gradient is not None and not torch.allclose(piece.gradient, other.gradient, atol=1e-6):
+                return f"{piece.name} gets another gradient than it should"
+    return ""
+
+
+def _check(kind: Kind, attempt: Callable) -> Verdict:
+    """Look at a part's parameters, try it on every trial, then its gradients, and training against evaluation."""
+    probes = [
+        Probe("its parameters", partial(_has_parameters, kind)),
+        Probe("the same in training", partial(_same_in_training, trial=kind.trials[0])),
+        *(Probe(trial.label, partial(_tried, kind, trial), trial.hint) for trial in kind.trials),
+        Probe("gradients of all parameters", partial(_gradients, kind)),
+        *([Probe("what it begins with", partial(_as_made, kind))] if kind is NORM else []),
+    ]
+    return diagnose(kind.name, attempt, probes)
+
+
+def _ids(*rows: list[int]) -> tuple[Tensor]:
+    return (torch.tensor(rows),)
+
+
+def _x(*rows: list[float]) -> Tensor:
+    """One sequence of these tokens. (1, T, D)"""
+    return torch.tensor([rows], dtype=torch.float64)
+
+
+EMBEDDING = Kind(
+    "Embedding",
+    parts.Embedding,
+    (
+        Trial("one token", (3, 2), _ids([1]), plain=True),
+        Trial("two tokens, out of order", (3, 2), _ids([2, 0]), plain=True),
+        Trial("a batch of sequences", (5, 3), _ids([4, 1, 0], [2, 2, 3])),
+    ),
+)
+
+
+def check_own_embedding(attempt: Callable) -> Verdict:
+    """Embedding(vocab_size, d_model), called with ids (B, T): a row of a table for each -> (B, T, D)."""
+    return _check(EMBEDDING, attempt)
+
+
+POSITIONS = Kind(
+    "Positions",
+    parts.Positions,
+    (
+        Trial("one token", (1, 2), (_x([5.0, 7.0]),), plain=True),
+        Trial("three tokens, all places taken", (3, 2), (_x(*3 * [[0.0, 0.0]]),), plain=True),
+        Trial("fewer tokens than places", (5, 2), (numbers(1, 3, 2),)),
+        Trial("as many sequences as tokens", (6, 2), (numbers(3, 3, 2),)),
+    ),
+)
+
+
+def check_own_positions(attempt: Callable) -> Verdict:
+    """Positions(max_len, d_model), called with x (B, T, D): x plus the first T rows of a table -> (B, T, D)."""
+    return _check(POSITIONS, attempt)
+
+
+NORM = Kind(
+    "Norm",
+    parts.Norm,
+    (
+        Trial("one token", (4, 1e-5), (_x([2.0, 4.0, 4.0, 6.0]),), plain=True),
+        Trial("a gain and a bias", (4, 1e-5), (numbers(1, 1, 4),)),
+        Trial("a token whose numbers are all equal", (3, 1e-5), (_x([3.0, 3.0, 3.0]),)),
+        Trial("tokens of different size", (3, 1e-5), (numbers(1, 3, 3) * torch.tensor([[1.0], [10.0], [100.0]]),)),
+        Trial("a large eps", (4, 2.0), (numbers(1, 1, 4),)),
+        Trial("a batch of sequences", (5, 1e-3), (numbers(2, 4, 5) + 3,)),
+    ),
+)
+
+
+def check_own_norm(attempt: Callable) -> Verdict:
+    """Norm(d_model, eps), called with x (…, D): each token at mean 0 and variance 1, times gain, plus bias."""
+    return _check(NORM, attempt)
+
+
+SHORT, SECOND = lengths_mask(torch.tensor([3, 2])), lengths_mask(torch.tensor([4, 1, 3]))  # (B, 1, 1, T) each
+ATTENTION = Kind(
+    "Attention",
+    parts.Attention,
+    (
+        Trial("two tokens, one head", (2, 1), (_x([1.0, 0.0], [1.0, 2.0]), None), plain=True),
+        Trial("one head", (3, 1), (numbers(1, 4, 3), None)),
+        Trial("two heads", (4, 2), (numbers(1, 3, 4), None)),
+        Trial("a batch of two", (6, 2), (numbers(2, 4, 6), None)),
+        Trial("padding in the second sequence", (4, 2), (numbers(2, 3, 4), SHORT)),
+        Trial("padding in a batch of three", (6, 3), (numbers(3, 4, 6), SECOND), hint="padding in the second sequence"),
+    ),
+    cut=True,
+)
+
+
+def check_own_attention(attempt: Callable) -> Verdict:
+    """Attention(d_model, n_heads), called with x (B, T, D) and mask (B, 1, 1, T): H attentions -> (B, T, D)."""
+    return _check(ATTENTION, attempt)
+
+
+FEED_FORWARD = Kind(
+    "FeedForward",
+    parts.FeedForward,
+    (
+        Trial("one token of one number", (1, 2), (_x([1.0]),), plain=True),
+        Trial("three tokens", (2, 6), (numbers(1, 3, 2),)),
+        Trial("a batch of sequences", (3, 7), (numbers(2, 4, 3),)),
+    ),
+)
+
+
+def check_own_feed_forward(attempt: Callable) -> Verdict:
+    """FeedForward(d_model, d_ff), called with x (…, D): up to F numbers, GELU, and back down -> (…, D)."""
+    return _check(FEED_FORWARD, attempt)
+
+
+class Known(nn.Module):
+    """A part whose formula is known, and a parameter of 1 before it, so that one sees whether training reaches it."""
+
+    def __init__(self, formula: str, function: Callable[..., Tensor], *, takes_mask: bool = False):
+        super().__init__()
+        self.formula, self.function, self.takes_mask = formula, function, takes_mask
+        self.one = nn.Parameter(torch.ones((), dtype=torch.float64))
+
+    def forward(self, x: Tensor, *rest: Any, **named: Any) -> Tensor:
+        if not self.takes_mask and (rest or named):
+            raise TypeError(f"{self.formula}: expected one tensor, got {1 + len(rest) + len(named)}")
+        return self.one * self.function(x, *rest, **named)
+
+
+def _mean_of(x: Tensor, mask: Tensor | None = None) -> Tensor:
+    """The mean of the tokens that may be looked at, at every token. (B, T, D) -> (B, T, D)"""
+    real = torch.ones_like(x[..., :1]) if mask is None else mask[:, 0, 0, :, None].double()  # (B, T, 1)
+    return ((x * real).sum(dim=1, keepdim=True) / real.sum(dim=1, keepdim=True)).expand_as(x)
+
+
+def _known_parts(attention: str = "10 · x") -> tuple[Known, ...]:
+    functions = {"10 · x": lambda x, mask=None: 10 * x, "the mean of the tokens": _mean_of}
+    return (
+        Known(f"attention(x) = {attention}", functions[attention], takes_mask=True),
+        Known("feed_forward(x) = x²", lambda x: x**2),
+        Known("norm1(x) = x / 2", lambda x: x / 2),
+        Known("norm2(x) = x − 1", lambda x: x - 1),
+    )
+
+
+def _known_ends() -> tuple[Known, ...]:
+    steps = torch.arange(9.0, dtype=torch.float64)
+    return (
+        Known("embedding(id) = id", lambda ids: ids[..., None].double()),
+        Known("positions(x) = x + its place, 0, 1, …", lambda x: x + steps[: x.shape[1], None]),
+        Known("norm(x) = 3 · x", lambda x: 3 * x),
+    )
+
+
+def _known_blocks(n: int) -> tuple[Known, ...]:
+    return (
+        Known("block 1(x) = x + 1", lambda x, mask=None: x + 1, takes_mask=True),
+        Known("block 2(x) = x²", lambda x, mask=None: x**2, takes_mask=True),
+        Known("block 3(x) = x + the mean of the tokens", lambda x, mask=None: x + _mean_of(x, mask), takes_mask=True),
+    )[:n]
+
+
+def _wired(reference: Callable, known: Callable[[], tuple], inputs: tuple) -> Callable[[Callable], str]:
+    """Whether parts are put together as they should be: a question to ask of a class that takes parts."""
+
+    def look(attempt: Callable) -> str:
+        given = known()
+        got, complaint = _run(_made(attempt, *given), inputs)
+        expected = reference(*known())(*inputs).detach()
+        said = ", ".join(part.formula for part in _every(given))
+        masked = " and a mask" if len(inputs) > 1 else ""
+        return difference(f"{_shown(inputs[0])}{masked}, {said}", expected, written(got)) or complaint
+
+    return look
+
+
+def _every(given: tuple) -> list[Known]:
+    """The parts, those of the blocks among them."""
+    return [part for entry in given for part in (entry if isinstance(entry, tuple) else [entry])]
+
+
+def _shown(x: Tensor) -> str:
+    return str(x.tolist()) if x.numel() <= 12 else f"a tensor of shape {tuple(x.shape)}"
+
+
+def _keeps(known: Callable[[], tuple], inputs: tuple) -> Callable[[Callable], str]:
+    """Whether the parameters of all parts belong to the whole, and get gradients."""
+
+    def look(attempt: Callable) -> str:
+        given = known()
+        whole = _made(attempt, *given)
+        own = {id(p) for p in whole.parameters()}
+        y = whole(*inputs)
+        if y.requires_grad:
+            (y * numbers(*y.shape)).sum().backward()
+        for part in _every(given):
+            if id(part.one) not in own:
+                return f"the part of formula {part.formula} is used, and its parameters are not among parameters()"
+            if part.one.grad is None:
+                return f"no gradient reaches the part of formula {part.formula}"
+        return ""
+
+    return look
+
+
+TWO = _x([1.0], [3.0])
+
+
+def check_own_block(attempt: Callable) -> Verdict:
+    """Block(attention, feed_forward, norm1, norm2), called with x (B, T, D) and mask: the parts in post-norm order."""
+    one, mean = _known_parts, partial(_known_parts, "the mean of the tokens")
+    wired = partial(_wired, parts.Block)
+    probes = [
+        Probe("one token, to follow by hand", wired(one, (TWO[:, :1],))),
+        Probe("a mask", wired(mean, (TWO, torch.tensor([[[[True, False]]]])))),
+        Probe("a batch of two", wired(mean, (numbers(2, 3, 4), SHORT)), hint="a mask"),
+        Probe("all its parameters", _keeps(mean, (TWO,))),
+    ]
+    return diagnose("Block", attempt, probes)
+
+
+def check_own_encoder(attempt: Callable) -> Verdict:
+    """Encoder(embedding, positions, norm, blocks), called with ids (B, T) and a mask: one vector a token (B, T, D)."""
+
+    def known(n: int) -> Callable[[], tuple]:
+        return lambda: (*_known_ends(), _known_blocks(n))
+
+    wired = partial(_wired, parts.Encoder)
+    ids, mask = torch.tensor([[2, 5, 1]]), torch.tensor([[[[True, True, False]]]])
+    probes = [
+        Probe("one block, to follow by hand", wired(known(1), (ids[:, :1],))),
+        Probe("three tokens", wired(known(1), (ids,)), hint="one block, to follow by hand"),
+        Probe("two blocks", wired(known(2), (ids,))),
+        Probe("a mask", wired(known(3), (ids, mask))),
+        Probe("a batch of two", wired(known(3), (torch.tensor([[2, 5, 1], [0, 3, 0]]), SHORT))),
+        Probe("all its parameters", _keeps(known(3), (ids,))),
+    ]
+    return diagnose("Encoder", attempt, probes)

@@ -1,0 +1,167 @@
+"""Cases 1 to 5: each is what one of the five tests was made for."""
+
+from collections.abc import Callable
+from functools import partial
+
+import torch
+from torch import Tensor, nn
+
+from encoder_lib.course.checks.clinic.tools import all_true, double, no_gradient, other_shape, trainable
+from encoder_lib.course.checks.modules import (
+    count,
+    encoder_layers,
+    equal_matrices,
+    in_a_row,
+    made,
+    network,
+    of_shape,
+    run,
+)
+from encoder_lib.course.checks.verdict import Case, Probe, Verdict, diagnose, difference, examine, numbers
+from encoder_lib.model.attention import attention
+from encoder_lib.model.encoder import EncoderLayer
+from encoder_lib.model.positional import sinusoidal_table
+
+
+def check_evaluation(thing: Callable) -> Verdict:
+    """FeedForward(d_model, d_ff, dropout): dropout on the hidden numbers, in training mode alone."""
+
+    def twice(training: bool) -> float:
+        module, x = made(thing, 4, 32, 0.5).train(training), numbers(2, 3, 4)
+        return (module(x) - module(x)).abs().max().item()
+
+    def evaluating(thing: Callable) -> str:
+        moved = twice(training=False)
+        return f"the two outputs differ by up to {moved:.4f}" if moved > 1e-9 else ""
+
+    def training(thing: Callable) -> str:
+        return "" if twice(training=True) > 1e-9 else "expected dropout 0.5 to change the output, got the same twice"
+
+    def formula(thing: Callable) -> str:
+        module, x = made(thing, 4, 32, 0.5).eval(), numbers(2, 3, 4)
+        return difference("2 sequences of 3 tokens", network(module, x, 32), run(module, x))
+
+    def all_silent(thing: Callable) -> str:
+        module, x = made(thing, 4, 5, 0.99999), numbers(1, 1, 4)
+        got = run(module, x)
+        return difference("a dropout of 0.99999, the second bias alone,", of_shape(module, 4).expand(1, 1, 4), got)
+
+    def once_more(thing: Callable) -> str:
+        module, x = made(thing, 4, 32, 0.5), numbers(2, 3, 4)
+        module.eval(), run(module, x), module.train()
+        same = torch.equal(module(x), module(x))
+        return "after eval() and train(), expected dropout to be back, got the same twice" if same else ""
+
+    probes = (
+        Probe("twice in eval mode", evaluating),
+        Probe("twice in training mode", training),
+        Probe("the formula in eval mode", formula),
+        Probe("back in training mode", once_more),
+        Probe("every hidden number silent", all_silent),
+    )
+    return diagnose("Case 1, FeedForward", thing, probes)
+
+
+def check_stack(thing: Callable) -> Verdict:
+    """Stack(n_layers, d_model, n_heads, d_ff): encoder layers in a row, each with parameters of its own."""
+
+    def many(thing: Callable, n_layers: int) -> str:
+        return trainable(made(thing, n_layers, 4, 1, 6), n_layers * count(EncoderLayer(4, 1, 6)))
+
+    def apart(thing: Callable) -> str:
+        pairs = equal_matrices(made(thing, 2, 4, 1, 6))
+        return f"expected layers that begin apart, got {pairs} pairs of equal matrices" if pairs else ""
+
+    def one_by_one(thing: Callable) -> str:
+        module, x = made(thing, 3, 4, 1, 6), numbers(2, 3, 4)
+        mask = torch.tensor([[True, True, False], [True, True, True]])[:, None, None]  # (B, 1, 1, T)
+        expected = in_a_row(encoder_layers(module), x, mask)
+        return difference("three layers, and one token hidden", expected, run(module, x, mask))
+
+    probes = (
+        Probe("it runs", lambda thing: other_shape(made(thing, 2, 4, 1, 6), 2, 3, 4)),
+        Probe("what training reaches", lambda thing: no_gradient(made(thing, 2, 4, 1, 6), numbers(2, 3, 4))),
+        Probe("one layer", partial(many, n_layers=1)),
+        Probe("three layers", partial(many, n_layers=3)),
+        Probe("the first numbers", apart),
+        Probe("layers in a row", one_by_one),
+    )
+    return diagnose("Case 2, Stack", thing, probes)
+
+
+def check_torch_mask(thing: Callable) -> Verdict:
+    """attend(attention, x, real): torch's nn.MultiheadAttention on x (B, T, D), real (B, T) True where a word is."""
+
+    def look(x: Tensor, real: Tensor) -> Callable[[Callable], str]:
+        def ask(thing: Callable) -> str:
+            theirs = nn.MultiheadAttention(x.shape[-1], 1, batch_first=True, dtype=torch.float64)
+            with torch.no_grad():
+                theirs.in_proj_weight.copy_(torch.eye(x.shape[-1]).repeat(3, 1))
+                theirs.out_proj.weight.copy_(torch.eye(x.shape[-1]))
+            mask = real[:, None, :] & all_true(1, real.shape[1], 1)  # (B, T, T)
+            given = f"vectors {x.tolist()}, real {real.tolist()}" if x.numel() < 5 else f"x of shape {tuple(x.shape)}"
+            got = thing(theirs, x.clone(), real.clone())
+            return difference(given, attention(x, x, x, mask)[0], got)
+
+        return ask
+
+    lengths = torch.arange(4) < torch.tensor([[4], [1], [3]])
+    probes = (
+        Probe("a word and padding", look(double([[[1], [5]]]), torch.tensor([[True, False]]))),
+        Probe("no padding", look(double([[[1], [5]]]), all_true(1, 2))),
+        Probe("sentences of three lengths", look(numbers(3, 4, 2), lengths)),
+    )
+    return diagnose("Case 3, attend", thing, probes)
+
+
+def check_positions(thing: Callable) -> Verdict:
+    """Positions(d_model): adds the sinusoidal table, in the dtype and on the device that the module was moved to."""
+
+    def moved(dtype: torch.dtype) -> Callable[[Callable], str]:
+        def look(thing: Callable) -> str:
+            x = torch.zeros(1, 3, 4, dtype=dtype)
+            got = run(made(thing, 4).to(dtype), x)
+            problem = difference("3 zero vectors", sinusoidal_table(3, 4, dtype=dtype)[None].double(), got.double())
+            if dtype == torch.float16:
+                problem = ""  # rounding; only the dtype counts
+            return problem or ("" if got.dtype == dtype else f"{dtype} in, {got.dtype} out")
+
+        return look
+
+    def batch(thing: Callable) -> str:
+        x = numbers(2, 5, 6)
+        expected = x + sinusoidal_table(5, 6, dtype=torch.float64)
+        return difference("2 sequences of 5 tokens", expected, run(made(thing, 6), x))
+
+    def elsewhere(thing: Callable) -> str:
+        got = made(thing, 4).to("meta")(torch.zeros(1, 3, 4, dtype=torch.float64, device="meta"))
+        return "" if got.device.type == "meta" else f"after .to('meta'), the result was on {got.device}"
+
+    def fixed(thing: Callable) -> str:
+        names = [name for name, weight in made(thing, 4).named_parameters() if weight.requires_grad]
+        return f"expected nothing to train, got {', '.join(names)}" if names else ""
+
+    probes = (
+        Probe("as it was made", moved(torch.float64)),
+        Probe("after .to(torch.float32)", moved(torch.float32)),
+        Probe("after .to(torch.float16)", moved(torch.float16)),
+        Probe("on another device", elsewhere),
+        Probe("what training would change", fixed),
+        Probe("a batch", batch, hint="as it was made"),
+    )
+    return diagnose("Case 4, Positions", thing, probes)
+
+
+def check_table(thing: Callable) -> Verdict:
+    """position_table(length, d_model): sinusoidal positions (T, D)."""
+    cases = [
+        Case("one position", (1, 4)),
+        Case("one clock, two positions", (2, 2)),
+        Case("two clocks, three positions", (3, 4)),
+        Case("a long table", (200, 6)),
+    ]
+
+    def reference(length: int, d_model: int) -> Tensor:
+        return sinusoidal_table(length, d_model, dtype=torch.float64)
+
+    return examine("Case 5, position_table", thing, reference, cases)

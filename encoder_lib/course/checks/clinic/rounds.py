@@ -1,0 +1,188 @@
+"""The cases of notebook 10, and what its tests find in them.
+
+A test takes a patient, that is, something that builds an encoder when it is called, and gives what it has found: names
+and numbers. It notices something when one of them is 10⁻¹⁰ or more, or NaN, or when the encoder stops with an error.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import partial
+from numbers import Real
+from typing import TYPE_CHECKING, Any
+
+import torch
+from torch import Tensor, nn
+
+from encoder_lib import expect
+from encoder_lib.course.checks.clinic import broken, patients
+from encoder_lib.course.checks.clinic.patients import Patient
+from encoder_lib.course.checks.limit import TimeUp, run_within
+from encoder_lib.course.checks.verdict import PATIENCE
+from encoder_lib.course.notebook import table
+from encoder_lib.model.encoder import TransformerEncoder
+from encoder_lib.seeded import seeded
+from encoder_lib.training.fit import accuracy, fit
+from encoder_lib.training.tasks import reversal
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+Test = Callable[[Patient], Mapping[str, Tensor | float]]
+ROUNDING = 1e-10  # what is less is no finding: float64 keeps about 16 digits
+
+
+@dataclass(frozen=True)
+class Case:
+    """What it looks like from outside, the broken piece, and how a piece of that kind gets into an encoder."""
+
+    title: str
+    piece: Callable
+    inject: Callable[[Callable], Patient]
+
+
+CASES = (
+    Case("The score depends on the day", broken.DropsAlways, partial(patients.inject_feed_forward, dropout=0.5)),
+    Case("Too many parameters", broken.WithATemplate, patients.inject_stack),
+    Case("NaN in the longest sentence", broken.attend_with_the_mask_turned, patients.inject_torch_attend),
+    Case("Fine until it moves", broken.TableLeftBehind, patients.inject_positions),
+    Case("Nearly the same wallpaper", broken.positions_with_a_frequency_a_column, patients.inject_table),
+    Case("A network without parts", broken.LocalLayers, patients.inject_feed_forward),
+    Case("It worked with one text", broken.split_by_the_query, patients.inject_split),
+    Case("Fine at home, not on the GPU", broken.weigh_with_a_billion, patients.inject_weigh),
+    Case("Only this one sentence", broken.AddsTheIds, patients.inject_embedding),
+    Case("NaN, once in a long while", broken.weigh_with_infinity, patients.inject_weigh),
+    Case("NaN after a pause", broken.layer_norm_with_a_tiny_eps, patients.inject_norm),
+    Case("Ask twice, get two answers", broken.MadeInForward, patients.inject_self_attention),
+    Case("Padding that says something", broken.PaddingOverwritten, patients.inject_words),
+    Case("The first token knows nothing", broken.attend_to_the_past, patients.inject_attend),
+    Case("Four sentences of four tokens", broken.attend_with_a_flat_mask, patients.inject_attend_real),
+    Case("It depends on your neighbours", broken.encode_without_a_mask, patients.inject_encode),
+    Case("A mean that is no mean", broken.attend_down_the_columns, patients.inject_attend),
+    Case("Two streams", broken.block_with_two_streams, patients.inject_block),
+    Case("The small test passes", broken.attend_without_the_root, patients.inject_attend),
+    Case("Off by a factor", broken.layer_norm_by_std, patients.inject_norm),
+)
+TITLES = [f"{case.title} ({number})" for number, case in enumerate(CASES, start=1)]
+SOUND = Patient(patients.no_fault)
+
+
+def patient(case: int, piece: Callable | None = None) -> Patient:
+    """The patient of a case, counted from 1; with `piece` in the place of the broken one, if there is one.
+
+    Raises: TypeError or ValueError for no such case, TypeError for a piece that nobody can call.
+    """
+    if expect.integer("case", case, least=1) > len(CASES):
+        raise ValueError(f"case: expected 1 to {len(CASES)}, got {case}")
+    chosen = CASES[case - 1]
+    if piece is not None:
+        expect.kind("piece", piece, Callable, "a function")
+    return chosen.inject(chosen.piece if piece is None else piece)
+
+
+def cut_with(cut: Callable[[Tensor, int], Tensor]) -> Patient:
+    """An encoder whose attention cuts its vectors into heads with `cut(x, n_heads)`: (B, T, D) -> (B, H, T, K).
+
+    Raises: TypeError for what is no function.
+    """
+    expect.kind("cut", cut, Callable, "a function")
+    return patients.inject_split(lambda query, key, value, n_heads: [cut(x, n_heads) for x in (query, key, value)])
+
+
+def visit(test: Test, case: int, piece: Callable) -> "pd.DataFrame":
+    """What a test finds in a sound encoder, in the patient of a case, and in one that has your piece instead.
+
+    A row for each, a column for each thing that the test looks at. Where the encoder stops with an error, its name.
+    Raises: TypeError for a test or a piece that nobody can call, or a test that gives no mapping; TypeError or
+    ValueError for no such case; whatever the test raises on the sound encoder.
+    """
+    expect.kind("test", test, Callable, "a function")
+    expect.kind("piece", piece, Callable, "a function")
+    sound = _findings(test, SOUND)
+    found = [sound, *(_findings(test, one, sound) for one in (patient(case), patient(case, piece)))]
+    columns = {name: [one[name] for one in found] for name in sound}
+    mine = getattr(piece, "__name__", type(piece).__name__)
+    return table(columns, rows=["a sound encoder", f"patient {case}", f"with your {mine}"])
+
+
+def notices(test: Test, patient: Patient) -> bool:
+    """Whether a test finds something: a number that is more than rounding, NaN, or an error.
+
+    Raises: TypeError for a test that nobody can call, or that gives no names with numbers.
+    """
+    expect.kind("test", test, Callable, "a function")
+    try:
+        found = _ask(test, patient)
+    except (Exception, SystemExit, TimeUp):
+        return True
+    return not all(abs(value) < ROUNDING for value in numbers_found(found).values())
+
+
+def fault_matrix(tests: Sequence[Test]) -> Tensor:
+    """Which tests notice something in which patients: booleans (20, tests), a row for each case.
+
+    Raises: TypeError for tests that are no functions; ValueError for no tests.
+    """
+    if not isinstance(tests, list | tuple):
+        raise TypeError(f"tests: expected a list of functions, got {expect.shown(tests)} ({type(tests).__name__})")
+    if not tests:
+        raise ValueError("tests: expected at least one, got none")
+    return torch.tensor([[notices(test, patient(i)) for test in tests] for i in range(1, len(CASES) + 1)])
+
+
+def _findings(test: Test, patient: Patient, columns: Iterable[str] = ()) -> dict[str, str]:
+    """What a test finds, in words, or the name of the error under each of its columns, if there are any."""
+    try:
+        found = _ask(test, patient)
+    except (Exception, SystemExit, TimeUp) as error:
+        if not columns:
+            raise
+        return dict.fromkeys(columns, type(error).__name__)
+    return {name: f"{value:.2g}" for name, value in numbers_found(found).items()}
+
+
+def numbers_found(found: Any) -> dict[str, float]:
+    """What a test gave, as Python's numbers with their names. NaN is one of them."""
+    example = "; try {'asked twice': difference}"
+    expect.kind("what the test gives", found, Mapping, "a dictionary", example)
+    if not found:
+        raise ValueError(f"what the test gives: expected at least one number, got none{example}")
+    numbers = {}
+    for name, value in found.items():
+        number = value.item() if isinstance(value, Tensor) and value.numel() == 1 else value
+        if not isinstance(number, Real):
+            given = f"{expect.shown(value)} ({type(value).__name__})"
+            raise TypeError(f"what the test gives, {name!r}: expected a number, got {given}")
+        numbers[name] = float(number)
+    return numbers
+
+
+@contextmanager
+def in_float64() -> Iterator[None]:
+    """float64 as the default dtype: a table that a part makes in float32 would keep its rounding."""
+    before = torch.get_default_dtype()
+    torch.set_default_dtype(torch.float64)
+    try:
+        yield
+    finally:
+        torch.set_default_dtype(before)
+
+
+def _ask(test: Test, patient: Patient) -> object:
+    with seeded(0), in_float64():
+        return run_within(PATIENCE, test, patient)
+
+
+def train(patient: Patient, *, steps: int = 120, seed: int = 0) -> tuple[Tensor, float]:
+    """Train an encoder of one layer and four heads that has the patient's piece to read 8 symbols backwards.
+
+    Returns every step's loss (steps,), and the share of symbols of fresh sequences that it then names.
+    Raises: TypeError or ValueError for steps that are no positive integer, or a seed that is none.
+    """
+    with seeded(seed):
+        encoder = TransformerEncoder(10, 1, 32, 4, 64, positional="learned", max_len=8)
+        patient.inject(encoder)
+        torch.manual_seed(seed)  # whatever the piece drew, head and batches are the same
+        model = nn.Sequential(encoder, nn.Linear(32, 10)).float()
+        losses = fit(model, lambda: reversal(64, 8, 10), steps=steps)
+        return torch.tensor(losses), accuracy(model, *reversal(500, 8, 10))

@@ -1,0 +1,113 @@
+"""Checks of the exercises of 11_fast_encoder."""
+
+from collections.abc import Callable
+
+import torch
+from torch import Tensor
+
+from encoder_lib.course.checks.verdict import Case, Verdict, examine, numbers
+
+
+def _lengths(count: int, most: int, seed: int) -> Tensor:
+    return torch.randint(0, most + 1, (count,), generator=torch.Generator().manual_seed(seed))
+
+
+def _half(scores: Tensor, values: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    """What is kept of some keys: the largest score (T, 1), the total (T, 1) and the sum of values (T, V)."""
+    largest = scores.amax(-1, keepdim=True)
+    powers = (scores - largest).exp()  # (T, keys)
+    return largest, powers.sum(-1, keepdim=True), powers @ values
+
+
+def _halves(first: Tensor, second: Tensor, values: Tensor) -> tuple[Tensor, ...]:
+    """The six arguments of `join`. Shapes: scores (T, n) and (T, m), values (n + m, V)."""
+    n = first.shape[1]
+    return *_half(first, values[:n]), *_half(second, values[n:])
+
+
+def check_join(attempt: Callable) -> Verdict:
+    """join: the attention output over all keys from what two halves of the keys have left behind.
+
+    It takes largest (T, 1), total (T, 1) and summed (T, V) of the first half, then those of the second -> (T, V).
+    """
+    few = torch.tensor([[1.0], [3.0], [5.0]], dtype=torch.float64)
+    row = torch.tensor([[2.0, 0.0, 2.0]], dtype=torch.float64)
+    two = torch.cat([row, 1000 + row])  # two queries
+    nothing = torch.tensor([[-torch.inf]]), torch.zeros(1, 1), torch.zeros(1, 1)
+    cases = [
+        Case("both halves have the same largest score", _halves(row[:, :2], row[:, 2:], few)),
+        Case("the second half has a larger score", _halves(row[:, 1:2], row[:, [0, 2]], few)),
+        Case("a first half that has seen nothing yet", (*nothing, *_half(row, few))),
+        Case("a second half that has seen nothing yet", (*_half(row, few), *nothing)),
+        Case(
+            "scores so large that e to their power is no number any more",
+            _halves(1000 + row[:, :1], 1000 + row[:, 1:], few),
+        ),
+        Case("the first half's scores larger by 1000", _halves(1000 + row[:, :1], row[:, 1:], few)),
+        Case(
+            "the second half's scores larger by 1000",
+            _halves(row[:, :1], 1000 + row[:, 1:], few),
+            hint="the first half's scores larger by 1000",
+        ),
+        Case("two queries, the scores of one larger by 1000", _halves(two[:, :1], two[:, 1:], few)),
+        Case("four queries, values of three numbers", _halves(3 * numbers(4, 5), 3 * numbers(4, 2), numbers(7, 3))),
+    ]
+
+    def reference(
+        largest_1: Tensor, total_1: Tensor, summed_1: Tensor, largest_2: Tensor, total_2: Tensor, summed_2: Tensor
+    ) -> Tensor:
+        largest = torch.maximum(largest_1, largest_2)  # (T, 1)
+        factor_1, factor_2 = (largest_1 - largest).exp(), (largest_2 - largest).exp()
+        return (factor_1 * summed_1 + factor_2 * summed_2) / (factor_1 * total_1 + factor_2 * total_2)
+
+    return examine("join", attempt, reference, cases)
+
+
+def check_same_sequence(attempt: Callable) -> Verdict:
+    """same_sequence(lengths): which tokens of a packed strip may see which, for lengths (B,) -> (N, N), boolean."""
+    cases = [
+        Case("one sequence sees all of itself", (torch.tensor([2]),)),
+        Case("two sequences, the longer one first", (torch.tensor([2, 1]),)),
+        Case("two of one length are still two", (torch.tensor([2, 2]),)),
+        Case("nine sequences of any lengths", (_lengths(9, 6, 0),)),
+    ]
+
+    def reference(lengths: Tensor) -> Tensor:
+        owner = torch.arange(len(lengths)).repeat_interleave(lengths)  # (N,)
+        return owner[:, None] == owner
+
+    return examine("same_sequence", attempt, reference, cases)
+
+
+def check_padding_share(attempt: Callable) -> Verdict:
+    """padding_share(lengths, size): the share of padding when the sequences are padded in batches of `size`."""
+    cases = [
+        Case("one batch of two", (torch.tensor([3, 1]), 2)),
+        Case("batches of one need none", (torch.tensor([5, 1, 3]), 1)),
+        Case("two batches, each padded to its own longest", (torch.tensor([8, 7, 2, 1]), 2)),
+        Case("the same lengths in another order", (torch.tensor([8, 1, 7, 2]), 2)),
+        Case("the last batch is smaller", (torch.tensor([6, 3, 4, 2, 5]), 2)),
+        Case("a batch that is larger than what there is", (torch.tensor([6, 3]), 8)),
+        Case("fifty sequences", (1 + _lengths(50, 40, 1), 8)),
+    ]
+
+    def reference(lengths: Tensor, size: int) -> Tensor:
+        computed = sum(len(part) * part.max() for part in lengths.split(size))
+        return 1 - lengths.sum().double() / computed
+
+    return examine("padding_share", attempt, reference, cases)
+
+
+def check_speed_up(attempt: Callable) -> Verdict:
+    """speed_up(times, factors): how many times as fast the whole is when part p is factors[p] times as fast."""
+    cases = [
+        Case("one part is the whole", (torch.tensor([2.0]), torch.tensor([4.0]))),
+        Case("half of the time, twice as fast", (torch.tensor([1.0, 1.0]), torch.tensor([2.0, 1.0]))),
+        Case("nine tenths, ten times as fast", (torch.tensor([9.0, 1.0]), torch.tensor([10.0, 1.0]))),
+        Case("five parts", (numbers(5).exp(), numbers(5, seed=1).exp())),
+    ]
+
+    def reference(times: Tensor, factors: Tensor) -> Tensor:
+        return times.sum() / (times / factors).sum()
+
+    return examine("speed_up", attempt, reference, cases)

@@ -1,0 +1,92 @@
+"""Checks of the exercises of 05_feed_forward."""
+
+from collections.abc import Callable
+
+import torch
+from torch import Tensor
+
+from encoder_lib.course.checks.verdict import Case, Verdict, examine, numbers, written
+
+
+def _weights(d_in: int, d_ff: int, d_out: int, seed: int = 1) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+    """Weights and biases of two linear maps as torch.nn.Linear holds them: (F, D), (F,), (D, F), (D,)."""
+    drawn = numbers(d_ff * (d_in + 1) + d_out * (d_ff + 1), seed=seed)
+    w1, b1, w2, b2 = drawn.split([d_ff * d_in, d_ff, d_out * d_ff, d_out])
+    return w1.view(d_ff, d_in), b1, w2.view(d_out, d_ff), b2
+
+
+def check_position_wise(attempt: Callable) -> Verdict:
+    """feed_forward(x, w1, b1, w2, b2): relu(x · w1ᵀ + b1) · w2ᵀ + b2 for x (…, T, D), weights as in nn.Linear."""
+    one = torch.ones(1, 1, dtype=torch.float64)
+    cases = [
+        Case("one number, one unit that fires", (3 * one, 2 * one, one[0], -one, one[0])),
+        Case("one unit that stays silent", (-3 * one, 2 * one, one[0], -one, one[0])),
+        Case("one token", (numbers(1, 2), *_weights(2, 3, 2))),
+        Case("two tokens", (numbers(2, 3), *_weights(3, 5, 3))),
+        Case("as many hidden numbers as others, and as many tokens", (numbers(4, 4), *_weights(4, 4, 4))),
+        Case("a batch of sequences", (numbers(2, 3, 4), *_weights(4, 7, 4))),
+    ]
+
+    def reference(x: Tensor, w1: Tensor, b1: Tensor, w2: Tensor, b2: Tensor) -> Tensor:
+        return torch.relu(x @ w1.T + b1) @ w2.T + b2
+
+    return examine("feed_forward", attempt, reference, cases)
+
+
+def check_merge(attempt: Callable) -> Verdict:
+    """merge(w1, b1, w2, b2): the one map (w, b) that two linear maps without a bend between them amount to."""
+    one = torch.ones(1, 1, dtype=torch.float64)
+    cases = [
+        Case("one number", (2 * one, 3 * one[0], 5 * one, 7 * one[0])),
+        Case("two numbers, without biases", tuple(w * (w.ndim - 1) for w in _weights(2, 2, 2))),
+        Case("two numbers, with biases", _weights(2, 2, 2)),
+        Case("another width at the end", _weights(2, 4, 3)),
+    ]
+
+    def joined(*arguments: Tensor) -> Tensor:
+        """The bias as a last column of the weight, so that both are compared at once."""
+        got = written(attempt(*arguments))
+        if not (isinstance(got, tuple | list) and len(got) == 2 and all(isinstance(part, Tensor) for part in got)):
+            raise TypeError(f"expected two tensors, (w, b), got {type(got).__name__}")
+        w, b = got
+        if w.ndim != 2 or b.shape != w.shape[:1]:
+            raise ValueError(f"expected w (out, in) and b (out,), got {tuple(w.shape)} and {tuple(b.shape)}")
+        return torch.cat([w, b[:, None]], dim=1)
+
+    def reference(w1: Tensor, b1: Tensor, w2: Tensor, b2: Tensor) -> Tensor:
+        return torch.cat([w2 @ w1, (w2 @ b1 + b2)[:, None]], dim=1)
+
+    return examine("merge", joined if callable(attempt) else attempt, reference, cases)
+
+
+def check_bump(attempt: Callable) -> Verdict:
+    """bump(centre, width): (w1, b1, w2, b2) of a ReLU network 1 -> n -> 1 that draws a triangular bump of height 1."""
+
+    def at(*places: float) -> Tensor:
+        return torch.tensor(places, dtype=torch.float64)[:, None]
+
+    cases = [
+        Case("the top and the two feet", (0.0, 1.0, at(-1, 0, 1))),
+        Case("both flanks", (0.0, 1.0, at(-0.5, -0.25, 0.75))),
+        Case("flat outside", (0.0, 1.0, at(-9, -2, 2, 9))),
+        Case("another centre", (3.0, 1.0, at(0, 2, 2.5, 3, 3.5, 5))),
+        Case("a wide one", (0.0, 4.0, at(-5, -4, -3, 0, 2, 4, 7))),
+        Case("a narrow one left of zero", (-2.0, 0.25, at(-3, -2.25, -2.1, -2, -1.8, 0))),
+    ]
+
+    def drawn(centre: float, width: float, x: Tensor) -> Tensor:
+        """What the network with the learner's weights puts out at x (P, 1)."""
+        got = written(attempt(centre, width))
+        if not (isinstance(got, tuple | list) and len(got) == 4 and all(isinstance(part, Tensor) for part in got)):
+            raise TypeError(f"expected four tensors, (w1, b1, w2, b2), got {type(got).__name__}")
+        n = len(got[1]) if got[1].ndim else 0
+        if [tuple(part.shape) for part in got] != [(n, 1), (n,), (1, n), (1,)]:
+            shapes = ", ".join(str(tuple(part.shape)) for part in got)
+            raise ValueError(f"expected shapes (n, 1), (n,), (1, n), (1,), got {shapes}")
+        w1, b1, w2, b2 = (part.to(x.dtype) for part in got)
+        return torch.relu(x @ w1.T + b1) @ w2.T + b2
+
+    def reference(centre: float, width: float, x: Tensor) -> Tensor:
+        return (1 - (x - centre).abs() / width).clamp(min=0)
+
+    return examine("bump", drawn if callable(attempt) else attempt, reference, cases)

@@ -1,0 +1,97 @@
+"""What a learner's class makes: built, run, and asked for its parameters and gradients.
+
+Building and running draw the same random numbers each time. A verdict is reached `seeded`, and leaves the learner's own
+as they were.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from encoder_lib.course.checks.verdict import Unwritten, numbers, written
+from encoder_lib.model.encoder import EncoderLayer
+
+
+def made(thing: Callable, *sizes: Any, name: str = "") -> nn.Module:
+    """An object of the learner's class in float64; `name` is what the class should be called.
+
+    Raises: Unwritten for a placeholder; TypeError for what is no module.
+    """
+    torch.default_generator.manual_seed(0)
+    module = written(thing(*sizes))
+    if isinstance(module, nn.Module):
+        return module.double()
+    got = type(module).__name__
+    if name:
+        raise TypeError(f"expected a module, got {got}; try class {name}(nn.Module)")
+    raise TypeError(f"expected a class of nn.Module, got something that makes {got}")
+
+
+def run(module: nn.Module, *inputs: Tensor | None) -> Any:
+    """What a module gives; its dropout draws the same in each run."""
+    torch.default_generator.manual_seed(0)
+    return module(*inputs)
+
+
+def unreached(module: nn.Module, *inputs: Tensor) -> list[str]:
+    """The names of the parameters that no gradient reaches."""
+    y = run(module, *inputs)
+    (y * numbers(*y.shape, seed=9)).sum().backward()
+    return [name for name, weight in module.named_parameters() if weight.grad is None]
+
+
+def losses_and_after(losses: Any, model: nn.Module, before: nn.Module, loss: Callable[[], Tensor]) -> Tensor:
+    """What a loop of training gave back, and behind it the loss that its model has then. -> (steps + 1,)
+
+    Raises: Unwritten for a placeholder, or for nothing given back while the model is as it was before; TypeError for
+    what is no list of losses.
+    """
+    if losses is ... or (losses is None and _same_parameters(model, before)):
+        raise Unwritten
+    if not isinstance(losses, list | tuple | Tensor):
+        raise TypeError(f"expected a list with the loss of each step, got {type(losses).__name__}")
+    return torch.stack([torch.as_tensor(each).detach().double() for each in [*losses, loss()]])
+
+
+def _same_parameters(model: nn.Module, other: nn.Module) -> bool:
+    return all(torch.equal(a, b) for a, b in zip(model.parameters(), other.parameters(), strict=True))
+
+
+def count(module: nn.Module) -> int:
+    """How many numbers a module learns."""
+    return sum(weight.numel() for weight in module.parameters())
+
+
+def equal_matrices(module: nn.Module) -> int:
+    """How many pairs of a module's matrices hold the same numbers."""
+    matrices = [weight for weight in module.parameters() if weight.ndim == 2]
+    return sum(torch.equal(a, b) for i, a in enumerate(matrices) for b in matrices[:i])
+
+
+def encoder_layers(module: nn.Module) -> list[EncoderLayer]:
+    return [each for each in module.modules() if isinstance(each, EncoderLayer)]
+
+
+def in_a_row(layers: list[EncoderLayer], x: Tensor, mask: Tensor | None) -> Tensor:
+    for layer in layers:
+        x = layer(x, mask)  # (B, T, D)
+    return x
+
+
+def of_shape(module: nn.Module, *shape: int) -> Tensor:
+    """The one parameter of that shape. Raises: ValueError when there is none, or more than one."""
+    found = [weight for weight in module.parameters() if weight.shape == shape]
+    if len(found) != 1:
+        raise ValueError(f"expected one parameter of shape {shape} in parameters(), found {len(found)}")
+    return found[0]
+
+
+def network(module: nn.Module, x: Tensor, d_ff: int) -> Tensor:
+    """W₂ · relu(W₁ · x + b₁) + b₂ with the module's own weights, found by their shapes."""
+    d_model = x.shape[-1]
+    first, second = of_shape(module, d_ff, d_model), of_shape(module, d_model, d_ff)
+    hidden = F.linear(x, first, of_shape(module, d_ff)).relu()  # (…, F)
+    return F.linear(hidden, second, of_shape(module, d_model))

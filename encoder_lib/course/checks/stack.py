@@ -1,0 +1,104 @@
+"""Checks of the exercises of 07_encoder_stack."""
+
+from collections.abc import Callable
+from functools import partial
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from encoder_lib.course.checks.modules import count, encoder_layers, equal_matrices, in_a_row, made, unreached
+from encoder_lib.course.checks.verdict import Case, Probe, Verdict, diagnose, difference, examine, numbers, written
+from encoder_lib.course.lab.measure import layer_flops, token_similarity
+
+WIDTH, HEADS, HIDDEN = 4, 2, 6  # of the stacks that are tried
+
+
+def check_residual_gradient(attempt: Callable) -> Verdict:
+    """residual_gradient(weights, residual): the derivative of the last number of a chain of scalars for the first."""
+    cases = [
+        Case("one layer, with the residual path", (torch.tensor([0.5]), True)),
+        Case("one layer, without", (torch.tensor([0.5]), False)),
+        Case("two layers, with", (torch.tensor([0.5, -0.25]), True)),
+        Case("two layers, without", (torch.tensor([0.5, -0.25]), False)),
+        Case("eight random layers, with", (numbers(8), True)),
+    ]
+
+    def reference(weights: Tensor, residual: bool) -> Tensor:
+        return (weights + residual).prod()
+
+    return examine("residual_gradient", attempt, reference, cases)
+
+
+def check_token_similarity(attempt: Callable) -> Verdict:
+    """alike(x): the mean cosine of two different tokens, for x (B, T, D) -> (B,)."""
+    two = torch.tensor([[[1.0, 0.0], [3.0, 4.0]]])
+    cases = [
+        Case("two tokens", (two,)),
+        Case("tokens that point away from each other", (torch.tensor([[[1.0, 0.0], [-1.0, 0.0], [0.0, 1.0]]]),)),
+        Case("two sequences", (numbers(2, 3, 4) + 1,)),
+    ]
+    return examine("alike", attempt, token_similarity, cases)
+
+
+def check_flops(attempt: Callable) -> Verdict:
+    """flops(tokens, d_model, d_ff): what the matrix products of one layer cost, two operations a multiply-add."""
+    cases = [
+        Case("one token, all sizes 1", (1, 1, 1)),
+        Case("three tokens", (3, 1, 1)),
+        Case("wider tokens", (3, 2, 1)),
+        Case("a wider feed-forward", (3, 2, 5)),
+    ]
+
+    def reference(tokens: int, d_model: int, d_ff: int) -> Tensor:
+        return torch.tensor(sum(layer_flops(tokens, d_model, d_ff)))
+
+    return examine("flops", attempt, reference, cases)
+
+
+def check_encoder(attempt: Callable) -> Verdict:
+    """Stack(n_layers, d_model, n_heads, d_ff, norm_first): encoder layers in a row, x (B, T, D) -> (B, T, D)."""
+    hidden = torch.tensor([[True, True, False], [True, True, True]])[:, None, None]  # (B, 1, 1, T)
+    probes = (
+        Probe("one layer", partial(_in_a_row, n_layers=1)),
+        Probe("three layers, one after the other", partial(_in_a_row, n_layers=3)),
+        Probe("training reaches every parameter", _no_gradient),
+        Probe("each layer begins with parameters of its own", _alike),
+        Probe("a mask that hides a token", partial(_in_a_row, n_layers=2, mask=hidden)),
+        Probe("norm_first, and a norm at the end", partial(_in_a_row, n_layers=2, norm_first=True)),
+    )
+    return diagnose("Stack", attempt, probes)
+
+
+def _stack(thing: Callable, n_layers: int, norm_first: bool = False) -> nn.Module:
+    return made(thing, n_layers, WIDTH, HEADS, HIDDEN, norm_first)
+
+
+def _in_a_row(thing: Callable, n_layers: int, norm_first: bool = False, mask: Tensor | None = None) -> str:
+    """How the stack's output differs from that of its own layers, one after the other."""
+    module, x = _stack(thing, n_layers, norm_first), numbers(2, 3, WIDTH)
+    got = written(module(x, mask))
+    layers = encoder_layers(module)
+    if len(layers) != n_layers:
+        return f"with n_layers={n_layers} expected as many EncoderLayers in the object, found {len(layers)}"
+    if any(layer.norm_first != norm_first for layer in layers):
+        return f"with norm_first={norm_first} expected layers with norm_first={norm_first}, found others"
+    expected = in_a_row(layers, x, mask)
+    if norm_first:
+        expected = F.layer_norm(expected, (WIDTH,))
+    learned, wanted = count(module), sum(map(count, layers)) + 2 * WIDTH * norm_first
+    if learned != wanted:
+        return f"expected {wanted} numbers to learn in {n_layers} layers with norm_first={norm_first}, found {learned}"
+    return difference(f"x of shape (2, 3, {WIDTH}), n_layers={n_layers}, norm_first={norm_first}", expected, got)
+
+
+def _no_gradient(thing: Callable) -> str:
+    """Which parameters a loss does not reach."""
+    names = unreached(_stack(thing, 2), numbers(2, 3, WIDTH))
+    return f"expected a gradient for every parameter, {names[0]} got none" if names else ""
+
+
+def _alike(thing: Callable) -> str:
+    """Whether two layers begin as copies."""
+    pairs = equal_matrices(_stack(thing, 3))
+    return f"expected layers that begin apart, found {pairs} pairs of equal matrices" if pairs else ""

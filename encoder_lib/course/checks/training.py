@@ -1,0 +1,95 @@
+"""Checks of the exercises of 08_training."""
+
+from collections.abc import Callable
+from functools import partial
+from itertools import count
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from encoder_lib.course.checks import parts
+from encoder_lib.course.checks.modules import losses_and_after
+from encoder_lib.course.checks.verdict import Case, Verdict, examine, numbers
+from encoder_lib.seeded import seeded
+from encoder_lib.training.tasks import IGNORE_INDEX
+
+
+def check_cross_entropy(attempt: Callable) -> Verdict:
+    """cross_entropy(scores, targets): the mean surprise at the right classes, where the target is not −100.
+
+    scores (N, C), targets (N,).
+    """
+
+    def scores(*rows: list[float]) -> Tensor:
+        return torch.tensor(rows, dtype=torch.float64)
+
+    cases = [
+        Case("one token, two equal scores", (scores([0.0, 0.0]), torch.tensor([1]))),
+        Case("one token, three classes", (scores([1.0, 0.0, -1.0]), torch.tensor([2]))),
+        Case("two tokens", (scores([2.0, 0.0], [0.0, 1.0]), torch.tensor([0, 0]))),
+        Case("two tokens, of which one asks", (scores([2.0, 0.0], [0.0, 1.0]), torch.tensor([0, IGNORE_INDEX]))),
+        Case("more tokens than classes, half of them ask", (numbers(6, 2), torch.tensor([-100, 1, -100, 0, -100, 1]))),
+    ]
+    return examine("cross_entropy", attempt, F.cross_entropy, cases)
+
+
+def check_learn(attempt: Callable) -> Verdict:
+    """learn(model, draw, steps, lr): train with Adam on a new batch in every step, and give back each step's loss.
+
+    draw() -> ids and targets (B, T), −100 where nothing is asked; model(ids) -> scores (B, T, C).
+    """
+
+    def tried(learn: Callable, shape: tuple[int, int, int], steps: int, lr: float) -> Tensor:
+        n_ids, rows, tokens = shape
+        batches = (_questions(n_ids, rows, tokens, seed) for seed in count(1))
+        model = _tagger(n_ids)
+        losses = learn(model, lambda: next(batches), steps, lr)
+        ids, targets = _questions(n_ids, rows, tokens, 0)
+
+        def loss() -> Tensor:
+            return F.cross_entropy(model(ids).flatten(0, 1), targets.flatten())
+
+        return losses_and_after(losses, model, _tagger(n_ids), loss)
+
+    cases = [
+        Case("the loss of one step that hardly moves anything, and the loss after it", ((3, 1, 4), 1, 1e-12)),
+        Case("the loss of one step, and the loss after it", ((3, 1, 4), 1, 0.1)),
+        Case("the losses of two steps on two different batches, and the loss after them", ((3, 1, 4), 2, 0.1)),
+        Case("ten steps", ((5, 2, 6), 10, 0.05)),
+    ]
+    torch.optim.Adam([torch.zeros(1)])  # the first one loads a large part of torch, which is no fault of the attempt's
+    mine = partial(tried, attempt) if callable(attempt) else attempt
+    return examine("learn", mine, partial(tried, parts.learn), cases)
+
+
+def _tagger(n_ids: int) -> nn.Sequential:
+    """An embedding and a linear layer, the same whenever it is made. (B, T) -> scores (B, T, C)"""
+    with seeded(0):
+        return nn.Sequential(nn.Embedding(n_ids, 3), nn.Linear(3, n_ids)).double()
+
+
+def _questions(n_ids: int, rows: int, tokens: int, seed: int) -> tuple[Tensor, Tensor]:
+    """Random ids, and at every token but each third one the question which id comes next in number. (B, T) each"""
+    with seeded(seed):
+        ids = torch.randint(n_ids, (rows, tokens))
+    return ids, ((ids + 1) % n_ids).masked_fill(torch.arange(tokens) % 3 == seed % 3, IGNORE_INDEX)
+
+
+def check_forbid(attempt: Callable) -> Verdict:
+    """forbid(place): where a token may look, if it may not look at one place. place (B, T) -> booleans (B, 1, T, T).
+
+    A place of −100 forbids nothing.
+    """
+
+    def reference(place: Tensor) -> Tensor:
+        return (torch.arange(place.shape[-1]) != place[..., None])[:, None]
+
+    cases = [
+        Case("one row of two tokens, each of which may not look at the other", (torch.tensor([[1, 0]]),)),
+        Case("three tokens that may not look at the first one", (torch.tensor([[0, 0, 0]]),)),
+        Case("a token that may look anywhere", (torch.tensor([[2, IGNORE_INDEX, 0]]),)),
+        Case("two rows", (torch.tensor([[1, 2, 0], [2, 0, 1]]),)),
+        Case("as many rows as tokens", (torch.tensor([[0, 1, 2], [1, 1, 1], [2, IGNORE_INDEX, 0]]),)),
+    ]
+    return examine("forbid", attempt, reference, cases)

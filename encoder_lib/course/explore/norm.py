@@ -1,0 +1,144 @@
+"""The live picture of 03_layer_norm."""
+
+from functools import partial
+
+import matplotlib.pyplot as plt
+import numpy as np
+import torch
+import torch.nn.functional as F
+from matplotlib.axes import Axes
+from torch import Tensor
+
+from encoder_lib.course.explore.widget.controls import Range, Select
+from encoder_lib.course.explore.widget.explorer import Explorer
+from encoder_lib.course.plots import COLOURS, GREY, figure_size
+from encoder_lib.model.norm import LayerNorm, RMSNorm
+
+WIDTH, MATES = 16, 7
+METHODS = ("layer norm", "RMS norm", "batch norm", "unbiased std, eps outside")
+REACH = 10  # how far both axes reach; no setting puts a number beyond it
+
+
+def normalise(
+    method: str = "layer norm",
+    mean: float = 2.0,
+    spread: float = 0.5,
+    outlier: float = 0.0,
+    mates: float = 3.0,
+    gain: float = 1.0,
+    bias: float = 0.0,
+    eps: float = 1e-5,
+) -> Explorer:
+    """One token's vector before and after a normalisation, in a batch with seven others: what is kept, what is lost.
+
+    mean, spread: of the token's 16 numbers. outlier: what is added to one of them. mates: the mean of the other seven
+    tokens. gain, bias: the learned weight and bias, equal for all 16. The methods are those of `METHODS`.
+    """
+    controls = (
+        Select("method", method, options=METHODS),
+        Range("mean", mean, min=-5, max=5, step=0.5, label="mean of the token"),
+        Range("spread", spread, min=1e-4, max=1.5, step=None, log=True, label="spread of the token"),
+        Range("outlier", outlier, min=0, max=5, step=0.5, label="one number is larger by"),
+        Range("mates", mates, min=-5, max=5, step=0.5, label="mean of its batch mates"),
+        Range("gain", gain, min=0, max=2, step=0.1, label="gain (weight)"),
+        Range("bias", bias, min=-2, max=2, step=0.1),
+        Range("eps", eps, min=1e-12, max=1, step=None, log=True, label="ε (epsilon)"),
+    )
+    shape, others = _shape(), _others()  # (D,) with mean 0 and deviation 1; (7, D)
+    figure, axes = plt.subplots(2, 1, figsize=figure_size(1, 4.6), sharex=True, layout="constrained")
+    before = _Panel(axes[0], "Before: what the token brings")
+    after = _Panel(axes[1], "After: what the next layer gets")
+    crowd = axes[0].plot([], [], "|", color=GREY, markersize=6, label="its seven batch mates")[0]
+    axes[0].legend(loc="upper left")
+
+    def show(
+        method: str, mean: float, spread: float, outlier: float, mates: float, gain: float, bias: float, eps: float
+    ) -> str:
+        token = mean + spread * shape  # (D,)
+        token[WIDTH // 2] += outlier
+        norm = partial(normalised, method=method, gain=gain, bias=bias, eps=eps)
+        batch = torch.cat([token[None], others + mates])  # (8, D)
+        y = norm(batch)[0]  # (D,)
+        calm = norm(torch.cat([token[None], others]))[0]
+        crowd.set_data((others + mates).flatten().numpy(), np.full(others.numel(), -2.6))
+        before.update(token)
+        after.update(y)
+        return _words(method, token, y, mates, (y - calm).abs().max().item())
+
+    return Explorer(show, *controls, title="One token, before and after", figure=figure)
+
+
+def normalised(x: Tensor, method: str, *, gain: float, bias: float, eps: float) -> Tensor:
+    """Normalise a batch of tokens (N, D), float64, by one of `METHODS`, with one gain and one bias for all features."""
+    if method == "batch norm":  # over the tokens, as in training
+        return F.batch_norm(x, None, None, training=True, eps=eps) * gain + bias
+    if method == "unbiased std, eps outside":
+        return (x - x.mean(-1, keepdim=True)) / (x.std(-1, keepdim=True) + eps) * gain + bias
+    norm = {"layer norm": LayerNorm, "RMS norm": RMSNorm}[method](x.shape[-1], eps=eps).to(x)
+    with torch.no_grad():
+        return norm(x) * gain + bias
+
+
+def moments(x: Tensor) -> tuple[float, float, float]:
+    """The mean, the (biased) standard deviation and the skewness of a vector (D,); NaN for that of equal numbers."""
+    centred = x - x.mean()
+    std = centred.square().mean().sqrt()
+    skewness = (centred / std).pow(3).mean().item() if std > 1e-12 * x.abs().max() else float("nan")
+    return x.mean().item(), std.item(), skewness
+
+
+class _Panel:
+    """A histogram of a token's numbers with each one as a tick below it; lines show the mean and a deviation around."""
+
+    def __init__(self, ax: Axes, title: str):
+        self.edges = np.linspace(-REACH, REACH, 45)
+        self.bars = ax.stairs(np.zeros(44), self.edges, fill=True, color=COLOURS[0], alpha=0.75)
+        self.ticks = ax.plot([], [], "|", color="black", markersize=9)[0]
+        self.centre = ax.axvline(0, color=COLOURS[1], linewidth=2)
+        self.span = ax.plot([], [], color=COLOURS[1], linewidth=5, solid_capstyle="butt")[0]
+        self.text = ax.text(0.985, 0.93, "", transform=ax.transAxes, ha="right", va="top", family="monospace")
+        ax.set_title(title, loc="left")
+        ax.set(xlim=(-REACH, REACH), ylim=(-3.6, WIDTH + 1), yticks=[0, 8, 16], ylabel="how many")
+
+    def update(self, x: Tensor) -> None:
+        mean, std, skewness = moments(x)
+        self.bars.set_data(np.histogram(x.numpy(), self.edges)[0])
+        self.ticks.set_data(x.numpy(), np.full(len(x), -1.1))
+        self.centre.set_xdata([mean, mean])
+        self.span.set_data([mean - std, mean + std], [0, 0])
+        self.text.set_text(f"mean     {_plain(mean):>7}\nstd      {std:7.4f}\nskewness {_number(skewness):>7}")
+
+
+def _shape() -> Tensor:
+    """Sixteen numbers (D,) with a long tail to the right, mean 0 and deviation 1: an exponential's quantiles."""
+    x = -torch.log1p(-(torch.arange(WIDTH, dtype=torch.float64) + 0.5) / WIDTH)
+    return (x - x.mean()) / x.std(correction=0)
+
+
+def _others() -> Tensor:
+    """The seven other tokens of the batch (7, D), around 0."""
+    return torch.randn(MATES, WIDTH, dtype=torch.float64, generator=torch.Generator().manual_seed(3))
+
+
+def _number(skewness: float) -> str:
+    return "none" if skewness != skewness else f"{skewness:.2f}"
+
+
+def _words(method: str, x: Tensor, y: Tensor, mates: float, moved: float) -> str:
+    (mean, std, skewness), (new_mean, new_std, new_skewness) = moments(x), moments(y)
+    if new_skewness != new_skewness:
+        shape = "All sixteen numbers became equal."
+    elif abs(new_skewness - skewness) < 1e-6:
+        shape = f"The skewness stayed at {skewness:.2f}."
+    else:
+        shape = f"The skewness went from {skewness:.2f} to {new_skewness:.2f}."
+    influence = f"moves its numbers by up to {moved:.2f}" if moved > 5e-3 else "changes nothing for it"
+    company = f"Moving its batch mates from 0 to {mates:g} {influence}." if mates else "Its batch mates lie around 0."
+    return (
+        f"{method[0].upper()}{method[1:]}: the mean went from {_plain(mean)} to {_plain(new_mean)}, the standard "
+        f"deviation from {std:.4g} to {new_std:.4g}. {shape} {company}"
+    )
+
+
+def _plain(number: float) -> str:
+    return f"{round(number, 2) + 0.0:.2f}"  # no minus before a zero

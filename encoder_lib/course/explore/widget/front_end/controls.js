@@ -1,0 +1,104 @@
+// Native, labelled controls that follow their traits and set them.
+
+import { element } from "./dom.js";
+import { formatStep } from "./format.js";
+import { fromPosition, LOG_POSITIONS, snap, toPosition } from "./slider.js";
+
+/**
+ * @param {RangeSpec} spec
+ * @returns {Input<number>}
+ */
+function makeRange(spec) {
+  const { min, max, step, log } = spec;
+  const bounds = log ? { min: 0, max: LOG_POSITIONS, step: 1 } : { min, max, step: step ?? "any" };
+  const input = element("input", { type: "range", ...bounds });
+  const read = () => (log ? fromPosition(spec, input.valueAsNumber) : snap(spec, input.valueAsNumber));
+  /** @param {number} value */
+  const show = (value) => formatStep(value, step);
+  /** @param {number} value */
+  const write = (value) => {
+    if (read() !== value) input.valueAsNumber = log ? toPosition(spec, value) : value;
+    input.setAttribute("aria-valuetext", show(value));
+    const share = (input.valueAsNumber - Number(input.min)) / (Number(input.max) - Number(input.min));
+    input.style.setProperty("--filled", `${100 * share}%`);
+  };
+  return { input, read, write, show };
+}
+
+/**
+ * @param {SelectSpec} spec
+ * @returns {Input<string | number>}
+ */
+function makeSelect({ options }) {
+  const input = element("select", {}, ...options.map((option, i) => element("option", { value: i }, String(option))));
+  /** @param {string | number} value */
+  const write = (value) => {
+    input.selectedIndex = options.indexOf(value);
+  };
+  return { input, read: () => options[input.selectedIndex], write, show: String };
+}
+
+/** @returns {Input<boolean>} */
+function makeCheckbox() {
+  const input = element("input", { type: "checkbox" });
+  /** @param {boolean} value */
+  const write = (value) => {
+    input.checked = value;
+  };
+  return { input, read: () => input.checked, write, show: (value) => (value ? "on" : "off") };
+}
+
+/**
+ * @param {TextSpec} spec
+ * @returns {Input<string>}
+ */
+function makeText({ max_length }) {
+  const input = element("input", { type: "text", maxlength: max_length, spellcheck: "false", autocomplete: "off" });
+  /** @param {string} value */
+  const write = (value) => {
+    if (input.value !== value) input.value = value;
+  };
+  return { input, read: () => input.value.toWellFormed?.() ?? input.value, write, show: String };
+}
+
+/**
+ * @param {ControlSpec} spec
+ * @returns {Input}
+ */
+function makeInput(spec) {
+  switch (spec.kind) {
+    case "range":
+      return makeRange(spec);
+    case "select":
+      return makeSelect(spec);
+    case "checkbox":
+      return makeCheckbox();
+    case "text":
+      return makeText(spec);
+  }
+}
+
+/**
+ * A labelled control that follows its trait and sets it.
+ * @param {ControlSpec} spec
+ * @param {ExplorerModel} model
+ * @param {Listen} listen
+ */
+export function makeControl(spec, model, listen) {
+  const { name, kind, label } = spec;
+  const { input, read, write, show } = makeInput(spec);
+  input.dataset.control = name;
+  const output = element("output", { "data-for": name, "aria-live": "off" });
+  const follow = () => {
+    const value = model.get(name);
+    write(value);
+    output.textContent = show(value);
+  };
+  input.addEventListener("input", () => {
+    model.set(name, read()); // redraws at once whatever needs no kernel
+    model.save_changes(); // while the kernel is busy, only the newest value waits
+  });
+  listen(`change:${name}`, follow);
+  follow();
+  return element("label", { class: `explorer-control explorer-${kind}` }, element("span", {}, label), input, output);
+}

@@ -1,0 +1,223 @@
+// What travels from Python and between the modules, for the type checker. Lengths are CSS pixels.
+
+/** What a control can hold. */
+type ControlValue = number | string | boolean;
+
+/** A slider. Without a `step`, which a logarithmic one may lack, it takes every number. */
+interface RangeSpec {
+  kind: "range";
+  name: string;
+  label: string;
+  min: number;
+  max: number;
+  step: number | null;
+  log: boolean;
+}
+
+interface SelectSpec {
+  kind: "select";
+  name: string;
+  label: string;
+  options: (string | number)[];
+}
+
+interface CheckboxSpec {
+  kind: "checkbox";
+  name: string;
+  label: string;
+}
+
+interface TextSpec {
+  kind: "text";
+  name: string;
+  label: string;
+  max_length: number;
+}
+
+type ControlSpec = RangeSpec | SelectSpec | CheckboxSpec | TextSpec;
+
+/** A control on the page. */
+interface Input<Value extends ControlValue = ControlValue> {
+  input: HTMLInputElement | HTMLSelectElement;
+  read(): Value;
+  write(value: Value): void;
+  /** The value in words. */
+  show(value: Value): string;
+}
+
+/** What a heatmap is called and how its numbers are cut into frames: `Heatmap.wire` in views.py. */
+interface PanelSpec {
+  title: string;
+  x_label: string;
+  y_label: string;
+  x_ticks: string[] | null;
+  y_ticks: string[] | null;
+  cmap: string;
+  rows: number;
+  columns: number;
+  frames: number;
+  stride: number;
+  /** What NaN stands for. */
+  missing: string;
+  tile: number | null;
+  shift_rows: boolean;
+}
+
+/** The words above the panels, and the panel whose rows they are. */
+interface TokensSpec {
+  panel: number;
+  title: string;
+  chosen: number;
+}
+
+/** The traits of an explorer, apart from its controls. */
+interface ExplorerTraits {
+  title: string;
+  error: string;
+  _controls: ControlSpec[];
+  _descriptions: string[];
+  _panels: PanelSpec[];
+  _limits: Limits[];
+  _colours: Record<string, DataView<ArrayBuffer>>;
+  _data: DataView<ArrayBuffer>;
+  _frames: string;
+  _tokens: TokensSpec | { panel?: undefined };
+  _picture: DataView<ArrayBuffer>;
+}
+
+/** How much room a result takes, in pixels of the picture or lines; nothing for a question without one. */
+type Room =
+  | { kind?: undefined }
+  | { kind: "picture"; width: number; height: number }
+  | { kind: "table" | "text"; lines: number };
+
+/** The names of the columns, above those of the rows first, and the rows, each after its name. */
+interface TableResult {
+  kind: "table";
+  head: string[];
+  body: string[][];
+}
+
+/** What a question reveals: the index of the right choice, what is said of it, and what is seen. */
+interface Told {
+  answer: number;
+  verdict: string;
+  finding: string;
+  result:
+    | { kind?: undefined }
+    | { kind: "picture"; png: DataView<ArrayBuffer> }
+    | { kind: "text"; text: string }
+    | TableResult;
+}
+
+/** The traits of a question. */
+interface PredictionTraits {
+  choice: number | null;
+  committed: boolean;
+  revealed: boolean;
+  _prompt: string;
+  _choices: string[];
+  _room: Room;
+  /** Empty until the reveal. */
+  _told: Told | { verdict?: undefined };
+}
+
+/** A widget's model, as anywidget hands it out. */
+interface Model {
+  set(name: string, value: unknown): void;
+  save_changes(): void;
+  on(events: string, callback: (model: KernelModel) => void): void;
+  off(events: string, callback: (model: KernelModel) => void): void;
+}
+
+interface ExplorerModel extends Model {
+  get<Name extends keyof ExplorerTraits>(name: Name): ExplorerTraits[Name];
+  get(control: string): ControlValue;
+}
+
+interface PredictionModel extends Model {
+  get<Name extends keyof PredictionTraits>(name: Name): PredictionTraits[Name];
+}
+
+/** The model behind it, as ipywidgets has it. */
+interface KernelModel {
+  _handle_comm_msg(message: object): Promise<void>;
+  comm: { on_msg(callback: (message: object) => void): void; send(content: object): void };
+}
+
+/** Calls back at these events for as long as a view lives. */
+type Listen = (events: string, callback: () => void) => void;
+
+/** The smallest and the largest colour. */
+type Limits = [low: number, high: number];
+
+/** [row, column]. */
+type Cell = [row: number, column: number];
+
+/** What one panel shows: the numbers of one frame, row by row, and `shift`, the rows that have left at the top. */
+interface Matrix {
+  spec: PanelSpec;
+  palette: Uint32Array;
+  values: Float32Array;
+  limits: Limits;
+  shift: number;
+}
+
+/** Values that have no colour are striped: what they are called, the ground, the stripes and the way these run. */
+interface NotFinite {
+  name: string;
+  is(value: number): boolean;
+  ground: string;
+  stripe: string;
+  down: boolean;
+}
+
+/** What the page gives a picture: the colour of text, its fonts, and how many pixels make a CSS pixel. */
+interface Style {
+  colour: string;
+  font: string;
+  titleFont: string;
+  ratio: number;
+}
+
+/** What the layout of one panel depends on: how many cells, and how wide its texts are. */
+interface PanelSizes {
+  rows: number;
+  columns: number;
+  /** The widest label of a column, of a row, of the colour bar; and the title on one line. */
+  columnLabels: number;
+  rowLabels: number;
+  numbers: number;
+  title: number;
+  /** Whether the axes have names. */
+  named: { x: boolean; y: boolean };
+}
+
+/** Where everything of one panel stands: a plot with margins, which hold the labels and the colour bar. */
+interface PanelLayout {
+  left: number;
+  top: number;
+  width: number;
+  height: number;
+  bottom: number;
+  /** The whole picture, margins included. */
+  size: { width: number; height: number };
+  slanted: boolean;
+  /** Every how many rows and columns there is room for a label. */
+  every: { row: number; column: number };
+  titleLines: number;
+}
+
+/** All that a picture is painted from. */
+interface Scene {
+  matrix: Matrix;
+  /** One pixel for each cell. */
+  cells: HTMLCanvasElement;
+  strange: NotFinite[];
+  layout: PanelLayout;
+  style: Style;
+  /** The row of the word that the reader has chosen above. */
+  marked: number | null;
+  /** The cell that the reader points at. */
+  cursor: Cell | null;
+}

@@ -1,0 +1,177 @@
+"""Curves to fit, and networks grown to fit them: one hidden unit at a time, each where it helps most."""
+
+import itertools
+import math
+from collections.abc import Callable
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from encoder_lib.model.feed_forward import ACTIVATIONS, FeedForward
+
+N_POINTS = 161  # where a curve is looked at, from −1 to 1
+N_BREAKPOINTS, MAX_UNITS = 81, 32  # where a unit may bend, and how many units there may be
+STEEPNESS = {"relu": (1.0,), "gelu": (2.0, 5.0, 12.0, 30.0)}  # a ReLU has a corner whatever its weight is
+MIN_NOVELTY = {"relu": 3e-3, "gelu": 1e-2}  # the share of a unit that the chosen ones must not be able to imitate
+RIDGE = 1e-4
+MIN_SLOPE_CHANGE = 1e-2  # the least change of a slope that counts as a corner
+KNOTS = ((-1.0, -0.6), (-0.75, 0.5), (-0.45, -0.3), (-0.2, 0.7), (0.1, 0.2), (0.45, -0.8), (0.7, 0.4), (1.0, 0.1))
+STEP_HEIGHTS = ((-0.5, 0.9), (0.1, -0.5), (0.6, 0.9))
+
+
+def _wave(x: Tensor) -> Tensor:
+    return 0.8 * torch.sin(5 * x + 0.4)
+
+
+def _zigzag(x: Tensor) -> Tensor:
+    y = torch.full_like(x, KNOTS[0][1])
+    for (a, low), (b, high) in itertools.pairwise(KNOTS):
+        y = y + (high - low) * ((x - a) / (b - a)).clamp(0, 1)
+    return y
+
+
+def _steps(x: Tensor) -> Tensor:
+    y = torch.full_like(x, -0.6)
+    for place, jump in STEP_HEIGHTS:
+        y = y + jump * (x >= place)
+    return y
+
+
+CURVES: dict[str, Callable[[Tensor], Tensor]] = {"wave": _wave, "zigzag": _zigzag, "steps": _steps}
+
+
+def grid() -> Tensor:
+    """The places where a curve is looked at. Shapes: -> (P, 1), float64 from −1 to 1."""
+    return torch.linspace(-1, 1, N_POINTS, dtype=torch.float64)[:, None]
+
+
+def orthogonal_least_squares(curve: str, width: int, *, activation: str = "relu") -> list[FeedForward]:
+    """Networks 1 -> n -> 1 for n = 1 … `width`, each with one unit more than the one before it.
+
+        unit = activation(±s · (x − place))        place, sign and s: those that lower the error most
+
+    The last weights and bias are then set by least squares over all places, held back a little (ridge) from growing
+    large. Nothing is random. Going through all candidates is possible because there is only one input; real networks
+    are trained by gradients.
+
+    Source: orthogonal least squares, Chen, Cowan, Grant 1991, IEEE Trans. Neural Networks 2(2).
+    """
+    x, y = grid(), CURVES[curve](grid())  # (P, 1) each
+    weight, bias = _candidates(STEEPNESS[activation])  # (C,) each
+    hidden = ACTIVATIONS[activation](x * weight + bias)  # (P, C)
+    chosen = _choose(hidden, y[:, 0], width, outward=bias <= 0, new=MIN_NOVELTY[activation])
+    with torch.random.fork_rng(devices=[]):  # a new network draws numbers, which are not used here
+        return [_network(weight, bias, hidden, y, chosen[:n], activation) for n in range(1, width + 1)]
+
+
+def train(network: nn.Module, curve: str, *, steps: int = 500) -> nn.Module:
+    """Train a module with one input and one output in place to follow a curve, and return it.
+
+    Each step moves the weights against the gradient of the mean squared error over all places (Adam at 0.02).
+    """
+    like = next(network.parameters())
+    x, y = grid().to(like), CURVES[curve](grid()).to(like)  # (P, 1) each
+    optimiser = torch.optim.Adam(network.parameters(), lr=0.02)
+    for _ in range(steps):
+        loss = F.mse_loss(network(x), y)
+        optimiser.zero_grad()
+        loss.backward()
+        optimiser.step()
+    return network
+
+
+@torch.no_grad()
+def rmse(network: nn.Module, curve: str) -> float:
+    """The root mean square of what a network misses of a curve."""
+    like = next(network.parameters())
+    return (network(grid().to(like)) - CURVES[curve](grid()).to(like)).square().mean().sqrt().item()
+
+
+@torch.no_grad()
+def dead_units(network: FeedForward) -> Tensor:
+    """Which hidden units of a network 1 -> F -> 1 are below zero at every place. Shapes: -> (F,), boolean."""
+    return (network.linear1(grid().to(network.linear1.weight)) <= 0).all(dim=0)
+
+
+def kinks(network: nn.Module) -> Tensor:
+    """Where the slope of a ReLU network with one input and one output jumps between −1 and 1, whatever its weights say.
+
+    The slope is compared at 20,001 places, so that two corners closer than 0.0001 count as one. Shapes: -> (corners,).
+    """
+    x = torch.linspace(-1, 1, 20_001, dtype=torch.float64).to(next(network.parameters())).requires_grad_()
+    (slope,) = torch.autograd.grad(network(x[:, None]).sum(), x)
+    return x.detach()[1:][slope.diff().abs() > MIN_SLOPE_CHANGE]
+
+
+def decompose(network: FeedForward, curve: str) -> dict:
+    """What `plots.plot_fit` draws of a network 1 -> F -> 1 that fits a curve: the curve, the units, where they bend."""
+    x = grid().to(network.linear1.weight)  # (P, 1)
+    return {
+        "x": x[:, 0],
+        "target": CURVES[curve](x)[:, 0],
+        "units": unit_contributions(network, x),
+        "constant": network.linear2.bias.item(),
+        "breakpoints": breakpoints(network),
+    }
+
+
+def unit_contributions(network: FeedForward, x: Tensor) -> Tensor:
+    """What each hidden unit of a network 1 -> F -> 1 adds to the output: its number times its output weight.
+
+    Their sum and the output bias together are what the network puts out. Shapes: x (P, 1) -> (P, F).
+    """
+    hidden = ACTIVATIONS[network.activation](network.linear1(x))  # (P, F)
+    return (hidden * network.linear2.weight[0]).detach()
+
+
+def breakpoints(network: FeedForward) -> Tensor:
+    """Where each hidden unit of a network 1 -> F -> 1 bends: the place at which what it adds up is zero.
+
+    Shapes: -> (F,), in the order of the units.
+    """
+    return -network.linear1.bias.detach() / network.linear1.weight.detach()[:, 0]
+
+
+def _candidates(steepness: tuple[float, ...]) -> tuple[Tensor, Tensor]:
+    """First weights and biases of all units that may be chosen, opening to the right and to the left. -> (C,) each."""
+    place = torch.linspace(-1, 1, N_BREAKPOINTS, dtype=torch.float64)
+    slope = torch.tensor([sign * s for s in steepness for sign in (1, -1)], dtype=torch.float64)
+    return slope.repeat_interleave(N_BREAKPOINTS), (-slope[:, None] * place).flatten()
+
+
+def _choose(hidden: Tensor, y: Tensor, width: int, *, outward: Tensor, new: float) -> list[int]:
+    """The columns of `hidden` (P, C) that explain y (P,) best, one after another.
+
+    Each choice is removed from all columns and from what is left of y, so that the next one brings something of its
+    own; a column of which less than the share `new` is left is out. Of two that help equally the one that opens
+    `outward` (C,), away from the middle, is taken: it stays smaller.
+    """
+    size = hidden.norm(dim=0)  # (C,)
+    rest = torch.cat([torch.ones_like(y)[:, None], hidden, y[:, None]], dim=1)  # (P, 1 + C + 1): constant, units, y
+    chosen: list[int] = []
+    column = 0
+    for _ in range(width):
+        direction = rest[:, column] / rest[:, column].norm()  # (P,)
+        rest = rest - direction[:, None] * (direction @ rest)
+        units, left = rest[:, 1:-1], rest[:, -1]
+        fresh = units.norm(dim=0)  # (C,)
+        gain = (units.T @ left).abs() / fresh * (1 + 1e-6 * outward)  # (C,)
+        gain[fresh <= new * size] = -math.inf
+        chosen.append(int(gain.argmax()))
+        column = 1 + chosen[-1]
+    return chosen
+
+
+def _network(
+    weight: Tensor, bias: Tensor, hidden: Tensor, y: Tensor, chosen: list[int], activation: str
+) -> FeedForward:
+    """The network with the chosen units, and the last layer by least squares."""
+    n = len(chosen)
+    columns = torch.cat([hidden[:, chosen], torch.ones_like(y)], dim=1)  # (P, n + 1)
+    small = RIDGE * torch.eye(n + 1, dtype=y.dtype)
+    last = torch.linalg.lstsq(torch.cat([columns, small]), torch.cat([y, y.new_zeros(n + 1, 1)])).solution  # (n + 1, 1)
+    network = FeedForward(1, n, activation=activation).double().requires_grad_(False)
+    network.linear1.weight[:, 0], network.linear1.bias[:] = weight[chosen], bias[chosen]
+    network.linear2.weight[0], network.linear2.bias[:] = last[:n, 0], last[n]
+    return network

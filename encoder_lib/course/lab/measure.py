@@ -1,0 +1,224 @@
+"""What depth does to a stack, measured: gradients, sizes and likeness of its vectors, and FLOPs."""
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from itertools import combinations, product
+from typing import NamedTuple, TypeVar
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from encoder_lib.model.encoder import Encoder, TransformerEncoder
+from encoder_lib.model.feed_forward import FeedForward
+from encoder_lib.seeded import seeded
+from encoder_lib.trace import trace
+
+Model = TypeVar("Model", bound=nn.Module)
+ORDERS = {"post-norm": False, "pre-norm": True}  # name -> norm_first
+INITS: dict[str, Callable[[Tensor], Tensor] | None] = {
+    "default": None,  # as nn.Linear draws it: uniform between −1/√(fan in) and +1/√(fan in), biases too
+    "xavier": nn.init.xavier_uniform_,  # uniform, variance 2 / (fan in + fan out); Glorot and Bengio 2010
+    "small": lambda weight: nn.init.normal_(weight, std=0.02),  # normal, much as BERT and GPT-2 begin
+}
+LOSSES = ("regression", "classification")
+CLASSES = 10
+D_MODEL, D_FF, BATCH, TOKENS = 32, 128, 4, 16  # of random stacks
+
+
+def initialise(model: Model, init: str) -> Model:
+    """Draw the weights of every `nn.Linear` of the model anew, in place, and return the model.
+
+    `init` is "default" (nn.Linear's own), "xavier" or "small" (a standard deviation of 0.02); the last two set the
+    biases to zero.
+    """
+    draw = INITS[init]
+    for module in model.modules():
+        if isinstance(module, nn.Linear):
+            if draw is None:
+                module.reset_parameters()
+                continue
+            draw(module.weight)
+            if module.bias is not None:
+                nn.init.zeros_(module.bias)
+    return model
+
+
+def token_similarity(x: Tensor) -> Tensor:
+    """How alike the tokens of a sequence are: the mean cosine over all pairs of two different tokens.
+
+        similarity = mean over i ≠ j of  x_i · x_j / (|x_i| · |x_j|)
+
+    Shapes: x (…, T, D) -> (…), NaN for T = 1.
+    """
+    length = x.shape[-2]
+    unit = F.normalize(x, dim=-1)  # (…, T, D)
+    cosine = unit @ unit.transpose(-2, -1)  # (…, T, T)
+    others = cosine.sum((-2, -1)) - cosine.diagonal(dim1=-2, dim2=-1).sum(-1)  # (…)
+    return others / (length * (length - 1))
+
+
+@torch.no_grad()
+def word_similarity(model: TransformerEncoder, sentences: Sequence[Tensor]) -> tuple[Tensor, Tensor]:
+    """How alike two words are in what enters the first layer, and in what each of the L layers puts out.
+
+        within = mean cosine of two words of one sentence        across = mean cosine of two words of different ones
+
+    The means are over all pairs of places, then over all sentences, or all pairs of them. The first and the last token
+    of a sentence are left out: they are the same in all.
+
+    Shapes: sentences of ids (1, T) each -> (L + 1,) and (L + 1,), on the CPU.
+    """
+    streams = [_words(model, ids) for ids in sentences]  # (L + 1, words, D) each
+    within = torch.stack([token_similarity(x) for x in streams])  # (sentences, L + 1)
+    units = [F.normalize(x, dim=-1) for x in streams]
+    across = torch.stack([(a @ b.mT).mean((1, 2)) for a, b in combinations(units, 2)])  # (pairs, L + 1)
+    return within.mean(0), across.mean(0)
+
+
+def _words(model: TransformerEncoder, ids: Tensor) -> Tensor:
+    """One sentence on its way up, without its first and its last token: (1, T) -> (L + 1, T − 2, D)."""
+    with trace(model) as t:
+        model(ids)
+    stream = [t["embedding"], *(t[f"encoder.layers.{i}"] for i in range(len(model.encoder.layers)))]
+    return torch.cat(stream)[:, 1:-1].cpu().double()  # not every device has float64
+
+
+def chain_gradients(n_layers: int, *, residual: bool, init: str = "default", seed: int = 0) -> Tensor:
+    """How large a gradient is before each of a row of random feed-forward networks, and after the last.
+
+        x = f(x),  or with the residual path  x = x + f(x);   the loss is a random weighted sum of the last x
+
+    There are no norms and no attention; D = 32, F = 128. `init` is as for `initialise`, or "he": normal numbers, as
+    large as it takes for a network without the residual path to keep, on average, the size of what it gets (He et al.
+    2015, arXiv 1502.01852). All that is drawn comes from the seed.
+
+    Shapes: -> (L + 1,).
+    """
+    draw = _size_keeping if init == "he" else partial(initialise, init=init)
+    with seeded(seed):
+        networks = [draw(FeedForward(D_MODEL, D_FF)) for _ in range(n_layers)]
+        start, direction = (torch.randn(BATCH, TOKENS, D_MODEL) for _ in range(2))  # (B, T, D)
+    stream = [start.requires_grad_()]
+    for network in networks:
+        x = stream[-1]
+        stream.append(x + network(x) if residual else network(x))  # (B, T, D)
+    loss = (stream[-1] * direction).sum()
+    return torch.stack([g.norm() for g in torch.autograd.grad(loss, stream)])
+
+
+def _size_keeping(network: FeedForward) -> FeedForward:
+    """He's rule: variance 1/inputs, and twice that behind a ReLU, which throws half of the squares away; no biases."""
+    for linear, variance in ((network.linear1, 1.0), (network.linear2, 2.0)):
+        nn.init.normal_(linear.weight, std=(variance / linear.in_features) ** 0.5)
+        nn.init.zeros_(linear.bias)
+    return network
+
+
+class Profile(NamedTuple):
+    """One stack, layer by layer, before any training.
+
+    gradient: (L,), the norm of the loss's gradient for the second matrix of each layer's feed-forward.
+    size: (L + 1,), the root mean square of what enters the first layer and of what each layer puts out.
+    similarity: (L + 1,), the token similarity of the same tensors.
+    """
+
+    gradient: Tensor
+    size: Tensor
+    similarity: Tensor
+
+
+def depth_profiles(
+    depths: Sequence[int],
+    *,
+    norm_first: bool,
+    init: str = "default",
+    loss: str = "regression",
+    seeds: int = 1,
+    loudness: float = 1.0,
+) -> dict[int, Profile]:
+    """Profiles of a random stack that is cut off after each of `depths` layers, its final norm put on top of each cut.
+
+    Input, weights and targets are drawn anew for each seed; gradients are averaged by their logarithms, the rest
+    plainly. The loss is a mean over all tokens of the batch: "regression" is the squared distance to random vectors,
+    "classification" the cross-entropy of a random linear head with 10 classes and random answers. Torch's own random
+    numbers stay where they are. D = 32, H = 4, F = 128; the input is `loudness` times as large as drawn.
+
+    Returns: depth -> Profile.
+    """
+    drawn = []
+    for seed in range(seeds):
+        with seeded(seed):
+            encoder = initialise(Encoder(max(depths), D_MODEL, 4, D_FF, norm_first=norm_first), init)
+            x = torch.randn(BATCH, TOKENS, D_MODEL)  # (B, T, D)
+            drawn.append(_profiles(encoder, loudness * x, depths, _drawn_loss(loss)))
+    return {depth: _mean([profiles[depth] for profiles in drawn]) for depth in depths}
+
+
+def _drawn_loss(loss: str) -> Callable[[Tensor], Tensor]:
+    """A loss of outputs (B, T, D), with random targets."""
+    if loss == "regression":
+        target = torch.randn(BATCH, TOKENS, D_MODEL)  # (B, T, D)
+        return lambda y: (y - target).square().mean()
+    head = torch.randn(CLASSES, D_MODEL) / D_MODEL**0.5  # (classes, D)
+    answers = torch.randint(CLASSES, (BATCH, TOKENS))  # (B, T)
+    return lambda y: F.cross_entropy((y @ head.T).flatten(0, 1), answers.flatten())
+
+
+def _profiles(encoder: Encoder, x: Tensor, depths: Sequence[int], loss: Callable) -> dict[int, Profile]:
+    """One forward pass through all layers, and one backward pass from each cut."""
+    stream = [x]  # L + 1 of (B, T, D)
+    for layer in encoder.layers:
+        stream.append(layer(stream[-1]))
+    weights = [encoder.get_parameter(f"layers.{i}.feed_forward.linear2.weight") for i in range(len(encoder.layers))]
+    values = torch.stack(stream).detach()  # (L + 1, B, T, D)
+    size, similarity = values.square().mean((1, 2, 3)).sqrt(), token_similarity(values).mean(1)
+    profiles = {}
+    for depth in depths:
+        error = loss(encoder.norm(stream[depth]))
+        gradient = torch.autograd.grad(error, weights[:depth], retain_graph=True)
+        norms = torch.stack([g.norm() for g in gradient])  # (depth,)
+        profiles[depth] = Profile(norms, size[: depth + 1], similarity[: depth + 1])
+    return profiles
+
+
+def _mean(profiles: Sequence[Profile]) -> Profile:
+    gradient, size, similarity = (torch.stack(seen) for seen in zip(*profiles, strict=True))  # (seeds, …) each
+    return Profile(gradient.log().mean(0).exp(), size.mean(0), similarity.mean(0))
+
+
+def depth_sweep(depths: Sequence[int], *, seeds: int = 1) -> dict[tuple[str, str, str], dict[int, Profile]]:
+    """The profiles for every loss, order and initialisation: (loss, order, init) -> depth -> Profile."""
+    return {
+        (loss, order, init): depth_profiles(depths, norm_first=ORDERS[order], init=init, loss=loss, seeds=seeds)
+        for loss, order, init in product(LOSSES, ORDERS, INITS)
+    }
+
+
+def layer_gradients(profiles: dict[int, Profile], layer: int) -> Tensor:
+    """The gradient of one layer, 0 the first and −1 the last, at every depth.
+
+    Shapes: -> (depths,).
+    """
+    return torch.stack([profile.gradient[layer] for profile in profiles.values()])
+
+
+def power_law_exponent(x: Sequence[float], y: Tensor) -> float:
+    """The exponent p of the power law y ≈ c · x^p: the slope of the straight line through (log x, log y).
+
+    Shapes: x and y (N,), positive numbers, N ≥ 2.
+    """
+    u, v = torch.tensor(x, dtype=torch.float64).log(), y.double().log()
+    u = u - u.mean()
+    return ((u * v).sum() / u.square().sum()).item()
+
+
+def layer_flops(tokens: int, d_model: int, d_ff: int) -> tuple[int, int]:
+    """What the matrix products of one layer cost for one sequence: its linear maps, and tokens meeting tokens.
+
+        linear maps   2T · (4D² + 2DF)        attention   2T² · 2D
+
+    A product of (m, k) and (k, n) counts as 2·m·k·n: one multiplication and one addition each. Softmax, norms,
+    activation and sums are left out, as `torch.utils.flop_counter` leaves them out.
+    """
+    return 2 * tokens * (4 * d_model**2 + 2 * d_model * d_ff), 4 * tokens**2 * d_model

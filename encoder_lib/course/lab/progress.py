@@ -1,0 +1,32 @@
+"""A progress bar that is there while it moves, and leaves nothing behind in a stored notebook."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from IPython.display import display
+from tqdm.auto import tqdm
+from tqdm.notebook import tqdm_notebook
+
+from encoder_lib import expect
+
+EMPTY = {"text/html": "<!-- -->", "text/plain": ""}  # takes no room
+
+
+@contextmanager
+def bar(total: int, name: str, *, shown: bool) -> Iterator[tqdm]:
+    """A tqdm bar for a `with` block. In a notebook it goes when the block ends; in a terminal its last state stays.
+
+    Raises: TypeError for a `shown` that is neither True nor False.
+    """
+    expect.flags(shown=shown)
+    in_notebook = shown and issubclass(tqdm, tqdm_notebook)
+    options = {"leave": False, "display": False} if in_notebook else {}
+    moving = tqdm(total=total, desc=name, unit="step", disable=not shown, **options)
+    place = display(moving.container, display_id=True) if in_notebook else None
+    try:
+        yield moving
+    finally:
+        moving.total = moving.n  # an early end is no failure, which tqdm would paint red
+        moving.close()
+        if place is not None:
+            place.update(EMPTY, raw=True)

@@ -1,0 +1,78 @@
+"""What the course reads: a corpus of three patterns, the sentences that every Python brings, a book's beginning."""
+
+import ast
+import re
+import sys
+import sysconfig
+from functools import cache
+from pathlib import Path
+
+import torch
+from torch import Tensor
+
+KINDS = {
+    "animals": ("cat", "dog", "horse", "bird"),
+    "foods": ("bread", "rice", "fish", "apple"),
+    "people": ("Ana", "Ben", "Chen", "Dina"),
+    "places": ("Rome", "Cairo", "Lima", "Oslo"),
+}
+SENTENCES = (("animals", "eats", "foods"), ("people", "buys", "foods"), ("people", "visits", "places"))
+
+
+def kinds_corpus(n_sentences: int, *, seed: int = 0) -> tuple[Tensor, list[str]]:
+    """Sentences of three words: an animal eats a food, a person buys a food, a person visits a place.
+
+    Which animal, food, person or place is drawn at random, so that two words of one kind keep the same company. The
+    vocabulary lists the kinds one after the other, then the verbs.
+
+    Shapes: -> ids (N, 3), and the vocabulary as a list of words, one for each id.
+    """
+    words = [word for kind in KINDS.values() for word in kind] + [verb for _, verb, _ in SENTENCES]
+    draw = torch.Generator().manual_seed(seed)
+    choices = [[KINDS[subject], [verb] * 4, KINDS[object_]] for subject, verb, object_ in SENTENCES]
+    # (3 patterns, 3 places, 4 words)
+    templates = torch.tensor([[[words.index(word) for word in place] for place in row] for row in choices])
+    template = torch.randint(len(SENTENCES), (n_sentences, 1), generator=draw)  # (N, 1)
+    word = torch.randint(templates.shape[-1], (n_sentences, 3), generator=draw)  # (N, 3)
+    return templates[template, torch.arange(3), word], words
+
+
+def neighbours(sentences: Tensor) -> tuple[Tensor, Tensor]:
+    """Every pair of words that stand side by side, in both directions: the word, and what to predict from it.
+
+    Shapes: sentences (N, T) -> words (2 · N · (T − 1),) and neighbours, the same.
+    """
+    left, right = sentences[:, :-1].flatten(), sentences[:, 1:].flatten()
+    return torch.cat([left, right]), torch.cat([right, left])
+
+
+def library_sentences() -> dict[str, str]:
+    """Real English that every machine has: the first sentence of each docstring in Python's standard library.
+
+    The source files are read, not imported. Which sentences there are depends on the version of Python.
+
+    Returns sentence -> what it documents, such as "csv.reader", in the order of the modules' names.
+    """
+    folder = Path(sysconfig.get_path("stdlib"))
+    found: dict[str, str] = {}
+    for module in sorted(sys.stdlib_module_names):
+        path = folder / f"{module}.py"
+        if module.startswith("_") or not path.exists():
+            continue
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+        for node in [tree, *tree.body]:
+            name = getattr(node, "name", "")
+            if isinstance(node, ast.Module | ast.FunctionDef | ast.ClassDef) and not name.startswith("_"):
+                first = " ".join(re.split(r"(?<=[.!?])\s|\n\n", (ast.get_docstring(node) or "").strip())[0].split())
+                if re.fullmatch(r"[A-Z][\x20-\x7e]{28,158}\.", first):
+                    found.setdefault(first, f"{module}.{name}".rstrip("."))
+    return found
+
+
+@cache
+def wonderland() -> str:
+    """How "Alice's Adventures in Wonderland" begins: 646 words of real English, the same on every machine.
+
+    Source: Lewis Carroll 1865, chapter I; in the public domain.
+    """
+    return Path(__file__).with_name("wonderland.txt").read_text(encoding="utf-8")

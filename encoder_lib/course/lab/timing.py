@@ -1,0 +1,208 @@
+"""What a computation takes, measured: its time, against others in turn, and the memory that it holds."""
+
+import math
+import platform
+import re
+import time
+import warnings
+import weakref
+from collections.abc import Callable, Iterable, Mapping
+from functools import partial
+from pathlib import Path
+from statistics import median
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+from torch.utils._python_dispatch import TorchDispatchMode
+from torch.utils._pytree import tree_leaves
+from torch.utils.weak import WeakIdKeyDictionary
+
+from encoder_lib.fast import product, suits
+from encoder_lib.model.attention import attention
+from encoder_lib.model.encoder import EncoderLayer
+
+try:
+    import resource
+except ImportError:  # Windows
+    resource = None  # type: ignore[assignment]
+
+MIN_SECONDS = 0.005  # that a function is given in a round, at least
+BUDGET = 2.0  # seconds that it is given in all, but for the first round
+
+
+def benchmark(functions: Mapping[str, Callable[[], object]], *, rounds: int = 7) -> dict[str, float]:
+    """The seconds that one call of each function takes: the median of some rounds, in which they take turns.
+
+    Each is called once before the first round, and in a round as often as a few milliseconds need. The rounds end
+    early when all functions together have had more than two seconds for each of them, but not before the first.
+
+    On one thread of a CPU it is the time that the processor spent in this process, so that other programs hardly
+    count; with more threads, or a GPU in use, the time on the clock, until the GPU has finished.
+    """
+    return {name: median(times) for name, times in _rounds(functions, rounds).items()}
+
+
+def spread(functions: Mapping[str, Callable[[], object]], *, rounds: int) -> dict[str, list[float]]:
+    """Columns of a table, one line a function: the milliseconds of its quickest, its median and its slowest round.
+
+    Functions whose times overlap cannot be told apart. What a round is: as in `benchmark`.
+    """
+    seen = _rounds(functions, rounds).values()
+    return {
+        "quickest, ms": [1000 * min(times) for times in seen],
+        "median, ms": [1000 * median(times) for times in seen],
+        "slowest, ms": [1000 * max(times) for times in seen],
+    }
+
+
+@torch.no_grad()
+def _rounds(functions: Mapping[str, Callable[[], object]], rounds: int) -> dict[str, list[float]]:
+    """The seconds of one call of each function, in every round."""
+    first = {name: _seconds(function) for name, function in functions.items()}  # to warm up
+    again = {name: _seconds(function) for name, function in functions.items()}
+    calls = {name: max(1, round(MIN_SECONDS / max(again[name], 1e-9))) for name in functions}
+    seen: dict[str, list[float]] = {name: [] for name in functions}
+    spent = sum(first.values()) + sum(again.values())
+    for past in range(rounds):
+        if past and spent >= BUDGET * len(functions):
+            break
+        for name, function in functions.items():
+            seen[name].append(_seconds(function, calls[name]))
+            spent += seen[name][-1] * calls[name]
+    return seen
+
+
+def _now() -> float:
+    if torch.cuda.is_initialized():
+        torch.cuda.synchronize()
+        return time.perf_counter()
+    return time.process_time() if torch.get_num_threads() == 1 else time.perf_counter()
+
+
+def _seconds(function: Callable[[], object], calls: int = 1) -> float:
+    """The mean time of some calls in a row."""
+    start = _now()
+    for _ in range(calls):
+        function()
+    return (_now() - start) / calls
+
+
+def peak_flops(device: torch.device, *, size: int) -> dict[str, float]:
+    """How many operations a second (FLOP/s) the product of two square matrices gets, for each kind of number.
+
+    On a CPU, "float32" is the library that torch takes for products by default, and "float32, oneDNN" the other one,
+    where this torch has it; for GPUs there is float16 as well.
+    """
+    generator = torch.Generator().manual_seed(0)
+    square = torch.randn(size, size, generator=generator, dtype=torch.float64).to(device)
+    products = {}
+    for kind in (torch.float64, torch.float32, torch.bfloat16, *[torch.float16] * (device.type == "cuda")):
+        name, x = str(kind).removeprefix("torch."), square.to(kind)
+        products[name] = partial(F.linear, x, x)
+        if suits(x):
+            products[f"{name}, oneDNN"] = partial(product, x, x)
+    return {name: 2 * size**3 / seconds for name, seconds in benchmark(products).items()}
+
+
+def layer_parts(layer: EncoderLayer, x: Tensor) -> dict[str, Callable[[], list[Tensor]]]:
+    """What a layer does with x, taken apart: functions that each do one part of it, on tensors of the right shapes.
+
+        projections   queries, keys, values and the last map of attention
+        attention     scores, softmax and weighted mean, each written down
+        feed-forward  both maps and the activation
+        norms, sums   two of each
+
+    Shapes: x (B, T, D).
+    """
+    a = layer.attention
+    with torch.no_grad():
+        q, k, v = (  # (B, H, T, K) each
+            part(x).unflatten(-1, (a.n_heads, a.d_head)).transpose(1, 2) for part in (a.q_proj, a.k_proj, a.v_proj)
+        )
+    return {
+        "projections": lambda: [part(x) for part in (a.q_proj, a.k_proj, a.v_proj, a.out_proj)],
+        "attention": lambda: [attention(q, k, v)[0]],
+        "feed-forward": lambda: [layer.feed_forward(x)],
+        "norms, sums": lambda: [layer.norm1(x + x), layer.norm2(x + x)],
+    }
+
+
+def machine() -> str:
+    """The processor, and the versions of what computes on it, in words: a time means little without them."""
+    info = Path("/proc/cpuinfo")
+    lines = info.read_text(encoding="utf-8", errors="replace") if info.exists() else ""
+    found = re.search(r"^model name\s*:\s*(.+)$", lines, flags=re.MULTILINE)
+    name = found[1] if found else platform.processor() or platform.machine() or "an unknown processor"
+    threads = torch.get_num_threads()
+    return f"{' '.join(name.split())}, {threads} thread{'s'[: threads != 1]}, torch {torch.__version__}"
+
+
+def compiled(module: nn.Module, *inputs: Tensor) -> tuple[Callable[..., Tensor], str]:
+    """The module as torch.compile rewrites it, in one graph, and a sentence on how long that took.
+
+    Where it does not work, for want of a C++ compiler for instance, the module as it is, and a sentence that says so.
+    """
+    quick, start = torch.compile(module, fullgraph=True), time.perf_counter()
+    try:
+        with warnings.catch_warnings(), torch._inductor.config.patch(compile_threads=1), torch.no_grad():
+            warnings.simplefilter("ignore")  # torch's own deprecations
+            quick(*inputs)
+    except Exception as error:
+        return module, f"torch.compile does not work here ({type(error).__name__}); it needs a C++ compiler."
+    return quick, f"Compiled in {time.perf_counter() - start:.0f} seconds."
+
+
+@torch.no_grad()
+def peak_bytes(function: Callable[[], object]) -> int:
+    """How many bytes of new tensors are held at once while a function runs, at the most, its result included.
+
+    What a single operation of torch sets aside inside itself, and gives back before it ends, is not seen.
+    """
+    with _Held() as held:
+        function()
+    return held.most
+
+
+@torch.no_grad()
+def new_pages(function: Callable[[], object]) -> float:
+    """How many pages of memory the system hands out to this process while a function runs, once it has run before.
+
+    They are the page faults that no disk has to serve. NaN where the system does not count them (Windows).
+    """
+    if resource is None:
+        return math.nan
+    function()  # whatever the first call alone needs
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
+    function()
+    return resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before
+
+
+class _Held(TorchDispatchMode):
+    """Counts the bytes of all tensors that come out of operations, from when they are made until they are dropped."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.now = self.most = 0
+        self.known = WeakIdKeyDictionary()  # storages: a view of one takes nothing
+
+    def __torch_dispatch__(
+        self, func: Callable, types: Iterable[type], args: tuple = (), kwargs: dict | None = None
+    ) -> object:
+        for x in tree_leaves((args, kwargs or {})):
+            if isinstance(x, Tensor):
+                self.known.setdefault(x.untyped_storage())  # it was there before
+        out = func(*args, **(kwargs or {}))
+        for x in tree_leaves(out):
+            if isinstance(x, Tensor) and x.untyped_storage() not in self.known:
+                self._keep(x.untyped_storage())
+        return out
+
+    def _keep(self, storage: torch.UntypedStorage) -> None:
+        self.known[storage] = None
+        self.now += storage.nbytes()
+        self.most = max(self.most, self.now)
+        weakref.finalize(storage, self._drop, storage.nbytes())
+
+    def _drop(self, size: int) -> None:
+        self.now -= size

@@ -1,0 +1,68 @@
+"""A finished picture as the output of a cell, with alt text that survives wherever the notebook is read."""
+
+import base64
+import html
+import io
+from dataclasses import dataclass
+
+import matplotlib.pyplot as plt
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.layout_engine import ConstrainedLayoutEngine
+from PIL import Image, ImageChops
+
+from encoder_lib.course.plots import style
+
+COLOUR_ERROR = 16  # of 255: the most by which a stored colour may differ from the one drawn, in each channel
+
+
+@dataclass(frozen=True)
+class Picture:
+    """A finished picture: its PNG file and the alt text that says in words what it shows."""
+
+    png: bytes
+    alt: str
+
+    def __repr__(self) -> str:
+        return f"<picture: {self.alt}>"
+
+    def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
+        """Give a notebook the picture as PNG, as HTML with its alt text, and as text."""
+        data = base64.b64encode(self.png).decode()
+        alt = html.escape(self.alt, quote=True)
+        return {
+            "image/png": data,
+            "text/html": f'<img alt="{alt}" src="data:image/png;base64,{data}" style="max-width:100%">',
+            "text/plain": repr(self),
+        }
+
+
+def show(picture: Axes | Figure, *, alt: str) -> Picture:
+    """Render a figure, or the figure of an Axes, once, close it, and return it with its alt text as a cell's output."""
+    figure = picture if isinstance(picture, Figure) else picture.figure.get_figure(root=True)
+    file = io.BytesIO()
+    _close_gaps(figure)
+    figure.savefig(file, format="png", dpi=style.DPI, bbox_inches="tight", pad_inches=style.MARGIN, facecolor="white")
+    plt.close(figure)  # otherwise the notebook would draw it a second time
+    return Picture(compact(Image.open(file)), style.readable(alt, 2000))
+
+
+def _close_gaps(figure: Figure) -> None:
+    """Move plots of fixed proportions together, where the layout left them the room that they do not need."""
+    plots = [ax for ax in figure.axes if ax.get_subplotspec() is not None]
+    engine = figure.get_layout_engine()
+    fixed = all(ax.get_aspect() != "auto" or ax.get_box_aspect() is not None for ax in plots)
+    fixed = fixed and not figure.get_supxlabel() and not figure.get_supylabel()  # they would be left behind
+    if fixed and len({ax.get_gridspec() for ax in plots}) == 1 and isinstance(engine, ConstrainedLayoutEngine):
+        figure.set_layout_engine("compressed", **engine.get())
+
+
+def compact(image: Image.Image) -> bytes:
+    """Return an image as a small PNG: of 256 colours where these are near enough to its own, else of all of them."""
+    image = image.convert("RGB")
+    few = image.quantize(256, method=Image.Quantize.MAXCOVERAGE, kmeans=1, dither=Image.Dither.NONE)
+    near = np.asarray(ImageChops.difference(image, few.convert("RGB"))).max() <= COLOUR_ERROR
+    file = io.BytesIO()
+    (few if near else image).save(file, "png", optimize=True)
+    return file.getvalue()

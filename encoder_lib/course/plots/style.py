@@ -1,0 +1,165 @@
+"""What all pictures share: colours, sizes, fonts, plain text, Axes and legends."""
+
+import math
+import re
+import textwrap
+from collections.abc import Callable, Sequence
+from functools import lru_cache, wraps
+from typing import Any, ParamSpec, TypeVar
+
+import matplotlib.pyplot as plt
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.axis import Axis, YAxis
+from matplotlib.figure import Figure
+from matplotlib.font_manager import fontManager
+from matplotlib.ft2font import FT2Font
+from matplotlib.ticker import LogLocator, NullLocator
+
+# Five of Okabe and Ito's colours and two dark ones: told apart with any colour vision, and none too pale on white
+COLOURS = ("#0072b2", "#d55e00", "#009e73", "#000000", "#cc79a7", "#9933ff", "#663311")
+GREY = "0.57"  # the palest that still stands out from white, 3 to 1
+NOT_FINITE = "#8f8f8f"  # the grey of NaN and infinity, striped: some see the middle of viridis as grey
+DASHES = ("-", "--", "-.", ":")
+# One family of sizes. A picture is 7 inches wide with one plot and 9 with several, at 100 pixels an inch: a notebook's
+# page holds both as they are, so that letters are equally large in all. Sizes of letters are in points.
+ONE_PLOT, SEVERAL_PLOTS, HEIGHT, DPI, MARGIN = 7.0, 9.0, 3.6, 100, 0.1
+TITLE_SIZE, TEXT_SIZE, TICK_SIZE, NOTE_SIZE = 11, 10, 9, 8
+STYLE: dict[str, Any] = {  # of every picture in a notebook; `setup` sees to it
+    "figure.figsize": (ONE_PLOT, HEIGHT),
+    "figure.dpi": DPI,
+    "savefig.pad_inches": MARGIN,
+    "figure.constrained_layout.w_pad": MARGIN / 2,
+    "figure.constrained_layout.h_pad": MARGIN / 2,
+    "font.size": TEXT_SIZE,
+    "axes.titlesize": TITLE_SIZE,
+    "figure.titlesize": TITLE_SIZE,
+    "figure.labelsize": TEXT_SIZE,
+    "xtick.labelsize": TICK_SIZE,
+    "ytick.labelsize": TICK_SIZE,
+    "legend.fontsize": TICK_SIZE,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "legend.frameon": False,
+}
+TITLE, LABEL, TICK = 160, 80, 24  # the most characters that each kind of text keeps
+# what nobody sees: halves of a character, and orders to write from right to left, which turn all that follows around
+UNSEEN = re.compile("[\ud800-\udfff\u202a-\u202e\u2066-\u2069]")
+# The first comes with matplotlib; the others serve labels in Chinese, Japanese or Korean where one is installed.
+FONTS = ("DejaVu Sans", "Noto Sans CJK SC", "PingFang SC", "Hiragino Sans", "Microsoft YaHei", "Arial Unicode MS")
+
+Given = ParamSpec("Given")  # what a plot is called with
+Drawn = TypeVar("Drawn")  # and what it gives
+
+
+def close_on_error(draw: Callable[Given, Drawn]) -> Callable[Given, Drawn]:
+    """A picture that cannot be finished leaves no half of it behind, which the notebook would show."""
+
+    @wraps(draw)
+    def drawn(*args: Given.args, **kwargs: Given.kwargs) -> Drawn:
+        before = set(plt.get_fignums())
+        try:
+            return draw(*args, **kwargs)
+        except BaseException:
+            for number in set(plt.get_fignums()) - before:
+                plt.close(number)
+            raise
+
+    return drawn
+
+
+def axes_or_new(ax: Axes | None, figsize: tuple[float, float] | None = None) -> Axes:
+    """Return `ax`, or the Axes of a new figure."""
+    return plt.subplots(layout="constrained", figsize=figsize)[1] if ax is None else ax
+
+
+def figure_size(plots: int, height: float = HEIGHT) -> tuple[float, float]:
+    """Width and height, in inches, of a picture with so many plots side by side."""
+    return (ONE_PLOT if plots == 1 else SEVERAL_PLOTS), height
+
+
+def percent(share: float) -> str:
+    """A share as it is read: whole percent, half rounded up, and what is above 0 but rounds to none as < 1 %."""
+    share = float(share)  # a float32 would be rounded a second time on its way to percent
+    if 0 < share < 0.005:
+        return "< 1 %"
+    whole = math.floor(100 * share)
+    return f"{whole + (100 * share - whole >= 0.5)} %"
+
+
+def ink_on(colour: Sequence[float] | np.ndarray) -> str:
+    """Black or white, whichever stands out better from a colour: at least 4.5 to 1 (relative luminance, WCAG 2.2)."""
+    linear = [v / 12.92 if v <= 0.04045 else ((v + 0.055) / 1.055) ** 2.4 for v in colour[:3]]
+    return "black" if float(np.dot(linear, (0.2126, 0.7152, 0.0722))) > 0.179 else "white"
+
+
+def readable(text: object, limit: int) -> str:
+    """Return `text` as one line of at most `limit` characters, without control characters and those in `UNSEEN`."""
+    text = str(text)
+    if len(text) > limit:
+        text = text[: limit - 1] + "…"
+    return UNSEEN.sub("\ufffd", re.sub("[\x00-\x1f\x7f-\x9f\u2028\u2029]", " ", text))
+
+
+@lru_cache
+def fonts() -> tuple[list[str], frozenset[int]]:
+    """Return the names of the fonts of `FONTS` that are installed, and every character that one of them can draw."""
+    files = {font.name: font.fname for font in fontManager.ttflist if font.name in FONTS}
+    names = [name for name in FONTS if name in files]
+    return names, frozenset(code for name in names for code in FT2Font(files[name]).get_charmap())
+
+
+def drawable(text: object, limit: int) -> str:
+    """Return `text` as `readable` does, with a box in the place of each character that no installed font can draw."""
+    _, characters = fonts()
+    return "".join(character if ord(character) in characters else "□" for character in readable(text, limit))
+
+
+def plain_text(**more: object) -> dict[str, Any]:
+    """Matplotlib's properties of a text that is drawn as it stands (`$x^$` is no formula), and `more` of them."""
+    return {"parse_math": False, "fontfamily": fonts()[0]} | more
+
+
+def legend_label(name: object) -> str:
+    """A name for the legend. Matplotlib leaves out those that begin with `_`; a space before it is not seen."""
+    text = drawable(name, LABEL)
+    return text if text and not text.startswith("_") else f" {text}"
+
+
+def add_legend(ax: Axes) -> None:
+    """Name what is drawn, to the right of the picture, as plain text."""
+    for text in ax.legend(loc="center left", bbox_to_anchor=(1, 0.5)).get_texts():
+        text.set(**plain_text())
+
+
+def label_axes(ax: Axes, title: str, x_label: str = "", y_label: str = "") -> Axes:
+    """Write the title and the labels of the axes as plain text: `$x^$` is no formula."""
+    letters = max(10, min(60, int(12.5 * room_of(ax)[0])))  # on a line of the title
+    ax.set_title(textwrap.fill(drawable(title, TITLE), letters), **plain_text())
+    ax.set_xlabel(drawable(x_label, LABEL), **plain_text())
+    ax.set_ylabel(drawable(y_label, LABEL), **plain_text())
+    return ax
+
+
+def room_of(ax: Axes) -> tuple[float, float]:
+    """Width and height, in inches, of the part of its figure that an Axes and all that is written around it have."""
+    place, figure = ax.get_subplotspec(), ax.figure.get_figure(root=True)
+    if place is None:
+        return ax.get_position().width * figure.get_figwidth(), ax.get_position().height * figure.get_figheight()
+    place = place.get_topmost_subplotspec()
+    grid = place.get_gridspec()
+    widths, heights = np.asarray(grid.get_width_ratios()), np.asarray(grid.get_height_ratios())
+    width = sum(widths[i] for i in place.colspan) / sum(widths) * figure.get_figwidth()
+    return width, sum(heights[i] for i in place.rowspan) / sum(heights) * figure.get_figheight()
+
+
+def label_log_axis(axis: Axis) -> None:
+    """Label a logarithmic axis by 1, 2, 5, 10, 20 … in plain numbers, or by 1, 10, 100 … where those have no room."""
+    low, high = axis.get_view_interval()
+    subs = (1, 2, 5) if isinstance(axis, YAxis) or high < 100 * low else (1,)
+    axis.set(major_locator=LogLocator(subs=subs), minor_locator=NullLocator(), major_formatter="{x:g}")
+
+
+def add_suptitle(figure: Figure, title: str) -> None:
+    """Write a title above all Axes of a figure, as plain text."""
+    figure.suptitle(textwrap.fill(drawable(title, TITLE), 90), **plain_text())

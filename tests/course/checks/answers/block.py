@@ -1,0 +1,146 @@
+"""What learners answer in 06_encoder_block: right answers, and wrong ones by the mistake that each makes."""
+
+from edits import wrong
+from torch import nn
+
+from encoder_lib import EncoderLayer, FeedForward, LayerNorm, MultiHeadAttention
+from encoder_lib.course import checks
+
+
+def _post(x, attention, feed_forward, norm1, norm2):
+    y = norm1(x + attention(x))
+    return norm2(y + feed_forward(y))
+
+
+def _post_by_loop(x, attention, feed_forward, norm1, norm2):
+    for branch, norm in ((attention, norm1), (feed_forward, norm2)):
+        x = norm(branch(x) + x)
+    return x
+
+
+def _pre(x, attention, feed_forward, norm1, norm2):
+    y = x + attention(norm1(x))
+    return y + feed_forward(norm2(y))
+
+
+def _pre_by_loop(x, attention, feed_forward, norm1, norm2):
+    for branch, norm in ((attention, norm1), (feed_forward, norm2)):
+        x = branch(norm(x)) + x
+    return x
+
+
+class _Block(nn.Module):
+    """A layer as the course writes it."""
+
+    def __init__(self, d_model, n_heads, d_ff, norm_first=False):
+        super().__init__()
+        self.norm_first = norm_first
+        self.attention = MultiHeadAttention(d_model, n_heads)
+        self.feed_forward = FeedForward(d_model, d_ff)
+        self.norm1, self.norm2 = LayerNorm(d_model), LayerNorm(d_model)
+
+    def forward(self, x, mask=None):
+        if not self.norm_first:
+            x = self.norm1(x + self.attention(x, x, x, mask))
+            return self.norm2(x + self.feed_forward(x))
+        y = self.norm1(x)
+        x = x + self.attention(y, y, y, mask)
+        return x + self.feed_forward(self.norm2(x))
+
+
+class _BlockOfTorchsNorms(_Block):
+    def __init__(self, d_model, n_heads, d_ff, norm_first=False):
+        super().__init__(d_model, n_heads, d_ff, norm_first)
+        self.norm1, self.norm2 = nn.LayerNorm(d_model), nn.LayerNorm(d_model)
+
+
+class _BlockInOneForward(_Block):
+    def forward(self, x, mask=None):
+        read = self.norm1(x) if self.norm_first else x
+        x = x + self.attention(read, read, read, mask)
+        x = x if self.norm_first else self.norm1(x)
+        made = self.feed_forward(self.norm2(x) if self.norm_first else x)
+        return x + made if self.norm_first else self.norm2(x + made)
+
+
+def _count(d, h, f):
+    return 4 * (d * d + d) + 2 * d * f + f + d + 4 * d
+
+
+def _count_by_layers(d, h, f):
+    def linear(rows, columns):
+        return rows * columns + columns
+
+    head = 3 * h * linear(d, d // h) + linear(d, d)
+    return head + linear(d, f) + linear(f, d) + 2 * (d + d)
+
+
+ANSWERS = {
+    checks.check_block: (
+        {
+            "two lines": _post,
+            "loop": _post_by_loop,
+        },
+        wrong(_post, {
+            "no residual": {"x + attention(x)": "attention(x)", "y + feed_forward(y)": "feed_forward(y)"},
+            "no first residual": {"x + attention(x)": "attention(x)"},
+            "no second residual": {"y + feed_forward(y)": "feed_forward(y)"},
+            "the input in the second half": {"y + feed_forward(y)": "x + feed_forward(y)"},
+            "norms exchanged": {"= norm1(": "= norm2(", "return norm2(": "return norm1("},
+            "the first norm twice": {"return norm2(": "return norm1("},
+            "pre-norm": {"norm1(x + attention(x))": "x + attention(norm1(x))",
+                         "norm2(y + feed_forward(y))": "y + feed_forward(norm2(y))"},
+            "in place": {"x + attention(x)": "x.add_(attention(x))"},
+            "three inputs": {"attention(x)": "attention(x, x, x)"},
+        }),
+    ),
+    checks.check_pre_norm_block: (
+        {
+            "two lines": _pre,
+            "loop": _pre_by_loop,
+        },
+        wrong(_pre, {
+            "as it was": {"y = x + attention(norm1(x))": "x = norm1(x)\n    y = x + attention(x)",
+                          "norm2(y)": "norm1(y)"},
+            "residual of the normalised": {"y = x + attention(norm1(x))": "x = norm1(x)\n    y = x + attention(x)"},
+            "residual of the normalised, later": {"y = x + attention(norm1(x))": "y = norm2(x + attention(norm1(x)))",
+                                                  "feed_forward(norm2(y))": "feed_forward(y)"},
+            "the first norm twice": {"norm2(y)": "norm1(y)"},
+            "norms exchanged": {"(norm1(x))": "(norm2(x))", "(norm2(y))": "(norm1(y))"},
+            "post-norm": _post,
+            "the input in the second half": {"return y": "return x"},
+            "no residual": {"y = x + ": "y = ", "return y + ": "return "},
+        }),
+    ),
+    checks.check_encoder_layer: (
+        {
+            "two branches": _Block,
+            "torch's norms": _BlockOfTorchsNorms,
+            "one forward": _BlockInOneForward,
+            "the library's": lambda d, h, f, norm_first: EncoderLayer(d, h, f, norm_first=norm_first),
+        },
+        wrong(_Block, {
+            "no super().__init__()": {"        super().__init__()\n": ""},
+            "always four times as wide": {"d_model, d_ff)\n": "d_model, 4 * d_model)\n"},
+            "always one head": {"(d_model, n_heads)": "(d_model, 1)"},
+            "the mask is forgotten": {"x, x, x, mask": "x, x, x"},
+            "always post-norm": {"not self.norm_first": "True"},
+            "always pre-norm": {"not self.norm_first": "False"},
+            "the mask is forgotten in pre-norm": {"y, y, y, mask": "y, y, y"},
+            "in place": {"x + self.attention(x, x, x, mask)": "x.add_(self.attention(x, x, x, mask))"},
+        }),
+    ),
+    checks.check_count_parameters: (
+        {"formula": _count, "layer by layer": _count_by_layers},
+        {
+            "heads multiply": lambda d, h, f: h * 4 * (d * d + d) + 2 * d * f + f + d + 4 * d,
+            "heads multiply the projections": lambda d, h, f: _count(d, h, f) + 3 * (h - 1) * (d * d + d),
+            "heads divide": lambda d, h, f: 4 * (d * d // h + d) + 2 * d * f + f + d + 4 * d,
+            "biases forgotten": lambda d, h, f: 4 * d * d + 2 * d * f + 4 * d,
+            "attention's biases forgotten": lambda d, h, f: _count(d, h, f) - 4 * d,
+            "both biases of width F": lambda d, h, f: _count(d, h, f) + f - d,
+            "a norm of one number": lambda d, h, f: _count(d, h, f) - 4 * d + 4,
+            "F is four times D": lambda d, h, f: _count(d, h, 4 * d),
+        },
+    ),
+}  # fmt: skip

@@ -1,0 +1,262 @@
+"""What learners write in 12_build_your_own: right parts, and wrong ones by the mistake that each makes."""
+
+import torch
+import torch.nn.functional as F
+from edits import wrong
+from torch import nn
+
+from encoder_lib.course import checks
+
+
+class Embedding(nn.Module):
+    def __init__(self, vocab_size, d_model):
+        super().__init__()
+        self.table = nn.Embedding(vocab_size, d_model)
+
+    def forward(self, ids):
+        return self.table(ids)
+
+
+class EmbeddingByOneHot(nn.Module):
+    def __init__(self, vocab_size, d_model):
+        super().__init__()
+        self.rows = nn.Parameter(torch.randn(vocab_size, d_model))
+
+    def forward(self, ids):
+        return F.one_hot(ids, len(self.rows)).to(self.rows.dtype) @ self.rows
+
+
+class Positions(nn.Module):
+    def __init__(self, max_len, d_model):
+        super().__init__()
+        self.table = nn.Parameter(0.02 * torch.randn(max_len, d_model))
+
+    def forward(self, x):
+        return x + self.table[: x.shape[1]]
+
+
+class PositionsByLookUp(nn.Module):
+    def __init__(self, max_len, d_model):
+        super().__init__()
+        self.places = nn.Embedding(max_len, d_model)
+
+    def forward(self, x):
+        return self.places(torch.arange(x.shape[1], device=x.device)) + x
+
+
+class Norm(nn.Module):
+    def __init__(self, d_model, eps):
+        super().__init__()
+        self.gain, self.bias, self.eps = nn.Parameter(torch.ones(d_model)), nn.Parameter(torch.zeros(d_model)), eps
+
+    def forward(self, x):
+        x = x - x.mean(dim=-1, keepdim=True)
+        variance = x.square().mean(dim=-1, keepdim=True)
+        return self.gain * x / (variance + self.eps).sqrt() + self.bias
+
+
+class NormOfTorch(nn.Module):
+    """The shift stands first, so that names and order say nothing."""
+
+    def __init__(self, d_model, eps):
+        super().__init__()
+        self.a, self.b, self.eps = nn.Parameter(torch.zeros(d_model)), nn.Parameter(torch.ones(d_model)), eps
+
+    def forward(self, x):
+        return F.layer_norm(x, self.a.shape, self.b, self.a, self.eps)
+
+
+class Attention(nn.Module):
+    def __init__(self, d_model, n_heads):
+        super().__init__()
+        self.n_heads = n_heads
+        self.query, self.key, self.value, self.out = (nn.Linear(d_model, d_model) for _ in range(4))
+
+    def forward(self, x, mask=None):
+        maps = (self.query, self.key, self.value)
+        q, k, v = (linear(x).unflatten(-1, (self.n_heads, -1)).transpose(1, 2) for linear in maps)
+        scores = q @ k.transpose(-2, -1) / q.shape[-1] ** 0.5
+        if mask is not None:
+            scores = scores.masked_fill(~mask, -torch.inf)
+        weights = scores.softmax(dim=-1)
+        return self.out((weights @ v).transpose(1, 2).flatten(-2))
+
+
+class FusedAttention(nn.Module):
+    """One map for queries, keys and values, and torch's own attention; the last map comes first."""
+
+    def __init__(self, d_model, n_heads):
+        super().__init__()
+        self.mix, self.qkv, self.n_heads = nn.Linear(d_model, d_model), nn.Linear(d_model, 3 * d_model), n_heads
+
+    def forward(self, x, mask=None):
+        q, k, v = (y.unflatten(-1, (self.n_heads, -1)).transpose(1, 2) for y in self.qkv(x).chunk(3, dim=-1))
+        return self.mix(F.scaled_dot_product_attention(q, k, v, mask).transpose(1, 2).flatten(-2))
+
+
+class FeedForward(nn.Module):
+    def __init__(self, d_model, d_ff):
+        super().__init__()
+        self.up, self.down = nn.Linear(d_model, d_ff), nn.Linear(d_ff, d_model)
+
+    def forward(self, x):
+        return self.down(F.gelu(self.up(x)))
+
+
+class FeedForwardInARow(nn.Sequential):
+    def __init__(self, d_model, d_ff):
+        super().__init__(nn.Linear(d_model, d_ff), nn.GELU(), nn.Linear(d_ff, d_model))
+
+
+class Block(nn.Module):
+    def __init__(self, attention, feed_forward, norm1, norm2):
+        super().__init__()
+        self.attention, self.feed_forward, self.norm1, self.norm2 = attention, feed_forward, norm1, norm2
+
+    def forward(self, x, mask=None):
+        x = self.norm1(x + self.attention(x, mask))
+        return self.norm2(x + self.feed_forward(x))
+
+
+class BlockByLoop(nn.Module):
+    def __init__(self, attention, feed_forward, norm1, norm2):
+        super().__init__()
+        self.halves = nn.ModuleList([nn.ModuleList([attention, norm1]), nn.ModuleList([feed_forward, norm2])])
+
+    def forward(self, x, mask=None):
+        for branch, norm in self.halves:
+            made = branch(x, mask) if branch is self.halves[0][0] else branch(x)
+            x = norm(made + x)
+        return x
+
+
+class Encoder(nn.Module):
+    def __init__(self, embedding, positions, norm, blocks):
+        super().__init__()
+        self.embedding, self.positions, self.norm = embedding, positions, norm
+        self.blocks = nn.ModuleList(blocks)
+
+    def forward(self, ids, mask=None):
+        x = self.norm(self.positions(self.embedding(ids)))
+        for block in self.blocks:
+            x = block(x, mask)
+        return x
+
+
+class EncoderInARow(nn.Module):
+    def __init__(self, embedding, positions, norm, blocks):
+        super().__init__()
+        self.entrance, self.stack = nn.Sequential(embedding, positions, norm), nn.Sequential(*blocks)
+
+    def forward(self, ids, mask=None):
+        x = self.entrance(ids)
+        for block in self.stack:
+            x = block(x, mask)
+        return x
+
+
+NORMED = "self.norm(self.positions(self.embedding(ids)))"
+
+ANSWERS = {
+    checks.check_own_embedding: (
+        {"nn.Embedding": Embedding, "one-hot": EmbeddingByOneHot},
+        wrong(Embedding, {
+            "ids as they are": {"self.table(ids)": "ids"},
+            "one row too few": {"(vocab_size, d_model)\n\n": "(vocab_size - 1, d_model)\n\n"},
+            "scaled": {"self.table(ids)": "self.table(ids) * self.table.embedding_dim**0.5"},
+            "the first token alone": {"(ids)": "(ids[:, :1]).expand(*ids.shape, -1)"},
+            "cut off from training": {"self.table(ids)": "self.table(ids).detach()"},
+            "gives nothing back": {"return self": "self"},
+            "dropout": {"self.table(ids)": "F.dropout(self.table(ids), 0.5, self.training)"},
+            "no super": {"        super().__init__()\n": ""},
+        }),
+    ),
+    checks.check_own_positions: (
+        {"parameter": Positions, "look-up": PositionsByLookUp},
+        wrong(Positions, {
+            "the table alone": {"x + self.table[: x.shape[1]]": "self.table[: x.shape[1]].expand_as(x)"},
+            "the whole table": {"[: x.shape[1]]": ""},
+            "the last rows": {"[: x.shape[1]]": "[-x.shape[1] :]"},
+            "the first row everywhere": {"[: x.shape[1]]": "[0]"},
+            "multiplied": {"x + self": "x * self"},
+            "in place": {"x + self.table[: x.shape[1]]": "x.add_(self.table[: x.shape[1]])"},
+            "not learned": {"x.shape[1]]": "x.shape[1]].detach()"},
+            "sizes exchanged": {"randn(max_len, d_model)": "randn(d_model, max_len)"},
+            "nothing added": {"x + self.table[: x.shape[1]]": "x"},
+        }),
+    ),
+    checks.check_own_norm: (
+        {"formula": Norm, "torch": NormOfTorch},
+        wrong(Norm, {
+            "std with D − 1": {"x.square().mean(": "x.var("},
+            "eps outside the root": {"(variance + self.eps).sqrt()": "(variance.sqrt() + self.eps)"},
+            "no eps": {" + self.eps": ""},
+            "no mean": {"x = x - x.mean": "y = x - x.mean", "x.square()": "y.square()"},
+            "no bias": {" + self.bias": ""},
+            "no gain": {"self.gain * x": "x"},
+            "one mean for all tokens": {"- x.mean(dim=-1, keepdim=True)": "- x.mean()",
+                                        "square().mean(dim=-1, keepdim=True)": "square().mean()"},
+            "no parameters": lambda d_model, eps: nn.LayerNorm(d_model, eps, elementwise_affine=False),
+            "a gain of 0": {"torch.ones": "torch.zeros"},
+            "cut off from training": {"self.gain * x": "self.gain.detach() * x"},
+            "a mean that remembers": {"return self": "self.mean = getattr(self, 'mean', 0.0) + 0.1\n"
+                                      "        return self.mean * self.training + self"},
+        }),
+    ),
+    checks.check_own_attention: (
+        {"four maps": Attention, "fused": FusedAttention},
+        wrong(Attention, {
+            "no root": {" / q.shape[-1] ** 0.5": ""},
+            "the root of D": {"q.shape[-1]": "x.shape[-1]"},
+            "K without root": {" ** 0.5": ""},
+            "no mask": {"mask is not None": "False"},
+            "values are not mapped": {"self.key, self.value)": "self.key, nn.Identity())"},
+            "no last map": {"range(4))\n": "range(4))\n        self.out = nn.Identity()\n"},
+            "cut off from training": {"scores.softmax": "scores.detach().softmax"},
+            "dropout": {"scores.softmax(dim=-1)": "F.dropout(scores.softmax(dim=-1), 0.5, self.training)"},
+        }),
+    ),
+    checks.check_own_feed_forward: (
+        {"two maps": FeedForward, "in a row": FeedForwardInARow},
+        wrong(FeedForward, {
+            "ReLU": {"F.gelu": "F.relu"},
+            "approximate GELU": {"F.gelu(self.up(x))": "F.gelu(self.up(x), approximate='tanh')"},
+            "SiLU": {"F.gelu": "F.silu"},
+            "no bend": {"F.gelu": ""},
+            "sizes exchanged": {"d_model, d_ff):": "d_ff, d_model):"},
+            "a single map": lambda d_model, d_ff: nn.Linear(d_model, d_model),
+            "dropout": {"F.gelu(self.up(x))": "F.dropout(F.gelu(self.up(x)), 0.5, self.training)"},
+            "cut off from training": {"self.up(x)": "self.up(x).detach()"},
+        }),
+    ),
+    checks.check_own_block: (
+        {"two lines": Block, "loop": BlockByLoop},
+        wrong(Block, {
+            "no sums": {"(x + self.attention": "(self.attention", "(x + self.feed": "(self.feed"},
+            "no first sum": {"(x + self.attention": "(self.attention"},
+            "no second sum": {"(x + self.feed": "(self.feed"},
+            "pre-norm": {"self.norm1(x + self.attention(x, mask))": "x + self.attention(self.norm1(x), mask)",
+                         "self.norm2(x + self.feed_forward(x))": "x + self.feed_forward(self.norm2(x))"},
+            "the first norm twice": {"self.norm2(": "self.norm1("},
+            "no mask": {"(x, mask))": "(x))"},
+            "the mask for everybody": {"feed_forward(x)": "feed_forward(x, mask)"},
+            "parts in no module": {
+                "self.attention, self.feed_forward, self.norm1, self.norm2 = attention, feed_forward, norm1, norm2":
+                "self.__dict__.update(attention=attention, feed_forward=feed_forward, norm1=norm1, norm2=norm2)"},
+        }),
+    ),
+    checks.check_own_encoder: (
+        {"loop": Encoder, "in a row": EncoderInARow},
+        wrong(Encoder, {
+            "no positions": {"self.positions(self.embedding(ids))": "self.embedding(ids)"},
+            "no norm": {NORMED: "self.positions(self.embedding(ids))"},
+            "norm before positions": {NORMED: "self.positions(self.norm(self.embedding(ids)))"},
+            "norm at the end": {NORMED: "self.positions(self.embedding(ids))", "return x": "return self.norm(x)"},
+            "the first block alone": {"in self.blocks": "in self.blocks[:1]"},
+            "backwards": {"in self.blocks": "in reversed(self.blocks)"},
+            "no mask": {"block(x, mask)": "block(x)"},
+            "blocks in a plain list": {"nn.ModuleList(blocks)": "list(blocks)"},
+            "the mean at once": {"return x": "return x.mean(dim=1)"},
+        }),
+    ),
+}  # fmt: skip

@@ -1,0 +1,481 @@
+"""What readers of the clinic write: mended code, and half-mended code.
+
+A function or class stands as it is; a dictionary is what it changes in the case's own code, `old` text -> new.
+"""
+
+from typing import NamedTuple
+
+import torch
+import torch.nn.functional as F
+from torch import nn
+
+from encoder_lib import EncoderLayer, attention, from_torch, sinusoidal_table
+
+
+class Answers(NamedTuple):
+    """For a case: words of the broken code's verdict, the smallest mend, others, and half-mended code.
+
+    With each half-mended one come words of the first hint that it gets.
+    """
+
+    says: str
+    mend: dict
+    right: dict
+    half: dict
+
+
+def sdpa(query, key, value, mask):
+    return F.scaled_dot_product_attention(query, key, value, mask)
+
+
+def weights_by_hand(query, key, value, mask):
+    scores = torch.einsum("bqd,bkd->bqk", query, key) / query.shape[-1] ** 0.5
+    return scores.masked_fill(~mask, torch.finfo(scores.dtype).min).softmax(-1) @ value
+
+
+class TwoLinears(nn.Module):
+    def __init__(self, d_model, d_ff, dropout=0.0):
+        super().__init__()
+        self.first, self.second, self.rate = nn.Linear(d_model, d_ff), nn.Linear(d_ff, d_model), dropout
+
+    def forward(self, x):
+        hidden = F.relu(self.first(x))
+        if self.training:
+            hidden = hidden * (torch.rand_like(hidden) >= self.rate) / (1 - self.rate)
+        return self.second(hidden)
+
+
+class Stacked(nn.Module):
+    def __init__(self, n_layers, *sizes):
+        super().__init__()
+        self.layers = nn.ModuleList()
+        while len(self.layers) < n_layers:
+            self.layers.append(EncoderLayer(*sizes))
+
+    def forward(self, x, mask=None):
+        for layer in self.layers:
+            x = layer(x, mask)
+        return x
+
+
+def split_by_chunks(query, key, value, n_heads):
+    return tuple(torch.stack(x.chunk(n_heads, dim=-1), dim=1) for x in (query, key, value))
+
+
+def weigh_by_exponentials(scores, mask):
+    lowest = torch.finfo(scores.dtype).min
+    shifted = scores - scores.masked_fill(~mask, lowest).amax(-1, keepdim=True)
+    weights = shifted.masked_fill(~mask, lowest).exp() * mask
+    return weights / weights.sum(-1, keepdim=True).clamp_min(torch.finfo(scores.dtype).tiny)
+
+
+def norm_in_float32(x):
+    return F.layer_norm(x.float() if x.dtype == torch.float16 else x, x.shape[-1:]).to(x.dtype)
+
+
+class OneMap(nn.Module):
+    def __init__(self, d_model):
+        super().__init__()
+        self.maps = nn.Linear(d_model, 3 * d_model)
+
+    def forward(self, x, mask=None):
+        return attention(*self.maps(x).chunk(3, dim=-1), mask)[0]
+
+
+class DrawnThenZeroed(nn.Module):
+    def __init__(self, vocab_size, d_model, padding_idx):
+        super().__init__()
+        weight = nn.init.xavier_uniform_(torch.empty(vocab_size, d_model))
+        weight[padding_idx] = 0
+        self.words = nn.Embedding.from_pretrained(weight, freeze=False, padding_idx=padding_idx)
+
+    def forward(self, ids):
+        return self.words(ids)
+
+
+def real_by_loop(query, key, value, real):
+    return torch.stack([attention(query[b], key[b, real[b]], value[b, real[b]])[0] for b in range(len(query))])
+
+
+def encode_one_by_one(ids, embedding, layers):
+    y = torch.zeros(*ids.shape, embedding.token.d_model, dtype=embedding.token.weight.dtype)
+    for b, row in enumerate(ids):
+        x = embedding(row[row != 0][None])
+        for layer in layers:
+            x = layer(x)
+        y[b, : x.shape[1]] = x[0]
+    return y
+
+
+def table_by_pairs(length, d_model):
+    angle = torch.arange(length)[:, None] * 10_000 ** (-torch.arange(0, d_model, 2) / d_model)
+    return torch.stack([angle.sin(), angle.cos()], dim=-1).flatten(1)
+
+
+DROPS, RELU = "F.dropout(self.linear1(x).relu(), self.dropout)", "self.linear1(x).relu()"
+TEMPLATE = {"        self.layer = EncoderLayer(d_model, n_heads, d_ff)\n": ""}
+OWN_LAYERS = TEMPLATE | {"deepcopy(self.layer)": "EncoderLayer(d_model, n_heads, d_ff)"}
+KEPT = {"layers = nn.Sequential()": "layers = self.layers = nn.Sequential()"}
+FILLED, CUT = "masked_fill(~mask, {}).softmax(dim=-1)", "x.reshape(B, T, n_heads, D // n_heads)"
+SUM, BOTH = "self.token(ids) + self.position(ids)", "self.position(self.token(ids))"
+MAPS, MADE = "self.d_model = d_model", "(nn.Linear(self.d_model, self.d_model)(x) for _ in range(3))"
+OWN_MAPS = {
+    MAPS: "self.maps = nn.ModuleList(nn.Linear(d_model, d_model) for _ in range(3))",
+    MADE: "(linear(x) for linear in self.maps)",
+}
+LAST_ROW = {"xavier_uniform_(weight)": "xavier_uniform_(weight)\n            nn.init.zeros_(weight[padding_idx])"}
+REAL_KEYS = "(ids != 0)[:, None, None]"
+BIASED = "x.std(dim=-1, keepdim=True, unbiased=False)"
+
+CLINIC = {
+    "check_evaluation": Answers(
+        "twice in eval mode: the two outputs differ",
+        {DROPS: DROPS[:-1] + ", self.training)"},
+        {"by hand": TwoLinears},
+        {
+            "never": ({DROPS: RELU}, "Training still needs dropout"),
+            "the wrong way round": ({DROPS: DROPS[:-1] + ", not self.training)"}, ""),
+            "scaled": ({DROPS: DROPS[:-1] + ", self.training) * (1 if self.training else 0.5)"}, ""),
+            "kept from the first call": (
+                {"hidden = F": "self.flag = getattr(self, 'flag', self.training)\n        hidden = F",
+                 "self.dropout)  # (B": "self.dropout, self.flag)  # (B"},
+                "who reads it, and when"),
+            "on the output": (
+                {DROPS: RELU, "self.linear2(hidden)": "F.dropout(self.linear2(hidden), self.dropout, self.training)"},
+                "on the hidden numbers"),
+        },
+    ),
+    "check_stack": Answers(
+        "16 of 48 parameters got no gradient; the first is layer.attention",
+        OWN_LAYERS,
+        {"a loop": Stacked},
+        {
+            "one object": ({"self.layer = E": "layer = E", "deepcopy(self.layer) for": "layer for"}, "holds one layer"),
+            "copies": ({"self.layer = E": "layer = E", "deepcopy(self.layer)": "deepcopy(layer)"},
+                       "The second fault: a deep copy copies the random numbers too."),
+            "a plain list": (
+                TEMPLATE | {"nn.ModuleList(deepcopy(self.layer) for _ in range(n_layers))":
+                            "[EncoderLayer(d_model, n_heads, d_ff).double() for _ in range(n_layers)]"},
+                "not in a list"),
+            "one too many": (
+                OWN_LAYERS | {"range(n_layers)": "range(n_layers + 1)", "in self.layers": "in self.layers[1:]"}, ""),
+            "the mask dropped": (OWN_LAYERS | {"layer(x, mask)": "layer(x)"}, "gets the mask"),
+        },
+    ),
+    "check_torch_mask": Answers(
+        "expected [[[1.0], [1.0]]]\ngot      [[[5.0], [5.0]]]",
+        {"=real": "=~real"},
+        {"a square mask for each sentence":
+            {"key_padding_mask=real": "attn_mask=~real[:, None, :].expand(-1, x.shape[1], -1)"}},
+        {
+            "no mask": ({", key_padding_mask=real": ""}, "a mixture of both"),
+            "nan_to_num": ({"[0]": "[0].nan_to_num()"}, ""),
+            "padding zeroed as a query": (
+                {"(x, x, x, key_padding_mask=real": "(x * real[..., None], x, x, key_padding_mask=~real"},
+                "The mask is right"),
+        },
+    ),
+    "check_positions": Answers(
+        "in, torch.float",
+        {"self.table = sinusoidal_table(100, d_model)":
+            'self.register_buffer("table", sinusoidal_table(100, d_model))'},
+        {"on demand": {"self.table[: x.shape[1]]": "sinusoidal_table(*x.shape[1:], dtype=x.dtype).to(x.device)"},
+         "follows its input": {"[: x.shape[1]]": "[: x.shape[1]].to(x)"}},
+        {
+            "a parameter": ({"= sinusoidal_table(100, d_model)": "= nn.Parameter(sinusoidal_table(100, d_model))"},
+                            "it would learn"),
+            "always float32": ({"(100, d_model)": "(100, d_model).float()"}, "the table has kept its own"),
+            "dtype alone": ({"[: x.shape[1]]": "[: x.shape[1]].to(x.dtype)"}, "the device does not"),
+        },
+    ),
+    "check_table": Answers(
+        "expected [[0.0, 1.0], [0.8415, 0.5403]]\ngot      [[0.0, 1.0], [0.8415, 1.0]]",
+        {"2 * i /": "2 * (i // 2) /"},
+        {"by pairs": table_by_pairs},
+        {
+            "half the exponent": ({"2 * i /": "i // 2 /"}, "The first clock is right"),
+            "columns without the 2": ({"2 * i /": "i /"}, ""),
+            "sine and cosine swapped": ({"angle.sin(), angle.cos()": "angle.cos(), angle.sin()"}, "At position 0"),
+        },
+    ),
+    "check_feed_forward": Answers(
+        "has no attribute 'layers'",
+        KEPT,
+        {"two attributes": TwoLinears},
+        {
+            "a plain list": (
+                {"layers = nn.Sequential()": "self.listed = layers = []",
+                 "self.layers(x)": "nn.Sequential(*self.listed).to(x.dtype)(x)"}, "not a list's"),
+            "no bend": (KEPT | {"        layers.append(nn.ReLU())\n": ""}, "a ReLU between them"),
+            "detached": (KEPT | {"self.layers(x)": "self.layers[2](self.layers[:2](x).detach())"}, "cut it off"),
+        },
+    ),
+    "check_split": Answers(
+        "two queries, three keys: it stopped with RuntimeError: shape",
+        {"reshape(B, T,": "reshape(B, x.shape[1],"},
+        {"chunks": split_by_chunks},
+        {
+            "no transpose": ({CUT: "x.reshape(B, n_heads, x.shape[1], -1)", "x.transpose(1, 2)": "x"},
+                             "a slice of one token"),
+            "value cut to the query": ({"reshape(B, T,": "reshape(B, x.shape[1],", "value)]": "value[:, :T])]"}, ""),
+            "every n-th number": ({CUT: "x.unflatten(-1, (-1, n_heads)).transpose(2, 3)"}, "first half of its numbers"),
+        },
+    ),
+    "check_half_precision": Answers(
+        "float16: it stopped with RuntimeError: value cannot be converted",
+        {"-1e9": "torch.finfo(scores.dtype).min"},
+        {"minus infinity": {"-1e9": "-torch.inf"}, "exponentials": weigh_by_exponentials},
+        {
+            "−1e4": ({"-1e9": "-1e4"}, "as low as −30000"),
+            "in float32": ({"scores.masked": "scores.float().masked"}, "the dtype that the scores have"),
+            "times the mask": ({FILLED.format("-1e9"): "softmax(dim=-1) * mask"}, "In float64 all was well"),
+        },
+    ),
+    "check_embedding": Answers(
+        "expected [[[0.5, 1.6]]]\ngot      [[[2.5, 3.6]]]",
+        {SUM: BOTH},
+        {"rows on demand": {SUM: BOTH, "self.table[: x.shape[1]]": "sinusoidal_table(*x.shape[1:], dtype=x.dtype)"}},
+        {
+            "tokens twice": ({SUM: f"self.token(ids) + {BOTH}"}, "twice, or not at all"),
+            "no positions": ({SUM: "self.token(ids)"}, "twice, or not at all"),
+            "ids": ({SUM: f"{BOTH} + ids[..., None]"}, ""),
+            "padding like a word": ({SUM: BOTH, ", padding_idx=0": ""}, "told so"),
+        },
+    ),
+    "check_empty_text": Answers(
+        "no NaN: with scores [[0.0, 0.0]], mask [[False, False]]\nexpected [[0.0, 0.0]]\ngot      [[nan, nan]]",
+        {".softmax(dim=-1)": ".softmax(dim=-1).masked_fill(~mask, 0)"},
+        {"exponentials": weigh_by_exponentials, "nan_to_num": {".softmax(dim=-1)": ".softmax(dim=-1).nan_to_num()"}},
+        {
+            "lowest number": ({"-torch.inf": "torch.finfo(scores.dtype).min"}, "The NaN is gone"),
+            "−1e9": ({"-torch.inf": "-1e9"}, "The NaN is gone"),
+            "times the mask": ({FILLED.format("-torch.inf"): "softmax(dim=-1) * mask"}, "may be seen share 1"),
+            "−1e9, then the mask": ({"-torch.inf).softmax(dim=-1)": "-1e9).softmax(dim=-1) * mask"},
+                                    "Does float16 have the number"),
+        },
+    ),
+    "check_quiet_rows": Answers(
+        "in float16\nexpected [[0.0, 0.0, 0.0]]\ngot      [[nan, nan, nan]]",
+        {"1e-10": "1e-5"},
+        {"in float32": norm_in_float32},
+        {
+            "nan_to_num": ({"return (x - mean) / torch.sqrt(variance + eps)":
+                            "return ((x - mean) / torch.sqrt(variance + eps)).nan_to_num()"}, "Small ones show ε"),
+            "ε of 1e-6": ({"1e-10": "1e-6"}, "Small ones show ε"),
+            "ε outside": ({"1e-10": "1e-5", "torch.sqrt(variance + eps)": "(torch.sqrt(variance) + eps)"},
+                          "Small ones show ε"),
+        },
+    ),
+    "check_self_attention": Answers(
+        "the same input twice",
+        OWN_MAPS,
+        {"one large map": OneMap},
+        {
+            "a plain list": (
+                OWN_MAPS | {MAPS: "self.maps = [nn.Linear(d_model, d_model, dtype=torch.float64) for _ in range(3)]"},
+                "What is in a plain list is not"),
+            "one map for all three": (
+                {MAPS: "self.map = nn.Linear(d_model, d_model)", MADE: "(self.map(x) for _ in range(3))"},
+                "all three maps"),
+            "the mask dropped": (OWN_MAPS | {"value, mask)": "value)"}, "and the mask"),
+        },
+    ),
+    "check_padding_row": Answers(
+        "the padding,\nexpected [[[0.0, 0.0]]]",
+        LAST_ROW,
+        {"drawn, then zeroed": DrawnThenZeroed},
+        {
+            "no Xavier": ({"nn.init.xavier_uniform_(weight)": "pass"}, "The padding is right"),
+            "row 0 whatever padding is": (
+                {"xavier_uniform_(weight)": "xavier_uniform_(weight)\n            nn.init.zeros_(weight[0])"},
+                "Which row is the padding's here"),
+            "a row that learns": (LAST_ROW | {", padding_idx=padding_idx": ""}, "keeps its gradient at zero"),
+        },
+    ),
+    "check_context": Answers(
+        "expected [[[0.5], [0.5]]]\ngot      [[[0.0], [0.5]]]",
+        {"mask & past": "mask"},
+        {"fused": sdpa, "by hand": weights_by_hand},
+        {
+            "no mask at all": ({"masked_softmax(scores, mask & past)": "scores.softmax(dim=-1)"},
+                               "Does the softmax still get the mask"),
+            "the other triangle": ({".tril()": ".triu()"}, "in each row"),
+            "everything before itself": ({".tril()": ".tril(-1)"}, ""),
+        },
+    ),
+    "check_batch_mask": Answers(
+        "expected [[[0.5], [0.5]], [[0.0], [0.0]]]\ngot      [[[0.5], [0.0]], [[0.5], [0.0]]]",
+        {"scores, real)": "scores, real[:, None])"},
+        {"sentence by sentence": real_by_loop, "fused": lambda q, k, v, real: sdpa(q, k, v, real.unsqueeze(1))},
+        {
+            "queries hidden": ({"scores, real)": "scores, real[:, :, None])"}, "As a query it may ask"),
+            "transposed": ({"scores, real)": "scores, real.T if len(real) == real.shape[1] else real[:, None])"}, ""),
+            "no mask": ({"masked_softmax(scores, real)": "scores.softmax(dim=-1)"}, "The second token is padding"),
+        },
+    ),
+    "check_padding": Answers(
+        "one padding token: with ids [[3, 0]], the words [3]",
+        {"x = layer(x)": f"x = layer(x, {REAL_KEYS})"},
+        {"one by one": encode_one_by_one},
+        {
+            "first layer alone": ({"x = layer(x)": f"x = layer(x, {REAL_KEYS} if layer is layers[0] else None)"},
+                                  "With one layer it is right"),
+            "padding multiplied by zero": ({"x = layer(x)": "x = layer(x) * (ids != 0)[..., None]"}, ""),
+            "inverted": ({"x = layer(x)": "x = layer(x, (ids == 0)[:, None, None])"}, "nothing may be hidden"),
+        },
+    ),
+    "check_mixture": Answers(
+        "expected [[[1.0]]]\ngot      [[[2.0]]]",
+        {"dim=1": "dim=-1"},
+        {"fused": sdpa, "by hand": weights_by_hand},
+        {
+            "over the batch": ({"dim=1": "dim=0"}, ""),
+            "dim −2": ({"dim=1": "dim=-2"}, ""),
+            "divided by the keys": ({"@ value": "@ value / key.shape[1]"}, ""),
+        },
+    ),
+    "check_reread": Answers(
+        "expected [[[-3.75]]]\ngot      [[[-10.5]]]",
+        {"network(x)": "network(y)"},
+        {"in other lines": {"    x = x + attend(x)\n    y = norm1(x)": "    y = norm1(x + attend(x))",
+                            "network(x)": "network(y)"}},
+        {
+            "pre-norm": ({"attend(x)\n": "attend(norm1(x))\n", "norm2(y + network(x))": "x + network(norm2(x))"},
+                         "goes through norm1"),
+            "norm1 twice": ({"norm2(y + network(x))": "norm1(y + network(y))"}, ""),
+            "in place": ({"x = x + attend(x)": "x += attend(x)", "network(x)": "network(y)"}, "+="),
+        },
+    ),
+    "check_wide": Answers(
+        "expected [[[0.1192]]]\ngot      [[[0.018]]]",
+        {"key.transpose(-2, -1)": "key.transpose(-2, -1) / query.shape[-1] ** 0.5"},
+        {"fused": sdpa, "the keys made smaller": {"key.transpose": "(key / key.shape[-1] ** 0.5).transpose"}},
+        {
+            "/ K": ({"(-2, -1)": "(-2, -1) / query.shape[-1]"}, ""),
+            "/ √T": ({"(-2, -1)": "(-2, -1) / key.shape[1] ** 0.5"}, "has to be 1 there"),
+            "a fixed 1/2": ({"(-2, -1)": "(-2, -1) / (2 if query.shape[-1] > 1 else 1)"}, "know of the width"),
+        },
+    ),
+    "check_biased_variance": Answers(
+        "with [[1.0, 3.0]]\nexpected [[-1.0, 1.0]]\ngot      [[-0.7071, 0.7071]]",
+        {"x.std(dim=-1, keepdim=True)": BIASED.replace("std", "var"), "(std + eps)": "(std + eps).sqrt()"},
+        {"torch's": norm_in_float32},
+        {
+            "biased, ε outside": ({"x.std(dim=-1, keepdim=True)": BIASED}, "The second fault"),
+            "unbiased, ε inside": ({"x.std": "x.var", "(std + eps)": "(std + eps).sqrt()"}, ""),
+            "no parentheses": ({"x.std(dim=-1, keepdim=True)": BIASED, "(x - mean) /": "x - mean /"}, "its own mean"),
+        },
+    ),
+}  # fmt: skip
+
+
+# Your turn: the test of more padding
+
+
+IDS = torch.tensor([[3, 1, 4, 1, 5], [9, 2, 6, 0, 0]])  # as in the notebook
+REAL = IDS != 0
+
+
+def longer(model):
+    return model(F.pad(IDS, (0, 3)))[:, :5] - model(IDS)
+
+
+def padded(size, *, ask=longer):
+    """A test that sees in the change (B, T, D) what `size` makes of it."""
+    return lambda build: {"more padding": size(ask(build().eval()))}
+
+
+def each_word(build):
+    model, worst = build().eval(), 0.0
+    with torch.no_grad():
+        before, after = model(IDS), model(torch.cat([IDS, IDS.new_zeros(2, 7)], dim=1))
+    for b, t in REAL.nonzero().tolist():
+        off = (after[b, t] - before[b, t]).abs().max().item()
+        worst = off if off != off or off > worst else worst
+    return {"worst word": worst}
+
+
+def padded_anew(build):
+    return {"more padding": worst(build().eval()(F.pad(IDS, (0, 3)))[:, :5] - build().eval()(IDS))}
+
+
+def worst(x):
+    return x[REAL].abs().max()
+
+
+# What both tests may look at: how large a change (B, T, D) is
+SIZES = {
+    "the sum of the sizes": lambda x: x[REAL].abs().sum(),
+    "padding set to zero": lambda x: (x * REAL[..., None]).square().mean().sqrt(),
+}
+WRONG_SIZES = {
+    "padding looked at": (lambda x: x.abs().max(), "something else at padding", "nobody reads"),
+    "the largest, with its sign": (lambda x: x[REAL].max(), "a number that falls", "each direction"),
+    "the smallest, with its sign": (lambda x: x[REAL].min(), "a number that rises", "each direction"),
+    "the sum, with signs": (lambda x: x[REAL].sum(), "one that rises and one that falls", "opposite sign"),
+    "the second sentence": (lambda x: x[1, :3].abs().max(), "first sentence", "Which words"),
+    "all but the third": (lambda x: x[REAL][:7].abs().max(), "last word", "Which words"),
+    "NaN replaced": (lambda x: worst(x.nan_to_num()), "✗ NaN: its words", "NaN is a find"),
+}
+PADDING_RIGHT = {"word by word, and seven columns": each_word} | {name: padded(size) for name, size in SIZES.items()}
+# what is wrong -> the test, and words of the verdict's problem and of its hint
+PADDING_WRONG = {
+    "dropout on": (lambda build: {"more": worst(longer(build()))}, "✗ a sound encoder: nothing", "Ask one model"),
+    "built twice": (padded_anew, "drawn anew", "Compare two answers"),
+    "nothing cut": (padded(worst, ask=lambda model: model(F.pad(IDS, (0, 3))) - model(IDS)),
+                    "✗ a sound encoder: it stopped with RuntimeError", "Ask one model"),
+    "no padding put in": (padded(worst, ask=lambda model: 0 * model(IDS)), "counts the columns", "Ask one model"),
+    "a bare number": (lambda build: worst(longer(build().eval())), "what the test gives: expected", "Ask one model"),
+    **{name: (padded(size), *said) for name, (size, *said) in WRONG_SIZES.items()},
+}  # fmt: skip
+
+
+# Your turn: parity
+
+
+def share(model, theirs):
+    """As in the notebook."""
+    torch.manual_seed(0)
+    words = torch.randn(11, 6)
+    for ours, value in zip(model.parameters(), [words, *from_torch(theirs).parameters()], strict=True):
+        ours.data.copy_(value)
+    return words
+
+
+def vectors_of(model, words):
+    return words[IDS] + sinusoidal_table(5, 6)
+
+
+def beside(size=worst, *, read=vectors_of, hide=~REAL, ready=nn.Module.eval, give=share):
+    """Parity with one thing done differently."""
+
+    def parity(build):
+        model, theirs = ready(build()), build.twin()
+        words = give(model, theirs)
+        return {"beside": size(model(IDS) - theirs(read(model, words), src_key_padding_mask=hide))}
+
+    return parity
+
+
+def by_name(model, theirs):
+    """Into the layers by the names of ours, the words as they are."""
+    model.encoder.load_state_dict(from_torch(theirs).state_dict())
+    return model.embedding.token.weight.detach()
+
+
+PARITY_RIGHT = {"by name": beside(give=by_name)} | {name: beside(size) for name, size in SIZES.items()}
+PARITY_WRONG = {
+    "the model's own embedding": (
+        beside(read=lambda model, words: model.embedding(IDS)), "case 5, a wrong table", "Whose positions"
+    ),
+    "its own words": (
+        beside(read=lambda model, words: model.embedding.token(IDS) + sinusoidal_table(5, 6)),
+        "words twice as long",
+        "Whose words",
+    ),
+    "no positions": (beside(read=lambda model, words: words[IDS]), "✗ a sound encoder: nothing is wrong", "same input"),
+    "the mask as ours": (beside(hide=REAL), "✗ a sound encoder: nothing is wrong", "same input"),
+    "dropout on": (beside(ready=nn.Module.train), "✗ a sound encoder: nothing is wrong", "eval()"),
+    "both are the model": (lambda build: {"beside": worst(build().eval()(IDS) * 0)}, "case 5", "Whose positions"),
+    **{name: (beside(size), *said) for name, (size, *said) in WRONG_SIZES.items()},
+}  # fmt: skip

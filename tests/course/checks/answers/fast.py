@@ -1,0 +1,128 @@
+"""What learners answer in 11_fast_encoder: right answers, and wrong ones by the mistake that each makes."""
+
+import torch
+from edits import wrong
+
+from encoder_lib.course import checks
+
+
+def _owners(lengths):
+    return torch.arange(len(lengths)).repeat_interleave(lengths)
+
+
+def _same_by_blocks(lengths):
+    return torch.block_diag(*(torch.ones(n, n) for n in lengths.tolist() if n)).bool()
+
+
+def _padded(lengths):
+    length = int(lengths.max())
+    real = torch.arange(length) < lengths[:, None]
+    return (real[:, :, None] & real[:, None, :]).flatten(0, 1)
+
+
+def _blocks(lengths, size):
+    return [lengths[i : i + size] for i in range(0, len(lengths), size)]
+
+
+def _share_by_loop(lengths, size):
+    real = computed = 0
+    for start in range(0, len(lengths), size):
+        batch = lengths[start : start + size].tolist()
+        real += sum(batch)
+        computed += len(batch) * max(batch)
+    return (computed - real) / computed
+
+
+def _join(m, s, y, n, t, z):
+    largest = m.maximum(n)
+    f, g = (m - largest).exp(), (n - largest).exp()
+    return (f * y + g * z) / (f * s + g * t)
+
+
+def _by_shares(m, s, y, n, t, z):
+    f, g = (m - m.maximum(n)).exp(), (n - m.maximum(n)).exp()
+    first = f * s / (f * s + g * t)
+    return first * y / torch.where(s == 0, 1, s) + (1 - first) * z / torch.where(t == 0, 1, t)
+
+
+def _by_softmax(m, s, y, n, t, z):
+    shares = torch.softmax(torch.cat([m, n], dim=-1), dim=-1)
+    f, g = shares[:, :1], shares[:, 1:]
+    return (f * y + g * z) / (f * s + g * t)
+
+
+ANSWERS = {
+    checks.check_join: (
+        {
+            "largest of both": _join,
+            "shares of the totals": _by_shares,
+            "softmax of the largest": _by_softmax,
+        },
+        wrong(_join, {
+            "no factors": {"f * y + g * z": "y + z", "f * s + g * t": "s + t"},
+            "factors the wrong way round": {"m - largest": "largest - m", "n - largest": "largest - n"},
+            "e to the largest itself": {"m - largest": "m", "n - largest": "n"},
+            "one measure for all queries": {"m.maximum(n)": "max(m.max(), n.max())"},
+            "the smaller one as measure": {"maximum": "minimum"},
+            "the first one as measure, unless it is empty": {"m.maximum(n)": "m if m.isfinite().all() else n"},
+            "the second one as measure": {"m.maximum(n)": "n"},
+            "the second one as measure, unless it is empty": {"m.maximum(n)": "n if n.isfinite().all() else m"},
+            "the mean of both as measure": {"m.maximum(n)": "(m + n) / 2"},
+            "not divided": {" / (f * s + g * t)": ""},
+            "mean of the outputs": lambda m, s, y, n, t, z: (y / s + z / t) / 2,
+            "the first half alone": lambda m, s, y, n, t, z: y / s,
+            "the half with the larger score": lambda m, s, y, n, t, z: torch.where(m > n, y / s, z / t),
+            "one factor for all queries": {"(m - largest).exp(), (n - largest).exp()": "1, (n - m).mean().exp()"},
+        }),
+    ),
+    checks.check_same_sequence: (
+        {
+            "compare owners": lambda n: _owners(n)[:, None] == _owners(n)[None, :],
+            "block diagonal": _same_by_blocks,
+        },
+        {
+            "the opposite": lambda n: _owners(n)[:, None] != _owners(n),
+            "numbers in place of booleans": lambda n: (_owners(n)[:, None] == _owners(n)).long(),
+            "everybody sees everybody": lambda n: torch.ones(int(n.sum()), int(n.sum()), dtype=torch.bool),
+            "itself alone": lambda n: torch.eye(int(n.sum()), dtype=torch.bool),
+            "itself and before": lambda n: (_owners(n)[:, None] == _owners(n)).tril(),
+            "lengths in place of owners": lambda n: n.repeat_interleave(n)[:, None] == n.repeat_interleave(n),
+            "one row for each sequence": lambda n: torch.arange(len(n))[:, None] == _owners(n),
+            "padded": _padded,
+        },
+    ),
+    checks.check_padding_share: (
+        {
+            "loop": _share_by_loop,
+            "split": lambda n, s: 1 - n.sum() / sum(len(b) * b.max() for b in n.split(s)),
+        },
+        {
+            "share of the real ones": lambda n, s: 1 - _share_by_loop(n, s),
+            "one batch for all": lambda n, s: _share_by_loop(n, len(n)),
+            "padding for each real one": lambda n, s: 1 / (1 - _share_by_loop(n, s)) - 1,
+            "mean of the batches": lambda n, s: torch.tensor([_share_by_loop(b, s) for b in _blocks(n, s)]).mean(),
+            "sorted before": lambda n, s: _share_by_loop(n.sort().values, s),
+            "the last batch filled up": lambda n, s: 1 - n.sum() / sum(s * b.max() for b in n.split(s)),
+            "the first one is the longest": lambda n, s: 1 - n.sum() / sum(len(b) * b[0] for b in n.split(s)),
+            "that many batches": lambda n, s: 1 - n.sum() / sum(len(b) * b.max() for b in n.chunk(s)),
+            "one for each batch": lambda n, s: torch.tensor([_share_by_loop(b, s) for b in _blocks(n, s)]),
+        },
+    ),
+    checks.check_speed_up: (
+        {
+            "times": lambda t, s: t.sum() / (t / s).sum(),
+            "shares": lambda t, s: 1 / ((t / t.sum()) / s).sum(),
+            "loop": lambda t, s: sum(t.tolist()) / sum(a / b for a, b in zip(t.tolist(), s.tolist(), strict=True)),
+        },
+        {
+            "the new time": lambda t, s: (t / s).sum(),
+            "the other way round": lambda t, s: (t / s).sum() / t.sum(),
+            "mean of the factors": lambda t, s: s.mean(),
+            "mean by their times": lambda t, s: (t * s).sum() / t.sum(),
+            "product of the factors": lambda t, s: s.prod(),
+            "harmonic mean": lambda t, s: len(s) / (1 / s).sum(),
+            "each part by itself": lambda t, s: t / (t / s),
+            "what did not change left out": lambda t, s: t[s != 1].sum() / (t / s)[s != 1].sum(),
+        },
+    ),
+}  # fmt: skip

@@ -1,0 +1,119 @@
+"""What learners answer in 02_positional_encoding: right answers, and wrong ones by the mistake that each makes."""
+
+import math
+
+import torch
+
+from encoder_lib import sinusoidal_table
+from encoder_lib.course import checks
+
+
+def _speed(d_model, base=10_000.0):
+    return base ** (-torch.arange(0, d_model, 2, dtype=torch.float64) / d_model)
+
+
+def _angles(length, d_model, base=10_000.0):
+    return torch.arange(length, dtype=torch.float64)[:, None] * _speed(d_model, base)
+
+
+def interleave(sin, cos):
+    return torch.stack([sin, cos], dim=-1).flatten(-2)
+
+
+def table_by_loop(length, d_model, base):
+    return torch.tensor(
+        [
+            [(math.cos if i % 2 else math.sin)(t / base ** (i // 2 * 2 / d_model)) for i in range(d_model)]
+            for t in range(length)
+        ],
+        dtype=torch.float64,
+    )
+
+
+def _literal(length, d_model, base):
+    i = torch.arange(d_model)
+    angle = torch.arange(length, dtype=torch.float64)[:, None] * base ** (-2 * i / d_model)
+    return torch.where(i % 2 == 0, angle.sin(), angle.cos())
+
+
+def _blocks(k, d_model, block):
+    return torch.block_diag(*(torch.tensor(block(k * w), dtype=torch.float64) for w in _speed(d_model).tolist()))
+
+
+def _turn(a):
+    return [[math.cos(a), math.sin(a)], [-math.sin(a), math.cos(a)]]
+
+
+def _mirror(a):
+    return [[math.cos(a), math.sin(a)], [math.sin(a), -math.cos(a)]]
+
+
+def _exchanged(a):
+    return [[math.sin(a), math.cos(a)], [-math.cos(a), math.sin(a)]]
+
+
+def _fill_shift(k, d_model):
+    matrix = torch.zeros(d_model, d_model, dtype=torch.float64)
+    for i, w in enumerate(_speed(d_model).tolist()):
+        matrix[2 * i : 2 * i + 2, 2 * i : 2 * i + 2] = torch.tensor(_turn(k * w))
+    return matrix
+
+
+def _rotate(x, angle=None, sign=1):
+    angle = _angles(*x.shape) if angle is None else angle
+    a, b = x[:, 0::2], x[:, 1::2]
+    return interleave(a * angle.cos() - sign * b * angle.sin(), sign * a * angle.sin() + b * angle.cos())
+
+
+def _rotate_complex(x):
+    turned = torch.view_as_complex(x.double().unflatten(-1, (-1, 2)).contiguous()) * torch.exp(1j * _angles(*x.shape))
+    return torch.view_as_real(turned).flatten(-2)
+
+
+def _rotate_halves(x):
+    angle, (a, b) = _angles(*x.shape), x.chunk(2, dim=-1)
+    return torch.cat([a * angle.cos() - b * angle.sin(), a * angle.sin() + b * angle.cos()], dim=-1)
+
+
+ANSWERS = {
+    checks.check_sinusoidal_table: (
+        {"angles": lambda n, d, base: interleave(_angles(n, d, base).sin(), _angles(n, d, base).cos()),
+         "loop": table_by_loop},
+        {
+            "column number in place of pair number": _literal,
+            "sines first, then cosines": lambda n, d, b: torch.cat([_angles(n, d, b).sin(), _angles(n, d, b).cos()], 1),
+            "cosines in the even columns": lambda n, d, b: interleave(_angles(n, d, b).cos(), _angles(n, d, b).sin()),
+            "positions from 1": lambda n, d, b: table_by_loop(n + 1, d, b)[1:],
+            "base fixed at 10,000": lambda n, d, b: table_by_loop(n, d, 10_000),
+            "exponent without the minus": lambda n, d, b: table_by_loop(n, d, 1 / b),
+            "exponent k/D in place of 2k/D": lambda n, d, b: table_by_loop(n, d, math.sqrt(b)),
+            "transposed": lambda n, d, b: table_by_loop(n, d, b).T,
+        },
+    ),
+    checks.check_shift_matrix: (
+        {"blocks": lambda k, d: _blocks(k, d, _turn), "filled": _fill_shift},
+        {
+            "turned the wrong way": lambda k, d: _blocks(k, d, _turn).T,
+            "one speed for all clocks": lambda k, d: torch.block_diag(*[torch.tensor(_turn(float(k)))] * (d // 2)),
+            "only the first clock": lambda k, d: torch.block_diag(torch.tensor(_turn(float(k))), torch.eye(d - 2)),
+            "no shift": lambda k, d: torch.eye(d),
+            "a reflection": lambda k, d: _blocks(k, d, _mirror),
+            "one step in place of k": lambda k, d: _blocks(1, d, _turn),
+            "row k of the table": lambda k, d: sinusoidal_table(k + 1, d, dtype=torch.float64)[k],
+            "sines and cosines exchanged": lambda k, d: _blocks(k, d, _exchanged),
+        },
+    ),
+    checks.check_rotate: (
+        {"pairs": _rotate, "complex numbers": _rotate_complex},
+        {
+            "the other way round": lambda x: _rotate(x, sign=-1),
+            "halves in place of pairs": _rotate_halves,
+            "positions from 1": lambda x: _rotate(x, _angles(len(x) + 1, x.shape[1])[1:]),
+            "position forgotten": lambda x: _rotate(x, _speed(x.shape[1])),
+            "one speed": lambda x: _rotate(x, torch.arange(len(x))[:, None].double()),
+            "added, not turned": lambda x: x + sinusoidal_table(*x.shape),
+            "nothing": lambda x: x,
+            "second number not turned": lambda x: interleave(_rotate(x)[:, 0::2], x[:, 1::2]),
+        },
+    ),
+}  # fmt: skip

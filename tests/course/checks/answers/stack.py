@@ -1,0 +1,138 @@
+"""What learners answer in 07_encoder_stack: right answers, and wrong ones by the mistake that each makes."""
+
+import torch
+import torch.nn.functional as F
+from edits import wrong
+from torch import nn
+
+from encoder_lib import EncoderLayer, LayerNorm
+from encoder_lib.course import checks
+
+
+def _gradient_by_autograd(weights, residual):
+    x = start = torch.ones((), dtype=weights.dtype, requires_grad=True)
+    for w in weights:
+        x = x + w * x if residual else w * x
+    return torch.autograd.grad(x, start)[0]
+
+
+def _cosines(x):
+    unit = x / x.norm(dim=-1, keepdim=True)
+    return unit @ unit.mT
+
+
+def _off_diagonal(x):
+    others = ~torch.eye(x.shape[1], dtype=torch.bool)
+    return _cosines(x)[:, others].mean(dim=1)
+
+
+def _by_the_sum(x):
+    total, length = F.normalize(x, dim=-1).sum(dim=1), x.shape[1]
+    return (total.square().sum(-1) - length) / (length * (length - 1))
+
+
+def _pairs_without_diagonal(products):
+    length = products.shape[-1]
+    return (products.sum((1, 2)) - products.diagonal(dim1=1, dim2=2).sum(-1)) / (length * (length - 1))
+
+
+def _flops_by_products(t, d, f):
+    products = [(t, d, d)] * 4 + [(t, d, f), (t, f, d), (t, d, t), (t, t, d)]
+    return sum(2 * m * k * n for m, k, n in products)
+
+
+class Stacked(nn.Module):
+    def __init__(self, n_layers, d_model, n_heads, d_ff, norm_first):
+        super().__init__()
+        sizes = d_model, n_heads, d_ff
+        self.layers = nn.ModuleList(EncoderLayer(*sizes, norm_first=norm_first) for _ in range(n_layers))
+        self.norm = LayerNorm(d_model) if norm_first else nn.Identity()
+
+    def forward(self, x, mask=None):
+        for layer in self.layers:
+            x = layer(x, mask)
+        return self.norm(x)
+
+
+class NumberedLayers(nn.Module):
+    def __init__(self, n_layers, d_model, n_heads, d_ff, norm_first):
+        super().__init__()
+        self.n_layers, self.norm_first = n_layers, norm_first
+        for i in range(n_layers):
+            setattr(self, f"layer{i}", EncoderLayer(d_model, n_heads, d_ff, norm_first=norm_first))
+        if norm_first:
+            self.norm = nn.LayerNorm(d_model)
+
+    def forward(self, x, mask=None):
+        for i in range(self.n_layers):
+            x = getattr(self, f"layer{i}")(x, mask)
+        return self.norm(x) if self.norm_first else x
+
+
+LAYERS = "EncoderLayer(*sizes, norm_first=norm_first) for _ in range(n_layers)"
+
+ANSWERS = {
+    checks.check_encoder: (
+        {"a list and a loop": Stacked, "layers by name": NumberedLayers},
+        wrong(Stacked, {
+            "one object": {LAYERS: "[EncoderLayer(*sizes, norm_first=norm_first)] * n_layers"},
+            "copies": {"= d_model, n_heads, d_ff\n": "= d_model, n_heads, d_ff\n"
+                       "        layer = EncoderLayer(*sizes, norm_first=norm_first)\n",
+                       LAYERS: "copy.deepcopy(layer) for _ in range(n_layers)"},
+            "a template beside them": {"= d_model, n_heads, d_ff\n": "= d_model, n_heads, d_ff\n"
+                                       "        self.template = EncoderLayer(*sizes)\n"},
+            "a plain list": {f"nn.ModuleList({LAYERS})": f"[layer.double() for layer in ({LAYERS})]"},
+            "the mask dropped": {"layer(x, mask)": "layer(x)"},
+            "each layer reads the input": {"x = layer(x, mask)": "y = layer(x, mask)", "self.norm(x)": "self.norm(y)"},
+            "norm_first not handed on": {", norm_first=norm_first": ""},
+            "a norm at the end of either": {" if norm_first else nn.Identity()": ""},
+            "no gradient for the first": {"            x = layer": "            x = x.detach()\n            x = layer"},
+        }),
+    ),
+    checks.check_residual_gradient: (
+        {
+            "product": lambda w, r: (1 + w if r else w).prod(),
+            "autograd": _gradient_by_autograd,
+        },
+        {
+            "sum in place of product": lambda w, r: (1 + w if r else w).sum(),
+            "always with the residual path": lambda w, r: (1 + w).prod(),
+            "never with it": lambda w, r: w.prod(),
+            "one path around the whole chain": lambda w, r: r + w.prod(),
+            "the two cases exchanged": lambda w, r: (w if r else 1 + w).prod(),
+            "the first two terms of the product": lambda w, r: 1 + w.sum() if r else w.prod(),
+            "each layer for itself": lambda w, r: 1 + w if r else w,
+            "sizes without signs": lambda w, r: (1 + w if r else w).prod().abs(),
+        },
+    ),
+    checks.check_token_similarity: (
+        {"mask": _off_diagonal, "sum of the unit vectors": _by_the_sum},
+        {
+            "tokens compared with themselves": lambda x: _cosines(x).mean(dim=(1, 2)),
+            "not normalised": lambda x: _pairs_without_diagonal(x @ x.mT),
+            "normalised over the tokens": lambda x: _pairs_without_diagonal(F.normalize(x, dim=1) @ x.mT),
+            "normalised over the batch": lambda x: _pairs_without_diagonal(F.normalize(x, dim=0) @ x.mT),
+            "sum in place of mean": lambda x: _off_diagonal(x) * x.shape[1] * (x.shape[1] - 1),
+            "divided by T²": lambda x: _off_diagonal(x) * (1 - 1 / x.shape[1]),
+            "without signs": lambda x: _pairs_without_diagonal(_cosines(x).abs()),
+            "one number for the batch": lambda x: _off_diagonal(x).mean(),
+        },
+    ),
+    checks.check_flops: (
+        {
+            "formula": lambda t, d, f: 2 * t * (4 * d * d + 2 * d * f) + 4 * t * t * d,
+            "product by product": _flops_by_products,
+            "as a float": lambda t, d, f: float(_flops_by_products(t, d, f)),
+        },
+        {
+            "multiply-adds counted once": lambda t, d, f: _flops_by_products(t, d, f) // 2,
+            "linear maps alone": lambda t, d, f: 2 * t * (4 * d * d + 2 * d * f),
+            "attention alone": lambda t, d, f: 4 * t * t * d,
+            "scores without the weighted mean": lambda t, d, f: 2 * t * (4 * d * d + 2 * d * f) + 2 * t * t * d,
+            "three maps in attention": lambda t, d, f: 2 * t * (3 * d * d + 2 * d * f) + 4 * t * t * d,
+            "one matrix in the feed-forward": lambda t, d, f: 2 * t * (4 * d * d + d * f) + 4 * t * t * d,
+            "the cost of one token": lambda t, d, f: _flops_by_products(t, d, f) / t,
+            "attention without the width": lambda t, d, f: 2 * t * (4 * d * d + 2 * d * f) + 4 * t * t,
+        },
+    ),
+}  # fmt: skip

@@ -1,0 +1,131 @@
+"""What learners answer in 08_training: right answers, and wrong ones by the mistake that each makes."""
+
+import math
+
+import torch
+import torch.nn.functional as F
+from edits import wrong
+
+from encoder_lib.course import checks
+
+
+def _asked(answer):
+    """An answer for those that ask, given the tokens that do."""
+    return lambda scores, targets: answer(scores[targets != -100], targets[targets != -100])
+
+
+def _at(values, targets):
+    return values[torch.arange(len(targets)), targets]
+
+
+def _surprise(scores, targets):
+    return -_at(scores.softmax(-1), targets).log()
+
+
+def _by_loop(scores, targets):
+    total, asked = 0.0, 0
+    for row, target in zip(scores.tolist(), targets.tolist(), strict=True):
+        if target != -100:
+            total += math.log(sum(math.exp(s) for s in row)) - row[target]
+            asked += 1
+    return total / asked
+
+
+def _train(model, draw, steps, lr):
+    optimiser = torch.optim.Adam(model.parameters(), lr=lr)
+    losses = []
+    for _ in range(steps):
+        ids, targets = draw()
+        asked = targets != -100
+        loss = F.cross_entropy(model(ids)[asked], targets[asked])
+        loss.backward()
+        optimiser.step()
+        optimiser.zero_grad()
+        losses.append(loss.item())
+    return losses
+
+
+def _train_otherwise(model, draw, steps, lr):
+    """In another order and in other words: the gradients are cleared first, tokens that ask nothing ignored."""
+    optimiser = torch.optim.Adam(list(model.parameters()), lr)
+    losses = torch.zeros(steps)
+    for step in range(steps):
+        optimiser.zero_grad()
+        ids, targets = draw()
+        loss = F.cross_entropy(model(ids).transpose(1, 2), targets, ignore_index=-100)
+        loss.backward()
+        losses[step] = loss.detach()
+        optimiser.step()
+    return losses
+
+
+def _forbid(place):
+    return (torch.arange(place.shape[1]) != place[..., None])[:, None]
+
+
+def _forbid_by_loop(place):
+    rows, tokens = place.shape
+    mask = torch.ones(rows, 1, tokens, tokens, dtype=torch.bool)
+    for row in range(rows):
+        for token in range(tokens):
+            if place[row, token] != -100:
+                mask[row, 0, token, place[row, token]] = False
+    return mask
+
+
+ANSWERS = {
+    checks.check_cross_entropy: (
+        {
+            "formula": _asked(lambda s, t: _surprise(s, t).mean()),
+            "by loop": _by_loop,
+            "those that ask nothing set to 0": lambda s, t: (
+                (_surprise(s, t.clamp(min=0)) * (t != -100)).sum() / (t != -100).sum()
+            ),
+        },
+        {
+            "softmax twice": lambda s, t: F.cross_entropy(s.softmax(-1), t),
+            "mean over classes too": _asked(lambda s, t: -(F.one_hot(t, s.shape[1]) * s.log_softmax(-1)).mean()),
+            "sum in place of mean": _asked(lambda s, t: _surprise(s, t).sum()),
+            "one number a token": _asked(_surprise),
+            "the largest probability": _asked(lambda s, t: -s.softmax(-1).amax(-1).log().mean()),
+            "first column": _asked(lambda s, t: -s.log_softmax(-1)[:, 0].mean()),
+            "crashes at −100": lambda s, t: _surprise(s, t).mean(),
+            "−100 taken for class 0": lambda s, t: _surprise(s, t.clamp(min=0)).mean(),
+            "class 0 left out too": lambda s, t: _surprise(s[t > 0], t[t > 0]).mean(),
+        },
+    ),
+    checks.check_learn: (
+        {"the loop": _train, "otherwise": _train_otherwise},
+        wrong(_train, {
+            "never clears the gradients": {"        optimiser.zero_grad()\n": ""},
+            "clears them before the step": {"loss.backward()\n": "loss.backward()\n        optimiser.zero_grad()\n",
+                                            "step()\n        optimiser.zero_grad()": "step()"},
+            "never asks for gradients": {"        loss.backward()\n": ""},
+            "never steps": {"        optimiser.step()\n": ""},
+            "SGD": {"Adam": "SGD"},
+            "a mean over all tokens": {"targets[asked])": "targets[asked]) * asked.float().mean()"},
+            "the same batch in every step": {"        ids, targets = draw()\n": "",
+                                             "    losses = []\n": "    losses = []\n    ids, targets = draw()\n"},
+            "a step too few": {"range(steps)": "range(steps - 1)"},
+            "the last loss alone": {"return losses": "return losses[-1]"},
+        }),
+    ),
+    checks.check_forbid: (
+        {
+            "compare": lambda place: (torch.arange(place.shape[1]) != place[..., None])[:, None],
+            "by loop": _forbid_by_loop,
+            "none of all": lambda place: ~(place[:, None, :, None] == torch.arange(place.shape[1])),
+        },
+        {
+            "True where forbidden": lambda place: ~_forbid(place),
+            "no room for heads": lambda place: _forbid(place)[:, 0],
+            "heads in front": lambda place: _forbid(place).transpose(0, 1),
+            "looked at in rows": lambda place: _forbid(place).transpose(-2, -1),
+            "forbidden to all": lambda place: _forbid(place) & _forbid(place).all(dim=2, keepdim=True),
+            "places of the first row": lambda place: _forbid(place[:1]).expand(len(place), -1, -1, -1),
+            "−100 taken for place 0": lambda place: _forbid(place.clamp(min=0)),
+            "crashes at −100": lambda place: ~F.one_hot(place, place.shape[1]).bool()[:, None],
+            "for scores": lambda place: torch.where(_forbid(place), 0.0, -torch.inf),
+        },
+    ),
+}  # fmt: skip

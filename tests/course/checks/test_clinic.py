@@ -1,0 +1,322 @@
+"""The clinic: its broken code fails for the reason taught, its solutions pass, and five tests notice every fault."""
+
+import ast
+import inspect
+import re
+
+import nbformat
+import pytest
+import torch
+from answers.clinic import CLINIC, PADDING_RIGHT, PADDING_WRONG, PARITY_RIGHT, PARITY_WRONG
+from edits import edited
+from places import ROOT
+
+from encoder_lib.course.checks import clinic
+from encoder_lib.course.checks.clinic import patients, rounds
+from encoder_lib.course.checks.clinic.broken import DropsAlways
+
+NOTEBOOK = nbformat.read(ROOT / "notebooks/10_debugging_clinic.ipynb", as_version=4)
+CASES = [
+    (symptom.source, cell, fold.source)
+    for symptom, cell, fold in zip(NOTEBOOK.cells, NOTEBOOK.cells[1:], NOTEBOOK.cells[2:], strict=False)
+    if "exercise" in cell.metadata.get("tags", []) and "### Case" in symptom.source
+]
+NAMES = [re.search(r"clinic\.(check_\w+)\(", cell.source).group(1) for _, cell, _ in CASES]
+BY_NAME = dict(zip(NAMES, CASES, strict=True))
+PIECES = {name: case.piece for name, case in zip(NAMES, rounds.CASES, strict=True)}
+IMPORTS = next(c.source for c in NOTEBOOK.cells if c.cell_type == "code").split("_ = setup")[0]
+each_case = pytest.mark.parametrize(("number", "name"), list(enumerate(NAMES, start=1)))
+
+
+def code_of(name):
+    """The broken code of a case, as its cell shows it."""
+    return BY_NAME[name][1].source.split("\n\n\nclinic.")[0]
+
+
+def made(code):
+    """What a cell's code defines: its first function or class."""
+    names = {}
+    exec(IMPORTS, names)
+    exec(code, names)
+    return names[re.search(r"^(?:def|class) (\w+)", code, re.MULTILINE).group(1)]
+
+
+def mend(name):
+    """The code in the fold below a case."""
+    return re.search(r"<details>.*?```python\n(.*?)```.*</details>", BY_NAME[name][2], re.DOTALL)[1]
+
+
+def thing(name, answer):
+    """What somebody wrote: a function or class, or what it changes in the case's own code."""
+    return edited(PIECES[name], answer) if isinstance(answer, dict) else answer
+
+
+def five_tests():
+    """The tests that the notebook builds, in the order in which the rounds take them."""
+    names = {}
+    exec(IMPORTS, names)
+    helpers = ("another_order", "share_parameters")
+    wanted = ("ids", "real", "repeats", "parameters", "invariances", "sizes_and_types", "parity")
+    for cell in NOTEBOOK.cells:
+        if cell.cell_type == "code" and "exercise" not in cell.metadata.get("tags", []):
+            for node in ast.parse(cell.source).body:
+                defined = getattr(node, "name", None) or ast.unparse(getattr(node, "targets", [ast.Name("")])[0])
+                if defined in wanted + helpers:
+                    exec(ast.unparse(node), names)
+    return {name: names[name] for name in wanted[2:]}
+
+
+TESTS = five_tests()
+
+
+def test_there_are_twenty_cases_and_each_is_tested():
+    assert len(NAMES) == len(set(NAMES)) == len(rounds.CASES) == 20 and set(NAMES) == set(CLINIC)
+    assert {name for name in dir(clinic) if name.startswith("check_")} == {*NAMES, "check_more_padding", "check_parity"}
+    assert all(case.right and len(case.half) >= 3 for case in CLINIC.values())
+
+
+@each_case
+def test_a_case_is_the_one_of_its_cell(number, name):
+    """Number and title; the patient has what the cell shows, word for word; and a mend below it takes the same."""
+    (symptom, _, fold), code, title = BY_NAME[name], code_of(name), rounds.CASES[number - 1].title
+    assert f"### Case {number}: {title}\n" in symptom and clinic.TITLES[number - 1] == f"{title} ({number})"
+    assert "<details>" not in symptom.split("### Case")[-1]
+    assert fold.startswith("<details><summary>A way to mend it</summary>")
+    shown = re.search(r"^(?:def|class) (\w+)", code, re.MULTILINE)[1]
+    renamed = re.sub(rf"^(def|class) {shown}\b", rf"\1 {PIECES[name].__name__}", code, flags=re.MULTILINE)
+    assert renamed == inspect.getsource(PIECES[name]).strip()
+    taken = [re.search(r"^def \w+(\(.*\))|def __init__(\(.*\))", x, re.MULTILINE).groups() for x in (code, mend(name))]
+    assert taken[0] == taken[1] or name == "check_quiet_rows"  # its ε is the fault
+
+
+def test_a_patient_has_its_piece_in_every_layer():
+    layers = clinic.patient(1)().encoder.layers
+    assert [type(layer.feed_forward) for layer in layers] == [DropsAlways] * patients.LAYERS
+
+
+@each_case
+@pytest.mark.parametrize("default_dtype", [torch.float64], indirect=True)  # as in the notebook
+def test_broken_code_fails_for_the_reason_taught(number, name, default_dtype):
+    """As the cell has stored it; and no verdict gives the solution away."""
+    check, broken = getattr(clinic, name), made(code_of(name))
+    results = [check(broken) for _ in range(4)]
+    assert results[0].exercise.startswith(f"Case {number}, ") and not results[0].correct and results[0].hint
+    assert CLINIC[name].says in results[0].problem
+    (stored,) = BY_NAME[name][1].outputs
+    assert stored.data["text/plain"] == repr(results[0]).replace("at::Half", "c10::Half")  # as nbval.cfg has it
+    known = {line.strip() for line in code_of(name).splitlines()}
+    own = {line.split("  #")[0] for line in {line.strip() for line in mend(name).splitlines()} - known}
+    assert own and not [line for line in own if line in "\n".join(map(repr, results))]
+
+
+@each_case
+def test_mended_code_passes_and_no_test_objects(number, name, default_dtype):
+    """The fold's, the least that has to change in the cell, and others."""
+    fold, least = made(mend(name)), thing(name, CLINIC[name].mend)
+    for mended in (fold, least, *(thing(name, answer) for answer in CLINIC[name].right.values())):
+        result = getattr(clinic, name)(mended)
+        assert result.correct and len(result.passed) >= 2 and not result.hint, result
+    for mended in (fold, least):
+        assert not any(clinic.notices(test, clinic.patient(number, mended)) for test in TESTS.values())
+
+
+HALF = [pytest.param(n, *half, id=f"{n}: {k}") for n, case in CLINIC.items() for k, half in case.half.items()]
+
+
+@pytest.mark.parametrize(("name", "answer", "words"), HALF)
+@pytest.mark.parametrize("default_dtype", [torch.float64], indirect=True)
+def test_half_mended_code_fails_and_the_first_hint_speaks_of_it(name, answer, words, default_dtype):
+    result = getattr(clinic, name)(thing(name, answer))
+    assert not result.correct and result.problem and result.hint and words in result.hint
+
+
+class _NoForward(torch.nn.Module):
+    def __init__(self, *sizes):
+        super().__init__()
+
+
+def _fails(*_, **__):
+    raise RuntimeError("<b>no</b>")
+
+
+def _leaves(*_, **__):
+    raise SystemExit("bye")
+
+
+@each_case
+def test_nothing_makes_the_rounds_raise(number, name):
+    for piece in (_fails, _leaves, _NoForward, int):
+        patient = clinic.patient(number, piece)
+        assert any(clinic.notices(test, patient) for test in TESTS.values())
+
+
+# The tests that the reader writes.
+
+WRITTEN = {"check_more_padding": "Your turn, more_padding", "check_parity": "Your turn, my_parity"}
+
+
+def own_cells(check):
+    """The exercise's cell, and the fold below it."""
+    (place,) = (i for i, cell in enumerate(NOTEBOOK.cells) if f"clinic.{check}(" in cell.source)
+    return NOTEBOOK.cells[place : place + 2]
+
+
+@pytest.mark.parametrize("check", WRITTEN)
+def test_an_unwritten_test_is_told_to_be_written(check):
+    cell, _ = own_cells(check)
+    assert "exercise" in cell.metadata.tags
+    said = getattr(clinic, check)(made(cell.source.split("\n\n\nclinic.")[0]))
+    assert not said.correct and "returns nothing yet" in said.problem and said.exercise == WRITTEN[check]
+    (stored,) = cell.outputs
+    assert stored.data["text/plain"] == repr(said)
+
+
+def test_the_notebooks_own_tests_pass_and_notice_what_they_should(default_dtype):
+    _, fold = own_cells("check_more_padding")
+    code = re.search(r"<details>.*?```python\n(.*?)```.*</details>", fold.source, re.DOTALL)[1]
+    more_padding = made(f"ids = torch.tensor([[3, 1, 4, 1, 5], [9, 2, 6, 0, 0]])\nreal = ids != 0\n{code}")
+    for result in (clinic.check_more_padding(more_padding), clinic.check_parity(TESTS["parity"])):
+        assert result.correct and len(result.passed) == 12, result
+    noticed = [i for i in range(1, 21) if clinic.notices(more_padding, clinic.patient(i))]
+    assert noticed == [1, 3, 6, 9, 12, 15, 16, 17]
+
+
+@pytest.mark.parametrize(
+    ("check", "answers"), [(clinic.check_more_padding, PADDING_RIGHT), (clinic.check_parity, PARITY_RIGHT)]
+)
+def test_another_way_to_write_a_test_passes(check, answers, default_dtype):
+    for name, answer in answers.items():
+        assert check(answer).correct, name
+
+
+OWN = [
+    pytest.param(check, *answer, id=f"{check.__name__}: {name}")
+    for check, answers in ((clinic.check_more_padding, PADDING_WRONG), (clinic.check_parity, PARITY_WRONG))
+    for name, answer in answers.items()
+]
+
+
+@pytest.mark.parametrize(("check", "answer", "problem", "hint"), OWN)
+@pytest.mark.parametrize("default_dtype", [torch.float64], indirect=True)
+def test_a_wrong_test_fails_and_hears_why(check, answer, problem, hint, default_dtype):
+    result = check(answer)
+    assert not result.correct and hint in result.hint
+    assert problem in repr(result)
+
+
+# The five tests.
+
+# what each of the five notices, in their order
+NOTICED = {
+    "check_evaluation": "10101", "check_stack": "01001", "check_torch_mask": "10111", "check_positions": "00010",
+    "check_table": "00001", "check_feed_forward": "11111", "check_split": "00010", "check_half_precision": "00010",
+    "check_embedding": "11111", "check_empty_text": "00010", "check_quiet_rows": "00011",
+    "check_self_attention": "10111", "check_padding_row": "01000", "check_context": "00101",
+    "check_batch_mask": "11111", "check_padding": "00101", "check_mixture": "00101", "check_reread": "00001",
+    "check_wide": "00001", "check_biased_variance": "00001",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("n_heads", [1, 2])
+@pytest.mark.parametrize("norm_first", [False, True])
+def test_a_sound_encoder_passes_every_test(n_heads, norm_first, default_dtype):
+    patient = patients.Patient(patients.no_fault, n_heads, norm_first)
+    assert not [name for name, test in TESTS.items() if clinic.notices(test, patient)]
+
+
+@pytest.mark.parametrize(
+    "default_dtype", [pytest.param(torch.float32, marks=pytest.mark.long), torch.float64], indirect=True
+)
+def test_the_five_tests_notice_every_fault(default_dtype):
+    matrix = clinic.fault_matrix(list(TESTS.values()))
+    found = {name: "".join(str(int(noticed)) for noticed in row) for name, row in zip(NAMES, matrix, strict=True)}
+    assert found == NOTICED
+
+
+@each_case
+def test_the_solution_in_a_whole_encoder_is_torchs_encoder(number, name):
+    """Where the test of parity passes, it was not because nothing was compared; and it fits other sizes as well."""
+    patient = clinic.patient(number, made(mend(name)))
+
+    def spoil(model):
+        patient.inject(model)
+        model.register_forward_hook(lambda module, ids, y: y + 1e-9)
+
+    spoilt = patients.Patient(spoil, patient.n_heads, patient.norm_first)
+    assert not clinic.notices(TESTS["parity"], patient) and clinic.notices(TESTS["parity"], spoilt)
+    losses, share = clinic.train(patient, steps=2)
+    assert losses.shape == (2,) and 0 <= share <= 1
+
+
+@pytest.mark.parametrize("put", [patients.inject_attend, patients.inject_attend_real, patients.inject_torch_attend])
+def test_a_part_without_a_mask_gets_one_where_the_vectors_are(put):
+    met = []
+
+    def attend(*arguments):
+        met.append(arguments[-1].device.type)
+        return arguments[-2]
+
+    model = put(attend)().to("meta")
+    model.encoder(torch.zeros(1, 3, patients.D, device="meta"))
+    assert met == ["meta"] * patients.LAYERS
+
+
+def finds(number):
+    """A test that finds this in every encoder."""
+    return lambda build: {"found": number}
+
+
+def test_a_visit_shows_what_is_found_in_three_encoders(default_dtype):
+    """And leaves the random numbers alone."""
+    torch.manual_seed(3)
+    expected = torch.rand(3)
+    torch.manual_seed(3)
+    shown = clinic.visit(TESTS["parameters"], 2, made(mend("check_stack")))
+    assert list(shown.index) == ["a sound encoder", "patient 2", "with your Stack"]
+    assert shown["without a gradient"].tolist() == ["0", "16", "0"]
+    assert set(clinic.visit(TESTS["parity"], 6, _fails)["beside PyTorch's"][1:]) == {"RuntimeError"}
+    assert torch.equal(torch.rand(3), expected)
+
+
+def test_a_number_is_a_find_when_it_is_more_than_rounding():
+    numbers = (0, 1e-11, -1e-9, 1e-9, float("nan"), torch.tensor(3.0))
+    assert [clinic.notices(finds(n), clinic.SOUND) for n in numbers] == [False, False, True, True, True, True]
+
+
+def test_a_test_that_raises_or_never_ends_has_found_something(monkeypatch):
+    monkeypatch.setattr(rounds, "PATIENCE", 0.1)
+
+    def never_ends(build):
+        while True:
+            pass
+
+    assert all(clinic.notices(test, clinic.SOUND) for test in (_fails, _leaves, never_ends))
+    with pytest.raises(RuntimeError):
+        clinic.visit(_fails, 1, DropsAlways)
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (lambda: clinic.patient(0), "case: expected an integer of at least 1"),
+        (lambda: clinic.patient(21), "case: expected 1 to 20, got 21"),
+        (lambda: clinic.patient(1, 3), "piece: expected a function, got 3"),
+        (lambda: clinic.cut_with(3), "cut: expected a function"),
+        (lambda: clinic.visit(3, 1, DropsAlways), "test: expected a function"),
+        (lambda: clinic.visit(finds(0), 1, None), "piece: expected a function"),
+        (lambda: clinic.visit(lambda build: 0, 1, _fails), "what the test gives: expected a dictionary"),
+        (lambda: clinic.notices(finds("x"), clinic.SOUND), "what the test gives, 'found'"),
+        (lambda: clinic.notices(None, clinic.SOUND), "test: expected a function"),
+        (lambda: clinic.fault_matrix(TESTS["parity"]), "tests: expected a list of functions"),
+        (lambda: clinic.fault_matrix([]), "tests: expected at least one"),
+    ],
+)
+def test_bad_input_is_named(call, words):
+    with pytest.raises((TypeError, ValueError), match=re.escape(words)):
+        call()
+
+
+def test_a_patient_and_its_twin_are_the_same_each_time():
+    for one, other in ((clinic.SOUND(), clinic.SOUND()), (clinic.SOUND.twin(), clinic.SOUND.twin())):
+        assert all(torch.equal(p, q) for p, q in zip(one.parameters(), other.parameters(), strict=True))
+    assert all(p.abs().max() > 0.3 for p in clinic.SOUND.twin().parameters())  # biases and gains too

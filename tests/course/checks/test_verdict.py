@@ -1,0 +1,141 @@
+"""A verdict shows the smallest input that tells an attempt wrong, what was expected and what came, and a hint."""
+
+import numpy as np
+import pytest
+import torch
+import torch.nn.functional as F
+from answers import ANSWERS
+from answers.embedding import rows
+from answers.positional import table_by_loop
+
+from encoder_lib.course import checks
+from encoder_lib.course.checks import verdict
+from encoder_lib.course.checks.verdict import Probe, diagnose
+
+
+def _fails(*_):
+    raise RuntimeError("<b>no</b>")
+
+
+def test_hints_grow_stronger_and_start_over_after_success():
+    wrong, right = lambda table, ids: table[:1], lambda table, ids: table[ids]
+    first, second, third, fourth = (checks.check_look_up(wrong).hint for _ in range(4))
+    assert len({first, second, third}) == 3 and fourth == third
+    assert checks.check_look_up(right).correct
+    assert checks.check_look_up(wrong).hint == first
+
+
+def test_a_verdict_shows_the_smallest_input_with_expected_and_got():
+    text = repr(checks.check_look_up(lambda table, ids: table[: len(ids)]))
+    assert "with table [[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]], ids [1]\n" in text
+    assert "expected [[3.0, 4.0]]" in text and "got      [[1.0, 2.0]]" in text
+
+
+class _HidesWhatItTakes:
+    """A callable whose signature cannot be asked for."""
+
+    @property
+    def __signature__(self):
+        raise RuntimeError("no")
+
+    def __call__(self, table, ids):
+        return table[: len(ids)]
+
+
+@pytest.mark.parametrize("attempt", [lambda table, *more: table[:1], _HidesWhatItTakes()], ids=["a star", "hidden"])
+def test_a_verdict_shows_the_bare_input_where_its_parts_have_no_names(attempt):
+    assert "with [[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]], [1]\n" in checks.check_look_up(attempt).problem
+
+
+def test_a_verdict_is_escaped_text_for_screen_readers():
+    html = checks.check_look_up(_fails)._repr_html_()
+    assert html.startswith('<div role="status"') and "&lt;b&gt;no&lt;/b&gt;" in html and "<b>" not in html
+
+
+def test_keyboard_interrupts_pass_through():
+    def interrupted(*_):
+        raise KeyboardInterrupt
+
+    for check in (checks.check_look_up, checks.check_encoder):
+        with pytest.raises(KeyboardInterrupt):
+            check(interrupted)
+
+
+def test_a_branch_without_return_is_a_mistake():
+    said = checks.check_gets_gradient(lambda ids, v, p: rows(ids, v, p) if p is None else None)
+    assert len(said.passed) == 3 and "returns nothing; is a `return` missing" in said.problem and said.hint
+
+
+def test_an_attempt_that_changes_its_input_is_told_so():
+    assert "changed its own input" in checks.check_unit(lambda x: x.div_(x.norm(dim=-1, keepdim=True))).problem
+    in_place = ANSWERS[checks.check_own_positions][1]["in place"]
+    assert "changed its own input" in checks.check_own_positions(in_place).problem
+
+
+@pytest.mark.parametrize("number", [float, np.float64, np.float32, torch.tensor, lambda x: x])
+def test_a_single_number_may_come_as_any_kind_of_number(number):
+    assert checks.check_cross_entropy(lambda s, t: number(F.cross_entropy(s, t).item())).correct
+    assert checks.check_flops(lambda t, d, f: number(2 * t * (4 * d**2 + 2 * d * f) + 4 * t**2 * d)).correct
+    assert "expected a tensor or a number, got str" in checks.check_cross_entropy(lambda s, t: "0").problem
+    assert "expected a tensor, got float" in checks.check_look_up(lambda table, ids: 1.0).problem
+
+
+def test_an_answer_in_float32_is_right_too():
+    assert checks.check_sinusoidal_table(lambda *sizes: table_by_loop(*sizes).float()).correct
+
+
+def test_a_large_result_is_shown_where_it_differs_most():
+    problem = checks.check_sinusoidal_table(lambda n, d, base: table_by_loop(n, d, base) + (n > 100)).problem
+    assert "at (" in problem and "expected" in problem and "got" in problem
+
+
+@pytest.mark.parametrize(
+    ("check", "mistake", "hint"),
+    [
+        (checks.check_translate, "keys and queries exchanged", "the next D the keys"),
+        (checks.check_translate, "biases exchanged", "in_proj_bias lies in the same order"),
+        (checks.check_translate, "width fixed at two", "a number of rows written out"),
+        (checks.check_pool, "not brought to length 1", "divide it by its own length"),
+        (checks.check_pool, "each token at length 1 first", "to length 1 after that"),
+        (checks.check_pool, "padding counted in", "Padding counts here"),
+        (checks.check_search, "cosines", "neither the cosines that stand there nor the vectors"),
+        (checks.check_search, "largest absolute", "compare with sign"),
+        (checks.check_forbid, "looked at in rows", "last two dimensions exchanged"),
+        (checks.check_own_norm, "a mean that remembers", "nothing is averaged over calls"),
+    ],
+)
+def test_the_hint_speaks_of_the_mistake(check, mistake, hint):
+    """Whatever the number of tries."""
+    assert all(hint in check(ANSWERS[check][1][mistake]).hint for _ in range(2))
+
+
+@pytest.fixture
+def hints(monkeypatch):
+    """Hints for an exercise called t."""
+    monkeypatch.setitem(verdict.HINTS, "t", {"hints": ["first", "second"], "looks": {"own": "its own"}})
+
+
+def test_diagnose_stops_at_the_first_objection(hints):
+    probes = (Probe("one", lambda thing: ""), Probe("two", lambda thing: f"got {thing()}"), Probe("three", _fails))
+    result = diagnose("t", lambda: 5, probes)
+    assert result.passed == ("one",) and result.problem == "two: got 5" and result.hint == "first"
+    assert diagnose("t", lambda: 5, probes).hint == "second"
+    assert diagnose("t", lambda: 5, probes[:1]).correct
+
+
+@pytest.mark.parametrize("probe", [Probe("own", lambda thing: "wrong"), Probe("other", lambda thing: "wrong", "own")])
+def test_a_probe_gives_its_own_hint_or_the_one_that_it_names(hints, probe):
+    assert [diagnose("t", lambda: 5, [probe]).hint for _ in range(2)] == ["its own"] * 2
+
+
+def test_diagnose_reports_errors_in_words(hints):
+    probes = (Probe("a call", lambda thing: thing() or ""),)
+    assert diagnose("t", _fails, probes).problem == "a call: it stopped with RuntimeError: <b>no</b>"
+    assert diagnose("t", 3, probes).problem == "expected a function or a class, got int"
+
+
+def test_the_learners_random_numbers_go_on_as_they_were():
+    before = torch.get_rng_state()
+    for check in (checks.check_unit, checks.check_encoder, checks.check_own_norm):
+        check(lambda *_: torch.rand(3))
+    assert torch.equal(torch.get_rng_state(), before)

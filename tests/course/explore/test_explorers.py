@@ -1,0 +1,70 @@
+"""The course's own explorers: what they show is computed, right, and different at the two ends of every control."""
+
+import itertools
+
+import pytest
+import torch
+from explorers import EXPLORERS, ends, picture
+from few import first_few
+
+SLOW = ("depth", "fit_curve", "normalise")  # they compute much, at many places of their controls
+DRAW = ("look_up", "training_maps")  # they mean to draw when they are made
+NAMES = [pytest.param(name, marks=pytest.mark.long) if name in SLOW else name for name in EXPLORERS]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_control_changes_picture_and_description_and_back(name):
+    """From one end to the other, which it takes as they are; and the notebook's random numbers stay."""
+    random = torch.get_rng_state()
+    explorer = EXPLORERS[name]()
+    assert name in DRAW or torch.equal(torch.get_rng_state(), random)
+    random, start, before = torch.get_rng_state(), explorer.values, (picture(explorer), explorer.description)
+    for control, values in ends(explorer).items():
+        shown = []
+        for value in values:
+            explorer.set(**{control: value})
+            shown.append((picture(explorer), explorer.description))
+            assert isinstance(value, str) or getattr(explorer, control) == value
+        (low, low_words), (high, high_words) = shown
+        assert low != high and low_words != high_words, control
+        explorer.set(**start)
+        assert (picture(explorer), explorer.description) == before
+    assert torch.equal(torch.get_rng_state(), random)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_explorer_has_a_static_picture_and_as_many_frames_as_their_control_has_steps(name):
+    explorer = EXPLORERS[name]()
+    bundle, _ = explorer._repr_mimebundle_()
+    assert bundle["image/png"] and "<img alt=" in bundle["text/html"] and explorer.description in bundle["text/plain"]
+    framed = [panel.frames for panel in explorer._view.panels if panel.framed] if explorer._view else []
+    assert bool(framed) == bool(explorer._frames)
+    if framed:
+        assert {*framed, len(explorer._descriptions)} == {explorer._by_name[explorer._frames].positions}
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("name", EXPLORERS)
+def test_every_two_controls_work_at_every_two_ends(name):
+    explorer = EXPLORERS[name]()
+    start, both = explorer.values, ends(explorer)
+    for a, b in itertools.combinations_with_replacement(both, 2):
+        for values in itertools.product(both[a], both[b]):
+            explorer.set(**start | dict(zip((a, b), values, strict=True)))
+            assert not explorer.error and explorer.description.endswith(".")
+
+
+HOSTILE = ["你好世界 " * 30, "<b>$x^$</b> {} %s", "🙂" * 40, "\ud800 a", "w" * 1_000_000, "a " * 500, "\x00\n", " "]
+
+
+@pytest.mark.parametrize("text", first_few(HOSTILE))
+@pytest.mark.parametrize("name", ["attend", "atlas", "block_steps"])
+def test_any_text_can_be_typed(name, text):
+    """Whatever it is, the picture holds it."""
+    explorer = EXPLORERS[name]()
+    explorer.sentence = text
+    for step in range(1, 16) if name == "block_steps" else ():
+        explorer.step = step
+    assert not explorer.error and len(explorer.sentence) <= 100 and explorer.description.endswith(".")
+    assert max((panel.rows for panel in explorer._view.panels), default=0) <= 512 if explorer._view else True
+    assert explorer._repr_mimebundle_()[0]["image/png"]

@@ -1,0 +1,95 @@
+"""The explorer of 03_layer_norm: its numbers, against torch's own layers and statistics taken another way."""
+
+import re
+
+import numpy as np
+import pytest
+import torch
+from torch import nn
+
+from encoder_lib.course import explore
+from encoder_lib.course.explore import norm as norms
+
+F64 = torch.float64
+
+
+def panels(explorer):
+    """The figure's two Axes: before, after."""
+    return explorer._figure.axes
+
+
+def ticks(ax):
+    """The numbers drawn as small black lines: the token's own."""
+    return torch.tensor(ax.lines[0].get_xdata(), dtype=F64)
+
+
+def batch(mean, spread, outlier, mates):
+    """The eight tokens that the controls ask for."""
+    token = mean + spread * norms._shape()
+    token[8] += outlier
+    return torch.cat([token[None], norms._others() + mates])
+
+
+def by_torch(x, method, eps):
+    """The first token after torch's own layer; for the odd variant, after numpy."""
+    if method == "unbiased std, eps outside":
+        token = x[0].numpy()
+        return torch.tensor((token - token.mean()) / (np.std(token, ddof=1) + eps))
+    if method == "batch norm":
+        return nn.BatchNorm1d(16, eps=eps, dtype=F64).train()(x)[0].detach()
+    layer = {"layer norm": nn.LayerNorm, "RMS norm": nn.RMSNorm}[method]
+    return layer(16, eps=eps, dtype=F64)(x)[0].detach()
+
+
+@pytest.mark.parametrize("method", norms.METHODS)
+@pytest.mark.parametrize("eps", [1e-12, 1.0])
+@pytest.mark.parametrize(("mean", "spread", "outlier", "mates"), [(2.0, 1.5, 0.0, 3.0), (-4.0, 1e-4, 5.0, -2.0)])
+def test_the_ticks_are_the_numbers_before_and_after(method, eps, mean, spread, outlier, mates):
+    explorer = explore.normalise(method, mean, spread, outlier, mates, 1.5, -0.5, eps)
+    before, after = panels(explorer)
+    x = batch(mean, spread, outlier, mates)
+    torch.testing.assert_close(ticks(before), x[0], atol=1e-12, rtol=0)
+    torch.testing.assert_close(ticks(after), by_torch(x, method, eps) * 1.5 - 0.5, atol=1e-9, rtol=0)
+
+
+def test_every_number_is_counted_wherever_the_controls_put_it():
+    for method in norms.METHODS:
+        for mean, mates in ((-5, 5), (5, -5), (5, 5)):
+            explorer = explore.normalise(method, mean, 1.5, 5.0, mates, 2.0, 2.0 if mean > 0 else -2.0, 1e-12)
+            for ax in panels(explorer):
+                counts, edges, _ = ax.patches[0].get_data()
+                assert counts.sum() == 16 and edges[0] == -norms.REACH and edges[-1] == norms.REACH
+                assert ax.get_xlim() == (-norms.REACH, norms.REACH)
+
+
+def test_the_statistics_stand_beside_the_picture_and_in_the_description():
+    explorer = explore.normalise(mean=2, spread=1.5, outlier=4)
+    x = ticks(panels(explorer)[0]).numpy()
+    skewness = ((x - x.mean()) ** 3).mean() / x.std() ** 3
+    before, after = (ax.texts[0].get_text().split() for ax in panels(explorer))
+    assert [float(n) for n in before[1::2]] == pytest.approx([x.mean(), x.std(), skewness], abs=5e-3)
+    assert [float(n) for n in after[1::2]] == pytest.approx([0, 1, skewness], abs=5e-3)
+    assert f"The skewness stayed at {skewness:.2f}." in explorer.description
+    assert "from 2.25 to 0.00" in explorer.description
+
+
+def test_only_batch_norm_listens_to_the_batch_mates():
+    for method in norms.METHODS:
+        explorer = explore.normalise(method, mates=0)
+        assert "Its batch mates lie around 0." in explorer.description
+        still = ticks(panels(explorer)[1])
+        explorer.mates = 5
+        moved = (ticks(panels(explorer)[1]) - still).abs().max().item()
+        assert (moved > 0) == (method == "batch norm")
+        if moved:
+            said = re.search(r"moves its numbers by up to (\d+\.\d\d)", explorer.description).group(1)
+            assert float(said) == pytest.approx(moved, abs=5e-3)
+        else:
+            assert "from 0 to 5 changes nothing for it" in explorer.description
+
+
+def test_a_gain_of_zero_makes_all_numbers_equal():
+    explorer = explore.normalise(gain=0, bias=1)
+    assert "All sixteen numbers became equal." in explorer.description
+    assert "none" in panels(explorer)[1].texts[0].get_text()
+    assert (ticks(panels(explorer)[1]) == 1).all()

@@ -1,0 +1,38 @@
+"""The explorers of 02_positional_encoding: the table, its products, and clocks that turn."""
+
+import math
+import re
+
+import pytest
+import torch
+
+from encoder_lib import sinusoidal_table
+from encoder_lib.course import explore
+
+
+@pytest.mark.parametrize(
+    ("length", "d_model", "base", "shift"), [(64, 128, 10_000, 0), (8, 16, 100, 5), (128, 8, 10, 64)]
+)
+def test_positional_shows_the_table_and_products_that_do_not_move(length, d_model, base, shift):
+    explorer = explore.positional(length, d_model, base, shift)
+    table, products = explorer._view.panels
+    rows = sinusoidal_table(2 * length + shift, d_model, base=base, dtype=torch.float64)[shift:]
+    assert torch.allclose(torch.tensor(table.frame(shift)).double(), rows[:length], atol=1e-6)
+    for t in (0, 3, length - 1):
+        by_hand = rows[t : t + length] @ rows[t] / (d_model / 2)
+        assert torch.allclose(torch.tensor(products.frame(shift)[t]).double(), by_hand, atol=1e-6)
+    assert abs(products.frame(shift) - products.frame(0)).max() < 1e-6
+    assert "change by 0.0000 at most" in explorer.description
+    assert f"{2 * math.pi * base ** (1 - 2 / d_model):,.1f} positions" in explorer.description
+    assert f"Positions {shift} to {shift + length - 1} " in explorer.description
+
+
+def test_clocks_turn_by_the_shift_alone():
+    explorer = explore.clocks(position=3, shift=5)
+    turned = re.search(r"turn by (.*)\.", explorer.description).group(1)
+    expected = [round(math.degrees(5 * 100 ** (-2 * k / 8))) % 360 for k in range(4)]
+    assert turned == ", ".join(f"{angle}°" for angle in expected)
+    explorer.position = 77
+    assert turned in explorer.description
+    explorer.shift = 6
+    assert turned not in explorer.description

@@ -1,0 +1,168 @@
+"""Depth, measured: every number against a plain computation of its own."""
+
+import math
+from itertools import combinations
+
+import pytest
+import torch
+import torch.nn.functional as F
+from torch import nn
+
+from encoder_lib import Encoder, FeedForward, TransformerEncoder, trace
+from encoder_lib.course.lab import measure
+from encoder_lib.course.lab.measure import (
+    INITS,
+    LOSSES,
+    chain_gradients,
+    depth_profiles,
+    depth_sweep,
+    initialise,
+    layer_gradients,
+    power_law_exponent,
+    token_similarity,
+    word_similarity,
+)
+
+
+def linears(model):
+    """All linear maps of a model."""
+    return [module for module in model.modules() if isinstance(module, nn.Linear)]
+
+
+@pytest.mark.parametrize(
+    ("init", "spread"), [("default", 1 / math.sqrt(3 * 64)), ("xavier", math.sqrt(2 / (64 + 200))), ("small", 0.02)]
+)
+def test_weights_are_drawn_with_the_spread_of_their_kind(init, spread):
+    linear = nn.Linear(64, 200)
+    nn.init.constant_(linear.weight, 7.0)
+    assert initialise(linear, init) is linear
+    assert abs(linear.weight.std().item() / spread - 1) < 0.05
+    assert (linear.bias == 0).all().item() == (init != "default")
+
+
+def test_token_similarity_is_the_mean_cosine_of_every_pair():
+    x = torch.randn(2, 3, 4, 5) + 0.5
+    pairs = [F.cosine_similarity(x[..., i, :], x[..., j, :], dim=-1) for i in range(4) for j in range(4) if i != j]
+    torch.testing.assert_close(token_similarity(x), torch.stack(pairs).mean(0))
+    torch.testing.assert_close(token_similarity(torch.tensor([[1.0, 2.0], [2.0, 4.0]])), torch.tensor(1.0))
+
+
+@pytest.mark.parametrize("norm_first", [False, True])
+@pytest.mark.parametrize("loss", LOSSES)
+@pytest.mark.parametrize("init", INITS)
+def test_a_profile_equals_a_stack_of_that_depth_by_itself(norm_first, init, loss):
+    """The cut after 2 of 4 layers is an Encoder of 2 layers; its numbers come out of one ordinary backward pass."""
+    profile = depth_profiles([4, 2], norm_first=norm_first, init=init, loss=loss)[2]
+    torch.manual_seed(0)
+    encoder = initialise(Encoder(4, 32, 4, 128, norm_first=norm_first), init)
+    del encoder.layers[2:]
+    x = torch.randn(4, 16, 32)
+    with trace(encoder) as t:
+        y = encoder(x)
+    if loss == "regression":
+        F.mse_loss(y, torch.randn(4, 16, 32)).backward()
+    else:
+        logits = y @ (torch.randn(10, 32) / math.sqrt(32)).T
+        F.cross_entropy(logits.transpose(1, 2), torch.randint(10, (4, 16))).backward()
+    stream = torch.stack([x, t["layers.0"], t["layers.1"]]).detach()
+    expected = torch.stack([layer.feed_forward.linear2.weight.grad.norm() for layer in encoder.layers])
+    torch.testing.assert_close(profile.gradient, expected)
+    torch.testing.assert_close(profile.size, stream.square().mean((1, 2, 3)).sqrt())
+    torch.testing.assert_close(profile.similarity, token_similarity(stream).mean(1))
+
+
+def test_seeds_are_averaged_and_all_different():
+    one, four = (depth_profiles([3], norm_first=True, seeds=n)[3] for n in (1, 4))
+    assert one.gradient.shape == four.gradient.shape == (3,) and one.size.shape == one.similarity.shape == (4,)
+    assert not torch.allclose(one.gradient, four.gradient)
+    again = depth_profiles([3], norm_first=True, seeds=4)[3]
+    assert torch.equal(again.gradient, four.gradient)
+
+
+def test_gradients_are_averaged_by_their_logarithms_and_the_rest_plainly():
+    mean = measure._mean([measure.Profile(*torch.full((3, 2), number)) for number in (1.0, 4.0)])
+    assert [x.tolist() for x in mean] == [[2.0, 2.0], [2.5, 2.5], [2.5, 2.5]]
+
+
+@pytest.mark.parametrize("norm_first", [False, True])
+def test_a_louder_input_is_the_drawn_one_times_a_number(norm_first):
+    """Post-norm's first norms take it away; pre-norm's stream carries it to the end."""
+    plain, loud = (depth_profiles([2], norm_first=norm_first, loudness=n)[2] for n in (1, 100))
+    assert loud.size[0] == pytest.approx(100 * plain.size[0].item())
+    assert (loud.size[2] > 90) == norm_first and (loud.gradient[1] < plain.gradient[1] / 50) == norm_first
+
+
+def test_profiles_leave_the_random_numbers_of_torch_alone():
+    torch.manual_seed(5)
+    expected = torch.randn(3)
+    torch.manual_seed(5)
+    depth_profiles([2], norm_first=False)
+    assert torch.equal(torch.randn(3), expected)
+
+
+def test_a_sweep_holds_every_combination():
+    sweep = depth_sweep([1, 2], seeds=2)
+    assert len(sweep) == 12 and all(list(profiles) == [1, 2] for profiles in sweep.values())
+    alone = depth_profiles([1, 2], norm_first=True, init="small", loss="classification", seeds=2)[1]
+    assert torch.equal(sweep["classification", "pre-norm", "small"][1].gradient, alone.gradient)
+
+
+def test_layer_gradients_gather_one_layer_over_the_depths():
+    profiles = depth_profiles([2, 4], norm_first=False)
+    first, last = (layer_gradients(profiles, layer) for layer in (0, -1))
+    assert first.tolist() == [profiles[2].gradient[0].item(), profiles[4].gradient[0].item()]
+    assert last.tolist() == [profiles[2].gradient[1].item(), profiles[4].gradient[3].item()]
+
+
+@pytest.mark.parametrize("residual", [False, True])
+def test_chain_gradients_are_products_of_each_networks_derivative(residual):
+    """Between two neighbours stands one network: its vector-Jacobian product turns one gradient into the other."""
+    found = chain_gradients(2, residual=residual)
+    torch.manual_seed(0)
+    networks = [initialise(FeedForward(32, 128), "default") for _ in range(2)]
+    x, gradient = torch.randn(4, 16, 32), torch.randn(4, 16, 32)
+    steps = [lambda z, f=f: f(z) + residual * z for f in networks]
+    expected = [gradient.norm()]
+    for step, at in ((steps[1], steps[0](x)), (steps[0], x)):
+        gradient = torch.autograd.functional.vjp(step, at, gradient)[1]
+        expected.insert(0, gradient.norm())
+    torch.testing.assert_close(found, torch.stack(expected))
+
+
+def test_word_similarity_compares_words_within_a_sentence_and_across_all_pairs_of_sentences():
+    model = TransformerEncoder(9, 2, 8, 2, 12)
+    sentences = [torch.tensor([ids]) for ids in ([1, 2, 3, 4, 8], [1, 5, 6, 8], [1, 7, 7, 5, 8])]
+    within, across = word_similarity(model, sentences)
+    streams = []
+    for ids in sentences:
+        stream = [model.embedding(ids)]
+        for layer in model.encoder.layers:
+            stream.append(layer(stream[-1]))
+        streams.append([x[0, 1:-1].double() for x in stream])
+    for i in range(3):
+        inside = [token_similarity(stream[i]).item() for stream in streams]
+        assert within[i].item() == pytest.approx(sum(inside) / 3)
+        cosines = [
+            sum(F.cosine_similarity(u, v, dim=0).item() for u in a[i] for v in b[i]) / (len(a[i]) * len(b[i]))
+            for a, b in combinations(streams, 2)
+        ]
+        assert across[i].item() == pytest.approx(sum(cosines) / 3)
+    assert within.shape == across.shape == (3,) and not within.requires_grad
+
+
+def test_he_keeps_the_size_of_what_passes_and_of_the_gradient_on_average():
+    """Without the residual path; geometric means over the seeds."""
+    arrives = torch.stack([(g[0] / g[-1]).log() for g in (chain_gradients(32, residual=False, init="he", seed=s)
+                                                         for s in range(8))])  # fmt: skip
+    assert 0.4 < arrives.mean().exp() < 2.5 and (arrives.exp() > 0.1).all() and (arrives.exp() < 10).all()
+
+
+def test_chains_of_two_seeds_differ_and_of_one_do_not():
+    one, again, other = (chain_gradients(3, residual=True, seed=seed) for seed in (1, 1, 2))
+    assert torch.equal(one, again) and not torch.allclose(one, other)
+
+
+@pytest.mark.parametrize("power", [-0.5, 0.0, 2.0])
+def test_slope_finds_the_exponent_of_a_power_law(power):
+    x = torch.tensor([2, 4, 8, 16, 32])
+    assert power_law_exponent(x.tolist(), 3 * x.double() ** power) == pytest.approx(power, abs=1e-12)

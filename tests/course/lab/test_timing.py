@@ -1,0 +1,236 @@
+"""Time and memory are measured as promised, and what a layer costs by count is what torch counts."""
+
+import math
+import mmap
+import re
+import shutil
+import time
+from functools import partial
+
+import pytest
+import torch
+import torch.nn.functional as F
+
+from encoder_lib import EncoderLayer, attention, trace
+from encoder_lib.course.lab import timing
+from encoder_lib.course.lab.timing import (
+    benchmark,
+    compiled,
+    layer_parts,
+    machine,
+    new_pages,
+    peak_bytes,
+    peak_flops,
+    spread,
+)
+
+
+class Clock:
+    """A clock that stands still unless somebody works, and who worked."""
+
+    def __init__(self, monkeypatch):
+        self.now, self.log = 0.0, []
+        monkeypatch.setattr(timing.time, "process_time", lambda: self.now)
+        monkeypatch.setattr(timing.time, "perf_counter", lambda: self.now)
+
+    def worker(self, name, seconds):
+        """A function that takes so long each time; the last of several numbers for ever."""
+        left = list(seconds)
+
+        def work():
+            self.log.append(name)
+            self.now += left.pop(0) if len(left) > 1 else left[0]
+
+        return work
+
+
+@pytest.fixture
+def clock(monkeypatch):
+    monkeypatch.setattr(timing, "BUDGET", 1e9)
+    return Clock(monkeypatch)
+
+
+def test_a_race_gives_the_median_of_its_rounds(clock):
+    slow_start = clock.worker("a", [9.0, 1.0, 3.0, 1.0, 2.0, 50.0, 4.0])
+    seconds = benchmark({"a": slow_start, "b": clock.worker("b", [1.0])}, rounds=5)
+    assert seconds == {"a": 3.0, "b": 1.0}  # of 3, 1, 2, 50, 4; the first two calls do not count
+
+
+def test_a_spread_is_the_quickest_the_median_and_the_slowest_round_in_milliseconds(clock):
+    slow_start = clock.worker("a", [9.0, 1.0, 3.0, 1.0, 2.0, 50.0, 4.0])
+    columns = spread({"a": slow_start, "b": clock.worker("b", [1.0])}, rounds=5)
+    assert columns == {"quickest, ms": [1e3, 1e3], "median, ms": [3e3, 1e3], "slowest, ms": [50e3, 1e3]}
+
+
+def test_contestants_take_turns(clock):
+    benchmark({name: clock.worker(name, [1.0]) for name in "abc"}, rounds=3)
+    assert "".join(clock.log) == "abc" * 5
+
+
+def test_what_is_quick_is_called_more_often_in_each_round(clock):
+    seconds = benchmark({"quick": clock.worker("quick", [0.001]), "slow": clock.worker("slow", [1.0])}, rounds=2)
+    assert clock.log.count("quick") == 2 + 2 * 5 and clock.log.count("slow") == 4
+    assert seconds["quick"] == pytest.approx(0.001)
+
+
+def test_a_race_ends_when_the_budget_is_spent_but_not_before_one_round(clock, monkeypatch):
+    monkeypatch.setattr(timing, "BUDGET", 5)
+    benchmark({"a": clock.worker("a", [1.0]), "b": clock.worker("b", [1.0])}, rounds=100)
+    assert clock.log.count("a") == 5
+    clock.log.clear()
+    assert benchmark({"a": clock.worker("a", [60.0])}, rounds=100) == {"a": 60.0}
+    assert clock.log.count("a") == 3
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_on_one_thread_only_work_counts_and_with_two_the_clock_on_the_wall(monkeypatch, threads):
+    monkeypatch.setattr(torch, "get_num_threads", lambda: threads)
+    assert (benchmark({"sleep": lambda: time.sleep(0.002)}, rounds=1)["sleep"] < 0.0018) == (threads == 1)
+
+
+def test_a_race_waits_for_the_gpu(monkeypatch):
+    waits = []
+    monkeypatch.setattr(torch.cuda, "is_initialized", lambda: True)
+    monkeypatch.setattr(torch.cuda, "synchronize", lambda: waits.append(1))
+    assert benchmark({"sleep": lambda: time.sleep(0.01)}, rounds=2)["sleep"] >= 0.009
+    assert len(waits) == 8  # before and after each of two calls and two rounds
+
+
+def test_neither_time_nor_memory_is_spent_on_gradients():
+    seen, weight = [], torch.ones(3, requires_grad=True)
+    for measure in (benchmark, partial(spread, rounds=1), lambda ways: peak_bytes(ways["product"])):
+        measure({"product": lambda: seen.append((2 * weight).requires_grad)})
+    assert seen and not any(seen)
+
+
+# What the races of the notebook are run with.
+
+
+def test_ceilings_are_operations_over_seconds(monkeypatch):
+    raced = {}
+
+    def one_second_each(functions):
+        raced.update(functions)
+        return dict.fromkeys(functions, 1.0)
+
+    monkeypatch.setattr(timing, "benchmark", one_second_each)
+    names = ["float64", "float32", "bfloat16"]
+    if timing.suits(torch.ones(1, dtype=torch.float32)):
+        names.insert(2, "float32, oneDNN")
+    before = torch.get_rng_state()
+    found = peak_flops(torch.device("cpu"), size=24)
+    assert torch.equal(torch.get_rng_state(), before)
+    assert found == dict.fromkeys(names, 2 * 24**3) and list(found) == names
+    exact = raced["float64"]()
+    for name, function in raced.items():
+        kind = getattr(torch, name.partition(",")[0])
+        assert function().dtype == kind and function().shape == (24, 24)
+        assert (function().double() - exact).abs().max() < 40 * 24 * torch.finfo(kind).eps
+
+
+@pytest.mark.parametrize("activation", ["relu", "gelu"])
+def test_the_parts_of_a_layer_do_what_the_layer_does(activation):
+    layer, x = EncoderLayer(12, 3, 20, activation=activation), torch.randn(2, 5, 12)
+    with trace(layer) as t, torch.no_grad():
+        layer(x)
+    parts = {name: [y.detach() for y in part()] for name, part in layer_parts(layer, x).items()}
+    assert list(parts) == ["projections", "attention", "feed-forward", "norms, sums"]
+    for name, y in zip(("q_proj", "k_proj", "v_proj"), parts["projections"], strict=False):
+        torch.testing.assert_close(y, t[f"attention.{name}"])
+    torch.testing.assert_close(parts["projections"][3], layer.attention.out_proj(x).detach())
+    torch.testing.assert_close(parts["attention"], [t["attention.heads"]])
+    torch.testing.assert_close(parts["feed-forward"], [layer.feed_forward(x).detach()])
+    torch.testing.assert_close(parts["norms, sums"], [layer.norm1(2 * x).detach(), layer.norm2(2 * x).detach()])
+
+
+def test_the_machine_is_named_as_the_system_names_it(monkeypatch):
+    said = machine()
+    assert f", {torch.get_num_threads()} thread" in said and said.endswith(f"torch {torch.__version__}")
+    monkeypatch.setattr(timing.Path, "exists", lambda path: True)
+    monkeypatch.setattr(
+        timing.Path, "read_text", lambda path, **_: "processor\t: 0\nmodel name\t: A  Chip\nflags\t: x\n"
+    )
+    assert machine().startswith("A Chip, ")
+    monkeypatch.setattr(timing.Path, "exists", lambda path: False)
+    monkeypatch.setattr(timing.platform, "processor", lambda: "")
+    monkeypatch.setattr(timing.platform, "machine", lambda: "arm64")
+    monkeypatch.setattr(timing.torch, "get_num_threads", lambda: 2)
+    assert machine().startswith("arm64, 2 threads, torch ")
+
+
+def test_where_nothing_compiles_the_module_stays_and_a_sentence_says_so(monkeypatch):
+    def no_compiler(module, **options):
+        def fails(*inputs):
+            raise RuntimeError("no g++")
+
+        return fails
+
+    monkeypatch.setattr(torch, "compile", no_compiler)
+    layer = torch.nn.Linear(2, 2)
+    quick, said = compiled(layer, torch.ones(1, 2))
+    assert quick is layer
+    assert said == "torch.compile does not work here (RuntimeError); it needs a C++ compiler."
+
+
+@pytest.mark.long
+@pytest.mark.skipif(not (shutil.which("g++") or shutil.which("clang++")), reason="torch.compile wants a C++ compiler")
+def test_a_compiled_layer_computes_what_the_layer_does():
+    layer, x = EncoderLayer(16, 2, 32, activation="gelu").requires_grad_(False), torch.randn(2, 5, 16)
+    quick, said = compiled(layer, x)
+    assert quick is not layer and re.fullmatch(r"Compiled in \d+ seconds\.", said)
+    torch.testing.assert_close(quick(x), layer(x))
+
+
+# Memory.
+
+
+def test_what_is_held_at_once_counts_and_what_was_dropped_does_not():
+    x = torch.zeros(1000, dtype=torch.float32)
+
+    def in_a_row():
+        for _ in range(10):
+            x + 1  # dropped at once
+
+    assert peak_bytes(in_a_row) == 4000
+    assert peak_bytes(lambda: [x + i for i in range(10)]) == 40_000
+    assert peak_bytes(lambda: x.double()) == 8000
+    assert peak_bytes(lambda: torch.ones(5, dtype=torch.bool)) == 5
+
+
+def test_views_and_changes_in_place_take_nothing():
+    x = torch.zeros(10, 100)
+    assert peak_bytes(lambda: [x.view(100, 10), x.t(), x[2:], x[0].expand(50, 100), x.add_(1)]) == 0
+    assert peak_bytes(lambda: (x + 1).t().add_(1)[3:]) == x.nbytes
+    assert peak_bytes(lambda: None) == 0
+
+
+def test_explicit_attention_holds_two_copies_of_the_scores_and_the_fused_none():
+    query, key, value = (torch.randn(2, 3, 256, 8) for _ in range(3))
+    scores = 2 * 3 * 256 * 256 * query.element_size()
+    assert scores * 2 <= peak_bytes(lambda: attention(query, key, value)) < scores * 2.01
+    assert peak_bytes(lambda: F.scaled_dot_product_attention(query, key, value)) < 3 * query.nbytes < scores / 5
+
+
+def test_memory_that_is_written_to_for_the_first_time_comes_in_pages():
+    """Mapped anew at each call; what is there already costs none."""
+    resource = pytest.importorskip("resource")
+    size = resource.getpagesize()
+
+    def fresh():
+        with mmap.mmap(-1, 100 * size) as memory:
+            for place in range(0, len(memory), size):
+                memory[place] = 1
+
+    with mmap.mmap(-1, 100 * size) as kept:
+
+        def again():
+            for place in range(0, len(kept), size):
+                kept[place] = 1
+
+        assert 0 <= new_pages(again) < 10
+    assert 100 <= new_pages(fresh) < 120
+
+
+def test_pages_are_unknown_where_nobody_counts_them(monkeypatch):
+    monkeypatch.setattr(timing, "resource", None)
+    assert math.isnan(new_pages(lambda: 1))
