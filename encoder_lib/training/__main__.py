@@ -26,7 +26,6 @@ from encoder_lib.training.fit import accuracy
 from encoder_lib.training.tasks import IGNORE_INDEX, TASKS, solver
 
 PROGRAM = "python -m encoder_lib.training"
-HELD_OUT = 500  # rows that are drawn to be tried alone
 ADAM = ("step", "exp_avg", "exp_avg_sq")  # what it remembers of each weight
 
 
@@ -62,7 +61,7 @@ def _train(options: argparse.Namespace) -> None:
     torch.manual_seed(options.seed)  # the same parameters and the same batches in every process
     model = solver(task, n_layers=2, n_heads=4).double()
     optimiser = torch.optim.Adam(model.parameters(), lr=options.lr)
-    held_out = task.draw(HELD_OUT)
+    apart = task.draw(500)  # rows that are tried alone
     training = f"{options.task}, {options.batch_size} rows a step, lr {options.lr}, seed {options.seed}"
     done = 0
     if options.checkpoint and destination(options.checkpoint).exists():
@@ -87,7 +86,7 @@ def _train(options: argparse.Namespace) -> None:
                 if options.checkpoint:
                     save_training(options.checkpoint, model, optimiser, training, step)
     if rank == 0:
-        print(f"{100 * accuracy(model, *held_out[:2]):.0f} % of the answers in rows kept apart are right")
+        print(f"{100 * accuracy(model, *apart[:2]):.0f} % of the answers in rows kept apart are right")
 
 
 def save_training(path: Path, model: nn.Module, optimiser: torch.optim.Optimizer, training: str, step: int) -> None:
@@ -130,8 +129,7 @@ def _digest(state: dict[str, Tensor]) -> str:
 
 
 def _options(arguments: list[str] | None) -> argparse.Namespace:
-    parser = argparse.ArgumentParser(PROGRAM, description=__doc__, allow_abbrev=False)
-    parser.formatter_class = argparse.RawDescriptionHelpFormatter
+    parser = argparse.ArgumentParser(PROGRAM, description=__doc__.split("\n")[0], allow_abbrev=False)
     parser.add_argument("task", choices=TASKS, help="what to learn")
     parser.add_argument("--steps", type=_count, default=200, help="in all, those of a checkpoint too (200)")
     parser.add_argument("--batch-size", type=_count, default=64, help="rows a step, of all processes together (64)")

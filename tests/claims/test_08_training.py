@@ -427,6 +427,7 @@ def test_in_the_long_run_it_is_15_80_10_and_10_percent():
 
 
 def test_one_process_prints_the_losses_of_two_and_a_third_of_the_file_is_the_model(notebook, capsys):
+    torch.set_default_dtype(torch.float32)  # as in a process of its own, which draws other numbers
     notebook["learn_alone"](["reverse", "--every", "20", "--steps", "60"])
     losses = [line for line in capsys.readouterr().out.splitlines() if line.startswith("step")]
     assert len(losses) == 3 and all(notebook.shown(line) for line in losses)
