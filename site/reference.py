@@ -14,10 +14,11 @@ SPECIAL = re.compile(r"([*|\\]|(?<=\w)_(?!\w))")
 
 def write_reference(folder: Path) -> list[str]:
     """Write a page for each part of the library into `folder`; gives their names."""
-    top = [path for path in sorted(LIBRARY.glob("*.py")) if path.stem != "__init__"]
-    parts = {"encoder_lib": [LIBRARY / "__init__.py", *top]}
-    for package in sorted(path.parent for path in LIBRARY.glob("*/__init__.py")):
-        parts[f"encoder_lib.{package.name}"] = sorted(package.rglob("*.py"))
+    parts = {}
+    for wing in (LIBRARY, LIBRARY / "course"):
+        parts[_module(wing / "__init__.py")] = sorted(wing.glob("*.py"))
+        for package in sorted(path.parent for path in wing.glob("*/__init__.py") if path.parent.name != "course"):
+            parts[_module(package / "__init__.py")] = sorted(package.rglob("*.py"))
     (folder / "reference").mkdir()
     for name, files in parts.items():
         modules = [module for module in map(_module, files) if not module.endswith("__main__")]
