@@ -14,6 +14,7 @@ from numbers import Real
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor, nn
 
@@ -223,7 +224,7 @@ def difference(given: str, expected: Tensor, got: object) -> str:
     if expected.numel() <= 12:
         return f"with {given}\nexpected {_show(expected)}\ngot      {_show(got)}"
     furthest = (got.detach().double() - expected.double()).abs().nan_to_num(torch.inf).argmax()
-    place = tuple(int(i) for i in torch.unravel_index(furthest, expected.shape))
+    place = tuple(int(i) for i in np.unravel_index(int(furthest), expected.shape))
     return f"with {given}, at {place}: expected {expected[place].item():.4f}, got {got[place].item():.4f}"
 
 

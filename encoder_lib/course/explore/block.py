@@ -154,7 +154,7 @@ def _shape(step: Step, values: Tensor) -> str:
 def _statistics(step: Step, values: Tensor, tokens: list[str]) -> str:
     """Mean, spread and the largest number of a tensor, and how long a token's vector is, in words."""
     mean, spread = (round(number.item(), 2) + 0.0 for number in (values.mean(), values.std(correction=0)))
-    *head, row, column = (int(i) for i in torch.unravel_index(values.abs().argmax(), values.shape))
+    *head, row, column = (int(i) for i in np.unravel_index(int(values.abs().argmax()), values.shape))
     largest = f"the number furthest from 0 is {values[(*head, row, column)].item():.2f}"
     words = f"Mean {mean:.2f}, standard deviation {spread:.2f};"
     if step.letters == "(H, T, T)":
