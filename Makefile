@@ -24,6 +24,8 @@ FAULTS := tests/notebooks/test_faults.py
 # The notebooks that have changed since a commit, the last one that is a day old; `make test-long SINCE=` takes all.
 SINCE ?= $(shell git rev-list -1 --before=yesterday HEAD)
 CHANGED := $(if $(SINCE),$(shell git diff --name-only --diff-filter=d $(SINCE) -- notebooks),$(NOTEBOOKS))
+# What JupyterLab, a kernel and the notebooks import: compiled at set-up, or the first reader would wait for it.
+COMPILED := import jupyterlab.labapp, ipykernel.kernelapp, seaborn, torch._dynamo; from encoder_lib.course import checks, explore, workshop
 ROOT_FLAG := $(if $(filter 0,$(shell id -u)),--allow-root)
 
 .PHONY: help lab test quick-tests test-long twice back pages lint lint-front-end notebooks site bench classroom clean
@@ -94,6 +96,8 @@ $(STAMP): pyproject.toml requirements.txt tests/constraints-lowest.txt
 	@echo "Setting up $(VENV): about two minutes the first time, more on a slow connection."
 	@$(PYTHON) -m venv $(VENV)
 	@$(RUN) pip install --quiet --no-compile --disable-pip-version-check $(INSTALL_$(VERSIONS))
+	@$(VENV)/bin/jupyter labextension disable @jupyterlab/apputils-extension:announcements 2> $(VENV)/news.log
+	@$(VENV)/bin/python -c '$(COMPILED)'
 	@touch $@
 	@echo "Set-up finished."
 

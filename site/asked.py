@@ -46,7 +46,7 @@ def ask(name: str, stored: str) -> tuple[dict, str]:
         chosen = Prediction(question, show)
         chosen.choice, chosen.committed = choice, True
         told["chosen"].append(chosen._told | {"result": None})  # the result is that of `shown`
-    asked = {key: getattr(shown, key) for key in ("_prompt", "_choices", "_room")}
+    asked = {key: getattr(shown, key) for key in ("_prompt", "_choices")}
     details["open"] = ""
     text = json.dumps(told, default=_picture, ensure_ascii=False).replace("</", "<\\/")
     return asked, PAGE.format(title=html.escape(question.prompt), stored=details, told=text)

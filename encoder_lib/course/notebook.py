@@ -1,6 +1,7 @@
 """What every notebook does first, how it shows numbers with their names, and the library's own source."""
 
 import html
+import importlib.util
 import inspect
 import textwrap
 from collections.abc import Callable, Iterable, Mapping
@@ -58,6 +59,17 @@ def setup(seed: int = 0, *, device: str | torch.device | None = None) -> torch.d
         for module in ("pandas.core.frame", "pandas"):  # where pandas keeps it, before version 3 and from then on
             shell.display_formatter.formatters["text/html"].for_type_by_name(module, "DataFrame", _without_empty_header)
     return device
+
+
+def missing(*packages: str) -> bool:
+    """Whether one of the packages that a cell compares with is not there; says which, and how to install it.
+
+    packages: the names that they are imported by.
+    """
+    absent = " ".join(name for name in packages if importlib.util.find_spec(name) is None)
+    if absent:
+        print(f"Left out, not installed here: {absent}. To compare, run %pip install {absent}, then this cell again.")
+    return bool(absent)
 
 
 def tidy(x: Tensor) -> Tensor:

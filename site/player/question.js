@@ -3,8 +3,10 @@
 import { Traits } from "./traits.js";
 
 export class AskedModel extends Traits {
+  silence = "No answer has come. You may be offline: reload this page when you are back.";
+
   /**
-   * @param {Pick<PredictionTraits, "_prompt" | "_choices" | "_room">} question
+   * @param {Pick<PredictionTraits, "_prompt" | "_choices">} question
    * @param {string} address of the answer
    */
   constructor(question, address) {
@@ -13,21 +15,17 @@ export class AskedModel extends Traits {
   }
 
   /**
-   * Take a step of the reader; after the last one the answer follows.
+   * After the reader's last step the answer follows.
    * @override
-   * @param {string} name
-   * @param {any} value
    */
-  set(name, value) {
-    super.set(name, value);
-    if (name === "committed" || name === "revealed") this.reveal(name === "committed");
-  }
-
-  /** @param {boolean} committed */
-  async reveal(committed) {
-    const { shown, chosen } = await fetchAnswers(this.address);
-    const told = committed ? { ...chosen[this.get("choice")], result: shown.result } : shown;
-    this.change({ revealed: true, _told: told });
+  async save_changes() {
+    const committed = this.get("committed");
+    if (committed || this.get("revealed")) {
+      const { shown, chosen } = await fetchAnswers(this.address);
+      const told = committed ? { ...chosen[this.get("choice")], result: shown.result } : shown;
+      this.change({ revealed: true, _told: told });
+    }
+    super.save_changes();
   }
 }
 

@@ -23,7 +23,10 @@ export class Traits {
     this.change({ [name]: value });
   }
 
-  save_changes() {}
+  /** There is no kernel that could not hear. */
+  save_changes() {
+    this.tell("msg:custom");
+  }
 
   /**
    * @param {string} events
@@ -54,8 +57,11 @@ export class Traits {
    */
   change(values) {
     Object.assign(this.values, values);
-    for (const name of Object.keys(values)) {
-      for (const callback of [...this.listenersTo(`change:${name}`)]) callback();
-    }
+    for (const name of Object.keys(values)) this.tell(`change:${name}`);
+  }
+
+  /** @param {string} event */
+  tell(event) {
+    for (const callback of [...this.listenersTo(event)]) callback();
   }
 }

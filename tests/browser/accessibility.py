@@ -95,7 +95,7 @@ CRAMPED = """
   const problems = wide.slice(0, 3).map((e) => `${name(e)} sticks out`);
   const parts = shown('.explorer-control, .explorer-panel, .explorer-words button, .explorer-title, .explorer-readout, '
     + '.explorer-description, .prediction label, .prediction legend, .prediction button, .prediction-message, '
-    + '.prediction-room');
+    + '.prediction-result');
   parts.forEach((a, i) => parts.slice(0, i).forEach((b) => {
     const across = Math.min(box(a).right, box(b).right) - Math.max(box(a).left, box(b).left);
     const down = Math.min(box(a).bottom, box(b).bottom) - Math.max(box(a).top, box(b).top);
@@ -199,8 +199,9 @@ def key_faults(page, root, *, texts=False):
 def fold_faults(page):
     """Folded answers, the first four, open and close by keyboard, with a focus that is seen; their cells stay as is."""
     faults, before = [], page.evaluate(SHAPE)
-    for summary in page.locator(".jp-RenderedMarkdown summary").all()[:4]:
-        details = summary.locator("..")
+    folds = [summary.locator("..") for summary in page.locator(".jp-RenderedMarkdown summary").all()]
+    for details in [fold for fold in folds if not fold.evaluate("e => e.open")][:4]:
+        summary = details.locator("summary")
         details.evaluate(STOPS)
         summary.focus()
         if details.evaluate(FOCUS) != {"stop": 0, "seen": True}:

@@ -138,6 +138,7 @@ FOLDS = """<details><summary>sound</summary>An answer.</details>
 ASKED = """
 import matplotlib.pyplot as plt
 import pandas as pd
+from encoder_lib.course import explore
 from encoder_lib.course.explore import Prediction, Question
 
 
@@ -184,8 +185,17 @@ def notebook_of(*cells):
     return new_notebook(cells=cells, metadata=spec)
 
 
+def fold(kind):
+    """What explains the result of a question."""
+    text = f'<details class="after"><summary>What it means</summary>\n\n{kind}, explained\n\n</details>\n\nOn.'
+    return new_markdown_cell(text)
+
+
 def question_notebook(stored=False):
-    """One cell for each question, then one that another cell reveals; with what is stored of them, or without."""
+    """One cell for each question; with what is stored of them, or each with its fold below it.
+
+    Then come one that another cell reveals, between two folds, and one that has not been run.
+    """
     cells = [new_code_cell(ASKED.strip()), *map(new_code_cell, QUESTIONS.values())]
     if stored:
         names = {}
@@ -195,7 +205,9 @@ def question_notebook(stored=False):
             kept = {mime: data[mime] for mime in ("text/html", "text/plain")}
             cell.outputs = [new_output("execute_result", kept, execution_count=1)]
     else:
-        cells += ["asked = ask('kernel', lambda: 'eulav'[::-1])\nasked", "asked.revealed = True"]
+        cells = [cells[0], *(part for pair in zip(cells[1:], map(fold, QUESTIONS), strict=True) for part in pair)]
+        cells += ["asked = ask('kernel', lambda: 'eulav'[::-1])\nasked", fold("kernel"), "asked.revealed = True"]
+        cells += [fold("kernel again"), "explore.predict('shuffle')", fold("not run")]
     return notebook_of(new_markdown_cell("# Questions"), *cells)
 
 

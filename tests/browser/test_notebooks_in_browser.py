@@ -11,6 +11,7 @@ import pytest
 from accessibility import axe_faults, fold_faults, key_faults, notebook_faults, reflow_faults, tab_faults
 from labserver import lab
 from notebook_page import NotebookPage
+from phrases import answers_in, asked, normal
 from places import NOTEBOOKS, ROOT
 from record_all import needed
 from specimens import AXE_FAULTS, EXPLORERS, FAULTS, LAYOUT_FAULTS, TAB_FAULTS, specimen_notebook
@@ -28,6 +29,22 @@ def server(tmp_path_factory):
         yield address
 
 
+# The kernel keeps what each question shows; a question that is asked again shows that, without its cell's trainings.
+KEEP = """
+from encoder_lib.course import explore
+def predict(name, show, ask=explore.predict, kept={}):
+    if show:
+        kept[name] = show()
+    return ask(name, lambda: kept[name])
+explore.predict = predict
+"""
+REPEAT = """() => {
+  const {kernel} = jupyterapp.shell.currentWidget.sessionContext.session, ask = kernel.requestExecute.bind(kernel);
+  kernel.requestExecute = ({code, ...rest}, ...more) => {
+    const name = /\\bpredict\\(\\s*["'](\\w+)/.exec(code)?.[1];
+    return ask({code: name ? `explore.predict("${name}", None)` : code, ...rest}, ...more);
+  };
+}"""
 LIVE = re.compile(r"\bexplore\.")
 FIRST, *LATER = [path.name for path in NOTEBOOKS]  # `make test` opens the first; each takes most of a minute
 
@@ -39,7 +56,9 @@ def notebook(request, browser, server):
     page.stored = nbformat.read(ROOT / "notebooks" / request.param, as_version=4)
     page.shown_before_run = page.pictures_with_alt_text()
     cells = notebook_rules.code_cells(page.stored)
+    page.execute(KEEP)
     page.run([cell.id for cell in (cells if request.param == FIRST else needed(cells, LIVE))])
+    page.page.evaluate(REPEAT)
     page.told_early = [text for text in findings(page.stored) if page.page.get_by_text(text).count()]
     yield page
     page.close()
@@ -54,6 +73,20 @@ def findings(notebook):
 def test_no_finding_is_on_the_page_before_its_question_is_answered(notebook):
     """Not even out of sight, where a search of the page would find it."""
     assert len(findings(notebook.stored)) >= 2 and notebook.told_early == []
+
+
+@pytest.mark.parametrize("size", [(1400, 900), (1000, 700)], ids=str)
+def test_shift_and_enter_leave_a_question_in_view_and_its_answer_out_of_sight(notebook, size):
+    """Each question, run as a reader runs it: what JupyterLab brings into the window gives nothing away."""
+    notebook.page.set_viewport_size({"width": size[0], "height": size[1]})
+    found = []
+    for cell in notebook.stored.cells:
+        for name, _ in asked(cell):
+            before, after, out = notebook.ask_anew(cell.id)
+            found += [f"{name}: {words!r}" for text in (before, after) for words in answers_in(normal(text), name)]
+            found += [f"{name} sticks out by {out} pixels"] if out > 1 else []
+    notebook.page.set_viewport_size({"width": 1400, "height": 900})
+    assert found == []
 
 
 def test_stored_pictures_show_before_anything_runs(notebook):

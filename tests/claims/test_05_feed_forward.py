@@ -223,7 +223,7 @@ def test_about_50_percent_at_least_twice_and_never_95(notebook):
 def test_the_cards_own_case_hardly_moves_what_it_has_fetched(notebook):
     shown = numbers(notebook.table("moved by its own case"))
     own, target = shown["moved by its own case"], shown["by the case pointed at"]
-    stuck = shown["% right"] < 60
+    stuck = torch.tensor(notebook["right"]).numpy() < 60
     assert stuck.sum() >= 2 and (own[stuck] < target[stuck] / 10).all()
     assert (own[~stuck] > target[~stuck] / 4).all()
 
@@ -236,10 +236,19 @@ def test_swapping_a_case_changes_the_letter_to_its_capital_and_back():
         assert one.swapcase() == other and where == there
 
 
-@pytest.mark.parametrize("seed", SEEDS)
-def test_after_800_steps_all_three_are_above_90_percent(seed):
+def right_after_800_steps(seed):
     build = lambda: ladder.CardModel(positions="learned", attention=True, feed_forward=True)  # noqa: E731
-    assert ladder.train(build, seed=seed, steps=800)[1] > 0.9
+    return ladder.train(build, seed=seed, steps=800)[1]
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_after_800_steps_these_three_are_above_90_percent(seed):
+    assert right_after_800_steps(seed) > 0.9
+
+
+@pytest.mark.long
+def test_some_other_seed_stays_at_one_half():
+    assert min(map(right_after_800_steps, (3, 4))) < 0.6
 
 
 # Going deeper: what a unit answers to

@@ -130,6 +130,11 @@ def test_what_one_should_have_found_in_the_explorer():
     assert quiet[32].similarity[-1].abs() < 0.02
 
 
+def test_on_the_way_up_post_norms_size_stays_at_1_and_pre_norms_climbs_to_2_3(notebook):
+    post, pre = notebook["post"][32].size, notebook["pre"][32].size
+    assert (post[1:] - 1).abs().max() < 0.01 and (pre.diff() > 0).all() and round(pre[-1].item(), 1) == 2.3
+
+
 def test_towards_the_loss_post_norm_rises_and_pre_norm_falls(notebook):
     for profiles, rises in ((notebook["post"], True), (notebook["pre"], False)):
         gradient = profiles[32].gradient
@@ -150,6 +155,11 @@ def test_pre_norm_learns_and_post_norm_guesses_with_tokens_that_are_one(notebook
 def test_a_warm_up_lets_post_norm_learn(notebook):
     assert notebook["warmed_up"].right > 0.99 and notebook["warmed_up"].similarity < 0.1
     assert notebook.shown("post-norm with a warm-up: 100 % right")
+    assert notebook.shown("pre-norm with a warm-up: 100 % right")
+
+
+def test_without_a_warm_up_the_loss_of_post_norm_stays_near_a_guess(notebook):
+    assert round(math.log(10), 1) == 2.3 and notebook["post_norm"].losses[-1] == pytest.approx(2.3, abs=0.1)
 
 
 @pytest.mark.parametrize("seed", FIVE)

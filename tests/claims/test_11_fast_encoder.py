@@ -145,10 +145,11 @@ def test_a_float32_ends_near_3e38_before_e_to_the_100():
 
 
 def test_one_factor_puts_the_old_total_right_and_no_other_does(notebook):
-    totals = [float(total) for total in notebook.prediction("online_total").result["total"]]
-    whole = totals[-1]
-    assert round(whole, 4) == 1.2034
-    assert [abs(total - whole) < 1e-4 for total in totals[:-1]] == [False, False, True, False]
+    shown = notebook.prediction("online_total").result.astype(float)
+    assert shown["total"].iloc[-1] == 1.2034
+    for column in ("total", "mean"):
+        *ways, whole = shown[column]
+        assert [abs(way - whole) < 1e-4 for way in ways] == [False, False, True, False]
     old, first = notebook["old"], notebook["first"]
     torch.testing.assert_close(old * math.exp(3 - 5), (first - 5).exp().sum())
 

@@ -14,7 +14,7 @@ from IPython.core.interactiveshell import InteractiveShell
 
 from encoder_lib import LayerNorm
 from encoder_lib.course import notebook
-from encoder_lib.course.notebook import complaint, setup, show_source, table, tidy
+from encoder_lib.course.notebook import complaint, missing, setup, show_source, table, tidy
 
 
 @pytest.fixture(autouse=True)
@@ -34,6 +34,17 @@ def test_setup_starts_the_random_numbers_anew():
     assert torch.equal(first[0], torch.randn(4)) and (first[1] == np.random.rand(4)).all()
     setup(seed=4)
     assert not torch.equal(first[0], torch.randn(4))
+
+
+def test_missing_names_what_is_not_there_and_how_to_install_it(capsys):
+    assert missing("torch", "no_such_package", "neither_this") is True
+    (line,) = capsys.readouterr().out.splitlines()
+    assert "%pip install no_such_package neither_this" in line and "torch" not in line
+
+
+def test_nothing_is_missing_and_nothing_is_said(capsys):
+    assert missing("torch", "numpy") is False and missing() is False
+    assert capsys.readouterr().out == ""
 
 
 def test_setup_chooses_float64_one_thread_and_a_device_that_is_there():

@@ -22,6 +22,7 @@ window.Model = class {
   on(events, callback) { for (const event of events.split(' ')) this.callbacks(event).add(callback); }
   off(events, callback) { for (const event of events.split(' ')) this.callbacks(event).delete(callback); }
   callbacks(event) { return this.listeners.get(event) ?? this.listeners.set(event, new Set()).get(event); }
+  echo() { for (const callback of this.callbacks('msg:custom')) callback(this); }
   message(traits) {
     const changed = Object.keys(traits).filter((name) => this.traits[name] !== traits[name]);
     Object.assign(this.traits, traits);

@@ -1,4 +1,4 @@
-"""A real JupyterLab on this machine alone, with settings of its own, and the browser that drives it."""
+"""A real JupyterLab or Notebook 7 on this machine alone, with settings of its own, and the browser that drives it."""
 
 import contextlib
 import json
@@ -60,12 +60,15 @@ def wait_until_up(address, process, log, seconds=60):
             urllib.request.urlopen(address, timeout=2).close()
             return
         time.sleep(0.1)
-    raise RuntimeError(f"JupyterLab did not start:\n{log.read_text()[-4000:]}")
+    raise RuntimeError(f"Jupyter did not start:\n{log.read_text()[-4000:]}")
 
 
 @contextlib.contextmanager
-def lab(root, *options):
-    """Serve the folder `root`, with more options of the command line; gives the server's URL and its token."""
+def lab(root, *options, app="jupyterlab"):
+    """Serve the folder `root`, with more options of the command line; gives the server's URL and its token.
+
+    `app` is the package that serves it: jupyterlab, or notebook.
+    """
     port, token = free_port(), secrets.token_hex(16)
     with tempfile.TemporaryDirectory(prefix="lab-", ignore_cleanup_errors=True) as own:
         own = Path(own)
@@ -79,10 +82,10 @@ def lab(root, *options):
             "JUPYTERLAB_WORKSPACES_DIR": "workspaces",
             "IPYTHONDIR": "ipython",
         }
-        command = [sys.executable, "-m", "jupyterlab", "--no-browser"]
+        command = [sys.executable, "-m", app, "--no-browser", "--expose-app-in-browser"]
         command += ["--ServerApp.ip=127.0.0.1", f"--ServerApp.port={port}", "--ServerApp.port_retries=0"]
         command += [f"--IdentityProvider.token={token}", f"--ServerApp.root_dir={root}"]
-        command += ["--LabApp.expose_app_in_browser=True", *(["--allow-root"] if AS_ROOT else []), *options]
+        command += [*(["--allow-root"] if AS_ROOT else []), *options]
         environment = os.environ | {name: str(own / place) for name, place in places.items()}
         log = own / "log"
         with log.open("w") as sink:

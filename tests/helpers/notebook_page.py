@@ -31,6 +31,20 @@ window.explorerState = (root) => {
     errors: [...root.querySelectorAll('.explorer-error')].filter((e) => e.checkVisibility()).map((e) => e.textContent),
   };
 };
+// What can be read now within an element, or in the window; what questions say themselves aside.
+window.inSight = (frame = null) => {
+  const {top, bottom} = frame?.getBoundingClientRect() ?? {top: 0, bottom: innerHeight}, read = [];
+  const texts = document.createTreeWalker(frame ?? document.body, NodeFilter.SHOW_TEXT), range = new Range();
+  while (texts.nextNode()) {
+    const around = texts.currentNode.parentElement;
+    range.selectNodeContents(texts.currentNode);
+    const seen = [...range.getClientRects()].some((line) => line.width && line.bottom > top && line.top < bottom
+      && line.right > 0 && line.left < innerWidth);
+    const shown = around.checkVisibility({visibilityProperty: true}) && !around.closest('.prediction');
+    if (seen && shown) read.push(texts.currentNode.data);
+  }
+  return read.join(' ');
+};
 window.kernelIdle = () => jupyterapp.shell.currentWidget?.sessionContext?.session?.kernel?.status === 'idle';
 // The state once the kernel has been idle and nothing has changed for `rest` milliseconds. To look takes processor
 // time, which the kernel may want; so it is done some twenty times a second.
@@ -110,6 +124,28 @@ CELL_ERRORS = """(ids) => jupyterapp.shell.currentWidget.content.widgets.flatMap
   return cell.model.executionCount == null ? [`cell ${index} was not run`] : [];
 })"""
 
+# Go to a cell, as one who reads on does; a question that stands there already is an old one.
+GO_TO = """async (id) => {
+  const notebook = jupyterapp.shell.currentWidget.content;
+  notebook.activeCellIndex = notebook.widgets.findIndex((c) => c.model.id === id);
+  notebook.deselectAll();
+  notebook.mode = 'command';
+  notebook.activate();
+  notebook.activeCell.node.classList.add('asked');
+  notebook.activeCell.node.querySelector('.prediction')?.classList.add('old');
+  await notebook.scrollToItem(notebook.activeCellIndex, 'smart');
+}"""
+
+# A new question stands there; and, once it is laid out, by how many pixels it sticks out of the notebook's window.
+NEW_QUESTION = "() => kernelIdle() && document.querySelector('.asked .prediction:not(.old)')"
+STICKS_OUT = """async () => {
+  for (let frame = 0; frame < 4; frame++) await new Promise(requestAnimationFrame);
+  const question = document.querySelector('.asked .prediction'), frame = question.closest('.jp-WindowedPanel-outer');
+  const [inner, outer] = [question, frame].map((e) => e.getBoundingClientRect());
+  question.closest('.asked').classList.remove('asked');
+  return Math.max(outer.top - inner.top, inner.bottom - outer.bottom);
+}"""
+
 INTRUDERS = """all => all.filter((e) => e.matches('script, iframe, object, embed, link, base, meta, form, portal')
   || [...e.attributes].some(({ name }) => name.startsWith('on'))).map((e) => e.localName)"""
 
@@ -117,7 +153,7 @@ INTRUDERS = """all => all.filter((e) => e.matches('script, iframe, object, embed
 class NotebookPage:
     """One notebook in a browser page of its own."""
 
-    def __init__(self, browser, server, name):
+    def __init__(self, browser, server, name, at=None):
         url, token = server
         self.host = urlsplit(url).netloc
         self.page_errors, self.external, self.own = [], [], 0  # requests to other hosts; how many to the server
@@ -126,7 +162,8 @@ class NotebookPage:
         self.page.on("request", lambda request: self._note(request.url))
         self.page.on("websocket", lambda socket: self._note(socket.url))
         self.page.add_init_script(STATE)
-        self.page.goto(f"{url}/lab/workspaces/auto-{uuid.uuid4().hex[:8]}/tree/{name}?reset&token={token}")
+        at = at or f"lab/workspaces/auto-{uuid.uuid4().hex[:8]}/tree"  # JupyterLab, with a workspace of its own
+        self.page.goto(f"{url}/{at}/{name}?reset&token={token}")
         self.page.wait_for_selector(".jp-Notebook .jp-Cell", timeout=60_000)
         self.page.wait_for_function("kernelIdle()", timeout=60_000)
 
@@ -156,6 +193,12 @@ class NotebookPage:
         self.ran = ids
         self.page.evaluate(f"(ids) => {{ ({RUN})(ids); }}", self.ran)
         self.page.wait_for_function(FINISHED, arg=self.ran, timeout=timeout * 1000, polling=200)
+
+    def execute(self, code):
+        """Run code in the kernel that is not in the notebook."""
+        kernel = "jupyterapp.shell.currentWidget.sessionContext.session.kernel"
+        done = self.page.evaluate(f"code => {kernel}.requestExecute({{code, silent: true}}).done", code)
+        assert done["content"]["status"] == "ok"
 
     def errors(self):
         """What went wrong in cells, in widgets and in the page."""
@@ -210,6 +253,19 @@ class NotebookPage:
                 yield f"after {step} the focus is not on the verdict"
             if question.get_by_role("button").count() or question.locator("input:enabled").count():
                 yield f"after {step} the question can be answered again"
+
+    def ask_anew(self, cell):
+        """Run the cell of a question, by its id, with Shift+Enter.
+
+        Gives what can be read before and after, and by how many pixels the new question sticks out of the window.
+        """
+        in_sight = "() => inSight(jupyterapp.shell.currentWidget.node.querySelector('.jp-WindowedPanel-outer'))"
+        self.page.evaluate(GO_TO, cell)
+        before = self.page.evaluate(in_sight)
+        self.page.keyboard.press("Shift+Enter")
+        self.page.wait_for_function(NEW_QUESTION, timeout=120_000)
+        out = self.page.evaluate(STICKS_OUT)
+        return before, self.page.evaluate(in_sight), out
 
     def reach(self, element, presses=4):
         """Press Tab until an element has the focus; gives whether it has."""

@@ -1,13 +1,17 @@
-"""Workshops for tests: with right answers for the nine parts, and with nothing written yet."""
+"""Workshops for tests: with right answers for the nine parts, and with nothing written yet; and encoders of them."""
 
 from answers import ANSWERS
+from tokenizers import Tokenizer, models, pre_tokenizers
 from torch import nn
 
 from encoder_lib.course.workshop import Workshop
 from encoder_lib.course.workshop.own import CHECKS
+from encoder_lib.seeded import seeded
 
 ONE = {check: next(iter(right.values())) for check, (right, _) in ANSWERS.items()}
 OTHER = {check: list(right.values())[-1] for check, (right, _) in ANSWERS.items()}
+
+SIZES = {"vocab_size": 7, "max_len": 9, "n_layers": 2, "d_model": 6, "n_heads": 3, "d_ff": 5, "eps": 1e-12}
 
 
 class Stub(nn.Module):
@@ -19,10 +23,29 @@ class Stub(nn.Module):
     def forward(self, *inputs): ...
 
 
-def workshop(answers=ONE, **instead):
+def workshop(answers=ONE, *, broken=(), **instead):
     """A workshop of right answers, but for what is given."""
-    return Workshop(*(instead.get(name, answers[check]) for name, check in CHECKS.items()))
+    return Workshop(*(instead.get(name, answers[check]) for name, check in CHECKS.items()), broken=broken)
 
 
 def stubs():
     return Workshop(*[Stub] * 7, lambda x, real: ..., lambda model, draw, steps, lr: ...)
+
+
+def made(mine):
+    """An encoder of these sizes, of a workshop's parts, as the notebook makes it."""
+    vocab_size, max_len, n_layers, d_model, n_heads, d_ff, eps = SIZES.values()
+    with seeded(3):
+        blocks = [
+            mine.Block(mine.Attention(d_model, n_heads), mine.FeedForward(d_model, d_ff), *norms)
+            for norms in [[mine.Norm(d_model, eps), mine.Norm(d_model, eps)] for _ in range(n_layers)]
+        ]
+        ends = mine.Embedding(vocab_size, d_model), mine.Positions(max_len, d_model), mine.Norm(d_model, eps)
+        return mine.Encoder(*ends, blocks).double()
+
+
+def tokenizer():
+    """One that knows two words."""
+    words = Tokenizer(models.WordLevel({"[PAD]": 0, "a": 1, "dog": 2, "[UNK]": 3}, unk_token="[UNK]"))
+    words.pre_tokenizer = pre_tokenizers.Whitespace()
+    return words

@@ -1,6 +1,8 @@
 """12_build_your_own with its answers in place, all of them or some: what is the reader's own is said to be."""
 
 import re
+import subprocess
+import sys
 from itertools import pairwise
 
 import nbformat
@@ -10,6 +12,7 @@ from notebook_rules import tags
 from notebook_run import Run
 from places import ROOT
 
+from encoder_lib.course.workshop import take_away
 from encoder_lib.course.workshop.own import CHECKS
 
 pytestmark = pytest.mark.long  # the notebook takes half a minute each time
@@ -18,8 +21,11 @@ STEM = "12_build_your_own"
 LINES = range(65, 86)  # what "some seventy or eighty lines" may be
 
 
-def answered(*names):
-    """The notebook with the folded answers of these exercises in the places of the stubs; all when none is named."""
+def answered(*names, stopped=()):
+    """The notebook with the folded answers of these exercises in the places of the stubs; all when none is named.
+
+    A cell that stopped with a SyntaxError leaves nothing behind: those of the exercises `stopped` are empty.
+    """
     notebook = nbformat.read(ROOT / "notebooks" / f"{STEM}.ipynb", as_version=4)
     for above, cell in pairwise(notebook.cells):
         if "exercise" in tags(cell):
@@ -28,6 +34,8 @@ def answered(*names):
             name = re.search(r"^(?:class|def) (\w+)", cell.source, re.MULTILINE).group(1)
             if name in names or not names:
                 cell.source = f"{answer}\n\n{call}"
+            if name in stopped:
+                cell.source = ""
     return notebook
 
 
@@ -62,9 +70,26 @@ def test_the_answers_take_some_seventy_or_eighty_lines(whole):
     assert [int(count) for count in whole["mine"].board()["lines"]] and all(whole["mine"].board()["lines"] > "0")
 
 
-def test_with_half_of_the_answers_half_is_the_readers():
-    run = Run(answered("Embedding", "Norm", "Attention", "pool"))
+def test_it_goes_away_with_the_reader(whole, tmp_path):
+    """In a Python that has no encoder_lib, the program gives the vectors that the notebook has."""
+    take_away(whole["mine"], whole["encoder"], whole["tokenizer"], whole["minilm"], tmp_path / "mine")
+    text = (tmp_path / "mine" / "my_encoder.py").read_text(encoding="utf-8")
+    answers = [cell.source.partition("\n\n\nchecks.")[0].strip() for cell in whole.cells if "exercise" in tags(cell)]
+    assert all(answer in text for answer in answers[: len(CHECKS)]) and "lent by the course" not in text
+    sentences = whole["sentences"][:3]
+    script = (
+        'import runpy, sys; sys.modules["encoder_lib"] = None; runpy.run_path(sys.argv.pop(1), run_name="__main__")'
+    )
+    command = [sys.executable, "-I", "-c", script, str(tmp_path / "mine" / "my_encoder.py"), *sentences]
+    printed = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    vectors = torch.tensor([[float(x) for x in line.split()] for line in printed.splitlines()])
+    torch.testing.assert_close(vectors, whole["vectors"][:3], atol=2e-6, rtol=0, check_dtype=False)
+
+
+def test_with_half_of_the_answers_and_after_errors_half_is_the_readers():
+    run = Run(answered("Embedding", "Norm", "Attention", "pool", stopped=("Block", "learn", "my_name")))
     assert run["mine"].own == ["Embedding", "Norm", "Attention", "pool"]
     assert run.shown("yours: 4 of 9 parts; lent by the library: Positions, FeedForward, Block, Encoder, learn")
+    assert run["mine"].board().loc["Block", "because"] == "its cell has not run, or stopped with an error"
     assert run.shown("loaded by the library") and run.shown("A Transformer encoder: 4 of 9 parts written by hand")
     assert (run["vectors"] - run["expected"]).abs().max() < 5e-7

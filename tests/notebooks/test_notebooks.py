@@ -123,7 +123,7 @@ VIOLATIONS = {  # of each rule one
     "valid_format": lambda n: n.cells[1].update(id=n.cells[0].id),
     "executed_in_order": lambda n: cell(n, "look").update(execution_count=40),
     "no_stored_errors": untag("wrong"),
-    "lines_that_fit": set_source("look", "x = 1  # " + 100 * "x"),
+    "lines_that_fit": set_source("look", "x = 1  # " + 80 * "x"),
     "pictures_have_alt_text": set_output(picture(alt="&#32;").data),
     "outputs_are_clean": set_output("'/home/ada/x.py'"),
     "no_widget_state": lambda n: n.metadata.update(widgets={}),

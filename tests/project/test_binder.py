@@ -8,7 +8,7 @@ import tomllib
 import pytest
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
-from pins import REQUIRED
+from pins import REQUIRED, pins, version
 from places import ROOT
 
 DEPENDENCIES = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["dependencies"]
@@ -50,8 +50,17 @@ def test_pins_lie_in_the_ranges_of_the_package(dependency):
 
 def test_binder_installs_the_pins_with_the_cpu_build():
     """A package has one version everywhere; of two builds of one version pip takes the one with a local label."""
-    rows = (ROOT / "binder/requirements.txt").read_text().splitlines()
-    assert {"-r ../requirements.txt", "--extra-index-url https://download.pytorch.org/whl/cpu"} <= {*rows}
+    path = ROOT / "binder/requirements.txt"
+    assert {name: version(pin) for name, pin in pins(path).items()} == REQUIRED
+    assert "--extra-index-url https://download.pytorch.org/whl/cpu" in path.read_text().splitlines()
+
+
+def test_a_push_installs_the_library_alone(dockerfile):
+    """The pins are installed before the repository is copied, so that the image keeps them; the library comes after."""
+    installed, copied = dockerfile.index("pip install --no-cache-dir -r"), dockerfile.index("src/ ${REPO_DIR}/")
+    assert installed < copied < dockerfile.index("RUN ./binder/postBuild")
+    assert dockerfile.count("pip install --no-cache-dir -r") == 1
+    assert "pip install --no-cache-dir --no-deps -e .\n" in (ROOT / "binder/postBuild").read_text()
 
 
 def test_the_start_script_runs_the_command():

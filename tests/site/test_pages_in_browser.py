@@ -8,6 +8,7 @@ import pytest
 from accessibility import AXE
 from notebook_page import STATE, ExplorerOnPage
 from notebook_rules import code_cells, is_explorer
+from phrases import answers_in, asked, normal
 from places import NOTEBOOKS
 
 pytestmark = [pytest.mark.long, pytest.mark.browser]
@@ -29,6 +30,12 @@ READ = """async () => {
     for (let wait = 0; wait < 600 && !('playing' in place.dataset); wait++) await new Promise(requestAnimationFrame);
   }
   return [...document.querySelectorAll('.recorded')].filter((place) => !('playing' in place.dataset)).length;
+}"""
+# Whether the folds are open that stand between a question and the next one.
+FOLDS = """(question) => {
+  const parts = [...document.querySelectorAll('.prediction, details.after')];
+  const below = parts.slice(parts.indexOf(question) + 1), next = below.findIndex((e) => e.matches('.prediction'));
+  return below.slice(0, next < 0 ? below.length : next).map((e) => e.open);
 }"""
 
 
@@ -55,6 +62,8 @@ class SitePage:
             step, told = steps[place % len(steps)], question.locator(".prediction-message")
             if told.text_content().strip() or question.locator(".prediction-result, .prediction-right").count():
                 yield "an answer is there before it is asked for"
+            if any(question.evaluate(FOLDS)):
+                yield "a fold below a question is open"
             question.locator("input").first.focus()
             self.page.keyboard.press("Space")
             button = question.get_by_role("button", name=step)
@@ -65,8 +74,10 @@ class SitePage:
                 told.element_handle(), verdict])  # fmt: skip
             if question.locator(".prediction-right").count() != 1:
                 yield "the right choice is not marked"
-            if question.locator(".prediction-hint").is_visible():
+            if not question.locator(".prediction-result").is_visible():
                 yield "the result is not shown"
+            if not all(question.evaluate(FOLDS)):
+                yield f"after {step} a fold is still closed"
             if question.get_by_role("button").count() or question.locator("input:enabled").count():
                 yield f"after {step} the question can be answered again"
 
@@ -132,6 +143,31 @@ def test_a_step_of_a_key_leads_to_the_next_stop(pages):
     assert found == []
 
 
+@pytest.mark.parametrize("place", WIDTHS)
+def test_no_answer_is_in_sight_of_its_question(pages, place):
+    """With the question at the upper edge of the window: what is below it is what the reader sees first."""
+    page, found = pages[place].page, []
+    names = [name for cell in cells_of(pages["name"]) for name, _ in asked(cell)]
+    for name, question in zip(names, page.locator(".prediction").all(), strict=True):
+        question.evaluate("e => e.scrollIntoView({block: 'start', behavior: 'instant'})")
+        found += [f"{name}: {words!r}" for words in answers_in(normal(page.evaluate("inSight()")), name)]
+    assert found == []
+
+
+def test_a_question_without_its_answer_says_so(pages):
+    """Offline, after two seconds; the answer is asked for at a desk, on a page of its own."""
+    if not pages["desk"].page.locator(".prediction").count():
+        return
+    page = pages["desk"].page.context.new_page()
+    page.goto(pages["desk"].page.url)
+    page.context.set_offline(True)
+    question = page.locator(".prediction").first
+    question.get_by_role("button", name="Show me").click()
+    question.get_by_text("You may be offline").wait_for(timeout=5000)
+    page.context.set_offline(False)
+    page.close()
+
+
 def test_every_question_hides_and_reveals(pages):
     """At a desk by a commitment first, on a phone by "Show me"; by turns."""
     expected = expected_of(pages["name"], lambda cell: "explore.predict(" in cell.source)
@@ -142,10 +178,15 @@ def test_every_question_hides_and_reveals(pages):
         assert site.problems == []
 
 
-def expected_of(name, kind):
-    """How many cells of one kind the notebook of that page has; none of another page."""
+def cells_of(name):
+    """The cells of code of the notebook of that page; none of another page."""
     paths = [path for path in NOTEBOOKS if f"notebooks/{path.name}" == name]
-    return sum(bool(kind(cell)) for path in paths for cell in code_cells(nbformat.read(path, as_version=4)))
+    return [cell for path in paths for cell in code_cells(nbformat.read(path, as_version=4))]
+
+
+def expected_of(name, kind):
+    """How many of them are of one kind."""
+    return sum(bool(kind(cell)) for cell in cells_of(name))
 
 
 def explorers_of(site):

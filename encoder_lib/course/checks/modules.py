@@ -52,7 +52,8 @@ def losses_and_after(losses: Any, model: nn.Module, before: nn.Module, loss: Cal
     if losses is ... or (losses is None and _same_parameters(model, before)):
         raise Unwritten
     if not isinstance(losses, list | tuple | Tensor):
-        raise TypeError(f"expected a list with the loss of each step, got {type(losses).__name__}")
+        got = "nothing; is a `return` missing?" if losses is None else type(losses).__name__
+        raise TypeError(f"expected a list with the loss of each step, got {got}")
     return torch.stack([torch.as_tensor(each).detach().double() for each in [*losses, loss()]])
 
 

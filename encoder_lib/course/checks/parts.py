@@ -1,5 +1,7 @@
 """The parts of an encoder as notebook 12 asks for them, and which parameter of such a part is which.
 
+The parts are plain torch: a reader who takes an encoder away takes those that were lent along as text.
+
 Readers give their own names to what they build. So a parameter is known by what the part computes with it: each order
 in which its parameters could be meant is tried, and one of them gives what the library's part gives.
 """
@@ -13,43 +15,61 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from encoder_lib.model.attention import MultiHeadAttention
-from encoder_lib.model.embedding import TokenEmbedding
-from encoder_lib.model.feed_forward import FeedForward as TwoMaps
-from encoder_lib.model.norm import LayerNorm
-from encoder_lib.model.positional import LearnedPositionalEncoding
 
-
-class Embedding(TokenEmbedding):
+class Embedding(nn.Module):
     """ids (B, T) -> the rows of a table (B, T, D)."""
 
+    def __init__(self, vocab_size: int, d_model: int):
+        super().__init__()
+        self.weight = nn.Parameter(torch.randn(vocab_size, d_model))
 
-class Positions(LearnedPositionalEncoding):
+    def forward(self, ids: Tensor) -> Tensor:
+        return F.embedding(ids, self.weight)
+
+
+class Positions(nn.Module):
     """x (B, T, D) -> x plus the first T rows of a table."""
 
     def __init__(self, max_len: int, d_model: int):
-        super().__init__(d_model, max_len)
+        super().__init__()
+        self.weight = nn.Parameter(torch.randn(max_len, d_model))
+
+    def forward(self, x: Tensor) -> Tensor:
+        return x + self.weight[: x.shape[1]]
 
 
-class Norm(LayerNorm):
+class Norm(nn.LayerNorm):
     """x (…, D) -> each token at mean 0 and variance 1, times a gain, plus a bias."""
 
     def __init__(self, d_model: int, eps: float):
         super().__init__(d_model, eps=eps)
 
 
-class Attention(MultiHeadAttention):
+class Attention(nn.Module):
     """x (B, T, D), mask (B, 1, 1, T) -> what each token fetched from the others (B, T, D)."""
 
-    def forward(self, x: Tensor, mask: Tensor | None = None) -> Tensor:  # type: ignore[override]
-        return super().forward(x, x, x, mask)
+    def __init__(self, d_model: int, n_heads: int):
+        super().__init__()
+        self.n_heads = n_heads
+        self.q_proj, self.k_proj = nn.Linear(d_model, d_model), nn.Linear(d_model, d_model)
+        self.v_proj, self.out_proj = nn.Linear(d_model, d_model), nn.Linear(d_model, d_model)
+
+    def forward(self, x: Tensor, mask: Tensor | None = None) -> Tensor:
+        projected = (self.q_proj(x), self.k_proj(x), self.v_proj(x))
+        q, k, v = (y.unflatten(-1, (self.n_heads, -1)).transpose(1, 2) for y in projected)  # (B, H, T, K) each
+        heads = F.scaled_dot_product_attention(q, k, v, mask)  # (B, H, T, K)
+        return self.out_proj(heads.transpose(1, 2).flatten(-2))
 
 
-class FeedForward(TwoMaps):
+class FeedForward(nn.Module):
     """x (…, D) -> two linear maps with GELU between them."""
 
     def __init__(self, d_model: int, d_ff: int):
-        super().__init__(d_model, d_ff, activation="gelu")
+        super().__init__()
+        self.linear1, self.linear2 = nn.Linear(d_model, d_ff), nn.Linear(d_ff, d_model)
+
+    def forward(self, x: Tensor) -> Tensor:
+        return self.linear2(F.gelu(self.linear1(x)))
 
 
 class Block(nn.Module):

@@ -5,7 +5,9 @@ A check never raises, whatever the function returns or does, and never shows how
 
 import html
 import inspect
+import sysconfig
 import tomllib
+import traceback
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -26,6 +28,7 @@ from encoder_lib.seeded import seeded
 TOLERANCE = 1e-4  # an answer computed in float32 is right too
 PATIENCE = 5.0  # seconds that one input may take
 LONGEST = 1000  # characters of a line
+OTHERS = str(Path(__file__).parents[2]), *map(sysconfig.get_path, ("stdlib", "purelib"))  # not the learner's code
 UNWRITTEN = "unwritten"  # the problem of an attempt that gives back its placeholder
 HINTS = tomllib.loads(Path(__file__).with_name("hints.toml").read_text(encoding="utf-8"))  # by exercise
 _tries: Counter[str] = Counter()  # how often each exercise was tried since it last passed
@@ -181,7 +184,13 @@ def _asked(function: Callable, *arguments: Any) -> tuple[Any, str]:
     except KeyboardInterrupt:
         raise
     except BaseException as error:
-        return None, f"it stopped with {type(error).__name__}: {_said(error)}"
+        return None, f"it stopped with {type(error).__name__}{_where(error)}: {_said(error)}"
+
+
+def _where(error: BaseException) -> str:
+    """The line of the learner's own code at which an error was raised, in words; empty where it can't be shown."""
+    lines = [frame.line for frame in traceback.extract_tb(error.__traceback__) if not frame.filename.startswith(OTHERS)]
+    return f" at `{lines[-1]}`" if lines and lines[-1] else ""
 
 
 def _given(attempt: Callable, arguments: tuple) -> str:
@@ -221,7 +230,7 @@ def difference(given: str, expected: Tensor, got: object) -> str:
         return f"with {given} expected each element to be {kind}, got {got.dtype}"
     if _same(expected, got):
         return ""
-    if expected.numel() <= 12:
+    if expected.numel() <= 4:
         return f"with {given}\nexpected {_show(expected)}\ngot      {_show(got)}"
     furthest = (got.detach().double() - expected.double()).abs().nan_to_num(torch.inf).argmax()
     place = tuple(int(i) for i in np.unravel_index(int(furthest), expected.shape))

@@ -9,9 +9,8 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Sequence
 from functools import partial
 from itertools import combinations_with_replacement, product
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-import pandas as pd
 import torch
 from torch import Tensor, nn
 
@@ -24,6 +23,9 @@ from encoder_lib.model.norm import LayerNorm
 from encoder_lib.seeded import seeded
 from encoder_lib.trace import trace
 from encoder_lib.training.fit import fit
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 LETTERS = "aAbBcCdD"
 N_LETTERS = len(LETTERS)
@@ -273,8 +275,10 @@ def _share_of_guesses(seed: int) -> Tensor:
         return (torch.randint(N_LETTERS, answers.shape) == answers).double().mean()
 
 
-def table(rungs: Sequence[Rung]) -> pd.DataFrame:
+def table(rungs: Sequence[Rung]) -> "pd.DataFrame":
     """The rungs as a table: what each model knows, its share of right answers, and the best guess from that."""
+    import pandas as pd  # here, so that no first cell waits for it
+
     columns = {
         "a card knows": [rung.knows for rung in rungs],
         "right": [_percent(rung.right) for rung in rungs],

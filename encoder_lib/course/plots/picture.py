@@ -15,6 +15,7 @@ from PIL import Image, ImageChops
 from encoder_lib.course.plots import style
 
 COLOUR_ERROR = 16  # of 255: the most by which a stored colour may differ from the one drawn, in each channel
+WHITE = 0.9  # how opaque it is: white on a white page, and on a dark one a light grey that does not glare
 
 
 @dataclass(frozen=True)
@@ -59,10 +60,22 @@ def _close_gaps(figure: Figure) -> None:
 
 
 def compact(image: Image.Image) -> bytes:
-    """Return an image as a small PNG: of 256 colours where these are near enough to its own, else of all of them."""
+    """Return an image as a small PNG, for light and dark pages: of 256 colours if these are near enough, else all."""
     image = image.convert("RGB")
     few = image.quantize(256, method=Image.Quantize.MAXCOVERAGE, kmeans=1, dither=Image.Dither.NONE)
     near = np.asarray(ImageChops.difference(image, few.convert("RGB"))).max() <= COLOUR_ERROR
+    colours = _let_through(np.asarray(few.getpalette()).reshape(-1, 3) if near else np.asarray(image))
     file = io.BytesIO()
-    (few if near else image).save(file, "png", optimize=True)
+    if near:
+        few.putpalette(colours[:, :3].tobytes())
+        few.save(file, "png", optimize=True, transparency=colours[:, 3].tobytes())
+    else:
+        Image.fromarray(colours).save(file, "png", optimize=True)
     return file.getvalue()
+
+
+def _let_through(colours: np.ndarray) -> np.ndarray:
+    """Colours (…, 3) with their opacity (…, 4), from 0 to 255: the same on white; the paler, the more transparent."""
+    through = (1 - WHITE) / 255 * colours.min(axis=-1, keepdims=True)
+    opaque = (colours - 255 * through) / (1 - through)
+    return np.concatenate([opaque, 255 * (1 - through)], axis=-1).round().astype(np.uint8)

@@ -3,5 +3,6 @@
 from encoder_lib.course.workshop.earlier import earlier_work, show_earlier
 from encoder_lib.course.workshop.own import Workshop
 from encoder_lib.course.workshop.page import Page
+from encoder_lib.course.workshop.take_away import take_away
 
-__all__ = ["Page", "Workshop", "earlier_work", "show_earlier"]
+__all__ = ["Page", "Workshop", "earlier_work", "show_earlier", "take_away"]

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from encoder_lib import expect
 from encoder_lib.course.notebook import Source
+from encoder_lib.course.workshop.source import Definition, parsed
 
 # The exercises of earlier notebooks that a part of the encoder may grow from: notebook, function or class, part.
 EARLIER = (
@@ -22,43 +23,53 @@ EARLIER = (
 
 
 class Earlier(NamedTuple):
-    """An exercise of an earlier notebook: where it stands, its name, the part that it is for, and what was written."""
+    """An exercise of an earlier notebook: where it stands, its name, the part that it is for, and what was written.
+
+    `written` says in words whether anything was; `source` is empty where nothing was.
+    """
 
     notebook: str
     name: str
     part: str
     source: str
+    written: str
 
 
 def earlier_work(folder: str | Path = ".") -> list[Earlier]:
     """What the reader wrote in the exercises of earlier notebooks that parts of an encoder may grow from.
 
-    The notebooks are read as they were saved; `source` is empty where the stub still stands, or no notebook.
+    The notebooks are read as they were saved; one that cannot be read is named in `written`.
 
     Raises: NotADirectoryError when there is no such folder.
     """
     folder = Path(folder)
     if not folder.is_dir():
         raise NotADirectoryError(f"folder: expected the folder of the notebooks, got {str(folder)!r}")
-    return [Earlier(stem, name, part, _written(folder / f"{stem}.ipynb", name)) for stem, name, part in EARLIER]
+    return [Earlier(stem, name, part, *_written(folder / f"{stem}.ipynb", name)) for stem, name, part in EARLIER]
 
 
-def _written(path: Path, name: str) -> str:
-    """The definition of that name in a notebook's exercises; empty while it is a stub."""
-    if not path.exists():
-        return ""
-    for cell in json.loads(path.read_text(encoding="utf-8"))["cells"]:
-        if "exercise" not in cell["metadata"].get("tags", []):
-            continue
-        try:
-            tree = ast.parse("".join(cell["source"]))
-        except SyntaxError:  # the reader is still writing
-            continue
-        for node in tree.body:
-            if isinstance(node, ast.FunctionDef | ast.ClassDef) and node.name == name:
-                stub = any(isinstance(n, ast.Constant) and n.value is ... for n in ast.walk(node))
-                return "" if stub else ast.get_source_segment("".join(cell["source"]), node) or ""
-    return ""
+def _written(path: Path, name: str) -> tuple[str, str]:
+    """The definition of that name in a notebook's exercises, empty while it is a stub; and in words what was found."""
+    try:
+        cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
+        exercises = ["".join(c["source"]) for c in cells if "exercise" in c.get("metadata", {}).get("tags", [])]
+    except FileNotFoundError:
+        return "", f"no {path.name} here"
+    except (OSError, ValueError, LookupError, TypeError, AttributeError):  # broken, empty, or of an old format
+        return "", f"{path.name} cannot be read"
+    for source in exercises:
+        for node in parsed(source).body:
+            if isinstance(node, Definition) and node.name == name and not _is_stub(node):
+                return ast.get_source_segment(source, node) or "", "yes"
+    return "", "not yet"
+
+
+def _is_stub(node: Definition) -> bool:
+    """Whether a function, or a method beside `__init__`, has a bare `...` or `return ...` for its body."""
+    inside = node.body if isinstance(node, ast.ClassDef) else [node]
+    functions = [each for each in inside if isinstance(each, ast.FunctionDef) and each.name != "__init__"]
+    bodies = [function.body[ast.get_docstring(function) is not None :] for function in functions]
+    return any([ast.unparse(line) for line in body] in (["..."], ["return ..."]) for body in bodies)
 
 
 def show_earlier(name: str, folder: str | Path = ".") -> Source:
@@ -68,4 +79,4 @@ def show_earlier(name: str, folder: str | Path = ".") -> Source:
     """
     expect.choice("name", name, tuple(name for _, name, _ in EARLIER))
     found = next(work for work in earlier_work(folder) if work.name == name)
-    return Source(found.source or f"# {found.name} in {found.notebook} has not been written yet")
+    return Source(found.source or f"# {found.name} in {found.notebook}: {found.written}")

@@ -1,23 +1,26 @@
 """The encoder that a reader has built, part by part, with the library's parts in the places that are still empty."""
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack, suppress
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import pandas as pd
 import torch
 from torch import Tensor, nn
 
 from encoder_lib import expect
 from encoder_lib.course import checks
 from encoder_lib.course.checks import build, parts
-from encoder_lib.course.checks.verdict import Probe, Verdict, diagnose, written
+from encoder_lib.course.checks.limit import TimeUp, run_within
+from encoder_lib.course.checks.verdict import PATIENCE, Probe, Unwritten, Verdict, diagnose, written
 from encoder_lib.course.notebook import table
-from encoder_lib.course.workshop.lines import lines_of
+from encoder_lib.course.workshop.source import lines_of
 from encoder_lib.pretrained.weights import INSIDE, OUTSIDE
 from encoder_lib.torch_twin import from_torch
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 # they have parameters; the others hold them
 KINDS = {k.name: k for k in (build.EMBEDDING, build.POSITIONS, build.NORM, build.ATTENTION, build.FEED_FORWARD)}
@@ -32,6 +35,8 @@ CHECKS: dict[str, Callable[[Callable], Verdict]] = {
     "pool": checks.check_pool,
     "learn": checks.check_learn,
 }
+BEFORE, IN_A_BLOCK = ("Embedding", "Positions", "Norm"), ("Attention", "Norm", "FeedForward", "Norm")  # as called
+OWN, BROKEN, LENT = "yours", "yours, broken", "the library's"
 
 
 class Workshop:
@@ -40,49 +45,74 @@ class Workshop:
         mine = Workshop(Embedding, …, learn)        mine.Attention(384, 12) is yours, or ours in its place
 
     The parts are called as 12_build_your_own says. How a reader names parameters is the reader's affair: which is which
-    is found by what a part computes.
+    is found by what a part computes. A part named in `broken` stays the reader's although its check objects, so that
+    its damage can be seen, if it runs at all.
 
-    Raises: TypeError when there are not nine.
+    Raises: TypeError when there are not nine; ValueError for a name in `broken` that is no part's.
     """
 
-    def __init__(self, *given: Any):
+    def __init__(self, *given: Any, broken: Iterable[str] = ()):
         if len(given) != len(CHECKS):
             raise TypeError(f"given: expected the nine parts {', '.join(CHECKS)}, in this order, got {len(given)}")
+        for name in (broken := tuple(broken)):
+            expect.choice("broken", name, tuple(CHECKS))
         self.given = dict(zip(CHECKS, given, strict=True))
         self.verdicts = {name: check(self.given[name]) for name, check in CHECKS.items()}
-        used = [part if self.verdicts[name].correct else getattr(parts, name) for name, part in self.given.items()]
+        self.whose = {name: OWN if verdict.correct else LENT for name, verdict in self.verdicts.items()}
+        self.whose |= {name: BROKEN for name in broken if self.whose[name] == LENT and self._runs(name)}
+        used = [getattr(parts, name) if self.whose[name] == LENT else part for name, part in self.given.items()]
         self.Embedding, self.Positions, self.Norm, self.Attention, self.FeedForward = used[:5]
         self.Block, self.Encoder, self.pool, self.learn = used[5:]
         found = {name: build.order_of(kind, getattr(self, name)) for name, kind in KINDS.items()}
         self._kinds = {kind: name for name, (kind, _) in found.items()}  # of which class each part is
         self._orders = {name: order for name, (_, order) in found.items()}
 
+    def _runs(self, name: str) -> bool:
+        """Whether a part is written, and one that has parameters has those that its kind needs."""
+        try:
+            if name in KINDS:
+                run_within(PATIENCE, build.order_of, KINDS[name], self.given[name])
+        except (Exception, TimeUp, Unwritten):
+            return False
+        return callable(self.given[name]) and "nothing yet" not in self.verdicts[name].problem
+
+    def named(self, whose: str) -> list[str]:
+        """The names of the parts that are the reader's, the reader's and broken, or lent."""
+        return [name for name in CHECKS if self.whose[name] == whose]
+
     @property
     def own(self) -> list[str]:
-        """The names of the parts that are the reader's."""
-        return [name for name, verdict in self.verdicts.items() if verdict.correct]
+        """The names of the parts that are the reader's, and right."""
+        return self.named(OWN)
 
     def __repr__(self) -> str:
-        borrowed = [name for name in CHECKS if name not in self.own]
-        lent = f"; lent by the library: {', '.join(borrowed)}" if borrowed else ", all of them"
-        return f"yours: {len(self.own)} of {len(CHECKS)} parts{lent}"
+        lent = f"; lent by the library: {', '.join(self.named(LENT))}" if self.named(LENT) else ""
+        broken = f"; running as it is: {', '.join(self.named(BROKEN))}" if self.named(BROKEN) else ""
+        return f"yours: {len(self.own)} of {len(CHECKS)} parts{lent}{broken}{'' if lent or broken else ', all of them'}"
 
-    def board(self) -> pd.DataFrame:
+    def board(self) -> "pd.DataFrame":
         """The nine parts as a table: whose each is, and why."""
-        verdicts = self.verdicts.values()
         columns = {
-            "whose": ["yours" if verdict.correct else "the library's" for verdict in verdicts],
-            "because": [_reason(verdict) for verdict in verdicts],
-            "lines": [str(lines_of(self.given[name])) if name in self.own else "" for name in CHECKS],
+            "whose": list(self.whose.values()),
+            "because": [self._reason(name) for name in CHECKS],
+            "lines": ["" if self.whose[name] == LENT else str(lines_of(self.given[name])) for name in CHECKS],
         }
         return table(columns, rows=list(CHECKS))
+
+    def _reason(self, name: str) -> str:
+        verdict = self.verdicts[name]
+        if verdict.correct:
+            return "its check finds nothing wrong"
+        if self.given[name] is None:
+            return "its cell has not run, or stopped with an error"
+        return "not written yet" if "nothing yet" in verdict.problem else f"✗ {verdict.problem.splitlines()[0]}"
 
     def lines(self) -> int:
         """How many lines the reader's own parts take, without comments, docstrings and empty lines."""
         return sum(lines_of(self.given[name]) for name in self.own)
 
-    def from_torch(self, theirs: nn.TransformerEncoder) -> nn.ModuleList:
-        """Blocks of these parts that hold the numbers of PyTorch's encoder.
+    def from_torch(self, theirs: nn.TransformerEncoder) -> nn.Sequential:
+        """Blocks of these parts, in a row, that hold the numbers of PyTorch's encoder.
 
         Raises: TypeError for what is no nn.TransformerEncoder; ValueError for settings that these parts don't have.
         """
@@ -98,19 +128,16 @@ class Workshop:
         if lacking := [setting for setting, there in wanted.items() if not there]:
             raise ValueError(f"theirs: expected an encoder with {lacking[0]}, as these parts have it")
         width, eps = first.self_attn.embed_dim, first.norm1.eps
-        blocks = nn.ModuleList(
-            self.Block(
-                self.Attention(width, first.self_attn.num_heads),
-                self.FeedForward(width, first.linear1.out_features),
-                self.Norm(width, eps),
-                self.Norm(width, eps),
-            )
-            for _ in theirs.layers
-        ).to(first.linear1.weight)
+        blocks = nn.Sequential()
+        for _ in theirs.layers:
+            attention = self.Attention(width, first.self_attn.num_heads)
+            feed_forward = self.FeedForward(width, first.linear1.out_features)
+            blocks.append(self.Block(attention, feed_forward, self.Norm(width, eps), self.Norm(width, eps)))
+        blocks.to(first.linear1.weight)
         ours: Any = from_torch(theirs)
         tensors = [groups for layer in ours.layers for groups in _groups_of(layer)]
         probe = torch.zeros(1, 1, width).to(first.linear1.weight)  # (B, T, D)
-        for (_, name, leaf), groups in zip(self._called(blocks, lambda: _through(blocks, probe)), tensors, strict=True):
+        for (_, name, leaf), groups in zip(self._called(blocks, probe), tensors, strict=True):
             parts.fill(self._groups(name, leaf), self._orders[name], groups)
         return blocks
 
@@ -157,7 +184,10 @@ class Workshop:
                 if not isinstance(mine := written(attempt(name)), str):
                     return f"for {name} expected a text, got {type(mine).__name__}"
                 if mine not in sizes:
-                    return f"{name} becomes {mine!r}, and your encoder has no parameter of that name"
+                    lent = [part for part in self.named(LENT) if part not in ("pool", "learn")]
+                    return f"{name} becomes {mine!r}, and your encoder has no parameter of that name" + (
+                        f"; lent by the library, with names of their own: {', '.join(lent)}" if lent else ""
+                    )
             return ""
 
         def each_once(attempt: Callable) -> str:
@@ -195,18 +225,9 @@ class Workshop:
         """Each parameter of the encoder, under its full name, and the published tensor that belongs there."""
         expect.kind("encoder", encoder, nn.Module, "a torch module")
         expect.kind("published", published, Mapping, "a dictionary of tensors")
-        leaves = self._called(
-            encoder, lambda: encoder(torch.zeros(1, 1, dtype=torch.long, device=next(encoder.parameters()).device))
-        )
-        called = [name for _, name, _ in leaves]
-        n_layers = (len(leaves) - 3) // 4
-        if called != ["Embedding", "Positions", "Norm", *(n_layers * ("Attention", "Norm", "FeedForward", "Norm"))]:
-            raise ValueError(
-                f"encoder: expected one of this workshop's parts, got one that calls {', '.join(called) or 'none'}; "
-                "was it made before the workshop? Then make it again"
-            )
+        leaves = self.places(encoder)
         modules = [[module] for module in OUTSIDE.values()]
-        for n in range(n_layers):
+        for n in range(len(leaves) // len(IN_A_BLOCK)):
             inside = [f"encoder.layer.{n}.{module}" for module in INSIDE.values()]
             modules += [inside[:4], inside[4:5], inside[5:7], inside[7:]]
         for (path, name, leaf), theirs in zip(leaves, modules, strict=True):
@@ -224,22 +245,31 @@ class Workshop:
             width = next(module.in_features for module in leaf.modules() if isinstance(module, nn.Linear))
         return parts.groups(leaf, width)
 
-    def _called(self, whole: nn.Module, run: Callable[[], object]) -> list[tuple[str, str, nn.Module]]:
-        """The parts with parameters, in the order in which they are called: where each stands, its kind, itself."""
-        called: list[tuple[str, str, nn.Module]] = []
+    def places(self, encoder: nn.Module) -> list[tuple[str, str, nn.Module]]:
+        """Where an encoder has its parts with parameters: the path, the part's name, and the module of each.
+
+        Raises: ValueError for an encoder that calls others, or others too.
+        """
+        ids = torch.zeros(1, 1, dtype=torch.long, device=next(encoder.parameters()).device)
+        return self._called(encoder, ids, BEFORE)
+
+    def _called(self, whole: nn.Module, x: Tensor, before: tuple[str, ...] = ()) -> list[tuple[str, str, nn.Module]]:
+        """The parts that whole(x) calls, in the order of a right encoder: the first norm called is the first there."""
+        calls: dict[str, list[tuple[str, nn.Module]]] = {kind: [] for kind in KINDS}
         with torch.no_grad(), ExitStack() as hooks:
             for path, module in whole.named_modules():
                 if kind := self._kinds.get(type(module)):
-                    note = partial(lambda place, leaf, _: called.append((*place, leaf)), (path, kind))
+                    note = partial(lambda found, at, leaf, _: found.append((at, leaf)), calls[kind], path)
                     hooks.enter_context(module.register_forward_pre_hook(note))
-            run()
-        return called
-
-
-def _through(blocks: nn.ModuleList, x: Tensor) -> Tensor:
-    for block in blocks:
-        x = block(x)
-    return x
+            whole(x)
+        order = [*before, *(len(calls["Attention"]) * IN_A_BLOCK)]
+        if any(order.count(kind) != len(found) for kind, found in calls.items()):
+            counts = ", ".join(f"{len(found)} {kind}" for kind, found in calls.items())
+            raise ValueError(
+                f"encoder: expected a whole one of this workshop's parts, got one that calls {counts}; "
+                "was it made before the workshop? Then make it again"
+            )
+        return [(path, kind, leaf) for kind in order for path, leaf in [calls[kind].pop(0)]]
 
 
 def _groups_of(layer: nn.Module) -> list[list[list[Tensor]]]:
@@ -248,9 +278,3 @@ def _groups_of(layer: nn.Module) -> list[list[list[Tensor]]]:
         [[piece.values for piece in group] for group in parts.groups(layer.get_submodule(name))]
         for name in ("attention", "norm1", "feed_forward", "norm2")
     ]
-
-
-def _reason(verdict: Verdict) -> str:
-    if verdict.correct:
-        return "its check finds nothing wrong"
-    return "not written yet" if "nothing yet" in verdict.problem else f"✗ {verdict.problem.splitlines()[0][:60]}"

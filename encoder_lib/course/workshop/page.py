@@ -4,7 +4,7 @@ import html
 from collections.abc import Mapping
 from pathlib import Path
 
-from encoder_lib.course.workshop.own import CHECKS, Workshop
+from encoder_lib.course.workshop.own import BROKEN, CHECKS, LENT, OWN, Workshop
 
 
 class Page:
@@ -16,8 +16,8 @@ class Page:
 
     def rows(self) -> list[tuple[str, str]]:
         """What stands on the page: each line's name and value."""
-        built = [(part, "own" if part in self.workshop.own else "lent by the library") for part in CHECKS]
-        return [*built, *self.measured.items()]
+        words = {OWN: "own", BROKEN: "own, and broken", LENT: "lent by the library"}
+        return [*((part, words[whose]) for part, whose in self.workshop.whose.items()), *self.measured.items()]
 
     def __repr__(self) -> str:
         return "\n".join([self._title(), *(f"{name}: {value}" for name, value in self.rows())])

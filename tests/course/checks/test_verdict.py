@@ -130,7 +130,8 @@ def test_a_probe_gives_its_own_hint_or_the_one_that_it_names(hints, probe):
 
 def test_diagnose_reports_errors_in_words(hints):
     probes = (Probe("a call", lambda thing: thing() or ""),)
-    assert diagnose("t", _fails, probes).problem == "a call: it stopped with RuntimeError: <b>no</b>"
+    told = 'a call: it stopped with RuntimeError at `raise RuntimeError("<b>no</b>")`: <b>no</b>'
+    assert diagnose("t", _fails, probes).problem == told
     assert diagnose("t", 3, probes).problem == "expected a function or a class, got int"
 
 

@@ -24,16 +24,51 @@ def found(path):
 
 def test_what_was_written_is_found_as_it_was_written(tmp_path):
     path = folder(tmp_path, "def other(): pass", WRITTEN + "\n\n\nchecks.check_multi_head(multi_head)")
-    assert found(path) == ("04_attention", "multi_head", "Attention", WRITTEN)
+    assert found(path) == ("04_attention", "multi_head", "Attention", WRITTEN, "yes")
     assert repr(show_earlier("multi_head", path)) == WRITTEN
     assert found(folder(tmp_path, WRITTEN, tags=())).source == ""  # no exercise
 
 
-@pytest.mark.parametrize("source", [STUB, "def multi_head(x:\n", "other = 3"], ids=["stub", "unfinished", "gone"])
+ELLIPSIS = "def multi_head(x, mask):\n    return x[..., None]"
+HALF = (
+    "class multi_head(nn.Module):\n    def __init__(self):\n        ...\n\n    def forward(self, x):\n        return x"
+)
+UNFINISHED = HALF.replace("return x", "return ...").replace("        ...", "        super().__init__()\n        ...")
+DOCUMENTED = 'def multi_head(x, mask):\n    """x -> x"""\n    ...'
+
+
+@pytest.mark.parametrize("source", [ELLIPSIS, HALF], ids=["an index", "a class that keeps nothing"])
+def test_an_ellipsis_that_is_no_body_is_no_stub(tmp_path, source):
+    assert found(folder(tmp_path, source)).source == source
+
+
+@pytest.mark.parametrize("magic", ["%%time\n", "!pip list\n", "    %matplotlib inline\n"])
+def test_a_line_of_magic_hides_nothing(tmp_path, magic):
+    source = f"{magic}{WRITTEN}" if magic[0] != " " else f"if True:\n{magic}\n{WRITTEN}\n%time multi_head(1, 2)"
+    assert found(folder(tmp_path, source)).source == WRITTEN
+
+
+@pytest.mark.parametrize(
+    "source",
+    [STUB, "def multi_head(x:\n", "other = 3", UNFINISHED, DOCUMENTED],
+    ids=["stub", "unfinished", "gone", "half a class", "documented"],
+)
 def test_what_is_not_written_is_not_found(tmp_path, source):
     path = folder(tmp_path, source)
     assert [work.source for work in earlier_work(path)] == [""] * len(EARLIER)
-    assert repr(show_earlier("multi_head", path)) == "# multi_head in 04_attention has not been written yet"
+    assert repr(show_earlier("multi_head", path)) == "# multi_head in 04_attention: not yet"
+
+
+@pytest.mark.parametrize(
+    "text", ["", "{", "[]", "{}", '{"cells": [{}]}', '{"cells": 3}', '{"worksheets": []}', "\udcff"], ids=repr
+)
+def test_a_notebook_that_cannot_be_read_is_named_and_the_others_are_read(tmp_path, text):
+    path = folder(tmp_path, WRITTEN)
+    (path / "09_pretrained.ipynb").write_text(text, encoding="utf-8", errors="surrogateescape")
+    *_, pooled = earlier_work(path)
+    unread = "not yet" if text == '{"cells": [{}]}' else "09_pretrained.ipynb cannot be read"
+    assert (pooled.source, pooled.written) == ("", unread) and found(path).source == WRITTEN
+    assert earlier_work(path)[0].written == "no 01_embedding.ipynb here"
 
 
 def test_every_exercise_of_the_table_is_there_and_not_written_yet():

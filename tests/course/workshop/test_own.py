@@ -5,7 +5,7 @@ from functools import partial
 import pytest
 import torch
 from answers import ANSWERS
-from own_parts import ONE, OTHER, Stub, stubs, workshop
+from own_parts import ONE, OTHER, SIZES, Stub, made, stubs, workshop
 from torch import nn
 
 from encoder_lib import lengths_mask
@@ -13,19 +13,8 @@ from encoder_lib.course.checks import parts
 from encoder_lib.course.workshop import Workshop
 from encoder_lib.course.workshop.own import CHECKS, KINDS
 from encoder_lib.pretrained.weights import INSIDE, OUTSIDE
-from encoder_lib.seeded import seeded
 
-V, L, N, D, H, F = 7, 9, 2, 6, 3, 5  # words, places, blocks, and the sizes of a block
-
-
-def made(mine, n_blocks=N):
-    """An encoder of a workshop's parts, as the notebook makes it."""
-    with seeded(3):
-        blocks = [
-            mine.Block(mine.Attention(D, H), mine.FeedForward(D, F), mine.Norm(D, 1e-12), mine.Norm(D, 1e-12))
-            for _ in range(n_blocks)
-        ]
-        return mine.Encoder(mine.Embedding(V, D), mine.Positions(L, D), mine.Norm(D, 1e-12), blocks).double()
+N, D, H, F = (SIZES[name] for name in ("n_layers", "d_model", "n_heads", "d_ff"))
 
 
 def published():
@@ -70,7 +59,8 @@ def test_half_of_it_is_half_the_readers():
     mine = workshop(Attention=Stub, Norm=WRONG["Norm"]["no eps"], learn=lambda *_: ...)
     assert [name for name in CHECKS if name not in mine.own] == ["Norm", "Attention", "learn"]
     board = mine.board()
-    assert board.loc["Attention", "because"] == "not written yet" and board.loc["Norm", "because"].startswith("✗ ")
+    assert board.loc["Attention", "because"] == "not written yet"
+    assert board.loc["Norm", "because"] == f"✗ {mine.verdicts['Norm'].problem.splitlines()[0]}"  # whole
     assert board.loc["Block", "whose"] == "yours" and board.loc["Norm", "whose"] == "the library's"
 
 
@@ -146,8 +136,37 @@ def test_what_is_no_encoder_of_these_parts_is_refused():
         mine.load(3, FILE)
     with pytest.raises(TypeError, match="published: expected a dictionary"):
         mine.check_names(my_name, made(mine), 3)
-    with pytest.raises(ValueError, match="encoder: expected one of this workshop's parts, got one that calls none"):
+    with pytest.raises(
+        ValueError, match=r"encoder: expected a whole one of .*, got one that calls 0 Embedding, .* again"
+    ):
         mine.load(made(workshop()), FILE)
+
+
+# Broken parts that run as they are
+
+
+def test_the_damage_of_a_block_is_seen():
+    """The numbers are in their places: what differs is the order of the norms."""
+    mine = workshop(Block=WRONG["Block"]["pre-norm"], broken=["Block"])
+    assert repr(mine) == "yours: 8 of 9 parts; running as it is: Block" and mine.Block is WRONG["Block"]["pre-norm"]
+    assert mine.whose["Block"] == mine.board().loc["Block", "whose"] == "yours, broken" and "Block" not in mine.own
+    encoder, damaged = made(mine), made(parts)
+    mine.load(encoder, FILE)
+    damaged.load_state_dict(THEIRS.state_dict())
+    for block in damaged.blocks:
+        block.forward = partial(mine.Block.forward, block)
+    torch.testing.assert_close(encoder(IDS, MASK), damaged(IDS, MASK), atol=1e-12, rtol=0)
+    assert not torch.allclose(encoder(IDS, MASK), THEIRS(IDS, MASK), atol=1e-2)
+
+
+def test_a_broken_part_that_cannot_run_is_lent_and_one_that_is_right_stays_right():
+    instead = {"FeedForward": WRONG["FeedForward"]["a single map"], "Attention": Stub, "Encoder": None, "pool": None}
+    mine = workshop(**instead, learn=WRONG["learn"]["SGD"], broken=[*instead, "learn", "Norm"])
+    assert mine.named("the library's") == ["Attention", "FeedForward", "Encoder", "pool"]
+    assert mine.named("yours, broken") == ["learn"] and mine.learn is WRONG["learn"]["SGD"] and "Norm" in mine.own
+    assert mine.board().loc["pool", "because"] == "its cell has not run, or stopped with an error"
+    with pytest.raises(ValueError, match=r"broken: expected one of 'Embedding', .*, got 'norm'"):
+        workshop(broken=["norm"])
 
 
 # The names
@@ -219,5 +238,8 @@ def test_names_that_are_not_written_yet_or_cannot_be_given():
     mine, other = workshop(), workshop(OTHER)
     verdict = mine.check_names(lambda name: ..., made(mine), FILE)
     assert "nothing yet" in verdict.problem and not verdict.hint
+    borrowed = workshop(Attention=Stub)
+    verdict = borrowed.check_names(my_name, made(borrowed), FILE)
+    assert "lent by the library, with names of their own: Attention" in verdict.problem
     verdict = other.check_names(my_name, made(other), FILE)
     assert "3 tensors of the file" in verdict.problem and "qkv" in verdict.problem and "three maps" in verdict.hint

@@ -87,6 +87,7 @@ class Explorer(anywidget.AnyWidget):
 
         One that its control refuses is told of in `error`, and the front end gets back the value that counts.
         """
+        self.send({})  # an echo: the kernel hears
         taken, refused = {}, {}
         for name in self._by_name.keys() & (sync_data.keys() if isinstance(sync_data, dict) else ()):
             try:

@@ -65,7 +65,6 @@ class Prediction(anywidget.AnyWidget):
     revealed = Bool().tag(sync=True)
     _prompt = Unicode().tag(sync=True)
     _choices: List[str] = List().tag(sync=True)
-    _room = Dict().tag(sync=True)  # how much the result takes; empty without one
     _told = Dict().tag(sync=True)  # answer, verdict, finding and result; empty before the reveal
 
     def __init__(self, question: Question, show: Callable[[], Any] | None = None) -> None:
@@ -73,8 +72,7 @@ class Prediction(anywidget.AnyWidget):
         self.question = question
         self.result = None if show is None else show()
         self._shown = None if show is None else as_result(self.result, question.finding)
-        room = self._shown.room if self._shown else {}
-        super().__init__(_prompt=question.prompt, _choices=list(question.choices), _room=room)
+        super().__init__(_prompt=question.prompt, _choices=list(question.choices))
 
     @property
     def message(self) -> str:
@@ -83,6 +81,7 @@ class Prediction(anywidget.AnyWidget):
 
     def set_state(self, sync_data: dict) -> None:
         """Take the reader's steps from the front end, in their order, and nothing else; a wrong one changes nothing."""
+        self.send({})  # an echo: the kernel hears
         steps = ("choice", "committed", "revealed")
         sent = {name: sync_data[name] for name in steps if isinstance(sync_data, dict) and name in sync_data}
         with self._lock_property(**sent):

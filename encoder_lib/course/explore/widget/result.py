@@ -1,10 +1,8 @@
 """What a prediction reveals: a picture, a table, a number, a tensor or a text, made ready for the page."""
 
 import html
-import io
 import math
 import sys
-from base64 import b64encode
 from dataclasses import dataclass
 from decimal import Decimal
 from numbers import Integral, Real
@@ -13,7 +11,6 @@ from typing import Any
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from PIL import Image
 from torch import Tensor
 
 from encoder_lib import expect
@@ -21,20 +18,16 @@ from encoder_lib.course import plots
 from encoder_lib.course.notebook import tidy
 
 ROWS, COLUMNS = 60, 20  # the most of a table, as pandas shows it
-LINES, LETTERS, LINE = 40, 4000, 80  # the most of a text, and the letters that have room on one line of the page
+LINES, LETTERS = 40, 4000  # the most of a text
 WORDS = "white-space:pre-wrap;overflow-wrap:anywhere"
 EXPECTED = "a picture, an Axes, a Figure, a pandas DataFrame, a number, a tensor or a text"
 
 
 @dataclass(frozen=True)
 class Result:
-    """What is revealed: `wire` for the page, the `room` that it takes there, and `html` for readers without a kernel.
-
-    The room is known before the rest: `width` and `height` of a picture in pixels, or how many `lines` of which `kind`.
-    """
+    """What is revealed: `wire` for the page, and `html` for readers without a kernel."""
 
     wire: dict[str, Any]
-    room: dict[str, str | int]
     html: str
 
 
@@ -54,14 +47,7 @@ def as_result(result: Any, finding: str) -> Result:
 
 
 def _picture(png: bytes, finding: str) -> Result:
-    with Image.open(io.BytesIO(png)) as image:
-        width, height = image.size
-    alt, data = html.escape(finding, quote=True), b64encode(png).decode()
-    return Result(
-        {"kind": "picture", "png": png},
-        {"kind": "picture", "width": width, "height": height},
-        f'<img alt="{alt}" src="data:image/png;base64,{data}" style="max-width:100%">',
-    )
+    return Result({"kind": "picture", "png": png}, plots.Picture(png, finding)._repr_mimebundle_()["text/html"])
 
 
 def _is_table(value: Any) -> bool:
@@ -82,7 +68,6 @@ def _table(frame: Any) -> Result:
     lines = "".join(_row(label, cells) for label, *cells in body)
     return Result(
         {"kind": "table", "head": head, "body": body},
-        {"kind": "table", "lines": rows + 1},
         f"<table><thead>{_head(head)}</thead><tbody>{lines}</tbody></table>",
     )
 
@@ -105,7 +90,6 @@ def _text(text: str) -> Result:
     text = "\n".join(lines)
     return Result(
         {"kind": "text", "text": text},
-        {"kind": "text", "lines": sum(max(1, math.ceil(len(line) / LINE)) for line in lines)},
         f'<pre style="{WORDS}">{html.escape(text)}</pre>',
     )
 

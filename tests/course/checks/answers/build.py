@@ -17,6 +17,15 @@ class Embedding(nn.Module):
         return self.table(ids)
 
 
+class EmbeddingWithPadding(nn.Module):
+    def __init__(self, vocab_size, d_model):
+        super().__init__()
+        self.table = nn.Embedding(vocab_size, d_model, padding_idx=0)
+
+    def forward(self, ids):
+        return self.table(ids)
+
+
 class EmbeddingByOneHot(nn.Module):
     def __init__(self, vocab_size, d_model):
         super().__init__()
@@ -159,7 +168,7 @@ NORMED = "self.norm(self.positions(self.embedding(ids)))"
 
 ANSWERS = {
     checks.check_own_embedding: (
-        {"nn.Embedding": Embedding, "one-hot": EmbeddingByOneHot},
+        {"nn.Embedding": Embedding, "padding_idx=0": EmbeddingWithPadding, "one-hot": EmbeddingByOneHot},
         wrong(Embedding, {
             "ids as they are": {"self.table(ids)": "ids"},
             "one row too few": {"(vocab_size, d_model)\n\n": "(vocab_size - 1, d_model)\n\n"},

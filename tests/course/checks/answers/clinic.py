@@ -211,7 +211,7 @@ CLINIC = {
         },
     ),
     "check_split": Answers(
-        "two queries, three keys: it stopped with RuntimeError: shape",
+        "two queries, three keys: it stopped with RuntimeError at `heads = ",
         {"reshape(B, T,": "reshape(B, x.shape[1],"},
         {"chunks": split_by_chunks},
         {
@@ -222,7 +222,7 @@ CLINIC = {
         },
     ),
     "check_half_precision": Answers(
-        "float16: it stopped with RuntimeError: value cannot be converted",
+        "float16: it stopped with RuntimeError at `return scores",
         {"-1e9": "torch.finfo(scores.dtype).min"},
         {"minus infinity": {"-1e9": "-torch.inf"}, "exponentials": weigh_by_exponentials},
         {

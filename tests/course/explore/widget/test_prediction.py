@@ -82,14 +82,6 @@ def test_all_of_the_reveal_comes_in_one_message(monkeypatch):
     assert sent == [{"revealed", "_told"}]
 
 
-def test_the_room_of_a_result_is_known_before():
-    rooms = {kind: Prediction(QUESTION, lambda value=value: value)._room for kind, value in RESULTS.items()}
-    assert rooms["picture"] == {"kind": "picture", "width": 300, "height": 200}
-    assert rooms["table"] == {"kind": "table", "lines": 2}
-    assert rooms["number"] == rooms["text"] == rooms["tensor"] == {"kind": "text", "lines": 1}
-    assert Prediction(QUESTION)._room == {}
-
-
 def test_readers_without_a_kernel_unfold_the_answer():
     data, _ = Prediction(QUESTION)._repr_mimebundle_()
     question = "<p>Is &lt;b&gt; bold?</p><ul><li>yes &amp; no</li><li>&lt;i&gt;never&lt;/i&gt;</li></ul>"

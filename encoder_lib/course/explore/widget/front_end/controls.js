@@ -57,8 +57,11 @@ function makeText({ max_length }) {
   /** @param {string} value */
   const write = (value) => {
     if (input.value !== value) input.value = value;
+    input.classList.toggle("explorer-full", value.length >= max_length);
   };
-  return { input, read: () => input.value.toWellFormed?.() ?? input.value, write, show: String };
+  /** @param {string} value */
+  const show = (value) => (value.length < max_length ? value : `No more than ${max_length} characters fit.`);
+  return { input, read: () => input.value.toWellFormed?.() ?? input.value, write, show };
 }
 
 /**
@@ -83,8 +86,9 @@ function makeInput(spec) {
  * @param {ControlSpec} spec
  * @param {ExplorerModel} model
  * @param {Listen} listen
+ * @param {() => void} send
  */
-export function makeControl(spec, model, listen) {
+export function makeControl(spec, model, listen, send) {
   const { name, kind, label } = spec;
   const { input, read, write, show } = makeInput(spec);
   input.dataset.control = name;
@@ -96,7 +100,7 @@ export function makeControl(spec, model, listen) {
   };
   input.addEventListener("input", () => {
     model.set(name, read()); // redraws at once whatever needs no kernel
-    model.save_changes(); // while the kernel is busy, only the newest value waits
+    send(); // while the kernel is busy, only the newest value waits
   });
   listen(`change:${name}`, follow);
   follow();

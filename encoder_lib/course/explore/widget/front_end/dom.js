@@ -38,11 +38,15 @@ export function say(node, text) {
 }
 
 /**
- * Keep key presses inside `node`: outside, JupyterLab would take arrows as cell moves and "d d" as "delete cell".
+ * Keep key presses inside `node`: outside, Jupyter would take arrows as cell moves and "d d" as "delete cell".
+ *
+ * Notebook 7 hears a key before it gets here, and passes over the mark only on the very element that has the focus.
  * @param {HTMLElement} node
  */
 export function keepKeys(node) {
-  node.dataset.lmSuppressShortcuts = "true";
+  node.addEventListener("focusin", ({ target }) => {
+    if (target instanceof HTMLElement) target.dataset.lmSuppressShortcuts = "true";
+  });
   node.addEventListener("keydown", (event) => event.stopPropagation());
 }
 

@@ -2,6 +2,7 @@
 
 import { makeControl } from "./controls.js";
 import { element, keepKeys, listener, say } from "./dom.js";
+import { sender } from "./echo.js";
 import { showFigure } from "./figure.js";
 import { initialize } from "./late.js";
 import { showPanels } from "./panels.js";
@@ -15,11 +16,17 @@ function render({ model, el }) {
   const readout = element("p", { class: "explorer-readout", "aria-live": "polite" });
   const description = element("p", { class: "explorer-description", "aria-live": "polite" });
   const error = element("p", { class: "explorer-error", role: "alert", hidden: true });
+  let silence = "";
+  const send = sender(model, listen, (words) => {
+    silence = words;
+    complain();
+  });
+  const inputs = controls.map((control) => makeControl(control, model, listen, send));
   const root = element(
     "section",
     { class: "explorer", "aria-label": model.get("title") },
     element("p", { class: "explorer-title" }, model.get("title")),
-    element("div", { class: "explorer-controls" }, ...controls.map((control) => makeControl(control, model, listen))),
+    element("div", { class: "explorer-controls" }, ...inputs),
     pictures,
     readout,
     description,
@@ -45,9 +52,10 @@ function render({ model, el }) {
   };
 
   const complain = () => {
-    const problem = model.get("error");
+    const failed = model.get("error") && `${model.get("error")}. The picture is the last one that could be drawn.`;
+    const problem = silence || failed;
     error.hidden = !problem;
-    say(error, problem && `${problem}. The picture is the last one that could be drawn.`);
+    say(error, problem);
     root.classList.toggle("explorer-stale", Boolean(problem));
   };
 

@@ -1,11 +1,10 @@
 // The front end of Prediction: choose and commit, or ask to be shown; then the answer and the result are there.
 
+import { openBelow, stayInView } from "./below.js";
 import { element, keepKeys, listener, say } from "./dom.js";
+import { sender } from "./echo.js";
 import { initialize } from "./late.js";
-import { makeRoom, showResult } from "./result.js";
-
-const FRAME = 48; // of a question, left and right together, as explorer.css has it
-const PATIENCE = 1000; // milliseconds until the reader is told that the kernel is at something else
+import { showResult } from "./result.js";
 
 /** @param {{ model: PredictionModel, el: HTMLElement }} props */
 function render({ model, el }) {
@@ -24,18 +23,22 @@ function render({ model, el }) {
     " ",
     finding,
   );
-  const size = model.get("_room");
-  const room = makeRoom(size);
   const root = element(
     "section",
     { class: "prediction", role: "group", "aria-label": "Prediction" },
     element("fieldset", {}, element("legend", {}, model.get("_prompt")), ...choices),
     element("div", { class: "prediction-actions" }, commit, show, message),
-    room,
   );
-  if (size.kind === "picture") root.style.maxWidth = `max(720px, ${size.width + FRAME}px)`;
   keepKeys(root);
   el.append(root);
+  stayInView(root);
+
+  let hide = () => {};
+  let shown = false;
+  const send = sender(model, listen, (silence) => {
+    root.classList.toggle("prediction-stale", Boolean(silence));
+    if (!shown) say(verdict, silence);
+  });
 
   /**
    * @param {string} name
@@ -43,13 +46,11 @@ function render({ model, el }) {
    */
   const save = (name, value) => {
     model.set(name, value);
-    model.save_changes();
+    send();
   };
   radios.forEach((radio, i) => {
     radio.addEventListener("change", () => save("choice", i));
   });
-  let hide = () => {};
-  let shown = false;
   const steps = /** @type {const} */ ([
     [commit, "committed"],
     [show, "revealed"],
@@ -58,7 +59,6 @@ function render({ model, el }) {
     button.addEventListener("click", () => {
       save(name, true);
       message.focus(); // the buttons have gone, and a key must not fall through to the notebook
-      setTimeout(() => shown || say(verdict, "Waiting for the kernel …"), PATIENCE);
     });
   }
 
@@ -78,7 +78,12 @@ function render({ model, el }) {
     say(verdict, told.verdict);
     say(finding, told.finding);
     choices[told.answer]?.classList.add("prediction-right");
-    hide = showResult(told, room);
+    const letGo = showResult(told, root);
+    const stopOpening = openBelow(root);
+    hide = () => {
+      letGo();
+      stopOpening();
+    };
   };
   listen("change:choice change:committed change:revealed change:_told", follow);
   follow();

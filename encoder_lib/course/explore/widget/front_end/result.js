@@ -1,42 +1,22 @@
-// What a prediction reveals, and the room that is kept for it until then.
+// What a prediction reveals.
 
 import { element } from "./dom.js";
 
-const LINE = { text: 21, table: 29 }; // the height of a line, and what is kept free around them, as explorer.css has it
-const FREE = 16;
-
 /**
- * An empty box as large as what will be there; hidden when that is nothing.
- * @param {Room} room
- */
-export function makeRoom(room) {
-  const hint = element("p", { class: "prediction-hint" }, "Commit, and the result appears here.");
-  const box = element("div", { class: "prediction-room", hidden: room.kind === undefined }, hint);
-  if (room.kind === "picture") {
-    box.style.width = `${room.width}px`;
-    box.style.aspectRatio = `${room.width} / ${room.height}`;
-  } else if (room.kind !== undefined) {
-    box.style.minHeight = `${LINE[room.kind] * room.lines + FREE}px`;
-  }
-  return box;
-}
-
-/**
- * Put the result into its room. Returns how to let go of it.
+ * Put the result below the question. Returns how to let go of it.
  * @param {Told} told
- * @param {HTMLElement} room
+ * @param {HTMLElement} question
  * @returns {() => void}
  */
-export function showResult({ result, finding }, room) {
-  room.classList.add("prediction-result");
-  if (result.kind === "picture") {
-    const url = URL.createObjectURL(new Blob([result.png], { type: "image/png" }));
-    room.replaceChildren(element("img", { src: url, alt: finding }));
-    return () => URL.revokeObjectURL(url);
-  }
-  if (result.kind === "table") room.replaceChildren(makeTable(result, finding));
-  if (result.kind === "text") room.replaceChildren(element("pre", {}, result.text));
-  return () => {};
+export function showResult({ result, finding }, question) {
+  /** @param {HTMLElement} shown */
+  const put = (shown) => question.append(element("div", { class: "prediction-result" }, shown));
+  if (result.kind === "table") put(makeTable(result, finding));
+  if (result.kind === "text") put(element("pre", {}, result.text));
+  if (result.kind !== "picture") return () => {};
+  const url = URL.createObjectURL(new Blob([result.png], { type: "image/png" }));
+  put(element("img", { src: url, alt: finding }));
+  return () => URL.revokeObjectURL(url);
 }
 
 /**

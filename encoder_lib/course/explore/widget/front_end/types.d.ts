@@ -85,12 +85,6 @@ interface ExplorerTraits {
   _picture: DataView<ArrayBuffer>;
 }
 
-/** How much room a result takes, in pixels of the picture or lines; nothing for a question without one. */
-type Room =
-  | { kind?: undefined }
-  | { kind: "picture"; width: number; height: number }
-  | { kind: "table" | "text"; lines: number };
-
 /** The names of the columns, above those of the rows first, and the rows, each after its name. */
 interface TableResult {
   kind: "table";
@@ -117,7 +111,6 @@ interface PredictionTraits {
   revealed: boolean;
   _prompt: string;
   _choices: string[];
-  _room: Room;
   /** Empty until the reveal. */
   _told: Told | { verdict?: undefined };
 }
@@ -126,6 +119,8 @@ interface PredictionTraits {
 interface Model {
   set(name: string, value: unknown): void;
   save_changes(): void;
+  /** What the reader is told when there is no echo, where there is no kernel. */
+  silence?: string;
   on(events: string, callback: (model: KernelModel) => void): void;
   off(events: string, callback: (model: KernelModel) => void): void;
 }

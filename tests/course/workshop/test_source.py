@@ -1,11 +1,11 @@
-"""How long a reader's code is: its lines of code, wherever it was written."""
+"""What a reader wrote, as it was written, and how many lines of code that is."""
 
 import linecache
 
 import pytest
 from torch import nn
 
-from encoder_lib.course.workshop.lines import lines_of
+from encoder_lib.course.workshop.source import lines_of, parsed, source_of
 
 
 def written(source, name):
@@ -62,3 +62,18 @@ def test_nobody_knows_how_long_that_is(thing):
 
 def test_a_class_without_functions_of_its_own_has_no_lines_that_can_be_found():
     assert lines_of(written("class Empty(nn.Module):\n    pass\n", "Empty")) == 0
+
+
+def test_the_source_is_as_it_was_written_with_what_stands_above_and_within():
+    decorated = "@torch.no_grad()  # quietly\ndef add(a, b):\n    # both\n    return a + b"
+    add = written(f"import torch\n\n\n{decorated}\n\n\nx = 3", "add")
+    assert source_of(add) == decorated and lines_of(add) == 3
+    assert source_of(written(CLASS, "Twice")) == CLASS[CLASS.index("class Twice") :].strip()
+    twice = "def f():\n    return 1\n\n\ndef f():\n    return 2\n"
+    assert source_of(written(twice, "f")).endswith("2") and source_of(nn.Linear).startswith("class Linear(Module):")
+    assert source_of(written("if True:\n    def f():\n        return 1\n", "f")) == "def f():\n    return 1"
+
+
+@pytest.mark.parametrize(("source", "names"), [("%%time\nx = 1", ["x"]), ("for i in y:\n  !ls\n", []), ("(", [])])
+def test_code_is_parsed_with_or_without_magic(source, names):
+    assert [node.targets[0].id for node in parsed(source).body if hasattr(node, "targets")] == names

@@ -1,0 +1,146 @@
+"""What would give the answer of each question away, and where questions are asked."""
+
+import ast
+import re
+
+from encoder_lib.course.explore.questions import QUESTIONS
+
+# question -> what would give its answer away, as regular expressions; they are looked for without regard to capitals
+PHRASES = {
+    "alike": (
+        r"recipe is (the )?(closer|nearer)",
+        r"(closer|nearer) to the recipe",
+        r"0\.35",
+        r"more than its letters",
+    ),
+    "parts": (r"more than half", r"11[.,]7", r"table of words (holds|has) "),
+    "cards": (r"answer (at card 2 )?is “?b\b", r"points at a B and is a capital"),
+    "repeat": (
+        r"rows? (is|are) (equal|identical|copies)",
+        r"copies of row",
+        r"knows neither the place",
+        r"same row twice",
+    ),
+    "gradient": (r"cat, dog and sees", r"three rows", r"is left out", r"nothing read eats", r"dog was read twice"),
+    "forgotten": (
+        r"above 100",
+        r"adds to what",
+        r"gradients? (add|pile) up",
+        r"rises far",
+        r"repeats all earlier",
+        r"longer and longer",
+    ),
+    "kinds": (r"four bundles", r"from run to run", r"side by side share", r"each kind in another place", r"left open"),
+    "new_word": (r"eight pieces", r"into eight", r"un b el", r"needs five", r"##bel"),
+    "own_card": (r"looks anywhere", r"one card at a time", r"no better than a guess", r"as many as a guess"),
+    "shuffle": (r"not at all", r"permutation equivarian", r"not care how", r"not care in which", r"outputs, shuffled"),
+    "distance": (r"they are equal", r"depends? only on", r"drops out", r"distance alone", r"wherever the pair"),
+    "learned_table": (r"\b6 % is left", r"explains 94", r"explains nothing", r"has built clocks"),
+    "scale": (r"quiet part drowns", r"so, about, is this model", r"an eighth as large do harm", r"√d belongs"),
+    "mirror": (r"keeps all its distances", r"nothing but distances", r"cannot see a mirror", r"alibi fails"),
+    "longer": (r"rotary stays", r"fall to a fifth", r"rotary carries on", r"has not learned the task"),
+    "positions_rung": (r"as many as a guess", r"none can look at another", r"says nothing about the letter", r"12\.2"),
+    "thirty_layers": (
+        r"0\.4\b",
+        r"millionth",
+        r"less than a billionth",
+        r"leaves about 0\.4",
+        r"falls? to 1e-12",
+        r"0\.0{5,}",
+        r"(words|outputs|vectors) are (equal|the same)",
+    ),
+    "bell": (r"same bars", r"cannot bend", r"shape stays", r"picture .* is the same", r"moved and stretched"),
+    "who_moves": (
+        r"1, 4 (and|of) 12",
+        r"all 12\b",
+        r"normalised alone",
+        r"every token alone",
+        r"that the word does not",
+    ),
+    "rms_mean": (r"all nearly 1", r"close to 1", r"differences .*drown", r"by about 105", r"between 0\.98"),
+    "norm_learns": (
+        r"only × √6,",
+        r"keeps the size",
+        r"three starts get there",
+        r"with care, a plain",
+        r"without any norm",
+        r"room for error",
+    ),
+    "saturate": (r"more than 80", r"climbs with K", r"but its largest", r"takes nearly all", r"stays near 10"),
+    "zero_vector": (r"they shrink", r"e\^0", r"e⁰", r"zero is not nothing", r"shorter than alone", r"gets its share"),
+    "trophy": (r"0\.997", r"more alike than two", r"by the same small amount", r"not resolve"),
+    "one_look": (r"about a quarter", r"spends it in one place", r"one arrow in seven", r"nearly all on one"),
+    "no_bend": (r"straight line", r"one linear map", r"whatever the width", r"the line that lies best"),
+    "three_hinges": (r"\bpeak", r"\bbump\b", r"slopes, 1, −2", r"back to flat"),
+    "silent_unit": (r"dead unit", r"no gradient", r"speaks again", r"in every digit", r"stays silent"),
+    "ladder_feed_forward": (r"two of the three", r"\b81\.\d|\b81 %", r"at least twice", r"mostly it does not"),
+    "without_residual": (r"one vector, thirteen", r"copies of", r"little in common", r"looks at all tokens"),
+    "head_three": (
+        r"the one before",
+        r"word before",
+        r"previous",
+        r"one place back",
+        r"looks at places",
+        r"stand before",
+    ),
+    "pre_norm_length": (r"longer, by", r"a third or more", r"runs through, grows", r"cuts? the (sum|stream) back"),
+    "residual_alone": (r"about half:", r"as many as attention alone", r"can act on it", r"it takes both"),
+    "loud_cards": (r"only the model with norms", r"stuck at 38", r"norms buy", r"independence of scale"),
+    "ladder_attention": (r"one half", r"toss", r"about 50 %", r"\b50\.\d ?%", r"the letter is found"),
+    "whisper": (r"twenty powers", r"0\.23", r"23 %", r"twice as much arrives", r"nothing arrives", r"10⁻²"),
+    "deepen": (r"0\.47", r"last layers? hears? less", r"nothing vanishes", r"keep 0\.61"),
+    "order": (r"post-norm guesses", r"pre-norm answers all", r"pre-norm learns", r"learns it, the other"),
+    "hops": (r"all three\b", r"two layers (followed|manage|reach)", r"where does the third"),
+    "two_cards": (r"suffice", r"a quarter (is|of them are) right", r"somebody else has taken"),
+    "across": (r"0\.22", r"falls to 0\.04", r"anisotrop", r"common direction"),
+    "few": (r"17 %", r"one by one", r"overfit", r"hardly more than a guess", r"told apart by a few"),
+    "brackets": (r"most that a head gives", r"9 % of the weight", r"no head has", r"none of them"),
+    "forbidden": (r"55 %", r"losing the partner costs", r"small look", r"\bneeds? .*look at the partner\b.* does"),
+    "more_steps": (r"\b99 %", r"late, not worse", r"nearly all: ?51", r"second number of steps"),
+    "six_heads": (r"0\.80", r"near enough to be believed"),
+    "turns_over": (r"last layer turns", r"0\.79", r"cage still leads"),
+    "eight_triples": (r"four of (the )?eight", r"end with the words", r"middle, and the other four"),
+    "favourites": (r"65 of 72", r"about half of all the weight", r"\bsink\b", r"on_cls", r"\bparks?\b"),
+    "erasure": (r"three times as far as any", r"four fifths of the ceiling"),
+    "blocks_exchanged": (r"0\.92", r"0\.9\b", r"hardly notice", r"the middle", r"change places, and"),
+    "man_bites_dog": (r"0\.98", r"nearly the same", r"little of who"),
+    "clinic_curves": (r"less than 0\.1", r"95 %", r"both (encoders|cuts) (learn|then)", r"a little later"),
+    "clinic_enough": (r"three (of the five|tests)", r"none of these three", r"not all\. together", r"alone, parity"),
+    "clinic_spread": (r"0\.005", r"a thousandth"),
+    "crossing": (r"2,304", r"2304", r"2d \+ f", r"one ninth"),
+    "scores_memory": (r"16 times", r"\b12\.58", r"0\.79", r"scores .* as t²", r"grows? with t²"),
+    "online_total": (r"1\.2034", r"one factor", r"missing to 5", r"e to the 3 − 5", r"shrink", r"online softmax"),
+    "padding_batch": (r"(?<!\d)(58|60) %", r"more than half", r"one long (one|sentence)", r"half of the tokens"),
+    "uncut": (
+        r"everybody",
+        r"strangers",
+        r"all 32 sentences",
+        r"every (token|vector) (changes|comes out)",
+        r"whole strip",
+    ),
+}
+
+
+def asked(cell):
+    """The questions that a cell asks, by name, and whether each has something to show."""
+    if cell.cell_type != "code" or "predict(" not in cell.source:
+        return
+    for node in ast.walk(ast.parse(cell.source)):
+        if isinstance(node, ast.Call) and ast.unparse(node.func).split(".")[-1] == "predict":
+            yield ast.literal_eval(node.args[0]), len(node.args) + len(node.keywords) > 1
+
+
+def answers_in(text, name):
+    """The phrases in a text that give an answer away; the answer's own words too, where no other choice stands."""
+    for phrase in PHRASES.get(name, ()):
+        if found := re.search(phrase.casefold(), text):
+            yield found.group()
+    choices = [normal(choice) for choice in QUESTIONS[name].choices]
+    answer = choices.pop(QUESTIONS[name].answer)
+    if len(answer.split()) > 2 and answer in text and not any(other in text for other in choices):
+        yield answer
+
+
+def normal(text):
+    """A text in small letters, with single spaces."""
+    return " ".join(text.split()).casefold()
