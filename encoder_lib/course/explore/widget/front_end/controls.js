@@ -99,7 +99,9 @@ export function makeControl(spec, model, listen, send) {
     output.textContent = show(value);
   };
   input.addEventListener("input", () => {
-    model.set(name, read()); // redraws at once whatever needs no kernel
+    const value = read();
+    if (value === model.get(name)) return; // the same step of a slider: nothing to send, and no echo to wait for
+    model.set(name, value); // redraws at once whatever needs no kernel
     send(); // while the kernel is busy, only the newest value waits
   });
   listen(`change:${name}`, follow);
