@@ -91,8 +91,8 @@ clean:  ## remove the environments and caches
 	rm -rf .venv .venv-* $(CLASSROOM) $(NODE) $(SITE) build *.egg-info .pytest_cache .ruff_cache .mypy_cache .hypothesis .benchmarks
 
 $(STAMP): pyproject.toml requirements.txt tests/constraints-lowest.txt
-	@command -v $(PYTHON) >/dev/null || { echo "No '$(PYTHON)' here. Install Python 3.11 to 3.13, or name one: make PYTHON=/path/to/python3.11"; exit 1; }
-	@$(PYTHON) -c 'import sys; (3, 14) > sys.version_info >= (3, 11) or sys.exit("Python 3.11 to 3.13 is needed and this is %d.%d. Name another one: make PYTHON=python3.11" % sys.version_info[:2])'
+	@command -v $(PYTHON) >/dev/null || { echo "No '$(PYTHON)' here. Install Python 3.11 to 3.14, or name one: make PYTHON=/path/to/python3.11"; exit 1; }
+	@$(PYTHON) -c 'import sys; (3, 15) > sys.version_info >= (3, 11) or sys.exit("Python 3.11 to 3.14 is needed and this is %d.%d. Name another one: make PYTHON=python3.11" % sys.version_info[:2])'
 	@echo "Setting up $(VENV): about two minutes the first time, more on a slow connection."
 	@$(PYTHON) -m venv $(VENV)
 	@$(RUN) pip install --quiet --no-compile --disable-pip-version-check $(INSTALL_$(VERSIONS))
