@@ -173,7 +173,7 @@ class Workshop:
 
         def one_each(attempt: Callable) -> str:
             with suppress(Exception):  # what follows tells of it
-                written(attempt(next(iter(published))))
+                written(attempt(next(iter(published))), attempt)
             for mine, shared in Counter(piece.name for piece in by_role.values()).items():
                 if shared > 1:
                     return f"{shared} tensors of the file go into one parameter of yours, {mine}"
@@ -181,7 +181,7 @@ class Workshop:
 
         def names(attempt: Callable) -> str:
             for name in published:
-                if not isinstance(mine := written(attempt(name)), str):
+                if not isinstance(mine := written(attempt(name), attempt), str):
                     return f"for {name} expected a text, got {type(mine).__name__}"
                 if mine not in sizes:
                     lent = [part for part in self.named(LENT) if part not in ("pool", "learn")]
