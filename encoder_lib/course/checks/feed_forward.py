@@ -30,9 +30,9 @@ def _weights(d_in: int, d_ff: int, d_out: int, seed: int = 1) -> tuple[Tensor, T
 def _tensors(got: Any, names: str) -> list[Tensor]:
     """What came back, if that is a tensor for each name. Raises: Told otherwise."""
     given = list(got) if isinstance(got, tuple | list) else [got]
-    if len(given) != len(names.split(", ")) or not all(isinstance(each, Tensor) for each in given):
+    if len(given) != names.count(",") + 1 or not all(isinstance(each, Tensor) for each in given):
         kinds = ", ".join(type(each).__name__ for each in given[:9])
-        raise Told(f"expected {len(names.split(', '))} tensors ({names}), got {kinds or 'none'}")
+        raise Told(f"expected {names.count(',') + 1} tensors ({names}), got {kinds or 'none'}")
     return given
 
 

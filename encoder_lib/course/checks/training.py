@@ -43,9 +43,9 @@ def check_learn(attempt: Callable) -> Verdict:
     """
 
     def tried(learn: Callable, before: nn.Module, draw: Questions, steps: int, lr: float) -> Tensor:
-        model = deepcopy(before)
-        losses = learn(model, deepcopy(draw), steps, lr)
-        ids, targets = draw()  # none that it has seen
+        model, draw = deepcopy(before), deepcopy(draw)
+        ids, targets = draw()
+        losses = learn(model, draw, steps, lr)
 
         def loss() -> Tensor:
             return F.cross_entropy(model(ids).flatten(0, 1), targets.flatten())

@@ -32,7 +32,7 @@ OTHERS = str(Path(__file__).parents[2]), *map(sysconfig.get_path, ("stdlib", "pu
 FEW = 3  # so many numbers, or places where two results differ, are shown one by one
 LINE = 88  # characters of an input that stands on one line
 NOTHING = "the function returns nothing; is a `return` missing?"
-CHANGED = "the function changed its own input; make a new tensor instead"
+CHANGED = "the function changed its own input; make a new one instead"
 UNWRITTEN = "unwritten"  # the problem of an attempt that gives back its placeholder
 HINTS = tomllib.loads(Path(__file__).with_name("hints.toml").read_text(encoding="utf-8"))  # by exercise
 _tries: Counter[str] = Counter()  # how often each exercise was tried since it last passed
@@ -230,7 +230,9 @@ def _given(attempt: Callable, arguments: tuple) -> str:
 
 def _with(given: str, problem: str) -> str:
     """A problem with the input `given`; on a line of its own where one of both takes several."""
-    return f"with {given}\n{problem}" if "\n" in given + problem else f"with {given}: {problem}"
+    if "\n" in given:
+        return f"with\n{given}\n{problem}"
+    return f"with {given}\n{problem}" if "\n" in problem else f"with {given}: {problem}"
 
 
 def _said(error: BaseException) -> str:
@@ -269,7 +271,7 @@ def difference(given: str, expected: Tensor, got: object) -> str:
     far = (got.detach().double() - expected.double()).abs().nan_to_num(torch.inf).where(off, 0.0)
     place = tuple(int(i) for i in np.unravel_index(int(far.argmax()), off.shape))
     there = f"expected {show(expected[place])}, got {show(got[place])}"
-    return _with(given, f"{len(places)} of {off.numel()} places differ, most of all {place}: {there}")
+    return _with(given, f"{len(places)} of {off.numel()} places differ, most at {place}: {there}")
 
 
 def _close(a: Tensor, b: Tensor) -> Tensor:
