@@ -61,6 +61,7 @@ def check_encoder(attempt: Callable) -> Verdict:
     """Stack(n_layers, d_model, n_heads, d_ff, norm_first): encoder layers in a row, x (B, T, D) -> (B, T, D)."""
     hidden = torch.tensor([[True, True, False], [True, True, True]])[:, None, None]  # (B, 1, 1, T)
     probes = (
+        Probe("as many layers as asked for", _found),
         Probe("one layer", partial(_in_a_row, n_layers=1)),
         Probe("three layers, one after the other", partial(_in_a_row, n_layers=3)),
         Probe("training reaches every parameter", _no_gradient),
@@ -74,16 +75,22 @@ def _stack(thing: Callable, n_layers: int, norm_first: bool = False) -> nn.Modul
     return made(thing, n_layers, WIDTH, HEADS, HIDDEN, norm_first)
 
 
+def _found(thing: Callable) -> str:
+    """Whether a stack's layers can be found in it."""
+    module = _stack(thing, 3)
+    if (found := len(encoder_layers(module))) == 3:
+        return ""
+    with suppress(Exception):  # layers in a plain list are of another dtype
+        written(module(numbers(2, 3, WIDTH), None), type(module).forward)
+    where = "" if found else "; are they in an nn.ModuleList? A plain list hides them"
+    return f"with n_layers=3 expected as many EncoderLayers in the object, found {found}{where}"
+
+
 def _in_a_row(thing: Callable, n_layers: int, norm_first: bool = False, mask: Tensor | None = None) -> str:
     """How the stack's output differs from that of its own layers, one after the other."""
     module, x = _stack(thing, n_layers, norm_first), numbers(2, 3, WIDTH)
-    layers = encoder_layers(module)
-    if len(layers) != n_layers:
-        with suppress(Exception):  # layers in a plain list are of another dtype
-            written(module(x, mask), type(module).forward)
-        hidden = "; are they in an nn.ModuleList? A plain list hides them" if not layers else ""
-        return f"with n_layers={n_layers} expected as many EncoderLayers in the object, found {len(layers)}{hidden}"
     got = written(module(x, mask), type(module).forward)
+    layers = encoder_layers(module)
     if any(layer.norm_first != norm_first for layer in layers):
         return f"with norm_first={norm_first} expected layers with norm_first={norm_first}, found others"
     expected = in_a_row(layers, x, mask)

@@ -212,7 +212,7 @@ def _where(error: BaseException) -> str:
 
 
 def _given(attempt: Callable, arguments: tuple) -> str:
-    """The arguments of a case in words; where there are several, each with the name that the attempt gives to it.
+    """The arguments of a case in words, but for modules; where there are several, each with the attempt's name for it.
 
     Many take a line each.
     """
@@ -224,6 +224,7 @@ def _given(attempt: Callable, arguments: tuple) -> str:
     plain = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
     if 1 < len(shown) == len(parameters) and all(p.kind in plain for p in parameters):
         shown = [f"{p.name} {value}" for p, value in zip(parameters, shown, strict=True)]
+    shown = [words for words, argument in zip(shown, arguments, strict=True) if not isinstance(argument, nn.Module)]
     line = ", ".join(shown)
     return line if len(line) <= LINE else "\n".join(shown)
 
@@ -287,7 +288,7 @@ def show(value: object) -> str:
     if isinstance(value, Tensor):
         value = value.double() if value.is_floating_point() else value
         return str(tidy(value).tolist()) if value.numel() <= 12 else f"a tensor of shape {tuple(value.shape)}"
-    return type(value).__name__ if isinstance(value, nn.Module) else repr(value)[:100]
+    return repr(value)[:100]
 
 
 def numbers(*shape: int, seed: int = 0) -> Tensor:
