@@ -67,7 +67,7 @@ def check_most_similar(attempt: Callable) -> Verdict:
 def check_training_loop(attempt: Callable) -> Verdict:
     """training_loop(model, inputs, targets, steps, lr): train with SGD, and give back the loss of each step."""
 
-    @wraps(attempt)
+    @wraps(attempt, (), ())
     def tried(before: nn.Module, inputs: Tensor, targets: Tensor, steps: int, lr: float) -> Tensor:
         model = deepcopy(before)
         losses = attempt(model, inputs, targets, steps, lr)

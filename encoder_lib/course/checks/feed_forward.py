@@ -66,7 +66,7 @@ def check_merge(attempt: Callable) -> Verdict:
 
     def part(place: int) -> Callable:
         """The attempt, as far as it gives w, or b."""
-        return wraps(attempt)(lambda *given: _tensors(written(attempt(*given), attempt), "w, b")[place])
+        return wraps(attempt, (), ())(lambda *given: _tensors(written(attempt(*given), attempt), "w, b")[place])
 
     def look(given: tuple[Tensor, ...], _: Callable) -> str:
         return problem_on(part(0), lambda w1, b1, w2, b2: w2 @ w1, Case("w", given)) or problem_on(

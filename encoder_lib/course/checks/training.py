@@ -59,7 +59,7 @@ def check_learn(attempt: Callable) -> Verdict:
         Case("the losses of two steps on two different batches, and the loss after them", (*small, 2, 0.1)),
         Case("ten steps", (*large, 10, 0.05)),
     ]
-    mine = update_wrapper(partial(tried, attempt), attempt) if callable(attempt) else attempt
+    mine = update_wrapper(partial(tried, attempt), attempt, (), ()) if callable(attempt) else attempt
     return examine("learn", mine, partial(tried, parts.learn), cases)
 
 

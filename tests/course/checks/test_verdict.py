@@ -107,7 +107,7 @@ def test_a_large_result_is_shown_where_it_differs_most():
         (
             checks.check_encoder,
             "a norm at the end of either",
-            "beside those of the layers, found norm.weight, norm.bias",
+            "layers, found norm.weight, norm.bias",
         ),
         (checks.check_translate, "theirs besides", "layer: there is no 'in_proj_weight' in our layer\n"),
         (checks.check_translate, "renames in place", "layer: the function changed its own input"),
