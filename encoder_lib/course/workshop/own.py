@@ -105,11 +105,8 @@ class Workshop:
             return "its check finds nothing wrong"
         if self.given[name] is None:
             return "its cell has not run, or stopped with an error"
-        return (
-            "not written yet"
-            if "nothing yet" in verdict.problem
-            else f"✗ {verdict.problem.splitlines()[0].removesuffix(': with')}"
-        )
+        said = verdict.problem.splitlines()[0].removesuffix(": with")
+        return "not written yet" if "nothing yet" in said else f"✗ {said}"
 
     def lines(self) -> int:
         """How many lines the reader's own parts take, without comments, docstrings and empty lines."""
