@@ -44,7 +44,16 @@ def check_evaluation(thing: Callable) -> Verdict:
     def all_silent(thing: Callable) -> str:
         module, x = made(thing, 4, 5, 0.99999), numbers(1, 1, 4)
         got = run(module, x)
-        return difference("a dropout of 0.99999, the second bias alone,", of_shape(module, 4).expand(1, 1, 4), got)
+        return difference("a dropout of 0.99999, the second bias alone", of_shape(module, 4).expand(1, 1, 4), got)
+
+    def kept(thing: Callable) -> str:
+        module = made(thing, 2, 1, 0.75)
+        with torch.no_grad():
+            for weight in module.parameters():
+                weight.fill_(1)
+        largest = run(module, torch.ones(1, 99, 2, dtype=torch.float64)).max()
+        given = "weights, biases and inputs of 1, one hidden number, 3, and dropout 0.75, the largest output"
+        return difference(given, double(13), largest)  # 3 · 4 + 1
 
     def once_more(thing: Callable) -> str:
         module, x = made(thing, 4, 32, 0.5), numbers(2, 3, 4)
@@ -58,6 +67,7 @@ def check_evaluation(thing: Callable) -> Verdict:
         Probe("the formula in eval mode", formula),
         Probe("back in training mode", once_more),
         Probe("every hidden number silent", all_silent),
+        Probe("a hidden number that is kept", kept),
     )
     return diagnose("Case 1, FeedForward", thing, probes)
 

@@ -20,7 +20,7 @@ def check_padding_row(thing: Callable) -> Verdict:
     def row(padding_idx: int) -> Callable[[Callable], str]:
         def look(thing: Callable) -> str:
             got = run(made(thing, 5, 2, padding_idx), torch.tensor([[padding_idx]]))
-            return difference(f"ids [[{padding_idx}]], the padding,", torch.zeros(1, 1, 2), got)
+            return difference(f"ids [[{padding_idx}]], the padding", torch.zeros(1, 1, 2), got)
 
         return look
 
