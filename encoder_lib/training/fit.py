@@ -1,5 +1,9 @@
 """The training loop of the notebooks, and how to measure what was learned."""
 
+import importlib
+import signal
+import sys
+import threading
 from collections.abc import Callable, Sequence
 
 import torch
@@ -8,6 +12,23 @@ from torch import Tensor, nn
 
 from encoder_lib import expect
 from encoder_lib.training.tasks import IGNORE_INDEX
+
+
+def load_optimisers() -> None:
+    """Load what PyTorch loads at its first optimiser: seconds of imports. An interrupt waits until they are through.
+
+    Half of them would stay loaded, and no optimiser could be made any more in this process.
+    """
+    if "torch._dynamo" in sys.modules or threading.current_thread() is not threading.main_thread():
+        return  # no interrupt reaches another thread
+    interrupts: list[int] = []
+    before = signal.signal(signal.SIGINT, lambda number, _: interrupts.append(number))
+    try:
+        importlib.import_module("torch._dynamo")
+    finally:
+        signal.signal(signal.SIGINT, before)
+    for number in interrupts[:1]:
+        signal.raise_signal(number)
 
 
 def fit(
@@ -41,6 +62,7 @@ def fit(
     if callback is not None:
         expect.kind("callback", callback, Callable, "a function")
     device = _device(model)
+    load_optimisers()
     optimiser = torch.optim.Adam(model.parameters(), lr=lr) if optimiser is None else optimiser
     expect.kind("optimiser", optimiser, torch.optim.Optimizer, "a torch optimiser", "; try torch.optim.Adam(...)")
     callback, losses = callback or (lambda: None), list[float]()

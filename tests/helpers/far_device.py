@@ -1,7 +1,7 @@
-"""A device "far" that stands for a GPU: its tensors lie on the CPU, say that they don't, and refuse to meet the CPU's.
+"""A device "far" that stands for a GPU: its tensors are the CPU's, say that they are not, and refuse to meet those.
 
-For PyTorch it is a device like any other: modules move there, gradients and optimisers work. It is there from the import
-of this module on, in this process, and cannot be taken away again.
+For PyTorch it is a device like any other: modules move there, gradients and optimisers work. It is there from the
+import of this module on, in this process, and cannot be taken away again.
 """
 
 import torch

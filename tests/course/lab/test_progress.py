@@ -1,5 +1,8 @@
 """The progress bar: it moves where it is asked for, and goes when it is done."""
 
+import subprocess
+import sys
+
 import pytest
 
 from encoder_lib.course.lab import progress as progress_bar
@@ -42,3 +45,32 @@ def test_a_bar_that_is_not_asked_for_writes_nothing(capsys):
     with progress_bar.bar(8, "Counting", shown=False) as bar:
         bar.update(8)
     assert capsys.readouterr() == ("", "")
+
+
+INTERRUPTED = """
+import signal, sys, threading, time
+
+import torch
+
+from encoder_lib.course.lab import ladder
+
+def interrupt():
+    while "sympy" not in sys.modules:
+        time.sleep(0.001)
+    signal.raise_signal(signal.SIGINT)
+
+threading.Thread(target=interrupt).start()
+try:
+    ladder.climb("embedding")
+except KeyboardInterrupt:
+    torch.optim.Adam([torch.zeros(1)]).step()
+else:
+    sys.exit("not interrupted")
+"""
+
+
+@pytest.mark.long
+def test_an_interrupt_while_optimisers_are_loaded_breaks_none_and_is_announced():
+    command = [sys.executable, "-c", INTERRUPTED]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0 and progress_bar.LOADING in done.stderr, done.stderr
