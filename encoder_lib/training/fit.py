@@ -1,6 +1,5 @@
 """The training loop of the notebooks, and how to measure what was learned."""
 
-import importlib
 import signal
 import sys
 import threading
@@ -24,7 +23,7 @@ def load_optimisers() -> None:
     interrupts: list[int] = []
     before = signal.signal(signal.SIGINT, lambda number, _: interrupts.append(number))
     try:
-        importlib.import_module("torch._dynamo")
+        import torch._dynamo  # noqa: F401
     finally:
         signal.signal(signal.SIGINT, before)
     for number in interrupts[:1]:
