@@ -9,6 +9,7 @@ import torch
 from torch import Tensor, nn
 
 from encoder_lib.course.checks import parts
+from encoder_lib.course.checks.elsewhere import left_behind
 from encoder_lib.course.checks.modules import fed, made
 from encoder_lib.course.checks.verdict import Probe, Told, Verdict, diagnose, difference, numbers, show, written
 from encoder_lib.model.masks import lengths_mask
@@ -160,12 +161,14 @@ def _gradients(kind: Kind, attempt: Callable) -> str:
 
 
 def _check(kind: Kind, attempt: Callable) -> Verdict:
-    """Look at a part's parameters, try it on every trial, then its gradients, and training against evaluation."""
+    """Look at a part's parameters, training against evaluation, every trial, then gradients and another device."""
+    last = kind.trials[-1]
     probes = [
         Probe("its parameters", partial(_has_parameters, kind)),
         Probe("the same in training", partial(_same_in_training, trial=kind.trials[0])),
         *(Probe(trial.label, partial(_tried, kind, trial), trial.hint) for trial in kind.trials),
         Probe("gradients of all parameters", partial(_gradients, kind)),
+        Probe("on another device", lambda thing: left_behind(_made(thing, *last.sizes), *last.inputs)),
         *([Probe("what it begins with", partial(_as_made, kind))] if kind is NORM else []),
     ]
     return diagnose(kind.name, attempt, probes)
