@@ -394,20 +394,6 @@ def test_six_layers_in_float32_agree_in_about_six_digits(minilm, seed):
     assert ((alone - padded)[real].norm() / padded[real].norm()) < 3e-6
 
 
-def test_projections_run_on_the_whole_strip_and_attention_on_each_sentence(monkeypatch):
-    """Torch's attention sees the two sentences of 3 tokens as one batch, and that of 5 alone."""
-    seen = []
-    fused = F.scaled_dot_product_attention
-    monkeypatch.setattr(
-        F, "scaled_dot_product_attention", lambda q, *rest: seen.append(tuple(q.shape)) or fused(q, *rest)
-    )
-    encoder, projected = Encoder(1, 8, 2, 16), []
-    projection = encoder.layers[0].attention.q_proj
-    projection.register_forward_hook(lambda module, given, out: projected.append(tuple(out.shape)))
-    unpadded(encoder, torch.randn(3, 5, 8), torch.tensor([5, 3, 3]))
-    assert projected == [(1, 11, 8)] and seen == [(1, 2, 5, 4), (2, 2, 3, 4)]
-
-
 # Shorter numbers
 
 
