@@ -292,7 +292,8 @@ def batch_of(name: str, x: Tensor, batch: int, length: int) -> None:
 def same_batch(**tensors: Tensor) -> torch.Size:
     """The batch that the sizes before the last two of these tensors broadcast to."""
     try:
-        return torch.broadcast_shapes(*(x.shape[:-2] for x in tensors.values()))
+        # not torch.broadcast_shapes, which loads a second's worth of torch at its first call
+        return torch.broadcast_tensors(*(x[..., :0, :0] for x in tensors.values()))[0].shape[:-2]
     except RuntimeError:
         got = ", ".join(f"{name} {tuple(x.shape)}" for name, x in tensors.items())
         raise ValueError(f"expected the same batch sizes, got {got}") from None

@@ -7,6 +7,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from encoder_lib import expect
+from encoder_lib.training.loading import load_optimisers
 from encoder_lib.training.tasks import IGNORE_INDEX
 
 
@@ -41,6 +42,7 @@ def fit(
     if callback is not None:
         expect.kind("callback", callback, Callable, "a function")
     device = _device(model)
+    load_optimisers()
     optimiser = torch.optim.Adam(model.parameters(), lr=lr) if optimiser is None else optimiser
     expect.kind("optimiser", optimiser, torch.optim.Optimizer, "a torch optimiser", "; try torch.optim.Adam(...)")
     callback, losses = callback or (lambda: None), list[float]()

@@ -16,6 +16,7 @@ INSIDE = {
     "run_within": "check_attention",
     "losses_and_after": "check_learn",
     "of_shape": "check_feed_forward",
+    "fed": "check_own_positions",
     "load_training": "training.__main__",
 }  # by whom it is tried
 

@@ -7,7 +7,7 @@ import torch
 from torch import Tensor, nn
 
 from encoder_lib.course.checks.modules import made
-from encoder_lib.course.checks.verdict import Case, Verdict, examine, numbers, written
+from encoder_lib.course.checks.verdict import Case, Told, Verdict, examine, numbers, written
 from encoder_lib.model.encoder import EncoderLayer
 from encoder_lib.model.masks import lengths_mask
 from encoder_lib.seeded import seeded
@@ -15,9 +15,9 @@ from encoder_lib.seeded import seeded
 
 @dataclass(frozen=True)
 class Part:
-    """A part of a layer, called with one tensor. Its repr is its formula, so that a verdict can be followed by hand."""
+    """A part of a layer, called with one tensor. Its repr says what it does, so that one can follow it by hand."""
 
-    formula: str
+    does: str
     function: Callable[[Tensor], Tensor]
 
     def __call__(self, *inputs: Tensor) -> Tensor:
@@ -26,24 +26,24 @@ class Part:
         return self.function(*inputs)
 
     def __repr__(self) -> str:
-        return self.formula
+        return self.does
 
 
 BY_HAND = (
-    Part("attention(x) = 10 · x", lambda x: 10 * x),
-    Part("feed_forward(x) = x²", lambda x: x**2),
-    Part("norm1(x) = x / 2", lambda x: x / 2),
-    Part("norm2(x) = x − 1", lambda x: x - 1),
+    Part("x → 10 · x", lambda x: 10 * x),
+    Part("x → x²", lambda x: x**2),
+    Part("x → x / 2", lambda x: x / 2),
+    Part("x → x − 1", lambda x: x - 1),
 )
 
 
 def _cases() -> list[Case]:
     one, layer = torch.tensor([[1.0, 2.0]], dtype=torch.float64), _layer(4, 2, 6, norm_first=False)
     real = (
-        Part("a real attention", lambda x: layer.attention(x, x, x)),
-        Part("a real feed-forward", layer.feed_forward),
-        Part("a LayerNorm", layer.norm1),
-        Part("another LayerNorm", layer.norm2),
+        Part("of a real layer", lambda x: layer.attention(x, x, x)),
+        Part("of a real layer", layer.feed_forward),
+        Part("of a real layer", layer.norm1),
+        Part("of a real layer", layer.norm2),
     )
     return [
         Case("one token, to follow by hand", (one, *BY_HAND)),
@@ -81,7 +81,7 @@ def check_encoder_layer(attempt: Callable) -> Verdict:
         """What a block with the parameters of our layer makes of x."""
         block = made(attempt, d_model, n_heads, d_ff, norm_first, name="Block")
         given = (x,) if mask is None else (x, mask)
-        written(block(*given))  # before its parts are asked for
+        written(block(*given), type(block).forward)  # before its parts are asked for
         _fill(block, _layer(d_model, n_heads, d_ff, norm_first).state_dict())
         return block(*given)
 
@@ -112,19 +112,15 @@ def _layer(d_model: int, n_heads: int, d_ff: int, norm_first: bool) -> EncoderLa
 
 
 def _fill(block: nn.Module, parameters: dict[str, Tensor]) -> None:
-    """Give a block these parameters. Raises in words what the block lacks, or has besides."""
+    """Give a block these parameters. Raises: Told, of what the block lacks, or has besides."""
     own = block.state_dict()
     if missing := [name for name in parameters if name not in own]:
-        raise ValueError(
-            f"expected the parameters of attention, feed_forward, norm1 and norm2, but {missing[0]} is missing"
-        )
+        raise Told(f"expected the parameters of attention, feed_forward, norm1 and norm2, but {missing[0]} is missing")
     if extra := [name for name in own if name not in parameters]:
-        raise ValueError(
-            f"expected no parameters but those of attention, feed_forward, norm1 and norm2, got {extra[0]}"
-        )
+        raise Told(f"expected no parameters but those of attention, feed_forward, norm1 and norm2, got {extra[0]}")
     for name, wanted in parameters.items():
         if own[name].shape != wanted.shape:
-            raise ValueError(f"{name}: expected shape {tuple(wanted.shape)}, got {tuple(own[name].shape)}")
+            raise Told(f"{name}: expected shape {tuple(wanted.shape)}, got {tuple(own[name].shape)}")
     block.load_state_dict(parameters)
 
 

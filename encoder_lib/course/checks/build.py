@@ -1,7 +1,6 @@
 """Checks of the parts that a reader builds in 12_build_your_own; its last two are those of 08 and 09."""
 
 from collections.abc import Callable
-from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -10,17 +9,9 @@ import torch
 from torch import Tensor, nn
 
 from encoder_lib.course.checks import parts
-from encoder_lib.course.checks.modules import made
-from encoder_lib.course.checks.verdict import (
-    UNWRITTEN,
-    Probe,
-    Unwritten,
-    Verdict,
-    diagnose,
-    difference,
-    numbers,
-    written,
-)
+from encoder_lib.course.checks.elsewhere import left_behind
+from encoder_lib.course.checks.modules import fed, made
+from encoder_lib.course.checks.verdict import Probe, Told, Verdict, diagnose, difference, numbers, show, written
 from encoder_lib.model.masks import lengths_mask
 from encoder_lib.seeded import seeded
 
@@ -74,18 +65,10 @@ def _drawn(piece: parts.Piece, number: int, plain: bool) -> Tensor:
 _made = partial(made, name="…")
 
 
-def _run(part: nn.Module, inputs: tuple) -> tuple[Any, str]:
-    """What a part gives for copies of the inputs, and a complaint when it changed them."""
-    mine = tuple(x.clone() if isinstance(x, Tensor) else x for x in inputs)
-    got = part(*mine)
-    changed = any(isinstance(a, Tensor) and not torch.equal(a, b) for a, b in zip(inputs, mine, strict=True))
-    return got, "the part changed its own input; make a new tensor instead" if changed else ""
-
-
 def _fitting(kind: Kind, trial: Trial, attempt: Callable) -> tuple[str, nn.Module, tuple[int, ...]]:
     """What is wrong on this trial in words, or "", with the part and the order of parameters that comes nearest."""
     part = _made(attempt, *trial.sizes)
-    written(_run(part, trial.inputs)[0])
+    written(fed(part, *trial.inputs), type(part).forward)
     theirs, tensors = kind.reference(trial)
     expected = theirs(*trial.inputs).detach()
     given = f"sizes {trial.sizes}, an input of shape {tuple(trial.inputs[0].shape)}"
@@ -95,8 +78,8 @@ def _fitting(kind: Kind, trial: Trial, attempt: Callable) -> tuple[str, nn.Modul
     mine = kind.groups(part, trial.sizes)
     for order in parts.orders(mine, kind.groups(theirs, trial.sizes)):
         parts.fill(mine, order, tensors)
-        got, complaint = _run(part, trial.inputs)
-        problem = difference(given, expected, got) or complaint
+        got = fed(part, *trial.inputs)
+        problem = difference(given, expected, got)
         if not problem:
             return "", part, order
         far = torch.inf
@@ -116,27 +99,23 @@ def _has_parameters(kind: Kind, attempt: Callable) -> str:
     trial = kind.trials[0]
     part, theirs = _made(attempt, *trial.sizes), kind.reference(trial)[0]
     try:
-        with suppress(Exception):  # the trials tell of it
-            written(_run(part, trial.inputs)[0])
-    except Unwritten:
-        return "forward gives nothing back; is a `return` missing?" if _has_body(part) else UNWRITTEN
+        written(fed(part, *trial.inputs), type(part).forward)
+    except Told:
+        raise
+    except Exception:
+        pass  # the trials tell of it
     try:
         parts.orders(kind.groups(part, trial.sizes), kind.groups(theirs, trial.sizes))
-    except ValueError as error:
+    except Told as error:
         return f"made with sizes {trial.sizes}, {error}"
     return ""
-
-
-def _has_body(part: nn.Module) -> bool:
-    """Whether anything is computed in a module's forward: that of a stub names nothing."""
-    return bool(getattr(getattr(type(part).forward, "__code__", None), "co_names", ()))
 
 
 def _as_made(kind: Kind, attempt: Callable) -> str:
     """Whether a part begins as the library's does, where it says with which numbers: before any training."""
     trial = kind.trials[0]
     expected = made(kind.build, *trial.sizes)(*trial.inputs).detach()
-    got, _ = _run(_made(attempt, *trial.sizes), trial.inputs)
+    got = fed(_made(attempt, *trial.sizes), *trial.inputs)
     return difference("the numbers that a new part begins with", expected, got)
 
 
@@ -151,8 +130,8 @@ def _same_in_training(attempt: Callable, trial: Trial) -> str:
     """Whether a part gives the same numbers in every call; where it gives none, the trials tell of that."""
     part = _made(attempt, *trial.sizes)
     try:
-        before, _ = _run(part.eval(), trial.inputs)
-        after = [_run(part.train(mode), trial.inputs)[0] for mode in 6 * [True] + [False]]
+        before = fed(part.eval(), *trial.inputs)
+        after = [fed(part.train(mode), *trial.inputs) for mode in 6 * [True] + [False]]
         same = all(isinstance(y, Tensor) and isinstance(before, Tensor) and torch.equal(before, y) for y in after)
     except Exception:
         return ""
@@ -182,12 +161,14 @@ def _gradients(kind: Kind, attempt: Callable) -> str:
 
 
 def _check(kind: Kind, attempt: Callable) -> Verdict:
-    """Look at a part's parameters, try it on every trial, then its gradients, and training against evaluation."""
+    """Look at a part's parameters, training against evaluation, every trial, then gradients and another device."""
+    last = kind.trials[-1]
     probes = [
         Probe("its parameters", partial(_has_parameters, kind)),
         Probe("the same in training", partial(_same_in_training, trial=kind.trials[0])),
         *(Probe(trial.label, partial(_tried, kind, trial), trial.hint) for trial in kind.trials),
         Probe("gradients of all parameters", partial(_gradients, kind)),
+        Probe("on another device", lambda thing: left_behind(_made(thing, *last.sizes), *last.inputs)),
         *([Probe("what it begins with", partial(_as_made, kind))] if kind is NORM else []),
     ]
     return diagnose(kind.name, attempt, probes)
@@ -343,11 +324,12 @@ def _wired(reference: Callable, known: Callable[[], tuple], inputs: tuple) -> Ca
 
     def look(attempt: Callable) -> str:
         given = known()
-        got, complaint = _run(_made(attempt, *given), inputs)
+        whole = _made(attempt, *given)
+        got = written(fed(whole, *inputs), type(whole).forward)
         expected = reference(*known())(*inputs).detach()
         said = ", ".join(part.formula for part in _every(given))
         masked = " and a mask" if len(inputs) > 1 else ""
-        return difference(f"{_shown(inputs[0])}{masked}, {said}", expected, written(got)) or complaint
+        return difference(f"{show(inputs[0])}{masked}, {said}", expected, got)
 
     return look
 
@@ -355,10 +337,6 @@ def _wired(reference: Callable, known: Callable[[], tuple], inputs: tuple) -> Ca
 def _every(given: tuple) -> list[Known]:
     """The parts, those of the blocks among them."""
     return [part for entry in given for part in (entry if isinstance(entry, tuple) else [entry])]
-
-
-def _shown(x: Tensor) -> str:
-    return str(x.tolist()) if x.numel() <= 12 else f"a tensor of shape {tuple(x.shape)}"
 
 
 def _keeps(known: Callable[[], tuple], inputs: tuple) -> Callable[[Callable], str]:

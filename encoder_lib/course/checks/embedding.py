@@ -1,6 +1,8 @@
 """Checks of the exercises of 01_embedding."""
 
 from collections.abc import Callable
+from copy import deepcopy
+from functools import wraps
 
 import torch
 import torch.nn.functional as F
@@ -18,6 +20,7 @@ def check_look_up(attempt: Callable) -> Verdict:
         Case("one id", (small, torch.tensor([1]))),
         Case("ids out of order", (small, torch.tensor([2, 0, 1]))),
         Case("a batch of sequences", (numbers(4, 3), torch.tensor([[3, 1], [0, 0]]))),
+        Case("a single id, no row of them", (small, torch.tensor(1))),
     ]
     return examine("look_up", attempt, lambda table, ids: table[ids], cases)
 
@@ -64,14 +67,14 @@ def check_most_similar(attempt: Callable) -> Verdict:
 def check_training_loop(attempt: Callable) -> Verdict:
     """training_loop(model, inputs, targets, steps, lr): train with SGD, and give back the loss of each step."""
 
-    def tried(n_words: int, n_pairs: int, steps: int, lr: float) -> Tensor:
-        model, (inputs, targets) = _word_model(n_words), _word_pairs(n_words, n_pairs)
+    @wraps(attempt, (), ())
+    def tried(before: nn.Module, inputs: Tensor, targets: Tensor, steps: int, lr: float) -> Tensor:
+        model = deepcopy(before)
         losses = attempt(model, inputs, targets, steps, lr)
-        return losses_and_after(losses, model, _word_model(n_words), lambda: F.cross_entropy(model(inputs), targets))
+        return losses_and_after(losses, model, before, lambda: F.cross_entropy(model(inputs), targets))
 
-    def reference(n_words: int, n_pairs: int, steps: int, lr: float) -> Tensor:
-        model, (inputs, targets) = _word_model(n_words), _word_pairs(n_words, n_pairs)
-        losses = []
+    def reference(model: nn.Module, inputs: Tensor, targets: Tensor, steps: int, lr: float) -> Tensor:
+        model, losses = deepcopy(model), []
         for _ in range(steps + 1):
             loss = F.cross_entropy(model(inputs), targets)
             losses.append(loss.detach())
@@ -82,11 +85,10 @@ def check_training_loop(attempt: Callable) -> Verdict:
         return torch.stack(losses)  # (steps + 1,)
 
     cases = [
-        Case("the loss of one step, and the loss after it", (2, 1, 1, 0.5)),
-        Case("the losses of two steps, and the loss after them", (2, 1, 2, 0.5)),
-        Case("ten steps", (5, 6, 10, 1.0)),
+        Case("the loss of one step, and the loss after it", (_word_model(2), *_word_pairs(2, 1), 1, 0.5)),
+        Case("the losses of two steps, and the loss after them", (_word_model(2), *_word_pairs(2, 1), 2, 0.5)),
+        Case("ten steps", (_word_model(5), *_word_pairs(5, 6), 10, 1.0)),
     ]
-    torch.optim.SGD([torch.zeros(1)])  # the first one loads a large part of torch, which is no fault of the attempt's
     return examine("training_loop", tried if callable(attempt) else attempt, reference, cases)
 
 

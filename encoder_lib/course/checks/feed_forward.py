@@ -1,11 +1,23 @@
 """Checks of the exercises of 05_feed_forward."""
 
 from collections.abc import Callable
+from functools import partial, wraps
+from typing import Any
 
 import torch
 from torch import Tensor
 
-from encoder_lib.course.checks.verdict import Case, Verdict, examine, numbers, written
+from encoder_lib.course.checks.verdict import (
+    Case,
+    Probe,
+    Told,
+    Verdict,
+    diagnose,
+    examine,
+    numbers,
+    problem_on,
+    written,
+)
 
 
 def _weights(d_in: int, d_ff: int, d_out: int, seed: int = 1) -> tuple[Tensor, Tensor, Tensor, Tensor]:
@@ -13,6 +25,15 @@ def _weights(d_in: int, d_ff: int, d_out: int, seed: int = 1) -> tuple[Tensor, T
     drawn = numbers(d_ff * (d_in + 1) + d_out * (d_ff + 1), seed=seed)
     w1, b1, w2, b2 = drawn.split([d_ff * d_in, d_ff, d_out * d_ff, d_out])
     return w1.view(d_ff, d_in), b1, w2.view(d_out, d_ff), b2
+
+
+def _tensors(got: Any, names: str) -> list[Tensor]:
+    """What came back, if that is a tensor for each name. Raises: Told otherwise."""
+    given = list(got) if isinstance(got, tuple | list) else [got]
+    if len(given) != names.count(",") + 1 or not all(isinstance(each, Tensor) for each in given):
+        kinds = ", ".join(type(each).__name__ for each in given[:9])
+        raise Told(f"expected {names.count(',') + 1} tensors ({names}), got {kinds or 'none'}")
+    return given
 
 
 def check_position_wise(attempt: Callable) -> Verdict:
@@ -36,27 +57,23 @@ def check_position_wise(attempt: Callable) -> Verdict:
 def check_merge(attempt: Callable) -> Verdict:
     """merge(w1, b1, w2, b2): the one map (w, b) that two linear maps without a bend between them amount to."""
     one = torch.ones(1, 1, dtype=torch.float64)
-    cases = [
-        Case("one number", (2 * one, 3 * one[0], 5 * one, 7 * one[0])),
-        Case("two numbers, without biases", tuple(w * (w.ndim - 1) for w in _weights(2, 2, 2))),
-        Case("two numbers, with biases", _weights(2, 2, 2)),
-        Case("another width at the end", _weights(2, 4, 3)),
-    ]
+    weights = {
+        "one number": (2 * one, 3 * one[0], 5 * one, 7 * one[0]),
+        "two numbers, without biases": tuple(w * (w.ndim - 1) for w in _weights(2, 2, 2)),
+        "two numbers, with biases": _weights(2, 2, 2),
+        "another width at the end": _weights(2, 4, 3),
+    }
 
-    def joined(*arguments: Tensor) -> Tensor:
-        """The bias as a last column of the weight, so that both are compared at once."""
-        got = written(attempt(*arguments))
-        if not (isinstance(got, tuple | list) and len(got) == 2 and all(isinstance(part, Tensor) for part in got)):
-            raise TypeError(f"expected two tensors, (w, b), got {type(got).__name__}")
-        w, b = got
-        if w.ndim != 2 or b.shape != w.shape[:1]:
-            raise ValueError(f"expected w (out, in) and b (out,), got {tuple(w.shape)} and {tuple(b.shape)}")
-        return torch.cat([w, b[:, None]], dim=1)
+    def part(place: int) -> Callable:
+        """The attempt, as far as it gives w, or b."""
+        return wraps(attempt, (), ())(lambda *given: _tensors(written(attempt(*given), attempt), "w, b")[place])
 
-    def reference(w1: Tensor, b1: Tensor, w2: Tensor, b2: Tensor) -> Tensor:
-        return torch.cat([w2 @ w1, (w2 @ b1 + b2)[:, None]], dim=1)
+    def look(given: tuple[Tensor, ...], _: Callable) -> str:
+        return problem_on(part(0), lambda w1, b1, w2, b2: w2 @ w1, Case("w", given)) or problem_on(
+            part(1), lambda w1, b1, w2, b2: w2 @ b1 + b2, Case("b", given)
+        )
 
-    return examine("merge", joined if callable(attempt) else attempt, reference, cases)
+    return diagnose("merge", attempt, [Probe(label, partial(look, given)) for label, given in weights.items()])
 
 
 def check_bump(attempt: Callable) -> Verdict:
@@ -76,13 +93,11 @@ def check_bump(attempt: Callable) -> Verdict:
 
     def drawn(centre: float, width: float, x: Tensor) -> Tensor:
         """What the network with the learner's weights puts out at x (P, 1)."""
-        got = written(attempt(centre, width))
-        if not (isinstance(got, tuple | list) and len(got) == 4 and all(isinstance(part, Tensor) for part in got)):
-            raise TypeError(f"expected four tensors, (w1, b1, w2, b2), got {type(got).__name__}")
+        got = _tensors(written(attempt(centre, width), attempt), "w1, b1, w2, b2")
         n = len(got[1]) if got[1].ndim else 0
         if [tuple(part.shape) for part in got] != [(n, 1), (n,), (1, n), (1,)]:
             shapes = ", ".join(str(tuple(part.shape)) for part in got)
-            raise ValueError(f"expected shapes (n, 1), (n,), (1, n), (1,), got {shapes}")
+            raise Told(f"expected shapes (n, 1), (n,), (1, n), (1,), got {shapes}")
         w1, b1, w2, b2 = (part.to(x.dtype) for part in got)
         return torch.relu(x @ w1.T + b1) @ w2.T + b2
 

@@ -11,29 +11,38 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from encoder_lib.course.checks.verdict import Unwritten, numbers, written
+from encoder_lib.course.checks.verdict import CHANGED, NOTHING, Told, Unwritten, numbers, written
 from encoder_lib.model.encoder import EncoderLayer
 
 
 def made(thing: Callable, *sizes: Any, name: str = "") -> nn.Module:
     """An object of the learner's class in float64; `name` is what the class should be called.
 
-    Raises: Unwritten for a placeholder; TypeError for what is no module.
+    Raises: Unwritten for a placeholder; Told for what is no module.
     """
     torch.default_generator.manual_seed(0)
-    module = written(thing(*sizes))
+    module = written(thing(*sizes), thing)
     if isinstance(module, nn.Module):
         return module.double()
     got = type(module).__name__
     if name:
-        raise TypeError(f"expected a module, got {got}; try class {name}(nn.Module)")
-    raise TypeError(f"expected a class of nn.Module, got something that makes {got}")
+        raise Told(f"expected a module, got {got}; try class {name}(nn.Module)")
+    raise Told(f"expected a class of nn.Module, got something that makes {got}")
 
 
 def run(module: nn.Module, *inputs: Tensor | None) -> Any:
     """What a module gives; its dropout draws the same in each run."""
     torch.default_generator.manual_seed(0)
-    return module(*inputs)
+    return fed(module, *inputs)
+
+
+def fed(module: nn.Module, *inputs: Any) -> Any:
+    """What a module gives for copies of the inputs. Raises: Told when it has changed them."""
+    mine = tuple(x.clone() if isinstance(x, Tensor) else x for x in inputs)
+    y = module(*mine)
+    if any(isinstance(a, Tensor) and not torch.equal(a, b) for a, b in zip(inputs, mine, strict=True)):
+        raise Told(CHANGED)
+    return y
 
 
 def unreached(module: nn.Module, *inputs: Tensor) -> list[str]:
@@ -46,14 +55,15 @@ def unreached(module: nn.Module, *inputs: Tensor) -> list[str]:
 def losses_and_after(losses: Any, model: nn.Module, before: nn.Module, loss: Callable[[], Tensor]) -> Tensor:
     """What a loop of training gave back, and behind it the loss that its model has then. -> (steps + 1,)
 
-    Raises: Unwritten for a placeholder, or for nothing given back while the model is as it was before; TypeError for
-    what is no list of losses.
+    Raises: Unwritten for a placeholder, or for nothing given back while the model is as it was before; Told for what is
+    no list of losses.
     """
     if losses is ... or (losses is None and _same_parameters(model, before)):
         raise Unwritten
+    if losses is None:
+        raise Told(NOTHING)
     if not isinstance(losses, list | tuple | Tensor):
-        got = "nothing; is a `return` missing?" if losses is None else type(losses).__name__
-        raise TypeError(f"expected a list with the loss of each step, got {got}")
+        raise Told(f"expected a list with the loss of each step, got {type(losses).__name__}")
     return torch.stack([torch.as_tensor(each).detach().double() for each in [*losses, loss()]])
 
 
@@ -83,10 +93,10 @@ def in_a_row(layers: list[EncoderLayer], x: Tensor, mask: Tensor | None) -> Tens
 
 
 def of_shape(module: nn.Module, *shape: int) -> Tensor:
-    """The one parameter of that shape. Raises: ValueError when there is none, or more than one."""
+    """The one parameter of that shape. Raises: Told when there is none, or more than one."""
     found = [weight for weight in module.parameters() if weight.shape == shape]
     if len(found) != 1:
-        raise ValueError(f"expected one parameter of shape {shape} in parameters(), found {len(found)}")
+        raise Told(f"expected one parameter of shape {shape} in parameters(), found {len(found)}")
     return found[0]
 
 

@@ -15,6 +15,8 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
+from encoder_lib.course.checks.verdict import Told
+
 
 class Embedding(nn.Module):
     """ids (B, T) -> the rows of a table (B, T, D)."""
@@ -157,7 +159,7 @@ def groups(part: nn.Module, d_model: int | None = None) -> list[Group]:
 def orders(mine: Sequence[Group], theirs: Sequence[Group]) -> list[tuple[int, ...]]:
     """In which orders my parameters could be theirs, by their shapes: theirs[i] is mine[order[i]].
 
-    Raises: ValueError, in words for the reader, where there is no such order.
+    Raises: Told where there is no such order.
     """
     shapes, wanted = ([_shapes(group) for group in side] for side in (mine, theirs))
     fitting = [
@@ -169,7 +171,7 @@ def orders(mine: Sequence[Group], theirs: Sequence[Group]) -> list[tuple[int, ..
         got = ", ".join(f"{piece.name} {tuple(piece.values.shape)}" for group in mine for piece in group) or "none"
         counts = Counter(f"nn.Linear {shapes[0]} with bias" if shapes[1:] else str(shapes[0]) for shapes in wanted)
         expected = ", ".join(shape if count == 1 else f"{count} × {shape}" for shape, count in counts.items())
-        raise ValueError(f"expected as parameters {expected}; got {got}")
+        raise Told(f"expected as parameters {expected}; got {got}")
     return fitting
 
 

@@ -6,7 +6,18 @@ import torch
 from torch import Tensor
 
 from encoder_lib.course.checks import parts
-from encoder_lib.course.checks.verdict import Case, Probe, Verdict, diagnose, difference, examine, numbers, written
+from encoder_lib.course.checks.verdict import (
+    CHANGED,
+    Case,
+    Probe,
+    Told,
+    Verdict,
+    diagnose,
+    difference,
+    examine,
+    numbers,
+    written,
+)
 
 PROJECTIONS = ("q_proj", "k_proj", "v_proj", "out_proj")  # of MultiHeadAttention
 
@@ -25,9 +36,12 @@ def check_translate(attempt: Callable) -> Verdict:
 
     def tensors(translate: Callable, d_model: int) -> dict[str, Tensor]:
         """What the attempt makes of fresh tensors."""
-        got = written(translate(theirs(d_model)))
+        given = theirs(d_model)
+        got = written(translate(given), translate)
+        if given.keys() != theirs(d_model).keys():
+            raise Told(CHANGED)
         if not isinstance(got, dict):
-            raise TypeError(f"expected a dictionary, name -> tensor, got {type(got).__name__}")
+            raise Told(f"expected a dictionary, name -> tensor, got {type(got).__name__}")
         return got
 
     def names(translate: Callable) -> str:
@@ -35,7 +49,7 @@ def check_translate(attempt: Callable) -> Verdict:
         wanted = [f"{part}.{kind}" for part in PROJECTIONS for kind in ("weight", "bias")]
         if missing := [name for name in wanted if name not in got]:
             return f"{missing[0]} is missing"
-        return "".join(f"there is no {name} in our layer" for name in list(got)[:9] if name not in wanted)
+        return next((f"there is no {name!r} in our layer" for name in got if name not in wanted), "")
 
     def part(d_model: int, name: str, place: int | None = None) -> Callable[[Callable], str]:
         """Whether one of ours is what it should be: the third `place` of a stack, or all of theirs."""

@@ -1,8 +1,9 @@
 """Checks of the exercises of 08_training."""
 
 from collections.abc import Callable
-from functools import partial
-from itertools import count
+from copy import deepcopy
+from dataclasses import dataclass
+from functools import partial, update_wrapper
 
 import torch
 import torch.nn.functional as F
@@ -29,6 +30,7 @@ def check_cross_entropy(attempt: Callable) -> Verdict:
         Case("one token, three classes", (scores([1.0, 0.0, -1.0]), torch.tensor([2]))),
         Case("two tokens", (scores([2.0, 0.0], [0.0, 1.0]), torch.tensor([0, 0]))),
         Case("two tokens, of which one asks", (scores([2.0, 0.0], [0.0, 1.0]), torch.tensor([0, IGNORE_INDEX]))),
+        Case("a score of 1000", (scores([1000.0, 0.0]), torch.tensor([0]))),
         Case("more tokens than classes, half of them ask", (numbers(6, 2), torch.tensor([-100, 1, -100, 0, -100, 1]))),
     ]
     return examine("cross_entropy", attempt, F.cross_entropy, cases)
@@ -40,39 +42,51 @@ def check_learn(attempt: Callable) -> Verdict:
     draw() -> ids and targets (B, T), −100 where nothing is asked; model(ids) -> scores (B, T, C).
     """
 
-    def tried(learn: Callable, shape: tuple[int, int, int], steps: int, lr: float) -> Tensor:
-        n_ids, rows, tokens = shape
-        batches = (_questions(n_ids, rows, tokens, seed) for seed in count(1))
-        model = _tagger(n_ids)
-        losses = learn(model, lambda: next(batches), steps, lr)
-        ids, targets = _questions(n_ids, rows, tokens, 0)
+    def tried(learn: Callable, before: nn.Module, draw: Questions, steps: int, lr: float) -> Tensor:
+        model, draw = deepcopy(before), deepcopy(draw)
+        ids, targets = draw()
+        losses = learn(model, draw, steps, lr)
 
         def loss() -> Tensor:
             return F.cross_entropy(model(ids).flatten(0, 1), targets.flatten())
 
-        return losses_and_after(losses, model, _tagger(n_ids), loss)
+        return losses_and_after(losses, model, before, loss)
 
+    small, large = (_tagger(3), Questions(3, 1, 4)), (_tagger(5), Questions(5, 2, 6))
     cases = [
-        Case("the loss of one step that hardly moves anything, and the loss after it", ((3, 1, 4), 1, 1e-12)),
-        Case("the loss of one step, and the loss after it", ((3, 1, 4), 1, 0.1)),
-        Case("the losses of two steps on two different batches, and the loss after them", ((3, 1, 4), 2, 0.1)),
-        Case("ten steps", ((5, 2, 6), 10, 0.05)),
+        Case("the loss of one step that hardly moves anything, and the loss after it", (*small, 1, 1e-12)),
+        Case("the loss of one step, and the loss after it", (*small, 1, 0.1)),
+        Case("the losses of two steps on two different batches, and the loss after them", (*small, 2, 0.1)),
+        Case("ten steps", (*large, 10, 0.05)),
     ]
-    mine = partial(tried, attempt) if callable(attempt) else attempt
+    mine = update_wrapper(partial(tried, attempt), attempt, (), ()) if callable(attempt) else attempt
     return examine("learn", mine, partial(tried, parts.learn), cases)
+
+
+@dataclass
+class Questions:
+    """Draws random ids, and at every token but each third one the question which id comes next in number."""
+
+    n_ids: int
+    rows: int
+    tokens: int
+    drawn: int = 0
+
+    def __repr__(self) -> str:
+        return f"() → ids and targets ({self.rows}, {self.tokens})"
+
+    def __call__(self) -> tuple[Tensor, Tensor]:
+        with seeded(self.drawn):
+            ids = torch.randint(self.n_ids, (self.rows, self.tokens))
+        asked = torch.arange(self.tokens) % 3 != self.drawn % 3
+        self.drawn += 1
+        return ids, torch.where(asked, (ids + 1) % self.n_ids, IGNORE_INDEX)
 
 
 def _tagger(n_ids: int) -> nn.Sequential:
     """An embedding and a linear layer, the same whenever it is made. (B, T) -> scores (B, T, C)"""
     with seeded(0):
         return nn.Sequential(nn.Embedding(n_ids, 3), nn.Linear(3, n_ids)).double()
-
-
-def _questions(n_ids: int, rows: int, tokens: int, seed: int) -> tuple[Tensor, Tensor]:
-    """Random ids, and at every token but each third one the question which id comes next in number. (B, T) each"""
-    with seeded(seed):
-        ids = torch.randint(n_ids, (rows, tokens))
-    return ids, ((ids + 1) % n_ids).masked_fill(torch.arange(tokens) % 3 == seed % 3, IGNORE_INDEX)
 
 
 def check_forbid(attempt: Callable) -> Verdict:

@@ -29,6 +29,10 @@ TOLERANCE = 1e-4  # an answer computed in float32 is right too
 PATIENCE = 5.0  # seconds that one input may take
 LONGEST = 1000  # characters of a line
 OTHERS = str(Path(__file__).parents[2]), *map(sysconfig.get_path, ("stdlib", "purelib"))  # not the learner's code
+FEW = 3  # so many numbers, or places where two results differ, are shown one by one
+LINE = 88  # characters of an input that stands on one line
+NOTHING = "the function returns nothing; is a `return` missing?"
+CHANGED = "the function changed its own input; make a new one instead"
 UNWRITTEN = "unwritten"  # the problem of an attempt that gives back its placeholder
 HINTS = tomllib.loads(Path(__file__).with_name("hints.toml").read_text(encoding="utf-8"))  # by exercise
 _tries: Counter[str] = Counter()  # how often each exercise was tried since it last passed
@@ -59,10 +63,19 @@ class Unwritten(BaseException):
     """Raised where an attempt gives back its placeholder; no `except Exception` catches it."""
 
 
-def written(value: Any) -> Any:
-    """What an attempt gave, unless it is None or an ellipsis: then it is not written yet. Raises: Unwritten."""
-    if value is None or value is ...:
+class Told(ValueError):
+    """Raised by a look at an attempt: what is wrong with that, in words for the reader."""
+
+
+def written(value: Any, function: Any) -> Any:
+    """What a learner's function gave. Raises: Unwritten for a placeholder; Told for nothing.
+
+    Nothing is a placeholder, too, where the body names nothing, as in the stubs of notebook 12.
+    """
+    if value is ... or (value is None and not getattr(getattr(function, "__code__", None), "co_names", True)):
         raise Unwritten
+    if value is None:
+        raise Told(NOTHING)
     return value
 
 
@@ -124,7 +137,7 @@ def _first_problem(exercise: str, looks: Sequence[Any], problem_at: Callable[[An
     for look in looks:
         problem = problem_at(look)
         if problem == UNWRITTEN and passed:
-            problem = f"{look.label}: here the function returns nothing; is a `return` missing on one path?"
+            problem = f"{look.label}: {NOTHING}"
         elif problem == UNWRITTEN:
             return Verdict(exercise, (), "the function returns nothing yet: write its body, then run this cell again")
         if problem:
@@ -157,19 +170,22 @@ def problem_on(attempt: Callable, reference: Callable, case: Case) -> str:
         return f"expected a function, got {type(attempt).__name__}"
     given = _given(attempt, case.arguments)
     mine = tuple(a.clone() if isinstance(a, Tensor) else a for a in case.arguments)
-    got, failed = _asked(lambda *given: written(attempt(*given)), *mine)
+    got, failed = _asked(lambda *given: written(attempt(*given), attempt), *mine)
     if failed == UNWRITTEN:
         return UNWRITTEN
-    if failed:
-        advice = "; both sides of a product need one dtype: try .to(table.dtype)" if "dtype" in failed else ""
-        return f"{case.label}: with {given} {failed}{advice}"
     changed = [a for a, b in zip(case.arguments, mine, strict=True) if isinstance(a, Tensor) and not _same(a, b)]
-    if changed:
-        return f"{case.label}: with {given} the function changed its own input; make a new tensor instead"
-    try:
-        problem = difference(given, reference(*case.arguments), got)
-    except Exception as error:  # a tensor without numbers, for instance
-        problem = f"with {given} the result cannot be compared: {_said(error)}"
+    if failed:
+        advice = (
+            "; both sides of a product need one dtype: a.to(b.dtype) gives a that of b" if "dtype" in failed else ""
+        )
+        problem = _with(given, failed + advice)
+    elif changed:
+        problem = _with(given, CHANGED)
+    else:
+        try:
+            problem = difference(given, reference(*case.arguments), got)
+        except Exception as error:  # a tensor without numbers, for instance
+            problem = _with(given, f"the result cannot be compared: {_said(error)}")
     return problem and f"{case.label}: {problem}"
 
 
@@ -183,6 +199,8 @@ def _asked(function: Callable, *arguments: Any) -> tuple[Any, str]:
         return None, UNWRITTEN
     except KeyboardInterrupt:
         raise
+    except Told as complaint:
+        return None, str(complaint)
     except BaseException as error:
         return None, f"it stopped with {type(error).__name__}{_where(error)}: {_said(error)}"
 
@@ -194,8 +212,11 @@ def _where(error: BaseException) -> str:
 
 
 def _given(attempt: Callable, arguments: tuple) -> str:
-    """The arguments of a case in words; where there are several, each with the name that the attempt gives to it."""
-    shown = [_show(argument) for argument in arguments]
+    """The arguments of a case in words, but for modules; where there are several, each with the attempt's name for it.
+
+    Many take a line each.
+    """
+    shown = [show(argument) for argument in arguments]
     try:
         parameters = list(inspect.signature(attempt).parameters.values())[: len(shown)]
     except Exception:  # not every callable tells what it takes
@@ -203,7 +224,16 @@ def _given(attempt: Callable, arguments: tuple) -> str:
     plain = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
     if 1 < len(shown) == len(parameters) and all(p.kind in plain for p in parameters):
         shown = [f"{p.name} {value}" for p, value in zip(parameters, shown, strict=True)]
-    return ", ".join(shown)
+    shown = [words for words, argument in zip(shown, arguments, strict=True) if not isinstance(argument, nn.Module)]
+    line = ", ".join(shown)
+    return line if len(line) <= LINE else "\n".join(shown)
+
+
+def _with(given: str, problem: str) -> str:
+    """A problem with the input `given`; on a line of its own where one of both takes several."""
+    if "\n" in given:
+        return f"with\n{given}\n{problem}"
+    return f"with {given}\n{problem}" if "\n" in problem else f"with {given}: {problem}"
 
 
 def _said(error: BaseException) -> str:
@@ -216,35 +246,49 @@ def _said(error: BaseException) -> str:
 
 def difference(given: str, expected: Tensor, got: object) -> str:
     """How a result differs from what was expected, the input `given` in words; empty when it does not."""
+    if got is None:
+        return _with(given, NOTHING)
     if not isinstance(got, Tensor):
         if expected.ndim or not isinstance(got, Real):
             number = "" if expected.ndim else " or a number"
-            return f"with {given} expected a tensor{number}, got {type(got).__name__}"
+            return _with(given, f"expected a tensor{number}, got {type(got).__name__}")
         got = torch.tensor(got)
     if got.shape != expected.shape:
-        return f"with {given} expected shape {tuple(expected.shape)}, got {tuple(got.shape)}"
+        return _with(given, f"expected shape {tuple(expected.shape)}, got {tuple(got.shape)}")
     if got.is_complex():
-        return f"with {given} expected real numbers, got {got.dtype}"
+        return _with(given, f"expected real numbers, got {got.dtype}")
     kind = "boolean" if expected.dtype == torch.bool else "a number"
     if (got.dtype == torch.bool) != (expected.dtype == torch.bool):
-        return f"with {given} expected each element to be {kind}, got {got.dtype}"
-    if _same(expected, got):
+        return _with(given, f"expected each element to be {kind}, got {got.dtype}")
+    off = ~_close(expected, got)
+    places = [tuple(place) for place in off.nonzero().tolist()]
+    if not places:
         return ""
-    if expected.numel() <= 4:
-        return f"with {given}\nexpected {_show(expected)}\ngot      {_show(got)}"
-    furthest = (got.detach().double() - expected.double()).abs().nan_to_num(torch.inf).argmax()
-    place = tuple(int(i) for i in np.unravel_index(int(furthest), expected.shape))
-    return f"with {given}, at {place}: expected {expected[place].item():.4f}, got {got[place].item():.4f}"
+    if expected.numel() <= FEW:
+        return _with(given, f"expected {show(expected)}\ngot      {show(got)}")
+    if len(places) <= FEW:
+        differ = (f"expected {show(expected[place])} at {place}, got {show(got[place])}" for place in places)
+        return _with(given, "\n".join(differ))
+    far = (got.detach().double() - expected.double()).abs().nan_to_num(torch.inf).where(off, 0.0)
+    place = tuple(int(i) for i in np.unravel_index(int(far.argmax()), off.shape))
+    there = f"expected {show(expected[place])}, got {show(got[place])}"
+    return _with(given, f"{len(places)} of {off.numel()} places differ, most at {place}: {there}")
+
+
+def _close(a: Tensor, b: Tensor) -> Tensor:
+    return torch.isclose(a.detach().double(), b.detach().double(), atol=TOLERANCE, rtol=0)
 
 
 def _same(a: Tensor, b: Tensor) -> bool:
-    return a.shape == b.shape and torch.allclose(a.detach().double(), b.detach().double(), atol=TOLERANCE, rtol=0)
+    return a.shape == b.shape and bool(_close(a, b).all())
 
 
-def _show(value: object) -> str:
+def show(value: object) -> str:
+    """A value in words: a tensor of a few numbers as a list, another by its shape."""
     if isinstance(value, Tensor):
+        value = value.double() if value.is_floating_point() else value
         return str(tidy(value).tolist()) if value.numel() <= 12 else f"a tensor of shape {tuple(value.shape)}"
-    return type(value).__name__ if isinstance(value, nn.Module) else repr(value)[:100]
+    return repr(value)[:100]
 
 
 def numbers(*shape: int, seed: int = 0) -> Tensor:

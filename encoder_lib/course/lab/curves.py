@@ -9,6 +9,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from encoder_lib.model.feed_forward import ACTIVATIONS, FeedForward
+from encoder_lib.training.loading import load_optimisers
 
 N_POINTS = 161  # where a curve is looked at, from −1 to 1
 N_BREAKPOINTS, MAX_UNITS = 81, 32  # where a unit may bend, and how many units there may be
@@ -72,6 +73,7 @@ def train(network: nn.Module, curve: str, *, steps: int = 500) -> nn.Module:
     """
     like = next(network.parameters())
     x, y = grid().to(like), CURVES[curve](grid()).to(like)  # (P, 1) each
+    load_optimisers()
     optimiser = torch.optim.Adam(network.parameters(), lr=0.02)
     for _ in range(steps):
         loss = F.mse_loss(network(x), y)

@@ -1,5 +1,6 @@
 """A progress bar that is there while it moves, and leaves nothing behind in a stored notebook."""
 
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -8,13 +9,15 @@ from tqdm.auto import tqdm
 from tqdm.notebook import tqdm_notebook
 
 from encoder_lib import expect
+from encoder_lib.training.loading import load_optimisers
 
 EMPTY = {"text/html": "<!-- -->", "text/plain": ""}  # takes no room
+LOADING = "the first time: loading PyTorch's optimisers, a few seconds"
 
 
 @contextmanager
 def bar(total: int, name: str, *, shown: bool) -> Iterator[tqdm]:
-    """A tqdm bar for a `with` block. In a notebook it goes when the block ends; in a terminal its last state stays.
+    """A tqdm bar for a `with` block that trains. In a notebook it goes when the block ends; in a terminal it stays.
 
     Raises: TypeError for a `shown` that is neither True nor False.
     """
@@ -24,6 +27,10 @@ def bar(total: int, name: str, *, shown: bool) -> Iterator[tqdm]:
     moving = tqdm(total=total, desc=name, unit="step", disable=not shown, **options)
     place = display(moving.container, display_id=True) if in_notebook else None
     try:
+        if "torch._dynamo" not in sys.modules:
+            moving.set_postfix_str(LOADING)
+            load_optimisers()
+            moving.set_postfix_str("")
         yield moving
     finally:
         moving.total = moving.n  # an early end is no failure, which tqdm would paint red

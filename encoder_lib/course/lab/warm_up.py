@@ -11,6 +11,7 @@ from encoder_lib.course.lab.measure import token_similarity
 from encoder_lib.model.encoder import TransformerEncoder
 from encoder_lib.seeded import seeded
 from encoder_lib.training.fit import accuracy, fit
+from encoder_lib.training.loading import load_optimisers
 from encoder_lib.training.tasks import reversal
 
 SYMBOLS, LENGTH, BATCH = 10, 8, 32
@@ -38,6 +39,7 @@ def learn_to_reverse(
     with seeded(seed):
         encoder = TransformerEncoder(SYMBOLS, n_layers, 32, 2, 64, positional="learned", norm_first=norm_first)
         model = nn.Sequential(encoder, nn.Linear(32, SYMBOLS)).float()
+        load_optimisers()
         optimiser = torch.optim.Adam(model.parameters(), lr=lr)
         coming = count(1)  # fit calls back before the first step, and after each
 

@@ -105,7 +105,8 @@ class Workshop:
             return "its check finds nothing wrong"
         if self.given[name] is None:
             return "its cell has not run, or stopped with an error"
-        return "not written yet" if "nothing yet" in verdict.problem else f"✗ {verdict.problem.splitlines()[0]}"
+        said = verdict.problem.splitlines()[0].removesuffix(": with")
+        return "not written yet" if "nothing yet" in said else f"✗ {said}"
 
     def lines(self) -> int:
         """How many lines the reader's own parts take, without comments, docstrings and empty lines."""
@@ -173,7 +174,7 @@ class Workshop:
 
         def one_each(attempt: Callable) -> str:
             with suppress(Exception):  # what follows tells of it
-                written(attempt(next(iter(published))))
+                written(attempt(next(iter(published))), attempt)
             for mine, shared in Counter(piece.name for piece in by_role.values()).items():
                 if shared > 1:
                     return f"{shared} tensors of the file go into one parameter of yours, {mine}"
@@ -181,7 +182,7 @@ class Workshop:
 
         def names(attempt: Callable) -> str:
             for name in published:
-                if not isinstance(mine := written(attempt(name)), str):
+                if not isinstance(mine := written(attempt(name), attempt), str):
                     return f"for {name} expected a text, got {type(mine).__name__}"
                 if mine not in sizes:
                     lent = [part for part in self.named(LENT) if part not in ("pool", "learn")]

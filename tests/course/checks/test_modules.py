@@ -5,7 +5,7 @@ import torch
 from torch import nn
 
 from encoder_lib.course.checks import modules
-from encoder_lib.course.checks.verdict import Unwritten
+from encoder_lib.course.checks.verdict import Told, Unwritten
 
 
 def test_a_module_is_made_and_run_with_the_same_numbers_each_time():
@@ -17,7 +17,7 @@ def test_a_module_is_made_and_run_with_the_same_numbers_each_time():
 
 @pytest.mark.parametrize(("name", "words"), [("", "a class of nn.Module"), ("Block", r"try class Block\(nn.Module\)")])
 def test_what_makes_no_module_is_told(name, words):
-    with pytest.raises(TypeError, match=words):
+    with pytest.raises(Told, match=words):
         modules.made(int, name=name)
     with pytest.raises(Unwritten):
         modules.made(lambda: ..., name=name)

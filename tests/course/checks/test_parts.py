@@ -5,6 +5,7 @@ import torch
 from torch import nn
 
 from encoder_lib.course.checks import parts
+from encoder_lib.course.checks.verdict import Told
 
 
 def names(groups):
@@ -45,6 +46,6 @@ def test_all_orders_are_those_that_the_shapes_allow():
 
 @pytest.mark.parametrize("mine", [nn.Identity(), nn.Linear(2, 2), nn.Sequential(nn.Linear(2, 4), nn.Linear(4, 2))])
 def test_parameters_that_cannot_be_meant_are_told_by_their_names(mine):
-    with pytest.raises(ValueError, match=r"expected as parameters nn\.Linear \(3, 2\) with bias, .*; got") as error:
+    with pytest.raises(Told, match=r"expected as parameters nn\.Linear \(3, 2\) with bias, .*; got") as error:
         parts.orders(parts.groups(mine), parts.groups(parts.FeedForward(2, 3)))
     assert all(name in str(error.value) for name, _ in mine.named_parameters())

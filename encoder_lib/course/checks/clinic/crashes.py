@@ -97,7 +97,7 @@ def check_embedding(thing: Callable) -> Verdict:
 
     def padding(thing: Callable) -> str:
         row = of_shape(made(thing, 5, 4), 5, 4)[0]
-        return difference("the row of id 0, which is padding,", torch.zeros(4, dtype=torch.float64), row)
+        return difference("id 0, which is padding", torch.zeros(4, dtype=torch.float64), row)
 
     probes = (
         Probe("the first word of the table", embed([[0]], 3, 2)),

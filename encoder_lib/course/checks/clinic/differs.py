@@ -10,7 +10,7 @@ from torch import Tensor
 
 from encoder_lib.course.checks.clinic.tools import all_true, double, no_gradient, trainable, weighs
 from encoder_lib.course.checks.modules import made, run
-from encoder_lib.course.checks.verdict import Probe, Verdict, diagnose, difference, numbers
+from encoder_lib.course.checks.verdict import Probe, Verdict, diagnose, difference, numbers, show
 from encoder_lib.model.attention import attention
 
 
@@ -24,11 +24,11 @@ def check_empty_text(thing: Callable) -> Verdict:
     def gradient(thing: Callable) -> str:
         scores = double([[0, 0], [0, 0]]).requires_grad_()
         (thing(scores, torch.tensor([[True, True], [False, False]])) * double([[1, 2], [3, 4]])).sum().backward()
-        return difference("a second row that is hidden, the gradient:", double([[-0.25, 0.25], [0, 0]]), scores.grad)
+        return difference("a second row that is hidden, the gradient", double([[-0.25, 0.25], [0, 0]]), scores.grad)
 
     def half(thing: Callable) -> str:
         got = thing(torch.zeros(1, 2, dtype=torch.float16), torch.tensor([[True, False]]))
-        return difference("[[0, 0]] in float16, one key hidden,", double([[1, 0]]), got)
+        return difference("[[0, 0]] in float16, one key hidden", double([[1, 0]]), got)
 
     probes = (
         Probe("some keys hidden", partial(weighs, hidden=False)),
@@ -41,21 +41,24 @@ def check_empty_text(thing: Callable) -> Verdict:
 
 
 def check_quiet_rows(thing: Callable) -> Verdict:
-    """layer_norm(x): as torch's with its eps of 1e-5, without gain and bias, also in half precision."""
-
-    def half(thing: Callable) -> str:
-        got = thing(torch.full((1, 3), 3.0, dtype=torch.float16))
-        return difference("[[3.0, 3.0, 3.0]] in float16", torch.zeros(1, 3), got)
+    """layer_norm(x): as torch's, with its eps of 1e-5 or with 1e-10, without gain and bias, also in half precision."""
 
     def same(label: str, x: Tensor, hint: str = "") -> Probe:
-        given = str(x.tolist()) if x.numel() <= 4 else f"x of shape {tuple(x.shape)}"
-        return Probe(label, lambda thing: difference(given, F.layer_norm(x, x.shape[-1:]), thing(x.clone())), hint)
+        def look(thing: Callable) -> str:
+            given, got = show(x) + " in float16" * (x.dtype == torch.float16), thing(x.clone())
+            torchs, its_own = (
+                difference(given, F.layer_norm(x.double(), x.shape[-1:], eps=eps), got) for eps in (1e-5, 1e-10)
+            )
+            return its_own and torchs
+
+        return Probe(label, look, hint)
 
     probes = (
         same("three numbers", double([[1, 2, 6]])),
         same("a row of equal numbers", double([[3, 3, 3]]), hint="three numbers"),
-        Probe("a row of equal numbers in half precision", half),
+        same("a row of equal numbers in half precision", torch.full((1, 3), 3.0, dtype=torch.float16)),
         same("small numbers", double([[0.0, 0.001]])),
+        same("small numbers in half precision", torch.tensor([[0, 4e-6]], dtype=torch.float16)),
         same("a batch", numbers(2, 3, 8), hint="three numbers"),
     )
     return diagnose("Case 11, layer_norm", thing, probes)

@@ -7,6 +7,7 @@ import torch
 from torch import Tensor, nn
 
 from encoder_lib.course.checks.clinic.tools import all_true, double, no_gradient, other_shape, trainable
+from encoder_lib.course.checks.elsewhere import left_behind
 from encoder_lib.course.checks.modules import (
     count,
     encoder_layers,
@@ -44,7 +45,16 @@ def check_evaluation(thing: Callable) -> Verdict:
     def all_silent(thing: Callable) -> str:
         module, x = made(thing, 4, 5, 0.99999), numbers(1, 1, 4)
         got = run(module, x)
-        return difference("a dropout of 0.99999, the second bias alone,", of_shape(module, 4).expand(1, 1, 4), got)
+        return difference("a dropout of 0.99999, the second bias alone", of_shape(module, 4).expand(1, 1, 4), got)
+
+    def kept(thing: Callable) -> str:
+        module = made(thing, 2, 1, 0.75)
+        with torch.no_grad():
+            for weight in module.parameters():
+                weight.fill_(1)
+        largest = run(module, torch.ones(1, 99, 2, dtype=torch.float64)).max()
+        given = "weights, biases and inputs of 1, one hidden number, 3, and dropout 0.75, the largest output"
+        return difference(given, double(13), largest)  # 3 · 4 + 1
 
     def once_more(thing: Callable) -> str:
         module, x = made(thing, 4, 32, 0.5), numbers(2, 3, 4)
@@ -58,6 +68,7 @@ def check_evaluation(thing: Callable) -> Verdict:
         Probe("the formula in eval mode", formula),
         Probe("back in training mode", once_more),
         Probe("every hidden number silent", all_silent),
+        Probe("a hidden number that is kept", kept),
     )
     return diagnose("Case 1, FeedForward", thing, probes)
 
@@ -134,8 +145,7 @@ def check_positions(thing: Callable) -> Verdict:
         return difference("2 sequences of 5 tokens", expected, run(made(thing, 6), x))
 
     def elsewhere(thing: Callable) -> str:
-        got = made(thing, 4).to("meta")(torch.zeros(1, 3, 4, dtype=torch.float64, device="meta"))
-        return "" if got.device.type == "meta" else f"after .to('meta'), the result was on {got.device}"
+        return left_behind(made(thing, 4), torch.zeros(1, 3, 4, dtype=torch.float64))
 
     def fixed(thing: Callable) -> str:
         names = [name for name, weight in made(thing, 4).named_parameters() if weight.requires_grad]

@@ -20,7 +20,7 @@ def check_padding_row(thing: Callable) -> Verdict:
     def row(padding_idx: int) -> Callable[[Callable], str]:
         def look(thing: Callable) -> str:
             got = run(made(thing, 5, 2, padding_idx), torch.tensor([[padding_idx]]))
-            return difference(f"ids [[{padding_idx}]], the padding,", torch.zeros(1, 1, 2), got)
+            return difference(f"ids [[{padding_idx}]], the padding", torch.zeros(1, 1, 2), got)
 
         return look
 
@@ -35,9 +35,9 @@ def check_padding_row(thing: Callable) -> Verdict:
 
     def trained(thing: Callable) -> str:
         module = made(thing, 5, 2, 1)
-        optimiser = torch.optim.SGD(module.parameters(), lr=1.0)
         module(torch.tensor([[1, 2, 1]])).sum().backward()
-        optimiser.step()
+        for weight in module.parameters():
+            weight.data -= 0 if weight.grad is None else weight.grad
         return difference("one step of training, padding", torch.zeros(1, 1, 2), module(torch.tensor([[1]])))
 
     probes = (

@@ -192,7 +192,7 @@ ANSWERS = {
             "not learned": {"x.shape[1]]": "x.shape[1]].detach()"},
             "sizes exchanged": {"randn(max_len, d_model)": "randn(d_model, max_len)"},
             "nothing added": {"x + self.table[: x.shape[1]]": "x"},
-        }),
+        }) | wrong(PositionsByLookUp, {"places on the CPU": {", device=x.device": ""}}),
     ),
     checks.check_own_norm: (
         {"formula": Norm, "torch": NormOfTorch},

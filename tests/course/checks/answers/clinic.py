@@ -73,6 +73,10 @@ def norm_in_float32(x):
     return F.layer_norm(x.float() if x.dtype == torch.float16 else x, x.shape[-1:]).to(x.dtype)
 
 
+def norm_with_a_tiny_eps(x, eps=1e-10):
+    return F.layer_norm(x, x.shape[-1:], eps=eps)
+
+
 class OneMap(nn.Module):
     def __init__(self, d_model):
         super().__init__()
@@ -140,6 +144,9 @@ CLINIC = {
                 {"hidden = F": "self.flag = getattr(self, 'flag', self.training)\n        hidden = F",
                  "self.dropout)  # (B": "self.dropout, self.flag)  # (B"},
                 "who reads it, and when"),
+            "what is kept, not enlarged": (
+                {DROPS: f"{RELU} * (torch.rand(x.shape[:-1] + (self.linear1.out_features,)) >= "
+                        "self.dropout * self.training)"}, "so that the mean stays"),
             "on the output": (
                 {DROPS: RELU, "self.linear2(hidden)": "F.dropout(self.linear2(hidden), self.dropout, self.training)"},
                 "on the hidden numbers"),
@@ -180,16 +187,24 @@ CLINIC = {
         {"self.table = sinusoidal_table(100, d_model)":
             'self.register_buffer("table", sinusoidal_table(100, d_model))'},
         {"on demand": {"self.table[: x.shape[1]]": "sinusoidal_table(*x.shape[1:], dtype=x.dtype).to(x.device)"},
-         "follows its input": {"[: x.shape[1]]": "[: x.shape[1]].to(x)"}},
+         "follows its input": {"[: x.shape[1]]": "[: x.shape[1]].to(x)"},
+         "not stored": {"self.table = sinusoidal_table(100, d_model)":
+                        'self.register_buffer("table", sinusoidal_table(100, d_model), persistent=False)'},
+         "frozen": {"sinusoidal_table(100, d_model)":
+                    "nn.Parameter(sinusoidal_table(100, d_model), requires_grad=False)"}},
         {
             "a parameter": ({"= sinusoidal_table(100, d_model)": "= nn.Parameter(sinusoidal_table(100, d_model))"},
                             "it would learn"),
             "always float32": ({"(100, d_model)": "(100, d_model).float()"}, "the table has kept its own"),
+            "in place": (
+                {"self.table = sinusoidal_table(100, d_model)":
+                 'self.register_buffer("table", sinusoidal_table(100, d_model))', "x + self": "x.add_(self",
+                 "x.shape[1]]": "x.shape[1]])"}, "added to what is there"),
             "dtype alone": ({"[: x.shape[1]]": "[: x.shape[1]].to(x.dtype)"}, "the device does not"),
         },
     ),
     "check_table": Answers(
-        "expected [[0.0, 1.0], [0.8415, 0.5403]]\ngot      [[0.0, 1.0], [0.8415, 1.0]]",
+        "with length 2, d_model 2: expected 0.5403 at (1, 1), got 1.0",
         {"2 * i /": "2 * (i // 2) /"},
         {"by pairs": table_by_pairs},
         {
@@ -226,7 +241,9 @@ CLINIC = {
         {"-1e9": "torch.finfo(scores.dtype).min"},
         {"minus infinity": {"-1e9": "-torch.inf"}, "exponentials": weigh_by_exponentials},
         {
-            "−1e4": ({"-1e9": "-1e4"}, "as low as −30000"),
+            "−1e4": ({"-1e9": "-1e4"}, "as low as −100000"),
+            "float16's lowest for all": ({"-1e9": "torch.finfo(torch.float16).min"}, "not in float64"),
+            "the same, written out": ({"-1e9": "-65504"}, "not in float64"),
             "in float32": ({"scores.masked": "scores.float().masked"}, "the dtype that the scores have"),
             "times the mask": ({FILLED.format("-1e9"): "softmax(dim=-1) * mask"}, "In float64 all was well"),
         },
@@ -257,10 +274,12 @@ CLINIC = {
     "check_quiet_rows": Answers(
         "in float16\nexpected [[0.0, 0.0, 0.0]]\ngot      [[nan, nan, nan]]",
         {"1e-10": "1e-5"},
-        {"in float32": norm_in_float32},
+        {"in float32": norm_in_float32, "torch's, with its own ε": norm_with_a_tiny_eps,
+         "statistics in float32": {"mean = x.mean": "x = x.double() if x.dtype == torch.float64 else x.float()\n"
+                                   "    mean = x.mean"}},
         {
             "nan_to_num": ({"return (x - mean) / torch.sqrt(variance + eps)":
-                            "return ((x - mean) / torch.sqrt(variance + eps)).nan_to_num()"}, "Small ones show ε"),
+                            "return ((x - mean) / torch.sqrt(variance + eps)).nan_to_num()"}, "an ε of 1e-10"),
             "ε of 1e-6": ({"1e-10": "1e-6"}, "Small ones show ε"),
             "ε outside": ({"1e-10": "1e-5", "torch.sqrt(variance + eps)": "(torch.sqrt(variance) + eps)"},
                           "Small ones show ε"),
@@ -281,7 +300,7 @@ CLINIC = {
         },
     ),
     "check_padding_row": Answers(
-        "the padding,\nexpected [[[0.0, 0.0]]]",
+        "the padding\nexpected [[[0.0, 0.0]]]",
         LAST_ROW,
         {"drawn, then zeroed": DrawnThenZeroed},
         {
@@ -304,7 +323,7 @@ CLINIC = {
         },
     ),
     "check_batch_mask": Answers(
-        "expected [[[0.5], [0.5]], [[0.0], [0.0]]]\ngot      [[[0.5], [0.0]], [[0.5], [0.0]]]",
+        "real [[True, True], [True, False]]\nexpected 0.5 at (0, 1, 0), got 0.0\nexpected 0.0 at (1, 0, 0), got 0.5",
         {"scores, real)": "scores, real[:, None])"},
         {"sentence by sentence": real_by_loop, "fused": lambda q, k, v, real: sdpa(q, k, v, real.unsqueeze(1))},
         {
@@ -395,6 +414,14 @@ def each_word(build):
     return {"worst word": worst}
 
 
+def each_row(build):
+    model, found = build().eval(), {}
+    for b, row in enumerate(IDS):
+        alone, n = row[REAL[b]], int(REAL[b].sum())
+        found[f"row {b}"] = (model(F.pad(row, (0, 3))[None])[0, :n] - model(alone[None])[0]).abs().max()
+    return found
+
+
 def padded_anew(build):
     return {"more padding": worst(build().eval()(F.pad(IDS, (0, 3)))[:, :5] - build().eval()(IDS))}
 
@@ -417,7 +444,9 @@ WRONG_SIZES = {
     "all but the third": (lambda x: x[REAL][:7].abs().max(), "last word", "Which words"),
     "NaN replaced": (lambda x: worst(x.nan_to_num()), "✗ NaN: its words", "NaN is a find"),
 }
-PADDING_RIGHT = {"word by word, and seven columns": each_word} | {name: padded(size) for name, size in SIZES.items()}
+PADDING_RIGHT = {"word by word, and seven columns": each_word, "row by row": each_row} | {
+    name: padded(size) for name, size in SIZES.items()
+}
 # what is wrong -> the test, and words of the verdict's problem and of its hint
 PADDING_WRONG = {
     "dropout on": (lambda build: {"more": worst(longer(build()))}, "✗ a sound encoder: nothing", "Ask one model"),
@@ -463,7 +492,19 @@ def by_name(model, theirs):
     return model.embedding.token.weight.detach()
 
 
-PARITY_RIGHT = {"by name": beside(give=by_name)} | {name: beside(size) for name, size in SIZES.items()}
+def parity_by_row(build):
+    model, theirs, found = build().eval(), build.twin().eval(), {}
+    words = share(model, theirs)
+    for b in range(len(IDS)):
+        x, hide = vectors_of(model, words)[b : b + 1], ~REAL[b : b + 1]
+        off = model(IDS[b : b + 1]) - theirs(x, src_key_padding_mask=hide)
+        found[f"row {b}"] = off[0, REAL[b]].abs().max()
+    return found
+
+
+PARITY_RIGHT = {"by name": beside(give=by_name), "row by row": parity_by_row} | {
+    name: beside(size) for name, size in SIZES.items()
+}
 PARITY_WRONG = {
     "the model's own embedding": (
         beside(read=lambda model, words: model.embedding(IDS)), "case 5, a wrong table", "Whose positions"

@@ -78,6 +78,8 @@ ANSWERS = {
             "sorted ids": lambda table, ids: table[ids.sort().values],
             "each id once": lambda table, ids: table[ids.unique()],
             "scaled by id": lambda table, ids: table[ids] * ids[..., None],
+            "whole numbers": lambda table, ids: F.one_hot(ids, len(table)) @ table,
+            "row by row": lambda table, ids: torch.stack([table[i] for i in ids]),
             "the one-hot rows themselves": lambda table, ids: F.one_hot(ids, len(table)).to(table.dtype),
             "changes the table": _spoils_its_input,
         },
@@ -126,6 +128,7 @@ ANSWERS = {
             "Adam": {"SGD": "Adam"},
             "a step too few": {"range(steps)": "range(steps - 1)"},
             "the last loss alone": {"return losses": "return losses[-1]"},
+            "gives nothing back": {"    return losses": ""},
         }),
     ),
 }  # fmt: skip

@@ -40,9 +40,8 @@ def _join(m, s, y, n, t, z):
 
 
 def _by_shares(m, s, y, n, t, z):
-    f, g = (m - m.maximum(n)).exp(), (n - m.maximum(n)).exp()
-    first = f * s / (f * s + g * t)
-    return first * y / torch.where(s == 0, 1, s) + (1 - first) * z / torch.where(t == 0, 1, t)
+    first = torch.sigmoid(m + s.log() - n - t.log())
+    return first * y / s + (1 - first) * z / t
 
 
 def _by_softmax(m, s, y, n, t, z):
@@ -55,7 +54,7 @@ ANSWERS = {
     checks.check_join: (
         {
             "largest of both": _join,
-            "shares of the totals": _by_shares,
+            "shares of the totals, by a sigmoid": _by_shares,
             "softmax of the largest": _by_softmax,
         },
         wrong(_join, {
@@ -64,10 +63,8 @@ ANSWERS = {
             "e to the largest itself": {"m - largest": "m", "n - largest": "n"},
             "one measure for all queries": {"m.maximum(n)": "max(m.max(), n.max())"},
             "the smaller one as measure": {"maximum": "minimum"},
-            "the first one as measure, unless it is empty": {"m.maximum(n)": "m if m.isfinite().all() else n"},
+            "the first one as measure": {"m.maximum(n)": "m"},
             "the second one as measure": {"m.maximum(n)": "n"},
-            "the second one as measure, unless it is empty": {"m.maximum(n)": "n if n.isfinite().all() else m"},
-            "the mean of both as measure": {"m.maximum(n)": "(m + n) / 2"},
             "not divided": {" / (f * s + g * t)": ""},
             "mean of the outputs": lambda m, s, y, n, t, z: (y / s + z / t) / 2,
             "the first half alone": lambda m, s, y, n, t, z: y / s,

@@ -68,6 +68,7 @@ ANSWERS = {
         },
         {
             "layer norm": lambda x, eps: _normal(x, eps),
+            "unbiased variance": lambda x, eps: _normal(x, eps, (0, 1), correction=1),
             "over the batch alone": lambda x, eps: _normal(x, eps, 0),
             "over the tokens alone": lambda x, eps: _normal(x, eps, 1),
             "over everything": lambda x, eps: _normal(x, eps, (0, 1, 2)),

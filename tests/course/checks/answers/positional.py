@@ -78,7 +78,7 @@ def _rotate_halves(x):
 ANSWERS = {
     checks.check_sinusoidal_table: (
         {"angles": lambda n, d, base: interleave(_angles(n, d, base).sin(), _angles(n, d, base).cos()),
-         "loop": table_by_loop},
+         "loop": table_by_loop, "the library's": lambda n, d, base: sinusoidal_table(n, d, base=base)},
         {
             "column number in place of pair number": _literal,
             "sines first, then cosines": lambda n, d, b: torch.cat([_angles(n, d, b).sin(), _angles(n, d, b).cos()], 1),

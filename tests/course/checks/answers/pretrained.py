@@ -63,6 +63,7 @@ ANSWERS = {
             "columns for rows": _translated(lambda ours, _: {"q_proj.weight": ours["q_proj.weight"].T}),
             "no biases": lambda theirs: {n: x for n, x in _translate(theirs).items() if "bias" not in n},
             "the output map turned": _translated(lambda ours, _: {"out_proj.weight": ours["out_proj.weight"].T}),
+            "renames in place": lambda theirs: _translate(theirs | {"out_proj.bias": theirs.pop("out_proj.bias")}),
             "theirs besides": lambda theirs: theirs | _translate(theirs),
             "biases forgotten in the stack": _translated(
                 lambda _, theirs: {f"{letter}_proj.bias": theirs["out_proj.bias"] for letter in "qkv"}

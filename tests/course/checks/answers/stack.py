@@ -1,8 +1,10 @@
 """What learners answer in 07_encoder_stack: right answers, and wrong ones by the mistake that each makes."""
 
+from copy import deepcopy  # noqa: F401 (for an edited answer)
+
 import torch
 import torch.nn.functional as F
-from edits import wrong
+from edits import edited, wrong
 from torch import nn
 
 from encoder_lib import EncoderLayer, LayerNorm
@@ -73,15 +75,16 @@ LAYERS = "EncoderLayer(*sizes, norm_first=norm_first) for _ in range(n_layers)"
 
 ANSWERS = {
     checks.check_encoder: (
-        {"a list and a loop": Stacked, "layers by name": NumberedLayers},
+        {"a list and a loop": Stacked, "layers by name": NumberedLayers, "copies": edited(Stacked, {
+            "= d_model, n_heads, d_ff\n": "= d_model, n_heads, d_ff\n"
+            "        layer = EncoderLayer(*sizes, norm_first=norm_first)\n",
+            LAYERS: "deepcopy(layer) for _ in range(n_layers)"})},
         wrong(Stacked, {
             "one object": {LAYERS: "[EncoderLayer(*sizes, norm_first=norm_first)] * n_layers"},
-            "copies": {"= d_model, n_heads, d_ff\n": "= d_model, n_heads, d_ff\n"
-                       "        layer = EncoderLayer(*sizes, norm_first=norm_first)\n",
-                       LAYERS: "copy.deepcopy(layer) for _ in range(n_layers)"},
             "a template beside them": {"= d_model, n_heads, d_ff\n": "= d_model, n_heads, d_ff\n"
                                        "        self.template = EncoderLayer(*sizes)\n"},
-            "a plain list": {f"nn.ModuleList({LAYERS})": f"[layer.double() for layer in ({LAYERS})]"},
+            "a plain list": {f"nn.ModuleList({LAYERS})": f"[{LAYERS}]"},
+            "a plain list of the right type": {f"nn.ModuleList({LAYERS})": f"[layer.double() for layer in ({LAYERS})]"},
             "the mask dropped": {"layer(x, mask)": "layer(x)"},
             "each layer reads the input": {"x = layer(x, mask)": "y = layer(x, mask)", "self.norm(x)": "self.norm(y)"},
             "norm_first not handed on": {", norm_first=norm_first": ""},

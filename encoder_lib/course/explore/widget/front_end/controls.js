@@ -100,9 +100,9 @@ export function makeControl(spec, model, listen, send) {
   };
   input.addEventListener("input", () => {
     const value = read();
-    if (value === model.get(name)) return; // the same step of a slider: nothing to send, and no echo to wait for
+    const moved = value !== model.get(name); // else it stands on the same step: nothing is sent, and no echo comes
     model.set(name, value); // redraws at once whatever needs no kernel
-    send(); // while the kernel is busy, only the newest value waits
+    if (moved) send(); // while the kernel is busy, only the newest value waits
   });
   listen(`change:${name}`, follow);
   follow();

@@ -1,0 +1,70 @@
+"""On a machine with a GPU nothing there meets what was left on the CPU: tried with a device that stands for one.
+
+What trains does so for a few steps, and of the library's sentences there are fewer: no result is compared.
+"""
+
+import os
+import subprocess
+import sys
+
+import pytest
+from places import NOTEBOOKS, ROOT
+
+pytestmark = pytest.mark.long
+MOVED = [path.stem for path in NOTEBOOKS if "device = setup(" in path.read_text(encoding="utf-8")]  # others stay
+
+NOTEBOOK = r"""
+import re, sys
+from functools import partial
+
+import far_device
+import nbformat
+from notebook_run import Run
+from places import ROOT
+from test_build_your_own import STEM, answered
+
+from encoder_lib.course import notebook
+from encoder_lib.course.lab import curves, ladder, texts
+
+notebook.setup = partial(notebook.setup, device="far")
+for train in (curves.train, ladder.train, ladder.climb):
+    train.__kwdefaults__["steps"] = 3
+few = dict(list(texts.library_sentences().items())[::8])
+texts.library_sentences = lambda: few
+stem, = sys.argv[1:]
+cells = answered() if stem == STEM else nbformat.read(ROOT / "notebooks" / f"{stem}.ipynb", as_version=4)
+for cell in cells.cells:
+    cell.source = re.sub(r"steps=\d+", "steps=3", cell.source)
+assert Run(cells)["device"].type == "far"
+"""
+ANSWERS = """
+import far_device
+import torch
+from answers import ANSWERS
+from test_elsewhere import RUNS, STOPS, Part, goes_through
+
+for forward in (*RUNS.values(), *STOPS.values()):
+    runs = goes_through(lambda: Part(forward).to("far")(torch.ones(2, 4, 3, device="far")))
+    assert runs == (forward in RUNS.values())
+for check, (right, _) in ANSWERS.items():
+    for answer in right.values():
+        verdict = check(answer)
+        assert verdict.correct, verdict
+"""
+
+
+def run_alone(program, *arguments):
+    """Run a program in a process of its own, with what tests find; it must come to its end."""
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join([*sys.path, str(ROOT / "tests/notebooks")])}
+    command = [sys.executable, "-c", program, *arguments]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=600)
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize("stem", MOVED)
+def test_every_cell_of_a_notebook_and_every_folded_answer_of_12_runs_there(stem):
+    run_alone(NOTEBOOK, stem)
+
+
+def test_checks_judge_right_answers_as_ever_and_know_what_the_device_refuses():
+    run_alone(ANSWERS)

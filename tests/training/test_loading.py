@@ -1,0 +1,36 @@
+"""The first optimiser of a process, interrupted while it is loaded."""
+
+import subprocess
+import sys
+
+import pytest
+
+from encoder_lib.course.lab.progress import LOADING
+
+INTERRUPTED = """
+import signal, sys, threading, time
+
+import torch
+
+from encoder_lib.course.lab import ladder
+
+def interrupt():
+    while "sympy" not in sys.modules:
+        time.sleep(0.001)
+    signal.raise_signal(signal.SIGINT)
+
+threading.Thread(target=interrupt).start()
+try:
+    ladder.climb("embedding")
+except KeyboardInterrupt:
+    torch.optim.Adam([torch.zeros(1)]).step()
+else:
+    sys.exit("not interrupted")
+"""
+
+
+@pytest.mark.long
+def test_an_interrupt_while_optimisers_are_loaded_breaks_none_and_is_announced():
+    command = [sys.executable, "-c", INTERRUPTED]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0 and LOADING in done.stderr, done.stderr
