@@ -1,11 +1,14 @@
 """What 11_fast_encoder says, tested: each count, each equality, each "so".
 
-Times are measured, and claimed of nothing but the stored page, whose own outputs have to bear it out.
+Of times nothing is claimed but bounds that hold on any machine, and one example that the stored page has to bear out.
 """
 
+import html
 import math
+import os
 import platform
 import re
+import subprocess
 import sys
 from functools import cache
 from itertools import pairwise
@@ -19,7 +22,7 @@ from torch.nn.utils.rnn import pad_sequence
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils.flop_counter import FlopCounterMode
 
-from encoder_lib import Encoder, EncoderLayer, attention, fast, lengths_mask, load_pretrained, unpadded
+from encoder_lib import Encoder, EncoderLayer, attention, lengths_mask, load_pretrained, unpadded
 from encoder_lib.course import explore
 from encoder_lib.course.lab import timing
 from encoder_lib.course.lab.costs import layer_costs
@@ -57,18 +60,21 @@ def same_layer(number, *, tokens, width=384, batch=1):
 
 
 @cache
+def cells():
+    """The cells of the stored page."""
+    return nbformat.read(ROOT / "notebooks/11_fast_encoder.ipynb", as_version=4).cells
+
+
+@cache
 def stored():
     """Every text that the stored page shows as an output."""
-    cells = nbformat.read(ROOT / "notebooks/11_fast_encoder.ipynb", as_version=4).cells
-    outputs = [output for cell in cells for output in cell.get("outputs", ())]
+    outputs = [output for cell in cells() for output in cell.get("outputs", ())]
     return [output.get("text") or output.get("data", {}).get("text/plain", "") for output in outputs]
 
 
-def stored_lines(name, column="ms"):
-    """A table of the stored page, found by one of its lines and by a column: name -> numbers."""
-    (text,) = (text for text in stored() if re.search(rf"(?m)^{re.escape(name)}  ", text) and column in text)
-    lines = (re.split(r"\s{2,}", line) for line in text.splitlines()[1:])
-    return {name: [float(number) for number in numbers] for name, *numbers in lines}
+def column(table, name):
+    """A column of a table that the reader sees, as numbers by line."""
+    return table[name].astype(float).to_dict()
 
 
 # What there is to do
@@ -84,29 +90,43 @@ def test_the_operations_are_those_that_torch_counts_in_a_layer_of_minilms_size(n
         assert counter.get_total_flops() == count, name
 
 
-def test_attention_is_next_to_nothing_at_16_and_less_than_a_fifth_at_512(notebook):
-    few, many = (notebook["shares"][f"T = {tokens}, % of FLOPs"][1] for tokens in (16, 512))
-    assert few < 1 and 18 < many < 20
+def test_attention_is_less_than_a_hundredth_of_the_count_at_16_tokens_and_18_percent_at_512(notebook):
+    counted = [notebook["operations"](tokens) for tokens in (16, 512)]
+    few, many = (100 * count[1] / count.sum() for count in counted)
+    assert few < 1 and round(many.item()) == 18
+    shown = notebook.prediction("attention_time").result.loc["attention, % of the FLOPs"]
+    assert [float(share) for share in shown[["T = 16", "T = 512"]]] == [
+        pytest.approx(x.item(), abs=0.06) for x in (few, many)
+    ]
 
 
-def test_on_the_stored_page_linear_maps_take_the_same_at_every_length_and_attention_grows():
-    lines = stored_lines("projections, ms")
-    spread = {part: max(times) / min(times) for part, times in lines.items()}
-    assert spread["projections, ms"] < 1.1 and spread["feed-forward, ms"] < 1.2 < spread["norms, sums, ms"]
-    _, middle, last = lines["feed-forward, ms"]
-    assert round(100 * (middle / last - 1)) == 15 and max(lines["norms, sums, ms"]) < 0.2 * middle  # which are small
-    few, _, many = lines["share of attention, %"]
-    assert 3 < few < 8 and many > 2 * 18.2  # about a twentieth; far more than of the FLOPs
-    assert many > 50  # the larger part, of a document
-    *parts, _ = (line[0] for line in lines.values())
-    assert parts[0] + parts[2] > 0.8 * sum(parts)  # nearly all goes into the linear maps
+def test_attention_takes_more_than_a_quarter_of_the_time_of_documents_and_little_of_that_of_sentences(notebook):
+    """34 to 60 % were seen: with three kinds of instructions, and with memory that is kept."""
+    *_, share = (column(notebook.prediction("attention_time").result, f"T = {T}") for T in (16, 512))
+    assert share["attention, % of the time"] > 25
+    few = column(notebook.prediction("attention_time").result, "T = 16")
+    assert few["attention, % of the time"] < 15  # nearly all goes into the linear maps
+    assert few["projections, ms"] + few["feed-forward, ms"] > 0.65 * sum([*few.values()][:4])
 
 
-def test_a_twentieth_of_the_time_gives_1_05_at_most_a_tenth_1_11_and_half_of_it_2():
-    assert [round(1 / (1 - share), 2) for share in (1 / 20, 1 / 10, 1 / 2)] == [1.05, 1.11, 2]
+def test_linear_maps_take_about_the_same_at_every_length_and_attention_grows(notebook):
+    few, many = (column(notebook.prediction("attention_time").result, f"T = {T}") for T in (16, 512))
+    maps = [times["projections, ms"] + times["feed-forward, ms"] for times in (few, many)]
+    assert max(maps) < 2 * min(maps)  # with the noise of a busy machine
+    assert many["attention, ms"] > 4 * few["attention, ms"]
+
+
+def test_a_twentieth_of_the_time_gives_1_05_at_most_and_half_of_it_2():
+    assert [round(1 / (1 - share), 2) for share in (1 / 20, 1 / 2)] == [1.05, 2]
 
 
 # Scores
+
+
+def test_minilm_has_positions_for_512_tokens(minilm):
+    assert minilm.encoder.embedding(torch.zeros(1, 512, dtype=torch.long)).shape == (1, 512, 384)
+    with pytest.raises(ValueError):
+        minilm.encoder.embedding(torch.zeros(1, 513, dtype=torch.long))
 
 
 def test_at_512_tokens_the_scores_are_16_times_the_vectors_and_at_16_half(notebook):
@@ -155,8 +175,7 @@ def test_one_factor_puts_the_old_total_right_and_no_other_does(notebook):
 
 
 def test_the_online_softmax_has_twelve_lines():
-    cells = nbformat.read(ROOT / "notebooks/11_fast_encoder.ipynb", as_version=4).cells
-    (source,) = (cell.source for cell in cells if cell.source.startswith("def online"))
+    (source,) = (cell.source for cell in cells() if cell.source.startswith("def online"))
     assert len(source.split("\n\n")[0].splitlines()) == 12
 
 
@@ -202,11 +221,6 @@ def test_three_tensors_of_scores_are_36_864_pages():
     assert round(size / MB, 1) == 50.3 and 3 * size / 4096 == 36_864 and round(3 * size / MB) == 151
 
 
-def test_on_the_stored_page_those_pages_are_handed_out_to_the_first_way_and_none_to_the_second():
-    explicit, kept, _ = (line[3] for line in stored_lines("explicit, memory kept", "slowest, ms").values())
-    assert explicit == 36_864 + 3 and kept == 0
-
-
 @pytest.fixture
 def with_memory_kept(notebook):
     """Explicit attention as the notebook runs it, in three tensors of scores made once."""
@@ -231,12 +245,30 @@ def test_new_tensors_of_scores_are_handed_out_page_by_page_and_kept_ones_are_not
     assert timing.new_pages(lambda: attention(q, k, v)) > 10 + 5 * timing.new_pages(with_memory_kept)
 
 
-def test_on_the_stored_page_most_of_the_gap_closes_with_the_memory_kept_and_the_times_lie_apart():
-    lines = stored_lines("explicit, memory kept", "slowest, ms")
-    explicit, kept, fused = lines.values()
-    assert list(lines) == ["explicit", "explicit, memory kept", "fused"]
-    assert explicit[1] - kept[1] > 0.5 * (explicit[1] - fused[1])
-    assert explicit[0] > kept[2] and kept[0] > fused[2]
+@pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="the settings are those of its allocator")
+def test_two_settings_of_the_allocator_make_the_pages_go_away():
+    source = """
+import torch
+from encoder_lib import attention
+from encoder_lib.course.lab import timing
+q, k, v = torch.randn(3, 4, 12, 512, 32)
+print(timing.new_pages(lambda: attention(q, k, v)))
+"""
+    settings = {"MALLOC_MMAP_MAX_": "0", "MALLOC_TRIM_THRESHOLD_": "8589934592"}
+    told = "".join(cell.source for cell in cells())
+    assert all(f"`{name}={value}`" in told for name, value in settings.items())
+    usual, kept = (
+        int(subprocess.check_output([sys.executable, "-c", source], env=os.environ | more, text=True))
+        for more in ({}, settings)
+    )
+    assert kept < 100 and usual > 10 * max(kept, 100)
+
+
+def test_fused_attention_on_a_cpu_is_not_fused_where_it_has_to_drop_weights(notebook):
+    q, k, v, scores = notebook["q"], notebook["k"], notebook["v"], 4 * 12 * 512 * 512 * 4
+    fused = F.scaled_dot_product_attention
+    assert timing.peak_bytes(lambda: fused(q, k, v)) < scores / 10
+    assert timing.peak_bytes(lambda: fused(q, k, v, dropout_p=0.1)) > 2 * scores
 
 
 def test_the_copy_makes_no_tensor_of_its_own(notebook):
@@ -260,17 +292,6 @@ def test_what_the_table_reckons_is_that_count(notebook):
     assert notebook["many"] == costs["attention, explicit"].bytes_moved
     assert notebook["few"] == costs["attention, fused"].bytes_moved
     assert notebook["computing"] == pytest.approx(1000 * costs["attention, fused"].flops / notebook["speed"])
-
-
-def test_on_the_stored_page_the_count_explains_the_gap_and_what_is_left_is_alike():
-    (text,) = (text for text in stored() if "measured, ms" in text)
-    lines = [re.split(r"\s{2,}", line) for line in text.splitlines()[1:]]
-    (_, *explicit), (_, *kept), (_, *fused) = lines
-    counted, measured = ([float(line[i]) for line in (explicit, kept, fused)] for i in (2, 3))
-    assert measured[1] - measured[2] == pytest.approx(counted[1] - counted[2], rel=0.4)
-    left = [m - c for m, c in zip(measured, counted, strict=True)]
-    assert 10 <= round(left[2]) <= round(left[1]) <= 15  # ten to fifteen milliseconds
-    assert counted[0] == counted[1] and left[0] > 2 * left[1]
 
 
 def test_fused_attention_crosses_a_balance_of_5_at_20_tokens():
@@ -328,9 +349,13 @@ def test_about_60_percent_is_padding_so_the_strip_has_less_than_half_of_the_toke
     assert 0.35 < real < 0.5
 
 
-def test_the_picture_that_is_revealed_is_the_mask(notebook):
-    (picture,) = notebook.prediction("padding_batch").result.figure.axes[0].images
-    assert torch.equal(torch.as_tensor(picture.get_array().data).bool(), notebook["real"])
+def test_the_pictures_that_are_revealed_are_the_mask_and_the_strip(notebook):
+    batch, strip = (ax.images[0].get_array() for ax in notebook.prediction("padding_batch").result.figure.axes)
+    real, lengths = notebook["real"], notebook["lengths"]
+    assert torch.equal(torch.as_tensor(~batch.mask), real)
+    packed = torch.as_tensor(strip.data.ravel()[: lengths.sum()])
+    owner = torch.arange(32).repeat_interleave(lengths)
+    assert torch.equal(packed, owner % 7.0) and strip.mask.ravel()[lengths.sum() :].all()
 
 
 def test_one_layer_by_hand_equals_the_padded_one_to_ten_digits(notebook):
@@ -341,8 +366,9 @@ def test_one_layer_by_hand_equals_the_padded_one_to_ten_digits(notebook):
 def test_without_the_cuts_every_token_gets_another_vector(notebook):
     shown = notebook.prediction("uncut").result
     assert bool((notebook["shifts"] > 1e-6).all()) and len(notebook["shifts"]) == int(notebook["lengths"].sum())
-    assert shown.loc["not cut", "tokens"] == shown.loc["not cut", "with another vector"]
-    assert float(shown.loc["not cut", "largest difference"]) > 0.1
+    (line,) = shown.index
+    assert shown.loc[line, "tokens"] == shown.loc[line, "with another vector"]
+    assert float(shown.loc[line, "largest difference"]) > 0.1
 
 
 @pytest.mark.parametrize("seed", SEEDS)
@@ -368,77 +394,27 @@ def test_six_layers_in_float32_agree_in_about_six_digits(minilm, seed):
     assert ((alone - padded)[real].norm() / padded[real].norm()) < 3e-6
 
 
-def test_projections_run_on_the_whole_strip_and_attention_on_each_sentence(monkeypatch):
-    """Torch's attention sees the two sentences of 3 tokens as one batch, and that of 5 alone."""
-    seen = []
-    fused = F.scaled_dot_product_attention
-    monkeypatch.setattr(
-        F, "scaled_dot_product_attention", lambda q, *rest: seen.append(tuple(q.shape)) or fused(q, *rest)
-    )
-    encoder, projected = Encoder(1, 8, 2, 16), []
-    projection = encoder.layers[0].attention.q_proj
-    projection.register_forward_hook(lambda module, given, out: projected.append(tuple(out.shape)))
-    unpadded(encoder, torch.randn(3, 5, 8), torch.tensor([5, 3, 3]))
-    assert projected == [(1, 11, 8)] and seen == [(1, 2, 5, 4), (2, 2, 3, 4)]
-
-
 # Shorter numbers
 
 
-def test_a_bfloat16_has_2_bytes_reaches_as_far_and_goes_on_after_1_with_1_0078():
+def test_numbers_of_2_bytes_change_the_vectors_a_little(minilm):
     short, usual = torch.finfo(torch.bfloat16), torch.finfo(torch.float32)
-    assert short.bits == 16 and 3e38 < short.max < usual.max
-    assert round(1 + short.eps, 4) == 1.0078 and torch.tensor(1.003, dtype=torch.bfloat16) == 1
-
-
-def both_ways(seed, minilm):
-    """Vectors of 32 sentences, in the usual numbers and in shorter ones."""
-    ids, lengths = drawn(seed, minilm)
+    assert (short.bits, usual.bits) == (16, 32)
+    ids, lengths = drawn(0, minilm)
     with torch.no_grad():
         x = minilm.encoder.embedding(pad_sequence(ids, batch_first=True))
-        usual = unpadded(minilm.encoder.encoder, x, lengths)
+        before = unpadded(minilm.encoder.encoder, x, lengths)
         with torch.autocast("cpu", torch.bfloat16):
-            shorter = unpadded(minilm.encoder.encoder, x, lengths)
-    return usual, shorter
-
-
-@pytest.mark.parametrize("seed", SEEDS)
-def test_no_cosine_moves_by_more_than_a_hundredth(notebook, minilm, seed):
-    usual, shorter = both_ways(seed, minilm)
-    change = (notebook["cosines"](shorter) - notebook["cosines"](usual)).abs().max()
-    assert 1e-4 < change < 0.01
-
-
-def test_hardly_a_sentence_of_32_gets_another_nearest_one_in_five_draws(notebook, minilm):
-    cosines, itself = notebook["cosines"], 2 * torch.eye(32, dtype=torch.float64)
-    for seed in range(5):
-        usual, shorter = both_ways(seed, minilm)
-        before, after = ((cosines(y) - itself).argmax(dim=1) for y in (usual, shorter))
-        assert (before == after).sum() >= 30
-    assert notebook["kept"].sum() >= 30 and notebook.shown("of 32 sentences have the same nearest one as before")
-
-
-def test_a_cosine_of_means_needs_no_lengths(notebook, minilm):
-    ids, _ = drawn(0, minilm)
-    texts = torch.cat([minilm.encoder(sentence[None]).detach().double().mean(dim=1) for sentence in ids[:3]])  # (3, D)
-    directions = F.normalize(texts, dim=-1)
-    torch.testing.assert_close(
-        notebook["cosines"](notebook["vectors_alone"])[:3, :3], directions @ directions.T, atol=1e-5, rtol=0
-    )
-
-
-def test_autocast_takes_short_numbers_for_products_and_leaves_the_softmax():
-    with torch.autocast("cpu", torch.bfloat16):
-        x = torch.randn(2, 2, dtype=torch.float32)
-        assert (x @ x).dtype == torch.bfloat16 and x.softmax(dim=-1).dtype == torch.float32
+            after = unpadded(minilm.encoder.encoder, x, lengths)
+    assert 1e-4 < (after - before).norm() / before.norm() < 0.05
 
 
 # Ten million sentences
 
 
 def test_the_bill_is_the_time_of_32_sentences_scaled_up(notebook):
-    bill = notebook.table("ten million, hours")
-    ways = ["tokens, embedding", "one rectangle", "four sorted ones", "the strip", "products alone"]
+    bill = notebook.prediction("strip_time").result
+    ways = ["tokens, embedding", "one rectangle", "four sorted ones", "the strip", "linear maps alone"]
     assert list(bill.index) == ways
     for ms, hours in zip(bill["median, ms"], bill["ten million, hours"], strict=True):
         assert float(hours) == pytest.approx(float(ms) / 1000 / 32 * 1e7 / 3600, abs=0.06)
@@ -453,22 +429,9 @@ def test_sorted_rectangles_give_the_same_vectors_with_a_fifth_or_so_of_padding(n
     assert (notebook["by_length"]() - notebook["padded_vectors"])[real].abs().max() < 1e-4
     computed = sum(8 * int(part.max()) for part in lengths.sort().values.split(8))
     assert computed - lengths.sum() < 0.3 * (real.numel() - lengths.sum())  # most of the padding is gone
-    if any(f"in the strip: {lengths.sum()}\n" in text for text in stored()):  # the manual of the stored page
-        assert round(computed / lengths.sum().item(), 2) == 1.25  # a quarter more tokens than the strip
 
 
-def test_each_of_the_four_rectangles_goes_through_all_layers_by_itself(notebook):
-    calls = []
-    hooks = [part.register_forward_hook(lambda *_: calls.append(1)) for part in notebook["encoder"].layers]
-    try:
-        notebook["by_length"]()
-    finally:
-        for hook in hooks:
-            hook.remove()
-    assert len(calls) == 4 * 6
-
-
-def test_what_encodes_for_the_bill_uses_fused_attention_and_the_products_do_not(notebook, monkeypatch):
+def test_what_encodes_for_the_bill_uses_fused_attention_and_the_linear_maps_do_not(notebook, monkeypatch):
     encoder, x, lengths, mask = (notebook[name] for name in ("encoder", "x", "lengths", "mask"))
     calls = []
     fused = F.scaled_dot_product_attention
@@ -480,39 +443,43 @@ def test_what_encodes_for_the_bill_uses_fused_attention_and_the_products_do_not(
         used.append(len(calls))
     assert min(used) >= 6
     calls.clear()
-    notebook["products"]()
+    for part in notebook["maps"]:
+        part()
     assert not calls
 
 
-def test_on_the_stored_page_beginning_is_a_small_part_and_the_strip_is_quicker_than_four_and_one():
-    bill = {name: numbers[1] for name, numbers in stored_lines("tokens, embedding").items()}
-    start, one, four, strip, products = bill.values()
-    assert start < 0.1 * strip and products < strip < four < one
-    assert four / strip == pytest.approx(4 / 3, abs=0.05)  # a third more time, for a quarter more tokens
+def test_the_strip_is_about_twice_as_quick_and_sorting_has_more_than_half_of_that(notebook):
+    """2.1 to 2.4 times were seen, with 2.4 times fewer tokens; sorting alone saved about 70 % of it."""
+    _, one, four, strip, _ = notebook["bill"]["median, ms"]
+    assert 1.5 < one / strip < 3
+    assert one - four > 0.5 * (one - strip)
 
 
-def test_on_the_stored_page_more_than_a_day_is_at_stake_for_ten_million():
-    hours = {name: numbers[3] for name, numbers in stored_lines("tokens, embedding").items()}
-    assert hours["one rectangle"] > 24 > 15 > hours["the strip"]  # not by tomorrow morning; and by then
+def test_the_machine_of_the_stored_page_needs_more_than_a_day_for_the_rectangle_and_less_for_the_strip():
+    (page,) = (
+        output["data"]["text/html"]
+        for cell in cells()
+        if 'predict("strip_time"' in cell.source
+        for output in cell.outputs
+        if "text/html" in output.get("data", {})
+    )
+    words = html.unescape(re.sub(r"<[^>]+>", " ", page))
+    rectangle, strip = (
+        float(re.search(rf"{name}((?:\s+[\d.]+){{4}})", words)[1].split()[-1])
+        for name in ("one rectangle", "the strip")
+    )
+    assert rectangle > 24 > strip
 
 
-def test_on_the_stored_page_2_4_times_fewer_tokens_take_2_3_times_less():
-    (text,) = (text for text in stored() if "tokens in the rectangle" in text)
-    rectangle, strip = map(int, re.findall(r"(?:rectangle|strip): (\d+)", text.splitlines()[0]))
-    _, one, _, packed, _ = (numbers[1] for numbers in stored_lines("tokens, embedding").values())
-    assert round(rectangle / strip, 1) == 2.4 and round(one / packed, 1) == 2.3
-
-
-def test_on_the_stored_page_it_is_reckoned_to_a_percent_1_8_times_as_quick_and_2_4_at_the_most():
-    explicit, fused, measured = stored_lines("explicit, reckoned").values()
-    assert measured[0] == pytest.approx(fused[0], rel=0.015)
-    assert round(explicit[0] / fused[0], 1) == 1.8 and explicit[1] - fused[1] > 36  # hours
-    *parts, _ = (line[-1] for line in stored_lines("projections, ms").values())
-    assert round(explicit[0] / (6 * (sum(parts) - parts[1])), 1) == 2.4
+def test_the_whole_becomes_quicker_but_fewer_times_than_its_attention(notebook):
+    quicker = notebook["explicit"] / notebook["fused"]
+    _, reckoned, measured = (notebook["four"][0] / ms for ms in notebook["four"])
+    assert 1 < reckoned < quicker
+    assert 0.6 < measured / reckoned < 1.6  # a little off; with the noise of a busy machine
 
 
 def test_neither_remedy_helps_the_other_customer():
-    """Nothing to pack where all have one length; and at 16 tokens attention is a twentieth of the time."""
+    """Nothing to pack where all have one length; at 16 tokens attention is a small part (above)."""
     layer, x = Encoder(1, 8, 2, 16), torch.randn(4, 16, 8)
     flops = []
     for way in (lambda: layer(x), lambda: unpadded(layer, x, torch.full((4,), 16))):
@@ -520,27 +487,24 @@ def test_neither_remedy_helps_the_other_customer():
             way()
         flops.append(counter.get_total_flops())
     assert flops[0] == flops[1] > 0
-    few, *_ = stored_lines("projections, ms")["share of attention, %"]
-    assert few < 5
 
 
 def test_the_second_bill_is_the_table_of_parts_with_attention_exchanged(notebook):
-    bill = notebook.table("a million, hours")
+    bill = notebook.prediction("whole_encoder").result
     projections, _, network, norms = notebook["parts_of_documents"]
-    explicit, _, fused = notebook["waited"]["median, ms"]
-    wanted = [6 * (projections + network + norms + attended) for attended in (explicit, fused)]
+    took = (notebook["took"][name][-1] for name in ("explicit", "fused"))
+    wanted = [6 * (projections + network + norms + attended) for attended in took]
     assert [float(ms) for ms in bill["four documents, ms"]][:2] == [pytest.approx(ms, abs=0.1) for ms in wanted]
-    assert notebook["measured"] > 0
     for ms, hours in zip(bill["four documents, ms"], bill["a million, hours"], strict=True):
         assert float(hours) == pytest.approx(float(ms) / 4 / 1000 * 1e6 / 3600, abs=0.1)
 
 
-def test_the_yardstick_is_the_products_of_six_linear_maps_in_six_layers_on_the_real_tokens(notebook):
-    lengths = notebook["lengths"]
+def test_the_yardstick_is_projections_and_feed_forward_on_the_real_tokens_six_times(notebook):
     with FlopCounterMode(display=False) as counter:
-        notebook["products"]()
-    projections, _, network = notebook["operations"](int(lengths.sum()))
-    assert counter.get_total_flops() == 6 * (projections + network) and len(notebook["matrices"]) == 6
+        for part in 6 * notebook["maps"]:
+            part()
+    projections, _, network = notebook["operations"](int(notebook["lengths"].sum()))
+    assert counter.get_total_flops() == 6 * (projections + network)
 
 
 def test_a_sentence_has_16_tokens_on_average(notebook):
@@ -562,61 +526,10 @@ def test_of_batches_of_eight_46_percent_are_padding_sorted_20_and_of_the_whole_m
     assert 0.005 < share(manual.sort().values) < 0.02
 
 
-def test_without_attention_the_stored_layer_of_512_tokens_is_2_51_times_as_quick():
-    lines = stored_lines("projections, ms")
-    *times, share = (line[-1] for line in lines.values())
-    assert times == [27.6, 136.5, 58.2, 4.3] and share == 60.2
-    factors = torch.tensor([1, torch.inf, 1, 1])
-    assert round((sum(times) / (torch.tensor(times) / factors).sum()).item(), 2) == 2.51 == round(1 / 0.398, 2)
-
-
-def test_on_the_stored_page_bfloat16_takes_more_than_eight_times_as_long_and_the_twin_is_a_little_quicker():
-    lines = stored_lines("bfloat16")
-    assert 8 < lines["bfloat16"][1] / lines["float32"][1] < 9
-    assert any("instructions: AVX2;" in text for text in stored())
-    ways = stored_lines("the twin")
-    (quickest, usual, _), (_, twin, slowest_twin) = ways.values()
-    assert slowest_twin < quickest and round(twin / usual, 2) == 0.96  # a twenty-fifth
-
-
-def test_on_the_stored_page_a_cosine_changes_in_the_third_digit_and_all_keep_their_nearest_one():
-    (text,) = (text for text in stored() if "a cosine changes by" in text)
-    assert re.search(r"by 0\.00[1-9]\d at most", text) and "32 of 32 sentences" in text
-
-
-def test_a_float32_has_about_seven_digits_and_a_bfloat16_two_or_three():
-    digits = [-math.log10(torch.finfo(kind).eps) for kind in (torch.float32, torch.bfloat16)]
-    assert 6.5 < digits[0] < 7.5 and 2 < digits[1] < 3
-
-
-def test_the_twin_has_the_same_parameters_and_gives_the_same_vectors(notebook):
-    encoder, twin = notebook["encoder"], notebook["twin"]
-    assert all(a is b for a, b in zip(encoder.parameters(), twin.parameters(), strict=True))
-    x, lengths = notebook["x"], notebook["lengths"]
-    assert (unpadded(twin, x, lengths) - unpadded(encoder, x, lengths)).abs().max() < 5e-5
-    assert type(fast(encoder)) is type(twin)
-
-
-@pytest.mark.parametrize("quicker", [True, False])
-def test_products_go_to_onednn_by_one_rule_and_norms_are_one_operation_always(monkeypatch, quicker):
-    module = sys.modules["encoder_lib.fast"]
-    if quicker and not module.ONEDNN:
-        pytest.skip("this torch is built without oneDNN")
-    sent, norms, product, norm = [], [], module.product, F.layer_norm
-    monkeypatch.setattr(module, "QUICKER", quicker)
-    monkeypatch.setattr(module, "product", lambda x, *rest: sent.append(1) or product(x, *rest))
-    monkeypatch.setattr(F, "layer_norm", lambda *given: norms.append(1) or norm(*given))
-    layer = fast(EncoderLayer(8, 2, 16).float().eval())
-    with torch.no_grad():
-        layer(torch.randn(1, 3, 8, dtype=torch.float32))
-    assert len(sent) == 6 * quicker and len(norms) == 2
-
-
-def test_the_rule_is_avx_512_where_there_is_mkl():
-    module = sys.modules["encoder_lib.fast"]
-    wide = "AVX512" in torch.backends.cpu.get_cpu_capability()
-    assert (module.ONEDNN and (wide or not torch.backends.mkl.is_available())) == module.QUICKER
-    assert 512 // torch.finfo(torch.float32).bits == 16
+def test_without_attention_the_whole_is_as_many_times_as_quick_as_the_law_says(notebook):
+    times, factors = torch.tensor(notebook["parts_of_documents"]), torch.tensor([1, torch.inf, 1, 1])
+    share = times[1] / times.sum()
+    torch.testing.assert_close(times.sum() / (times / factors).sum(), 1 / (1 - share))
 
 
 def test_most_scores_of_a_masked_strip_are_between_sentences(notebook):

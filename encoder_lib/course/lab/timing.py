@@ -4,21 +4,17 @@ import math
 import platform
 import re
 import time
-import warnings
 import weakref
 from collections.abc import Callable, Iterable, Mapping
-from functools import partial
 from pathlib import Path
 from statistics import median
 
 import torch
-import torch.nn.functional as F
-from torch import Tensor, nn
+from torch import Tensor
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
 from torch.utils.weak import WeakIdKeyDictionary
 
-from encoder_lib.fast import product, suits
 from encoder_lib.model.attention import attention
 from encoder_lib.model.encoder import EncoderLayer
 
@@ -88,23 +84,6 @@ def _seconds(function: Callable[[], object], calls: int = 1) -> float:
     return (_now() - start) / calls
 
 
-def peak_flops(device: torch.device, *, size: int) -> dict[str, float]:
-    """How many operations a second (FLOP/s) the product of two square matrices gets, for each kind of number.
-
-    On a CPU, "float32" is the library that torch takes for products by default, and "float32, oneDNN" the other one,
-    where this torch has it; for GPUs there is float16 as well.
-    """
-    generator = torch.Generator().manual_seed(0)
-    square = torch.randn(size, size, generator=generator, dtype=torch.float64).to(device)
-    products = {}
-    for kind in (torch.float64, torch.float32, torch.bfloat16, *[torch.float16] * (device.type == "cuda")):
-        name, x = str(kind).removeprefix("torch."), square.to(kind)
-        products[name] = partial(F.linear, x, x)
-        if suits(x):
-            products[f"{name}, oneDNN"] = partial(product, x, x)
-    return {name: 2 * size**3 / seconds for name, seconds in benchmark(products).items()}
-
-
 def layer_parts(layer: EncoderLayer, x: Tensor) -> dict[str, Callable[[], list[Tensor]]]:
     """What a layer does with x, taken apart: functions that each do one part of it, on tensors of the right shapes.
 
@@ -136,21 +115,6 @@ def machine() -> str:
     name = found[1] if found else platform.processor() or platform.machine() or "an unknown processor"
     threads = torch.get_num_threads()
     return f"{' '.join(name.split())}, {threads} thread{'s'[: threads != 1]}, torch {torch.__version__}"
-
-
-def compiled(module: nn.Module, *inputs: Tensor) -> tuple[Callable[..., Tensor], str]:
-    """The module as torch.compile rewrites it, in one graph, and a sentence on how long that took.
-
-    Where it does not work, for want of a C++ compiler for instance, the module as it is, and a sentence that says so.
-    """
-    quick, start = torch.compile(module, fullgraph=True), time.perf_counter()
-    try:
-        with warnings.catch_warnings(), torch._inductor.config.patch(compile_threads=1), torch.no_grad():
-            warnings.simplefilter("ignore")  # torch's own deprecations
-            quick(*inputs)
-    except Exception as error:
-        return module, f"torch.compile does not work here ({type(error).__name__}); it needs a C++ compiler."
-    return quick, f"Compiled in {time.perf_counter() - start:.0f} seconds."
 
 
 @torch.no_grad()

@@ -2,8 +2,6 @@
 
 import math
 import mmap
-import re
-import shutil
 import time
 from functools import partial
 
@@ -15,12 +13,10 @@ from encoder_lib import EncoderLayer, attention, trace
 from encoder_lib.course.lab import timing
 from encoder_lib.course.lab.timing import (
     benchmark,
-    compiled,
     layer_parts,
     machine,
     new_pages,
     peak_bytes,
-    peak_flops,
     spread,
 )
 
@@ -106,28 +102,6 @@ def test_neither_time_nor_memory_is_spent_on_gradients():
 # What the races of the notebook are run with.
 
 
-def test_ceilings_are_operations_over_seconds(monkeypatch):
-    raced = {}
-
-    def one_second_each(functions):
-        raced.update(functions)
-        return dict.fromkeys(functions, 1.0)
-
-    monkeypatch.setattr(timing, "benchmark", one_second_each)
-    names = ["float64", "float32", "bfloat16"]
-    if timing.suits(torch.ones(1, dtype=torch.float32)):
-        names.insert(2, "float32, oneDNN")
-    before = torch.get_rng_state()
-    found = peak_flops(torch.device("cpu"), size=24)
-    assert torch.equal(torch.get_rng_state(), before)
-    assert found == dict.fromkeys(names, 2 * 24**3) and list(found) == names
-    exact = raced["float64"]()
-    for name, function in raced.items():
-        kind = getattr(torch, name.partition(",")[0])
-        assert function().dtype == kind and function().shape == (24, 24)
-        assert (function().double() - exact).abs().max() < 40 * 24 * torch.finfo(kind).eps
-
-
 @pytest.mark.parametrize("activation", ["relu", "gelu"])
 def test_the_parts_of_a_layer_do_what_the_layer_does(activation):
     layer, x = EncoderLayer(12, 3, 20, activation=activation), torch.randn(2, 5, 12)
@@ -156,29 +130,6 @@ def test_the_machine_is_named_as_the_system_names_it(monkeypatch):
     monkeypatch.setattr(timing.platform, "machine", lambda: "arm64")
     monkeypatch.setattr(timing.torch, "get_num_threads", lambda: 2)
     assert machine().startswith("arm64, 2 threads, torch ")
-
-
-def test_where_nothing_compiles_the_module_stays_and_a_sentence_says_so(monkeypatch):
-    def no_compiler(module, **options):
-        def fails(*inputs):
-            raise RuntimeError("no g++")
-
-        return fails
-
-    monkeypatch.setattr(torch, "compile", no_compiler)
-    layer = torch.nn.Linear(2, 2)
-    quick, said = compiled(layer, torch.ones(1, 2))
-    assert quick is layer
-    assert said == "torch.compile does not work here (RuntimeError); it needs a C++ compiler."
-
-
-@pytest.mark.long
-@pytest.mark.skipif(not (shutil.which("g++") or shutil.which("clang++")), reason="torch.compile wants a C++ compiler")
-def test_a_compiled_layer_computes_what_the_layer_does():
-    layer, x = EncoderLayer(16, 2, 32, activation="gelu").requires_grad_(False), torch.randn(2, 5, 16)
-    quick, said = compiled(layer, x)
-    assert quick is not layer and re.fullmatch(r"Compiled in \d+ seconds\.", said)
-    torch.testing.assert_close(quick(x), layer(x))
 
 
 # Memory.
