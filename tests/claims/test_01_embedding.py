@@ -305,6 +305,8 @@ def test_minilm_has_30522_pieces_and_cuts_longest_first(notebook):
         assert minilm.tokens(word) == ["[CLS]", *found, "[SEP]"]
     shown = notebook.prediction("new_word").result
     assert shown.loc["curiouser", "MiniLM"] == "curious ##er"
+    assert {"re", "do", "red"} <= known.keys() and minilm.tokens("redo")[1:-1] == ["red", "##o"]
+    assert minilm.tokens("hello🙂")[1:-1] == ["[UNK]"] and minilm.tokens("hello")[1:-1] == ["hello"]
 
 
 def test_unbelievably_is_cut_into_eight_pieces_here_and_five_there(notebook):

@@ -48,12 +48,6 @@ def test_each_layer_leaves_about_two_fifths_of_the_difference(notebook):
     assert 1e-12 < 0.4**30 < 1.2e-12, "a millionth of a millionth"
 
 
-def test_pytorch_draws_evenly_up_to_one_over_root_d():
-    torch.manual_seed(0)
-    matrix = nn.Linear(64, 64).weight.detach()
-    assert 0.124 < matrix.max() <= 1 / 8 and -0.124 > matrix.min() >= -1 / 8
-    assert matrix.square().mean() == pytest.approx(1 / (3 * 64), rel=0.05)
-
 
 def test_the_sums_keep_a_third_of_the_mean_square_and_relu_a_sixth():
     torch.manual_seed(0)
@@ -149,7 +143,8 @@ def test_gain_and_bias_start_at_1_and_0_and_are_the_same_for_all_tokens():
 
 
 def test_equal_numbers_give_nan_without_epsilon_and_0_with_it(notebook):
-    assert (LayerNorm(4)(torch.full((1, 4), 3.0)) == 0).all()
+    became = [str(x) for x in notebook.table("equal numbers become")["equal numbers become"]]
+    assert became == ["nan", *["0.00"] * 4] and len(notebook["epsilons"]) == 5
 
 
 def test_only_an_epsilon_far_below_the_variance_brings_the_token_to_spread_1(notebook):
@@ -254,14 +249,14 @@ def test_the_explorer_shows_what_its_fold_says():
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("seed", [1, 2])
+@pytest.mark.parametrize("seed", range(1, 8))
 def test_on_other_seeds_too_only_root_6_learns_without_a_norm_and_all_with_one(seed):
     def accuracies(norm):
         return [plain_stack_accuracy(norm=norm, factor=factor, seed=seed) for factor in (1, 6**0.5, 10)]
 
     plain, root_6, ten = accuracies("none")
-    assert root_6 > 0.9 and max(plain, ten) < 0.85
-    assert min(accuracies("layer norm") + accuracies("RMS norm")) >= 0.85
+    assert root_6 > 0.9 > max(plain, ten)
+    assert min(accuracies("layer norm") + accuracies("RMS norm")) > 0.8
 
 
 def test_the_stacks_that_are_trained_have_twelve_layers_and_32_numbers(notebook):
@@ -321,15 +316,14 @@ def test_doubled_parameters_halve_the_gradient_and_leave_the_output(notebook):
     torch.testing.assert_close(notebook["once"], 2 * notebook["twice"])
     once, twice = (notebook["differences"](factor, notebook["normalise"]) for factor in (1, 2))
     assert once == pytest.approx(twice, rel=1e-9)
+    matrix = torch.randn(8, 8)
+    steps = {}
+    for factor, gradient in ((1, 1.0), (2, 0.5)):  # the same direction, half as long for a matrix twice as large
+        for rule in (torch.optim.SGD, torch.optim.Adam):
+            weight = nn.Parameter(factor * matrix)
+            weight.grad = gradient * torch.ones(8, 8)
+            rule([weight], lr=0.01).step()
+            steps[rule, factor] = ((weight - factor * matrix).norm() / (factor * matrix).norm()).item()
+    for rule, share in ((torch.optim.SGD, 1 / 4), (torch.optim.Adam, 1 / 2)):
+        assert steps[rule, 2] / steps[rule, 1] == pytest.approx(share, rel=1e-4)
 
-
-def test_std_is_off_by_29_percent_at_two_numbers_and_less_than_1_at_64(notebook):
-    two, eight, many = notebook["ratios"]
-    assert round(two.item(), 3) == 0.707 and round(eight.item(), 3) == 0.935 and 0.99 < many < 1
-    for ratio, d in ((two, 2), (eight, 8), (many, 64)):
-        assert ratio == pytest.approx(math.sqrt((d - 1) / d), abs=1e-3)
-
-
-def test_in_float16_a_tiny_epsilon_is_zero_and_the_library_survives_it(notebook):
-    assert torch.tensor(1e-10, dtype=torch.float16) == 0 and torch.tensor(6e-8, dtype=torch.float16) > 0
-    assert torch.tensor(2e-8, dtype=torch.float16) == 0
