@@ -48,7 +48,6 @@ def test_each_layer_leaves_about_two_fifths_of_the_difference(notebook):
     assert 1e-12 < 0.4**30 < 1.2e-12, "a millionth of a millionth"
 
 
-
 def test_the_sums_keep_a_third_of_the_mean_square_and_relu_a_sixth():
     torch.manual_seed(0)
     x, matrix = torch.randn(2000, 64), (2 * torch.rand(2000, 64, 64) - 1) / 8
@@ -326,4 +325,3 @@ def test_doubled_parameters_halve_the_gradient_and_leave_the_output(notebook):
             steps[rule, factor] = ((weight - factor * matrix).norm() / (factor * matrix).norm()).item()
     for rule, share in ((torch.optim.SGD, 1 / 4), (torch.optim.Adam, 1 / 2)):
         assert steps[rule, 2] / steps[rule, 1] == pytest.approx(share, rel=1e-4)
-
