@@ -141,13 +141,13 @@ def test_undivided_hardly_any_gradient_gets_through_the_softmax_and_more_than_ha
 
 
 def slower_without(divided, undivided):
-    """Whether the losses with the root are near 0 from step 60 on, and those without far from it; and who looks."""
+    """Whether the losses with the root are near 0 from step 70 on, and those without are not; and who looks where."""
     (losses, wrong), (others, others_wrong) = divided, undivided
-    late, others_late = sum(losses[55:70]) / 15, sum(others[55:70]) / 15
-    return late < 0.1 < others_late and wrong < 0.5 < others_wrong
+    late, others_late = sum(losses[70:85]) / 15, sum(others[70:85]) / 15
+    return late < 0.05 < others_late and wrong < 0.5 < others_wrong
 
 
-def test_with_the_root_the_cards_learn_in_60_steps_and_without_they_are_slower(notebook):
+def test_with_the_root_the_cards_learn_in_70_steps_and_without_they_are_slower(notebook):
     assert all(map(slower_without, notebook["runs"]["with √K"], notebook["runs"]["without"]))
 
 
