@@ -157,7 +157,7 @@ def test_walks_do_as_well_after_one_step_and_after_twenty_and_not_between_and_ne
         walks = [principal_coordinates(torch.randn(256, 384).cumsum(dim=0), 8) for _ in range(20)]
         best = {s: min(unexplained(walk, s) for walk in walks) for s in (1, 5, 10, 20)}
         assert best[1] < 0.02 and best[5] > 2 * unexplained(main, 5) and best[10] > 1.4 * unexplained(main, 10)
-        assert best[20] < 1.1 * unexplained(main, 20)
+        assert 0.7 < best[20] / unexplained(main, 20) < 1.25
         assert min(find_clocks(walk)[0].wavelength for walk in walks) > 60
     assert notebook["quickest"] > 60
 
@@ -203,7 +203,7 @@ def test_numbers_of_an_embedding_have_size_1_and_of_the_sinusoids_0_7():
 @pytest.mark.parametrize("seed", [pytest.param(seed, marks=[pytest.mark.long] if seed else []) for seed in range(8)])
 def test_as_drawn_95_percent_with_loud_words_a_guess_with_quiet_positions_a_quarter(seed):
     assert reversal_accuracy(seed=seed) > 0.95
-    assert 0.095 < reversal_accuracy(words=8, seed=seed) < 0.135
+    assert 0.095 < reversal_accuracy(words=8, seed=seed) < 0.13
     assert reversal_accuracy(positions=1 / 8, seed=seed) == pytest.approx(0.24, abs=0.025)
     assert reversal_accuracy(words=8, scores=1 / 64, seed=seed) == pytest.approx(0.24, abs=0.04)
     assert reversal_accuracy(words=8, positions=8, seed=seed) < 0.2
