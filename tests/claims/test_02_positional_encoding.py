@@ -232,7 +232,7 @@ def test_the_turning_by_hand_matches_as_the_librarys_whose_pairs_begin_with_how_
     ours, theirs = notebook["turn"](x), RotaryPositionalEncoding(4)(x.unflatten(1, (2, 2)).flip(2).flatten(1))
     torch.testing.assert_close(ours, theirs.unflatten(1, (2, 2)).flip(2).flatten(1))
     torch.testing.assert_close(
-        RotaryPositionalEncoding(2, base=1)(torch.tensor([[1.0, 0], [1, 0]]))[1, 1], torch.tensor(1.0).sin()
+        RotaryPositionalEncoding(2)(torch.tensor([[1.0, 0], [1, 0]]))[1, 1], torch.tensor(1.0).sin()
     )
 
 
