@@ -1,14 +1,12 @@
 """What 02_positional_encoding says, one test a claim. Trainings stand for themselves on the seeds that they show."""
 
 import math
-import re
 
 import pytest
 import torch
 
 from encoder_lib import RotaryPositionalEncoding, alibi_bias, sinusoidal_table
-from encoder_lib.course import explore
-from encoder_lib.course.lab.clocks import principal_coordinates
+from encoder_lib.course.lab.clocks import find_clocks, principal_coordinates
 from encoder_lib.course.lab.ladder import deal
 from encoder_lib.course.lab.positions import copy_accuracy, reversal_accuracy
 from encoder_lib.model.embedding import TokenEmbedding
@@ -67,13 +65,11 @@ def test_four_bits_flip_from_7_to_8_and_one_from_8_to_9(notebook):
 # A wall of clocks
 
 
-def test_the_first_rows_of_two_clocks(notebook):
+def test_at_position_0_all_hands_point_to_the_right_and_the_table_holds_sine_before_cosine():
     rows = sinusoidal_table(8, 4)
     assert rows[0].tolist() == [0, 1, 0, 1]
     t = torch.arange(8).double()
     torch.testing.assert_close(rows, torch.stack([t.sin(), t.cos(), (t / 100).sin(), (t / 100).cos()], dim=1))
-    assert rows[:, 2].max() < 0.08, "clock 1 has hardly moved"
-    assert 6 < 2 * math.pi < 7
 
 
 def test_of_the_shifts_to_50_44_brings_clock_0_home_best_by_seven_turns_and_one_degree(notebook):
@@ -84,20 +80,30 @@ def test_of_the_shifts_to_50_44_brings_clock_0_home_best_by_seven_turns_and_one_
 # One matrix for all starts
 
 
-def test_the_best_matrix_is_a_rotation_of_each_clock(notebook):
+def test_the_best_matrix_is_a_rotation_of_each_clock_and_misses_nothing(notebook):
     shift, speed = notebook["shift"], 100 ** (-torch.arange(0, 6, 2) / 6)
-    turns = [torch.tensor([[a.cos(), a.sin()], [-a.sin(), a.cos()]]) for a in 5 * speed]
+    turns = [torch.tensor([[a.cos(), a.sin()], [-a.sin(), a.cos()]]) for a in speed]
     torch.testing.assert_close(shift, torch.block_diag(*turns), atol=1e-10, rtol=0)
     assert (
-        [round(x, 2) for x in shift[0, :2].tolist()] == [0.28, -0.96] == [round(math.cos(5), 2), round(math.sin(5), 2)]
+        [round(x, 2) for x in shift[0, :2].tolist()] == [0.54, 0.84] == [round(f(1), 2) for f in (math.cos, math.sin)]
     )
+    assert notebook["missed"].abs().max() < 1e-10
 
 
-def test_nothing_is_left_of_the_sines_and_of_random_numbers_more_than_everything(notebook):
-    assert notebook["unexplained"](sinusoidal_table(200, 6, base=100)) < 1e-20
-    for seed in range(3):
-        torch.manual_seed(seed)
-        assert notebook["unexplained"](torch.randn(200, 6)) > 1
+def test_other_steps_are_rotations_by_their_angles():
+    rows = sinusoidal_table(200, 6, base=100)
+    for s in (2, 5, 20):
+        move = torch.linalg.lstsq(rows[:100][:-s], rows[s:100]).solution.T
+        angles = s * 100 ** (-torch.arange(0, 6, 2) / 6)
+        turns = [torch.tensor([[a.cos(), a.sin()], [-a.sin(), a.cos()]]) for a in angles]
+        torch.testing.assert_close(move, torch.block_diag(*turns), atol=1e-8, rtol=0)
+
+
+def test_behind_matrices_of_its_own_the_distance_no_longer_decides_alone(notebook):
+    torch.manual_seed(0)
+    wide, (asking, answering) = notebook["wide"], torch.randn(2, 128, 128)
+    match = (wide @ asking) @ (wide @ answering).T
+    assert (match[5, 9] - match[105, 109]).abs() > 1
 
 
 def test_the_dot_product_depends_on_the_distance_alone(notebook):
@@ -134,29 +140,30 @@ def test_the_directions_do_not_depend_on_the_order(notebook):
     torch.testing.assert_close(shuffled.abs(), notebook["main"][order].abs())
 
 
-def test_one_matrix_explains_94_percent_of_minilm_less_of_walks_and_nothing_of_minilm_shuffled(notebook):
-    result = notebook.prediction("learned_table").result
-    assert cell(result, "MiniLM's rows", "left unexplained") == 0.06
-    assert cell(result, "the best of 20 walks", "left unexplained") > 0.06
-    assert abs(cell(result, "their median", "left unexplained") - 1 / 3) < 0.05
-    assert cell(result, "MiniLM's rows, shuffled", "left unexplained") > 1
-    for seed in range(3):
+def test_one_matrix_serves_minilm_for_a_few_steps_and_leaves_half_after_twenty(notebook):
+    shown = notebook.table("MiniLM's rows")
+    left = [cell(shown, f"{s} on", "MiniLM's rows") for s in (1, 5, 10, 20)]
+    assert left[0] < 0.005 and left[1] < 0.07 and left[2] < 0.19 and round(left[3], 1) == 0.5
+    assert all(cell(shown, f"{s} on", "MiniLM's, shuffled") > 1 for s in (1, 5, 10, 20))
+    for seed in range(8):
         torch.manual_seed(seed)
-        assert notebook["unexplained"](notebook["main"][torch.randperm(256)]) > 1
+        assert notebook["unexplained"](notebook["main"][torch.randperm(256)], 1) > 0.9
 
 
-def test_in_twenty_walks_nothing_turns_in_fewer_than_60_steps_and_all_hands_keep_their_length(notebook):
-    for walk in notebook["walks"]:
-        steps, kept = notebook["turns"](walk)
-        assert steps.min() > 60 and (kept > 0.99).all()
+def test_walks_do_as_well_after_one_step_and_after_twenty_and_not_between_and_never_turn_fast(notebook):
+    main, unexplained = notebook["main"], notebook["unexplained"]
+    for seed in range(8):
+        torch.manual_seed(seed)
+        walks = [principal_coordinates(torch.randn(256, 384).cumsum(dim=0), 8) for _ in range(20)]
+        best = {s: min(unexplained(walk, s) for walk in walks) for s in (1, 5, 10, 20)}
+        assert best[1] < 0.02 and best[5] > 2 * unexplained(main, 5) and best[10] > 1.4 * unexplained(main, 10)
+        assert 0.7 < best[20] / unexplained(main, 20) < 1.25
+        assert min(find_clocks(walk)[0].wavelength for walk in walks) > 60
     assert notebook["quickest"] > 60
 
 
-def test_the_block_of_five_steps_has_two_eigenvalues_of_size_1_that_turn_by_5_radians(notebook):
-    values = notebook["values"]
-    assert sorted(round(x, 2) for x in values.angle().tolist()) == [-1.28, 1.28]
-    torch.testing.assert_close(values.abs(), torch.ones(2))
-    assert round(5 - 2 * math.pi, 2) == -1.28
+def test_eight_directions_hold_85_percent(notebook):
+    assert round(notebook["held"].item(), 2) == 0.85
 
 
 def test_from_row_128_on_the_first_hand_is_longer(notebook):
@@ -164,36 +171,24 @@ def test_from_row_128_on_the_first_hand_is_longer(notebook):
     assert length[127:].mean() > 1.2 * length[:127].mean()
 
 
-def test_the_eigenvalues_of_minilm_are_the_clocks_that_are_drawn(notebook):
-    assert [round(x, 1) for x in notebook["of_minilm"].tolist()] == [5.7, 16.9, 53.6, 265.5]
-    torch.testing.assert_close(notebook["of_minilm"], torch.tensor([c.wavelength for c in notebook["clocks"]]))
-    assert (notebook["kept_by_minilm"] > 0.9955).all() and (notebook["kept_by_walk"] > 0.99).all()
-    assert notebook["of_walk"].min() > 60
+def test_minilm_has_hands_of_5_7_and_16_9_and_53_6_steps(notebook):
+    assert [round(clock.wavelength, 1) for clock in notebook["clocks"][:3]] == [5.7, 16.9, 53.6]
+    step = torch.linalg.lstsq(notebook["main"][:-1], notebook["main"][1:]).solution
+    angles = torch.linalg.eigvals(step).angle()
+    quickest = angles.sort(descending=True).values[:2]
+    torch.testing.assert_close(2 * torch.pi / quickest, torch.tensor([c.wavelength for c in notebook["clocks"][:2]]))
 
 
-def test_three_hands_go_round_and_the_fourth_does_not_come_round(notebook):
-    turns = []
-    for clock in notebook["clocks"]:
+def test_the_first_two_hands_go_round_many_times_and_draw_rings_and_a_shuffled_table_a_cloud(notebook):
+    for clock, least in zip(notebook["clocks"], (40, 14), strict=False):
         angle = torch.atan2(clock.hand[:, 1], clock.hand[:, 0])
         turned = (angle.diff() + math.pi) % (2 * math.pi) - math.pi
-        turns.append(abs(turned.sum().item()) / (2 * math.pi))
-    assert turns[0] > 40 and turns[1] > 14 and turns[2] > 4 and turns[3] < 1
-    spread = [(clock.hand.norm(dim=1).std()).item() for clock in notebook["clocks"]]
-    assert spread[3] == max(spread), "the fourth is the worst ring"
-
-
-def test_row_127_stands_furthest_from_its_neighbours(notebook):
-    learned = notebook["learned"]  # positions 1 to 256
-    steps = learned.diff(dim=0).norm(dim=1)  # entry i: from position i + 1 to i + 2
-    assert sorted((steps.topk(2).indices + 1).tolist()) == [126, 127]
-
-
-def test_a_base_of_147_makes_the_slowest_of_four_clocks_take_265_steps_and_10000_makes_it_6283(notebook):
-    slowest = round(notebook["clocks"][-1].wavelength)
-    words = explore.positional(length=64, d_model=8, base=147).description
-    longest = float(re.search(r"from 6.3 to ([\d,.]+) positions", words).group(1).replace(",", ""))
-    assert slowest == 265 == round(longest)
-    assert "to 6,283.2 positions" in explore.positional(length=64, d_model=8, base=10_000).description
+        assert abs(turned.sum().item()) / (2 * math.pi) > least
+        assert clock.hand.norm(dim=1).min() > 0.3, "a ring has a hole"
+    for seed in range(8):
+        torch.manual_seed(seed)
+        found = find_clocks(notebook["main"][torch.randperm(256)])
+        assert all(clock.hand.norm(dim=1).min() < 0.2 for clock in found), "a cloud has none"
 
 
 # How loud should a position be?
@@ -205,21 +200,14 @@ def test_numbers_of_an_embedding_have_size_1_and_of_the_sinusoids_0_7():
     assert round(sinusoidal_table(16, 64).square().mean().sqrt().item(), 1) == 0.7
 
 
-def test_as_drawn_98_percent_with_loud_words_a_guess_with_quiet_positions_a_quarter(notebook):
-    shares = notebook["letters_right"]
-    assert shares["as drawn"] == pytest.approx(0.98, abs=0.01)
-    assert shares["words × 8"] < 0.15
-    assert shares["positions / 8"] == pytest.approx(0.25, abs=0.03)
-
-
-@pytest.mark.long
-def test_another_random_start_gives_nearly_the_same():
-    assert reversal_accuracy(seed=1) == pytest.approx(0.98, abs=0.015)
-    assert reversal_accuracy(words=8, seed=1) < 0.15
-    assert reversal_accuracy(positions=1 / 8, seed=1) == pytest.approx(0.25, abs=0.03)
-    assert reversal_accuracy(words=8, positions=8, scores=1 / 64, seed=1) > 0.96
-    assert reversal_accuracy(words=8, scores=1 / 64, seed=1) < 0.3
-    assert reversal_accuracy(words=8, positions=8, seed=1) < 0.15
+@pytest.mark.parametrize("seed", [pytest.param(seed, marks=[pytest.mark.long] if seed else []) for seed in range(8)])
+def test_as_drawn_95_percent_with_loud_words_a_guess_with_quiet_positions_a_quarter(seed):
+    assert reversal_accuracy(seed=seed) > 0.95
+    assert 0.095 < reversal_accuracy(words=8, seed=seed) < 0.13
+    assert reversal_accuracy(positions=1 / 8, seed=seed) == pytest.approx(0.24, abs=0.025)
+    assert reversal_accuracy(words=8, scores=1 / 64, seed=seed) == pytest.approx(0.24, abs=0.04)
+    assert reversal_accuracy(words=8, positions=8, seed=seed) < 0.2
+    assert reversal_accuracy(words=8, positions=8, scores=1 / 64, seed=seed) > 0.94
 
 
 def test_tied_rows_are_drawn_small_and_multiplied_back():
@@ -239,20 +227,13 @@ def test_turned_words_match_by_the_steps_between_them_and_tell_right_from_left(n
     assert (match - match.T).abs().max() > 0.1
 
 
-def test_the_block_follows_from_the_addition_formulas(notebook):
-    a, b = torch.tensor(0.7), torch.tensor(5.0)
-    block = notebook["shift"][:2, :2]
-    torch.testing.assert_close(block @ torch.stack([a.sin(), a.cos()]), torch.stack([(a + b).sin(), (a + b).cos()]))
-
-
-def test_the_turning_by_hand_matches_as_the_librarys(notebook):
+def test_the_turning_by_hand_matches_as_the_librarys_whose_pairs_begin_with_how_far_right(notebook):
     x = torch.randn(5, 4)
-    ours, theirs = notebook["turn"](x), RotaryPositionalEncoding(4)(x)
-    torch.testing.assert_close(ours @ ours.T, theirs @ theirs.T)
-
-
-def test_base_16_and_a_width_of_8_make_each_clock_half_as_quick():
-    assert 16 ** (-2 / 8) == 1 / 2
+    ours, theirs = notebook["turn"](x), RotaryPositionalEncoding(4)(x.unflatten(1, (2, 2)).flip(2).flatten(1))
+    torch.testing.assert_close(ours, theirs.unflatten(1, (2, 2)).flip(2).flatten(1))
+    torch.testing.assert_close(
+        RotaryPositionalEncoding(2)(torch.tensor([[1.0, 0], [1, 0]]))[1, 1], torch.tensor(1.0).sin()
+    )
 
 
 def test_only_alibi_notices_a_swap_and_not_the_mirror(notebook):
@@ -280,10 +261,16 @@ def test_rotary_carries_on_and_sinusoids_fall_to_a_fifth(notebook):
 
 
 @pytest.mark.long
-def test_another_training_of_rotary_and_sinusoids_ends_the_same_way():
-    rotary, sinusoidal = (100 * copy_accuracy(kind, seed=1) for kind in ("rotary", "sinusoidal"))
-    assert rotary[3:].min() > 98 and sinusoidal[3:16].min() > 90
-    assert 16 < sinusoidal[16:].mean() < 23 and sinusoidal[54] < 25
+@pytest.mark.parametrize("seed", range(8))
+def test_every_training_of_rotary_and_sinusoids_ends_the_same_way_on_64_letters(seed):
+    rotary, sinusoidal = (100 * copy_accuracy(kind, seed=seed) for kind in ("rotary", "sinusoidal"))
+    assert rotary[3:].nanmean() > 97 and rotary[54] > 95
+    assert sinusoidal[3:16].min() > 90 and 14 < sinusoidal[16:].mean() < 25
+
+
+def test_on_1024_letters_some_of_eight_rotary_models_copy_nearly_all_and_others_half_or_less(notebook):
+    far = torch.tensor(list(notebook["far"].values()))
+    assert far.max() > 94 and (far > 90).sum() >= 2 and (far < 55).sum() >= 2 and len(far) == 8
 
 
 def test_the_learned_table_copies_to_its_end_and_stops(notebook):
@@ -294,11 +281,6 @@ def test_the_learned_table_copies_to_its_end_and_stops(notebook):
 def test_a_distance_alone_does_not_tell_three_back_from_three_ahead():
     bias = alibi_bias(1, 10, 10)[0]
     assert bias[5, 2] == bias[5, 8]
-
-
-def test_one_word_against_itself_is_turned_the_same_on_both_sides(notebook):
-    dogs = notebook["turn"](notebook["x"][0].expand(6, 4))
-    torch.testing.assert_close(dogs @ dogs.T, (dogs @ dogs.T).T)
 
 
 # The ladder
@@ -322,29 +304,6 @@ def test_the_place_of_a_card_says_nothing_about_its_answer():
 
 def test_divided_by_64_only_the_proportion_counts_and_undivided_the_model_guesses(notebook):
     shares = notebook["letters_right"]
-    drowned, both = shares["words × 8, scores / 64"], shares["both × 8, scores / 64"]
-    assert min(both, shares["positions × 8, scores / 64"]) > 0.96
-    assert both == pytest.approx(shares["as drawn"], abs=0.01)
-    assert drowned == pytest.approx(shares["positions / 8"], abs=0.03)
-    assert shares["both × 8"] < 0.15
-
-
-def test_read_literally_the_formula_fails_the_test(notebook):
-    assert notebook["unexplained"](notebook["literal"]) > 0.3
-    assert notebook["unexplained"](sinusoidal_table(200, 4)) < 1e-20
-
-
-def test_no_two_of_2000_rows_collide_and_all_have_length_8(notebook):
-    assert round(notebook["apart"].min().item(), 2) == 1.95
-    torch.testing.assert_close(notebook["length"], torch.full((2000,), 8.0).double())
-
-
-def test_rotary_and_alibi_draw_even_stripes_and_the_others_do_not(notebook):
-    turned, word, sines, random = (notebook[name] for name in ("turned", "word", "sines", "random"))
-    even = [turned @ turned.T, word @ word.T / 8 + alibi_bias(1, 48, 48)[0]]
-    uneven = [sines @ sines.T, random @ random.T]
-    for scores in even:
-        torch.testing.assert_close(scores[1:, 1:], scores[:-1, :-1])
-    for scores in uneven:
-        assert (scores[1:, 1:] - scores[:-1, :-1]).abs().max() > 1
-    assert alibi_bias(1, 2, 2)[0, 0, 1] == -1 / 256
+    assert shares["both × 8, scores / 64"] == pytest.approx(shares["as drawn"], abs=0.02)
+    assert shares["words × 8, scores / 64"] == pytest.approx(shares["positions / 8"], abs=0.04)
+    assert shares["both × 8"] < 0.2

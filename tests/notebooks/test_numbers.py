@@ -20,7 +20,6 @@ EXCEPTIONS = {  # notebook -> numbers that stand nowhere else, and why
         "47": "three back from 50",
         "15": "the last of 16 rows",
     },
-    "04_attention": {"72": HEADS, "50": "read off a picture, and bounded from step 60 on"},
     "05_feed_forward": {"400": STEPS} | dict.fromkeys(("1,024", "2,048", "4,096", "5.12", "4.92", "4.75"), PAPER),
     "09_pretrained": {"511": "the last of 512 positions"},
 }
