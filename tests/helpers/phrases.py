@@ -106,7 +106,6 @@ PHRASES = {
     "man_bites_dog": (r"0\.98", r"nearly the same", r"little of who"),
     "clinic_curves": (r"less than 0\.1", r"95 %", r"both (encoders|cuts) (learn|then)", r"a little later"),
     "clinic_enough": (r"three (of the five|tests)", r"none of these three", r"not all\. together", r"alone, parity"),
-    "clinic_spread": (r"0\.005", r"a thousandth"),
     "crossing": (r"2,304", r"2304", r"2d \+ f", r"one ninth"),
     "scores_memory": (r"16 times", r"\b12\.58", r"0\.79", r"scores .* as t²", r"grows? with t²"),
     "online_total": (r"1\.2034", r"one factor", r"missing to 5", r"e to the 3 − 5", r"shrink", r"online softmax"),
