@@ -6,11 +6,11 @@ import torch.nn.functional as F
 
 from encoder_lib import (
     EncoderLayer,
-    LayerNorm,
     MultiHeadAttention,
     TransformerEncoder,
     attention,
     from_torch,
+    masked_softmax,
     sinusoidal_table,
 )
 from encoder_lib.course.checks import clinic
@@ -19,13 +19,14 @@ from encoder_lib.seeded import seeded
 
 pytestmark = pytest.mark.long  # the notebook takes half a minute
 
-SEEDS = (0, 1, 2)
-NAMES = ["repeats", "parameters", "invariances", "sizes, types", "parity"]
+SEEDS = range(8)
+NAMES = ["repeats", "parameters", "invariances", "sizes_and_types", "parity"]
+CASES = range(1, 13)
 
 
 def row(notebook, case):
     """Which tests notice a case."""
-    return [name for name, noticed in zip(NAMES, notebook["noticed"][case - 1].tolist(), strict=True) if noticed]
+    return [name for name, noticed in notebook["noticed"].iloc[case - 1].items() if noticed]
 
 
 # Two ways to cut
@@ -33,17 +34,27 @@ def row(notebook, case):
 
 @pytest.mark.parametrize("seed", SEEDS)
 def test_both_curves_end_near_0_with_more_than_95_percent_and_sixteen_sound_heads_are_late_too(notebook, seed):
-    """From 2.4 to less than 0.1, B's later, and with sixteen heads a dozen steps later."""
+    """B and sixteen heads are later than A, by a dozen steps or more."""
     cuts = notebook["cut_a"], notebook["cut_b"], lambda x, n_heads: notebook["cut_a"](x, 16)
     (losses_a, right_a), (losses_b, right_b), (losses_16, right_16) = (
         clinic.train(clinic.cut_with(cut), seed=seed) for cut in cuts
     )
     for losses in (losses_a, losses_b):
-        assert len(losses) == 120 and 2.35 < losses[0] < 2.55 and losses[-10:].max() < 0.1
-    assert (losses_b < 1).nonzero()[0] > (losses_a < 1).nonzero()[0] + 5
+        assert len(losses) == 120 and losses[-10:].max() < 0.1
     assert min(right_a, right_b, right_16) > 0.95
-    first_a, first_16 = ((losses < 1).nonzero()[0].item() for losses in (losses_a, losses_16))
-    assert 9 <= first_16 - first_a <= 15
+    first_a, first_b, first_16 = ((losses < 1).nonzero()[0].item() for losses in (losses_a, losses_b, losses_16))
+    assert min(first_b, first_16) >= first_a + 5
+
+
+def test_what_is_trained_has_one_layer_of_four_heads_32_numbers_wide_and_reads_64_sequences_a_step(notebook):
+    met = set()
+
+    def cut(x, n_heads):
+        met.add((*x.shape, n_heads))
+        return notebook["cut_a"](x, n_heads)
+
+    clinic.train(clinic.cut_with(cut), steps=1)
+    assert (64, 8, 32, 4) in met
 
 
 def test_only_as_last_row_changes_and_in_b_none_of_head_1_and_two_of_head_2(notebook):
@@ -139,12 +150,6 @@ def test_a_norm_whose_gains_are_1_leaves_numbers_with_mean_0(notebook):
     assert clinic.SOUND().eval()(notebook["ids"]).mean(dim=-1).abs().max() < 1e-14
 
 
-def test_the_helper_returns_a_single_number_and_the_cuts_are_made_with_two_heads(notebook):
-    assert notebook["another_order"](clinic.SOUND).shape == ()
-    for cut in ("a", "b"):
-        assert notebook[cut]().n_heads == 2 and notebook[cut]().embedding.token.d_model == 6
-
-
 def test_patient_3_hides_a_sentence_without_padding_altogether(notebook):
     """On its own the second sentence has no padding, and is hidden altogether; in company it sees padding alone."""
     alone = clinic.patient(3)().eval()(notebook["ids"][1:, :3])
@@ -172,11 +177,12 @@ def test_with_three_more_columns_of_padding_b_moves_by_1_1_and_a_does_not(notebo
         assert least <= change[real].abs().max() < most
 
 
-def test_bs_border_lies_farther_back_in_a_longer_sentence(notebook):
-    """The last token of which head 1 gets a number."""
-    for length, last in ((4, 1), (8, 3), (12, 5)):
-        x = torch.arange(float(length)).repeat_interleave(6).view(1, length, 6)
-        assert notebook["cut_b"](x, 2)[0, 0].max() == last
+def test_of_11_tokens_others_arrive_in_a_head_and_3_6_and_9_are_torn_in_two(notebook):
+    assert torch.equal(notebook["held"](8), 32 * torch.eye(4, dtype=torch.long).repeat_interleave(2, dim=1))
+    held = notebook["held"](11)
+    assert [t + 1 for t in range(11) if (held[:, t] > 0).sum() == 2] == [3, 6, 9] and (held.sum(dim=0) == 32).all()
+    heads = notebook["cut_a"](torch.arange(11.0)[None, :, None].expand(1, 11, 32), 4)
+    assert torch.equal(heads[0, :, :, 0], torch.arange(11.0).expand(4, 11))  # A's heads get some of every token
 
 
 def test_a_quarter_of_each_new_vector_comes_from_tokens_1_and_2_and_the_next_from_3_and_4(notebook):
@@ -194,7 +200,7 @@ def test_a_quarter_of_each_new_vector_comes_from_tokens_1_and_2_and_the_next_fro
 
 def test_a_sentence_on_its_own_comes_out_differently_of_a_patient_that_looks_at_padding(notebook):
     """Padding that stays beside the sentence would hide what it does."""
-    found = notebook["invariances"](clinic.patient(16))
+    found = notebook["invariances"](clinic.patient(11))
     assert found["on its own"] > 0.01
 
 
@@ -251,17 +257,10 @@ def test_a_sine_and_its_cosine_turn_at_different_speeds(notebook):
     assert torch.allclose(right[:, 0::2].square() + right[:, 1::2].square(), torch.ones(()))
 
 
-def test_pytorchs_parameters_are_33_tensors_in_the_order_of_ours(notebook):
-    shapes = [tuple(p.shape) for p in clinic.SOUND().parameters()]
-    given = [notebook["words"], *from_torch(notebook["theirs"]).parameters()]
-    assert shapes == [tuple(p.shape) for p in given]
-    pairs = zip(notebook["model"].parameters(), given, strict=True)
-    assert all(torch.equal(ours, value) for ours, value in pairs)
-
-
-def test_pytorch_keeps_queries_keys_and_values_in_one_matrix_of_18_rows(notebook):
-    shapes = [tuple(p.shape) for p in notebook["theirs"].parameters()]
-    assert shapes[0] == (18, 6) and len(shapes) < 32
+def test_with_a_table_of_words_the_twins_parameters_are_as_many_as_ours_and_of_the_same_shapes(notebook):
+    model, theirs = clinic.SOUND(), clinic.SOUND.twin()
+    given = [notebook["share_parameters"](model, theirs), *from_torch(theirs).parameters()]
+    assert all(torch.equal(ours, value) for ours, value in zip(model.parameters(), given, strict=True))
 
 
 def test_two_programs_agree_to_some_fifteen_digits(notebook):
@@ -270,11 +269,9 @@ def test_two_programs_agree_to_some_fifteen_digits(notebook):
 
 def test_in_float32_rounding_leaves_much_more(notebook):
     model, theirs = clinic.SOUND().eval().float(), clinic.SOUND.twin().float()
-    given = [notebook["words"].float(), *from_torch(theirs).parameters()]
-    for ours, value in zip(model.parameters(), given, strict=True):
-        ours.data.copy_(value)
+    words = notebook["share_parameters"](model, theirs).float()
     ids, real = notebook["ids"], notebook["real"]
-    x = notebook["words"][ids].float() + sinusoidal_table(5, 6).float()
+    x = words[ids] + sinusoidal_table(5, 6).float()
     off = (model(ids) - theirs(x, src_key_padding_mask=~real))[real].abs().max().item()
     assert 2e-7 < off < 2e-6
 
@@ -284,8 +281,9 @@ def test_the_wallpaper_is_off_by_0_16_in_numbers_of_size_1_or_2(notebook):
     assert torch.equal(notebook["wallpaper"], notebook["position_table"](50, 32))  # which nobody has mended here
     mended = notebook["parity"](clinic.patient(5, lambda length, d_model: sinusoidal_table(length, d_model)))
     assert mended["beside PyTorch's"].detach() < 1e-14
-    x = notebook["words"][notebook["ids"]] + sinusoidal_table(5, 6)
-    sizes = clinic.SOUND.twin()(x).abs()
+    twin = clinic.SOUND.twin()
+    x = notebook["share_parameters"](clinic.SOUND(), twin)[notebook["ids"]] + sinusoidal_table(5, 6)
+    sizes = twin(x).abs()
     assert 1 < sizes.mean() < 2 and sizes.max() < 2.5
 
 
@@ -323,7 +321,7 @@ def test_a_piece_that_calls_its_matrices_otherwise_is_copied_all_the_same(notebo
         def forward(self, x):
             return self.down(self.up(x).relu())
 
-    build = clinic.patient(6, Other)
+    build = rounds.patients.inject_feed_forward(Other)
     assert not clinic.notices(notebook["parity"], build)
     with pytest.raises(RuntimeError, match="Missing key"):
         build().encoder.load_state_dict(from_torch(build.twin()).state_dict())
@@ -333,85 +331,66 @@ def test_a_piece_that_calls_its_matrices_otherwise_is_copied_all_the_same(notebo
 
 
 def test_three_tests_are_enough_and_none_of_them_can_be_spared(notebook):
-    noticed = notebook["noticed"]
-    assert noticed.any(dim=1).all() and not noticed.all(dim=0).any()
-    chosen = noticed[:, [NAMES.index(name) for name in ("parity", "sizes, types", "parameters")]]
+    noticed = torch.tensor(notebook["noticed"].to_numpy())
+    assert noticed.shape == (12, 5) and noticed.any(dim=1).all() and not noticed.all(dim=0).any()
+    chosen = noticed[:, [NAMES.index(name) for name in ("parity", "sizes_and_types", "parameters")]]
     assert chosen.any(dim=1).all()
-    for left_out in range(3):
-        assert not chosen[:, [i for i in range(3) if i != left_out]].any(dim=1).all()
     assert all(not noticed[:, [i, j]].any(dim=1).all() for i in range(5) for j in range(5))
+    assert noticed.sum(dim=0).argmax() == NAMES.index("parity")
 
 
-def test_three_faults_stop_the_model_as_soon_as_it_reads_ids_and_then_no_test_gets_an_answer(notebook):
-    full = [case for case in range(1, 21) if row(notebook, case) == NAMES]
-    assert full == [6, 9, 15]
+def test_two_faults_stop_the_model_as_soon_as_it_reads_ids_and_then_no_test_gets_an_answer(notebook):
+    full = [case for case in CASES if row(notebook, case) == NAMES]
+    assert full == [7, 10]
     for case in full:
-        with pytest.raises((AttributeError, RuntimeError, ValueError)):
+        with pytest.raises((RuntimeError, ValueError)):
             clinic.patient(case)().eval()(notebook["ids"])
-    for case in set(range(1, 21)) - set(full):
+    for case in set(CASES) - set(full):
         clinic.patient(case)().eval()(notebook["ids"])
 
 
-def test_in_rows_2_and_12_and_in_the_full_ones_parity_stops_before_a_number_is_compared(notebook):
+def test_in_row_2_and_in_the_full_ones_parity_stops_before_a_number_is_compared(notebook):
     stopped = []
-    for case in range(1, 21):
+    for case in CASES:
         with seeded(0), rounds.in_float64():
             try:
                 notebook["parity"](clinic.patient(case))
             except (RuntimeError, ValueError):
                 stopped.append(case)
-    assert stopped == [2, 6, 9, 12, 15]
-    for case in (2, 12):
-        with pytest.raises((RuntimeError, ValueError), match=r"zip|must match"):
-            notebook["share_parameters"](clinic.patient(case)(), clinic.SOUND.twin())
+    assert stopped == [2, 7, 10]
+    with pytest.raises((RuntimeError, ValueError), match=r"zip|must match"):
+        notebook["share_parameters"](clinic.patient(2)(), clinic.SOUND.twin())
 
 
-def test_row_3_is_yellow_under_repeats_for_nan_minus_nan_is_nan(notebook):
-    assert "repeats" in row(notebook, 3) and notebook["repeats"](clinic.patient(3))["asked twice"].isnan()
-    model = clinic.patient(3)().eval()
-    one, other = model(notebook["ids"]), model(notebook["ids"])
-    assert torch.allclose(one, other, equal_nan=True)
-
-
-def test_row_12_is_dark_under_parameters_though_training_never_reaches_its_layers(notebook):
-    assert "parameters" not in row(notebook, 12)
-    attention_of = clinic.patient(12)().encoder.layers[0].attention
-    assert not list(attention_of.inner.parameters())
-
-
-def test_what_passes_parity_by_and_what_it_alone_notices_and_what_is_left_to_the_invariances_without_it(notebook):
-    passed = [case for case in range(1, 21) if "parity" not in row(notebook, case)]
-    assert [row(notebook, case) for case in passed] == [["sizes, types"]] * 4 + [["parameters"]]
-    assert rounds.CASES[passed[-1] - 1].title == "Padding that says something"
-    assert [case for case in range(1, 21) if row(notebook, case) == ["parity"]] == [5, 18, 19, 20]
-    single = sorted(row(notebook, case)[0] for case in range(1, 21) if len(row(notebook, case)) == 1)
-    assert single == ["parameters"] + ["parity"] * 4 + ["sizes, types"] * 4
-    others = [[name for name in row(notebook, case) if name != "parity"] for case in range(1, 21)]
-    assert [case for case, names in enumerate(others, start=1) if names == ["invariances"]] == [14, 16, 17]
+def test_what_passes_parity_by_and_what_one_alone_notices_and_what_is_left_to_the_invariances_without_it(notebook):
+    passed = {case: row(notebook, case) for case in CASES if "parity" not in row(notebook, case)}
+    assert passed == {4: ["sizes_and_types"], 6: ["sizes_and_types"], 8: ["parameters"]}
+    assert rounds.CASES[7].title == "Padding that says something"
+    single = sorted(row(notebook, case)[0] for case in CASES if len(row(notebook, case)) == 1)
+    assert single == ["parameters"] + ["parity"] * 2 + ["sizes_and_types"] * 2
+    others = [[name for name in row(notebook, case) if name != "parity"] for case in CASES]
+    assert [case for case, names in enumerate(others, start=1) if names == ["invariances"]] == [9, 11]
 
 
 def test_what_each_test_is_blind_to(notebook):
-    """The last column of the table of tests, a case for each row."""
-    wrong_each_time, wrong_numbers, unscaled = 5, 5, 19
-    assert "repeats" not in row(notebook, wrong_each_time) and "sizes, types" not in row(notebook, wrong_numbers)
-    assert "parameters" not in row(notebook, 12) and "invariances" not in row(notebook, unscaled)
-    copied_over, never_asked = 13, (4, 7, 8)
+    """The last column of the table of tests, a case for each row; of the wallpaper the four others say nothing."""
+    wallpaper, another_x = 5, 12
+    assert row(notebook, wallpaper) == row(notebook, another_x) == ["parity"]
+    copied_over, never_asked = 8, (4, 6)
     assert all("parity" not in row(notebook, case) for case in (copied_over, *never_asked))
-    finite = clinic.patient(wrong_numbers)().eval()(notebook["ids"])
-    assert finite.isfinite().all()
+    assert clinic.patient(wallpaper)().eval()(notebook["ids"]).isfinite().all()
 
 
-def test_more_padding_notices_eight_which_invariances_has_noticed_and_14_besides(notebook):
+def test_more_padding_notices_five_which_invariances_has_noticed_and_9_besides(notebook):
     def more_padding(build):
         model = build().eval()
         change = model(F.pad(notebook["ids"], (0, 3)))[:, :5] - model(notebook["ids"])
         return {"more padding": change[notebook["real"]].abs().max()}
 
     assert clinic.check_more_padding(more_padding).correct
-    own, invariances = clinic.fault_matrix([more_padding, notebook["invariances"]]).T
-    eight = [case for case in range(1, 21) if own[case - 1]]
-    assert eight == [1, 3, 6, 9, 12, 15, 16, 17]
-    assert sorted([*eight, 14]) == [case for case in range(1, 21) if invariances[case - 1]]
+    found = clinic.fault_matrix([more_padding, notebook["invariances"]])
+    own, invariances = ([case for case in CASES if found[name].iloc[case - 1]] for name in found)
+    assert own == [1, 3, 7, 10, 11] and invariances == sorted([*own, 9])
 
 
 def test_a_bias_of_0_that_is_forgotten_is_not_found_out():
@@ -431,8 +410,8 @@ def test_a_bias_of_0_that_is_forgotten_is_not_found_out():
 
 def test_the_picture_is_the_matrix_with_a_title_for_each_row(notebook):
     ax = notebook.prediction("clinic_enough").result
-    assert torch.equal(torch.as_tensor(ax.images[0].get_array().data) == 1, notebook["noticed"])
-    assert [label.get_text() for label in ax.get_yticklabels()] == clinic.TITLES
+    assert (ax.images[0].get_array().data == notebook["noticed"].to_numpy()).all()
+    assert [label.get_text() for label in ax.get_yticklabels()] == list(notebook["noticed"].index)
 
 
 # An encoder of one's own
@@ -539,20 +518,15 @@ def test_pytorchs_layers_begin_as_copies_with_the_attentions_biases_at_0_and_gai
 # The other cases
 
 
-def test_float16_has_no_minus_a_billion_and_ends_at_65504_and_1e_10_is_zero_in_it():
-    assert torch.finfo(torch.float16).max == 65504
-    with pytest.raises(RuntimeError, match="overflow"):
-        torch.zeros(1, dtype=torch.float16).masked_fill(torch.tensor([True]), -1e9)
-    assert torch.tensor(1e-10, dtype=torch.float16) == 0 and torch.tensor(1e-5, dtype=torch.float16) > 0
-
-
-def test_a_softmax_over_minus_infinity_is_nan_and_over_a_finite_fill_a_plain_mean():
-    assert torch.full((2,), -torch.inf).softmax(0).isnan().all()
-    assert torch.full((2,), torch.finfo(torch.float64).min).softmax(0).tolist() == [0.5, 0.5]
+def test_a_softmax_over_minus_infinity_is_nan_and_where_one_may_be_seen_it_is_right_and_ours_gives_zeros():
+    nobody, scores = torch.tensor([False, False]), torch.zeros(2)
+    assert scores.masked_fill(~nobody, -torch.inf).softmax(0).isnan().all()
+    assert scores.masked_fill(torch.tensor([False, True]), -torch.inf).softmax(0).tolist() == [1, 0]
+    assert masked_softmax(scores, nobody).tolist() == [0, 0]
 
 
 def test_a_sentence_of_eight_tokens_with_eight_numbers_runs_where_ids_are_added(notebook):
-    embedding = rounds.CASES[8].piece(11, 8)
+    embedding = rounds.CASES[6].piece(11, 8)
     assert embedding(torch.ones(1, 8, dtype=torch.long)).shape == (1, 8, 8)
     with pytest.raises(RuntimeError, match="must match the size"):
         embedding(torch.ones(2, 5, dtype=torch.long))
@@ -566,25 +540,8 @@ def test_a_layer_with_biases_makes_a_key_and_a_value_even_of_zeros():
 
 def test_a_row_drawn_by_xavier_stays_for_ever(notebook):
     with seeded(0):
-        words = rounds.CASES[12].piece(5, 2, 0)
+        words = rounds.CASES[7].piece(5, 2, 0)
     before = words.table.weight[0].clone()
     words(torch.tensor([[0, 1]])).sum().backward()
     torch.optim.SGD(words.parameters(), lr=1.0).step()
     assert before.abs().min() > 0 and torch.equal(words.table.weight[0], before)
-
-
-def test_the_broken_norm_is_off_by_0_2_at_4_numbers_and_by_0_005_at_512(notebook):
-    errors = [float(error) for error in notebook["errors"]]
-    assert 0.2 < errors[0] < 0.25 and 0.004 < errors[-1] < 0.006 and errors == sorted(errors, reverse=True)
-    with seeded(0):
-        assert 4 < F.layer_norm(torch.randn(2000, 512), (512,)).abs().max() < 6
-
-
-def test_its_factor_is_the_root_of_d_minus_1_over_d_and_with_one_number_it_is_nan():
-    for width in (4, 512):
-        with seeded(0):
-            x = torch.randn(3, width)
-        mended = LayerNorm(width)(x).detach()
-        assert torch.allclose(rounds.CASES[19].piece(x), mended * ((width - 1) / width) ** 0.5, atol=1e-4)
-    with pytest.warns(UserWarning, match="degrees of freedom"):
-        assert rounds.CASES[19].piece(torch.ones(1, 1)).isnan().all()

@@ -11,7 +11,7 @@ import nbformat
 
 RULES = []
 EXERCISES = (2, 4)  # of a notebook, from the fewest to the most
-EXERCISES_OF = {"10_debugging_clinic": (15, 25), "12_build_your_own": (10, 10)}
+EXERCISES_OF = {"10_debugging_clinic": (10, 15), "12_build_your_own": (10, 10)}
 WIDGET_VIEW = "application/vnd.jupyter.widget-view+json"
 IMAGES = ("image/png", "image/jpeg", "image/svg+xml", "image/gif")
 MAX_BYTES = 500_000

@@ -137,7 +137,6 @@ PHRASES = {
     "man_bites_dog": (r"0\.98", r"nearly the same", r"little of who"),
     "clinic_curves": (r"less than 0\.1", r"95 %", r"both (encoders|cuts) (learn|then)", r"a little later"),
     "clinic_enough": (r"three (of the five|tests)", r"none of these three", r"not all\. together", r"alone, parity"),
-    "clinic_spread": (r"0\.005", r"a thousandth"),
     "crossing": (r"2,304", r"2304", r"2d \+ f", r"one ninth"),
     "attention_time": (r"more than (a quarter|half)", r"attention far more", r"larger part", r"leaves out the softmax"),
     "strip_time": (r"twice as quick", r"time goes down", r"goes with the number of tokens", r"2\.\d times as quick"),

@@ -8,7 +8,7 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
-from encoder_lib.model.attention import attention, masked_softmax
+from encoder_lib.model.attention import masked_softmax
 from encoder_lib.model.encoder import EncoderLayer
 from encoder_lib.model.positional import sinusoidal_table
 
@@ -55,26 +55,10 @@ def positions_with_a_frequency_a_column(length, d_model):
     return torch.where(i % 2 == 0, angle.sin(), angle.cos())
 
 
-class LocalLayers(nn.Module):
-    def __init__(self, d_model, d_ff):
-        super().__init__()
-        layers = nn.Sequential()
-        layers.append(nn.Linear(d_model, d_ff))
-        layers.append(nn.ReLU())
-        layers.append(nn.Linear(d_ff, d_model))
-
-    def forward(self, x):
-        return self.layers(x)  # (B, T, D)
-
-
 def split_by_the_query(query, key, value, n_heads):
     B, T, D = query.shape
     heads = [x.reshape(B, T, n_heads, D // n_heads) for x in (query, key, value)]
     return [x.transpose(1, 2) for x in heads]  # (B, H, T, K) each
-
-
-def weigh_with_a_billion(scores, mask):  # mask: True = may attend
-    return scores.masked_fill(~mask, -1e9).softmax(dim=-1)
 
 
 class AddsTheIds(nn.Module):
@@ -88,26 +72,6 @@ class AddsTheIds(nn.Module):
 
     def forward(self, ids):
         return self.token(ids) + self.position(ids)  # (B, T, D)
-
-
-def weigh_with_infinity(scores, mask):  # mask: True = may attend
-    return scores.masked_fill(~mask, -torch.inf).softmax(dim=-1)
-
-
-def layer_norm_with_a_tiny_eps(x, eps=1e-10):
-    mean = x.mean(dim=-1, keepdim=True)
-    variance = (x - mean).square().mean(dim=-1, keepdim=True)
-    return (x - mean) / torch.sqrt(variance + eps)
-
-
-class MadeInForward(nn.Module):
-    def __init__(self, d_model):
-        super().__init__()
-        self.d_model = d_model
-
-    def forward(self, x, mask=None):
-        query, key, value = (nn.Linear(self.d_model, self.d_model)(x) for _ in range(3))
-        return attention(query, key, value, mask)[0]  # (B, T, D)
 
 
 class PaddingOverwritten(nn.Module):
@@ -139,24 +103,7 @@ def encode_without_a_mask(ids, embedding, layers):  # id 0 is padding; its row o
     return x
 
 
-def attend_down_the_columns(query, key, value, mask):
-    scores = query @ key.transpose(-2, -1) / query.shape[-1] ** 0.5  # (B, q, k)
-    scores = scores.masked_fill(~mask, torch.finfo(scores.dtype).min)
-    return scores.softmax(dim=1) @ value  # (B, q, K)
-
-
 def block_with_two_streams(x, attend, network, norm1, norm2):
     x = x + attend(x)
     y = norm1(x)
     return norm2(y + network(x))
-
-
-def attend_without_the_root(query, key, value, mask):
-    scores = query @ key.transpose(-2, -1)  # (B, q, k)
-    return masked_softmax(scores, mask) @ value  # (B, q, K)
-
-
-def layer_norm_by_std(x, eps=1e-5):
-    mean = x.mean(dim=-1, keepdim=True)
-    std = x.std(dim=-1, keepdim=True)
-    return (x - mean) / (std + eps)

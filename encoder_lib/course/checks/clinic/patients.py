@@ -12,7 +12,6 @@ from torch.func import functional_call
 
 from encoder_lib.model.attention import MultiHeadAttention, attention
 from encoder_lib.model.encoder import EncoderLayer, TransformerEncoder
-from encoder_lib.model.norm import LayerNorm
 from encoder_lib.recast import recast
 from encoder_lib.seeded import seeded
 
@@ -25,15 +24,13 @@ class Patient:
 
     inject: Callable[[TransformerEncoder], None]
     n_heads: int = 1
-    norm_first: bool = False
 
     def __call__(self) -> TransformerEncoder:
         """An encoder with 11 words, 2 layers, D = 6 and F = 10, the patient's piece in it."""
         with seeded(0):
             model = TransformerEncoder(
-                VOCAB, LAYERS, D, self.n_heads, D_FF,
-                norm_first=self.norm_first, final_norm=False, padding_idx=0, dropout=0.1,
-            )  # fmt: skip
+                VOCAB, LAYERS, D, self.n_heads, D_FF, final_norm=False, padding_idx=0, dropout=0.1
+            )
             self.inject(model)
         return model
 
@@ -42,9 +39,7 @@ class Patient:
 
         PyTorch starts its layers as copies of one, its biases at 0 and its gains at 1: a fault could hide there.
         """
-        layer = nn.TransformerEncoderLayer(
-            D, self.n_heads, D_FF, dropout=0.0, batch_first=True, norm_first=self.norm_first
-        )
+        layer = nn.TransformerEncoderLayer(D, self.n_heads, D_FF, dropout=0.0, batch_first=True)
         stack = nn.TransformerEncoder(layer, LAYERS, enable_nested_tensor=False)
         with seeded(1):
             for parameter in stack.parameters():
@@ -98,11 +93,6 @@ def inject_attend_real(thing: Callable) -> Patient:
     return Patient(inject_attention(lambda q, k, v, mask: thing(q, k, v, mask[:, 0])))
 
 
-def inject_weigh(thing: Callable) -> Patient:
-    """weigh(scores, mask)."""
-    return Patient(inject_attention(lambda q, k, v, mask: thing(q @ k.mT / q.shape[-1] ** 0.5, mask) @ v))
-
-
 def inject_split(thing: Callable) -> Patient:
     """split(query, key, value, n_heads)."""
 
@@ -140,38 +130,6 @@ def inject_torch_attend(thing: Callable) -> Patient:
             layer.attention = TorchAttention(layer.attention.d_model, 1)
 
     return Patient(inject)
-
-
-def inject_self_attention(thing: Callable) -> Patient:
-    """SelfAttention(d_model): x, mask -> x, without the last linear map."""
-
-    class Whole(nn.Module):
-        def __init__(self, d_model: int):
-            super().__init__()
-            self.inner, self.out_proj = thing(d_model), nn.Linear(d_model, d_model)
-
-        def forward(self, query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None = None) -> Tensor:
-            return self.out_proj(self.inner(query, None if mask is None else mask[:, 0]))  # (B, T, D)
-
-    def inject(model: TransformerEncoder) -> None:
-        for layer in _layers(model):
-            layer.set_submodule("attention", Whole(layer.attention.d_model))
-
-    return Patient(inject)
-
-
-def inject_norm(thing: Callable) -> Patient:
-    """layer_norm(x), without gain and bias."""
-
-    class Norm(LayerNorm):
-        def forward(self, x: Tensor) -> Tensor:
-            return thing(x) * self.weight + self.bias
-
-    def inject(model: TransformerEncoder) -> None:
-        for layer in _layers(model):
-            layer.norm1, layer.norm2 = Norm(layer.norm1.d_model), Norm(layer.norm1.d_model)
-
-    return Patient(inject, norm_first=True)
 
 
 def inject_feed_forward(thing: Callable, **options: float) -> Patient:

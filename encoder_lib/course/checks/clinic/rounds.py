@@ -47,23 +47,14 @@ CASES = (
     Case("NaN in the longest sentence", broken.attend_with_the_mask_turned, patients.inject_torch_attend),
     Case("Fine until it moves", broken.TableLeftBehind, patients.inject_positions),
     Case("Nearly the same wallpaper", broken.positions_with_a_frequency_a_column, patients.inject_table),
-    Case("A network without parts", broken.LocalLayers, patients.inject_feed_forward),
     Case("It worked with one text", broken.split_by_the_query, patients.inject_split),
-    Case("Fine at home, not on the GPU", broken.weigh_with_a_billion, patients.inject_weigh),
     Case("Only this one sentence", broken.AddsTheIds, patients.inject_embedding),
-    Case("NaN, once in a long while", broken.weigh_with_infinity, patients.inject_weigh),
-    Case("NaN after a pause", broken.layer_norm_with_a_tiny_eps, patients.inject_norm),
-    Case("Ask twice, get two answers", broken.MadeInForward, patients.inject_self_attention),
     Case("Padding that says something", broken.PaddingOverwritten, patients.inject_words),
     Case("The first token knows nothing", broken.attend_to_the_past, patients.inject_attend),
     Case("Four sentences of four tokens", broken.attend_with_a_flat_mask, patients.inject_attend_real),
     Case("It depends on your neighbours", broken.encode_without_a_mask, patients.inject_encode),
-    Case("A mean that is no mean", broken.attend_down_the_columns, patients.inject_attend),
     Case("Two streams", broken.block_with_two_streams, patients.inject_block),
-    Case("The small test passes", broken.attend_without_the_root, patients.inject_attend),
-    Case("Off by a factor", broken.layer_norm_by_std, patients.inject_norm),
 )
-TITLES = [f"{case.title} ({number})" for number, case in enumerate(CASES, start=1)]
 SOUND = Patient(patients.no_fault)
 
 
@@ -118,8 +109,8 @@ def notices(test: Test, patient: Patient) -> bool:
     return not all(abs(value) < ROUNDING for value in numbers_found(found).values())
 
 
-def fault_matrix(tests: Sequence[Test]) -> Tensor:
-    """Which tests notice something in which patients: booleans (20, tests), a row for each case.
+def fault_matrix(tests: Sequence[Test]) -> "pd.DataFrame":
+    """Which tests notice something in which patients: a row of truth values for each case, a column for each test.
 
     Raises: TypeError for tests that are no functions; ValueError for no tests.
     """
@@ -127,7 +118,12 @@ def fault_matrix(tests: Sequence[Test]) -> Tensor:
         raise TypeError(f"tests: expected a list of functions, got {expect.shown(tests)} ({type(tests).__name__})")
     if not tests:
         raise ValueError("tests: expected at least one, got none")
-    return torch.tensor([[notices(test, patient(i)) for test in tests] for i in range(1, len(CASES) + 1)])
+    rows = [[notices(test, patient(number)) for test in tests] for number, _ in enumerate(CASES, start=1)]
+    import pandas as pd  # here, since it takes half a second that the first cell of a notebook need not wait for
+
+    names = [getattr(test, "__name__", type(test).__name__) for test in tests]
+    titles = [f"{case.title} ({number})" for number, case in enumerate(CASES, start=1)]
+    return pd.DataFrame(rows, index=titles, columns=names)
 
 
 def _findings(test: Test, patient: Patient, columns: Iterable[str] = ()) -> dict[str, str]:
@@ -174,9 +170,10 @@ def _ask(test: Test, patient: Patient) -> object:
 
 
 def train(patient: Patient, *, steps: int = 120, seed: int = 0) -> tuple[Tensor, float]:
-    """Train an encoder of one layer and four heads that has the patient's piece to read 8 symbols backwards.
+    """Train an encoder of one layer, D = 32, four heads, F = 64, to read 8 symbols out of 10 backwards.
 
-    Returns every step's loss (steps,), and the share of symbols of fresh sequences that it then names.
+    The patient's piece is in it. Each of the 120 steps takes 64 sequences and Adam's step of 0.003.
+    Returns every step's loss (steps,), and the share of symbols of 500 fresh sequences that it then names.
     Raises: TypeError or ValueError for steps that are no positive integer, or a seed that is none.
     """
     with seeded(seed):

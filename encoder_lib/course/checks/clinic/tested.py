@@ -36,7 +36,7 @@ def check_more_padding(thing: Callable) -> Verdict:
         Probe("a word of the first sentence", noticed(moved(5, 1.0))),
         Probe("the last word of the second", noticed(moved(6, 1.0))),
         Probe("NaN", noticed(moved(2, float("nan")))),
-        Probe("an encoder without a padding mask", noticed(patient(16))),
+        Probe("an encoder without a padding mask", noticed(patient(11))),
         Probe("cut B", noticed(CUT_B)),
     )
     return diagnose("Your turn, more_padding", thing, probes)

@@ -34,7 +34,7 @@ def weights_by_hand(query, key, value, mask):
 
 
 class TwoLinears(nn.Module):
-    def __init__(self, d_model, d_ff, dropout=0.0):
+    def __init__(self, d_model, d_ff, dropout):
         super().__init__()
         self.first, self.second, self.rate = nn.Linear(d_model, d_ff), nn.Linear(d_ff, d_model), dropout
 
@@ -60,30 +60,6 @@ class Stacked(nn.Module):
 
 def split_by_chunks(query, key, value, n_heads):
     return tuple(torch.stack(x.chunk(n_heads, dim=-1), dim=1) for x in (query, key, value))
-
-
-def weigh_by_exponentials(scores, mask):
-    lowest = torch.finfo(scores.dtype).min
-    shifted = scores - scores.masked_fill(~mask, lowest).amax(-1, keepdim=True)
-    weights = shifted.masked_fill(~mask, lowest).exp() * mask
-    return weights / weights.sum(-1, keepdim=True).clamp_min(torch.finfo(scores.dtype).tiny)
-
-
-def norm_in_float32(x):
-    return F.layer_norm(x.float() if x.dtype == torch.float16 else x, x.shape[-1:]).to(x.dtype)
-
-
-def norm_with_a_tiny_eps(x, eps=1e-10):
-    return F.layer_norm(x, x.shape[-1:], eps=eps)
-
-
-class OneMap(nn.Module):
-    def __init__(self, d_model):
-        super().__init__()
-        self.maps = nn.Linear(d_model, 3 * d_model)
-
-    def forward(self, x, mask=None):
-        return attention(*self.maps(x).chunk(3, dim=-1), mask)[0]
 
 
 class DrawnThenZeroed(nn.Module):
@@ -119,17 +95,10 @@ def table_by_pairs(length, d_model):
 DROPS, RELU = "F.dropout(self.linear1(x).relu(), self.dropout)", "self.linear1(x).relu()"
 TEMPLATE = {"        self.layer = EncoderLayer(d_model, n_heads, d_ff)\n": ""}
 OWN_LAYERS = TEMPLATE | {"deepcopy(self.layer)": "EncoderLayer(d_model, n_heads, d_ff)"}
-KEPT = {"layers = nn.Sequential()": "layers = self.layers = nn.Sequential()"}
-FILLED, CUT = "masked_fill(~mask, {}).softmax(dim=-1)", "x.reshape(B, T, n_heads, D // n_heads)"
+CUT = "x.reshape(B, T, n_heads, D // n_heads)"
 SUM, BOTH = "self.token(ids) + self.position(ids)", "self.position(self.token(ids))"
-MAPS, MADE = "self.d_model = d_model", "(nn.Linear(self.d_model, self.d_model)(x) for _ in range(3))"
-OWN_MAPS = {
-    MAPS: "self.maps = nn.ModuleList(nn.Linear(d_model, d_model) for _ in range(3))",
-    MADE: "(linear(x) for linear in self.maps)",
-}
 LAST_ROW = {"xavier_uniform_(weight)": "xavier_uniform_(weight)\n            nn.init.zeros_(weight[padding_idx])"}
 REAL_KEYS = "(ids != 0)[:, None, None]"
-BIASED = "x.std(dim=-1, keepdim=True, unbiased=False)"
 
 CLINIC = {
     "check_evaluation": Answers(
@@ -213,18 +182,6 @@ CLINIC = {
             "sine and cosine swapped": ({"angle.sin(), angle.cos()": "angle.cos(), angle.sin()"}, "At position 0"),
         },
     ),
-    "check_feed_forward": Answers(
-        "has no attribute 'layers'",
-        KEPT,
-        {"two attributes": TwoLinears},
-        {
-            "a plain list": (
-                {"layers = nn.Sequential()": "self.listed = layers = []",
-                 "self.layers(x)": "nn.Sequential(*self.listed).to(x.dtype)(x)"}, "not a list's"),
-            "no bend": (KEPT | {"        layers.append(nn.ReLU())\n": ""}, "a ReLU between them"),
-            "detached": (KEPT | {"self.layers(x)": "self.layers[2](self.layers[:2](x).detach())"}, "cut it off"),
-        },
-    ),
     "check_split": Answers(
         "two queries, three keys: it stopped with RuntimeError at `heads = ",
         {"reshape(B, T,": "reshape(B, x.shape[1],"},
@@ -236,18 +193,6 @@ CLINIC = {
             "every n-th number": ({CUT: "x.unflatten(-1, (-1, n_heads)).transpose(2, 3)"}, "first half of its numbers"),
         },
     ),
-    "check_half_precision": Answers(
-        "float16: it stopped with RuntimeError at `return scores",
-        {"-1e9": "torch.finfo(scores.dtype).min"},
-        {"minus infinity": {"-1e9": "-torch.inf"}, "exponentials": weigh_by_exponentials},
-        {
-            "−1e4": ({"-1e9": "-1e4"}, "as low as −100000"),
-            "float16's lowest for all": ({"-1e9": "torch.finfo(torch.float16).min"}, "not in float64"),
-            "the same, written out": ({"-1e9": "-65504"}, "not in float64"),
-            "in float32": ({"scores.masked": "scores.float().masked"}, "the dtype that the scores have"),
-            "times the mask": ({FILLED.format("-1e9"): "softmax(dim=-1) * mask"}, "In float64 all was well"),
-        },
-    ),
     "check_embedding": Answers(
         "expected [[[0.5, 1.6]]]\ngot      [[[2.5, 3.6]]]",
         {SUM: BOTH},
@@ -257,46 +202,6 @@ CLINIC = {
             "no positions": ({SUM: "self.token(ids)"}, "twice, or not at all"),
             "ids": ({SUM: f"{BOTH} + ids[..., None]"}, ""),
             "padding like a word": ({SUM: BOTH, ", padding_idx=0": ""}, "told so"),
-        },
-    ),
-    "check_empty_text": Answers(
-        "no NaN: with scores [[0.0, 0.0]], mask [[False, False]]\nexpected [[0.0, 0.0]]\ngot      [[nan, nan]]",
-        {".softmax(dim=-1)": ".softmax(dim=-1).masked_fill(~mask, 0)"},
-        {"exponentials": weigh_by_exponentials, "nan_to_num": {".softmax(dim=-1)": ".softmax(dim=-1).nan_to_num()"}},
-        {
-            "lowest number": ({"-torch.inf": "torch.finfo(scores.dtype).min"}, "The NaN is gone"),
-            "−1e9": ({"-torch.inf": "-1e9"}, "The NaN is gone"),
-            "times the mask": ({FILLED.format("-torch.inf"): "softmax(dim=-1) * mask"}, "may be seen share 1"),
-            "−1e9, then the mask": ({"-torch.inf).softmax(dim=-1)": "-1e9).softmax(dim=-1) * mask"},
-                                    "Does float16 have the number"),
-        },
-    ),
-    "check_quiet_rows": Answers(
-        "in float16\nexpected [[0.0, 0.0, 0.0]]\ngot      [[nan, nan, nan]]",
-        {"1e-10": "1e-5"},
-        {"in float32": norm_in_float32, "torch's, with its own ε": norm_with_a_tiny_eps,
-         "statistics in float32": {"mean = x.mean": "x = x.double() if x.dtype == torch.float64 else x.float()\n"
-                                   "    mean = x.mean"}},
-        {
-            "nan_to_num": ({"return (x - mean) / torch.sqrt(variance + eps)":
-                            "return ((x - mean) / torch.sqrt(variance + eps)).nan_to_num()"}, "an ε of 1e-10"),
-            "ε of 1e-6": ({"1e-10": "1e-6"}, "Small ones show ε"),
-            "ε outside": ({"1e-10": "1e-5", "torch.sqrt(variance + eps)": "(torch.sqrt(variance) + eps)"},
-                          "Small ones show ε"),
-        },
-    ),
-    "check_self_attention": Answers(
-        "the same input twice",
-        OWN_MAPS,
-        {"one large map": OneMap},
-        {
-            "a plain list": (
-                OWN_MAPS | {MAPS: "self.maps = [nn.Linear(d_model, d_model, dtype=torch.float64) for _ in range(3)]"},
-                "What is in a plain list is not"),
-            "one map for all three": (
-                {MAPS: "self.map = nn.Linear(d_model, d_model)", MADE: "(self.map(x) for _ in range(3))"},
-                "all three maps"),
-            "the mask dropped": (OWN_MAPS | {"value, mask)": "value)"}, "and the mask"),
         },
     ),
     "check_padding_row": Answers(
@@ -343,16 +248,6 @@ CLINIC = {
             "inverted": ({"x = layer(x)": "x = layer(x, (ids == 0)[:, None, None])"}, "nothing may be hidden"),
         },
     ),
-    "check_mixture": Answers(
-        "expected [[[1.0]]]\ngot      [[[2.0]]]",
-        {"dim=1": "dim=-1"},
-        {"fused": sdpa, "by hand": weights_by_hand},
-        {
-            "over the batch": ({"dim=1": "dim=0"}, ""),
-            "dim −2": ({"dim=1": "dim=-2"}, ""),
-            "divided by the keys": ({"@ value": "@ value / key.shape[1]"}, ""),
-        },
-    ),
     "check_reread": Answers(
         "expected [[[-3.75]]]\ngot      [[[-10.5]]]",
         {"network(x)": "network(y)"},
@@ -363,26 +258,6 @@ CLINIC = {
                          "goes through norm1"),
             "norm1 twice": ({"norm2(y + network(x))": "norm1(y + network(y))"}, ""),
             "in place": ({"x = x + attend(x)": "x += attend(x)", "network(x)": "network(y)"}, "+="),
-        },
-    ),
-    "check_wide": Answers(
-        "expected [[[0.1192]]]\ngot      [[[0.018]]]",
-        {"key.transpose(-2, -1)": "key.transpose(-2, -1) / query.shape[-1] ** 0.5"},
-        {"fused": sdpa, "the keys made smaller": {"key.transpose": "(key / key.shape[-1] ** 0.5).transpose"}},
-        {
-            "/ K": ({"(-2, -1)": "(-2, -1) / query.shape[-1]"}, ""),
-            "/ √T": ({"(-2, -1)": "(-2, -1) / key.shape[1] ** 0.5"}, "has to be 1 there"),
-            "a fixed 1/2": ({"(-2, -1)": "(-2, -1) / (2 if query.shape[-1] > 1 else 1)"}, "know of the width"),
-        },
-    ),
-    "check_biased_variance": Answers(
-        "with [[1.0, 3.0]]\nexpected [[-1.0, 1.0]]\ngot      [[-0.7071, 0.7071]]",
-        {"x.std(dim=-1, keepdim=True)": BIASED.replace("std", "var"), "(std + eps)": "(std + eps).sqrt()"},
-        {"torch's": norm_in_float32},
-        {
-            "biased, ε outside": ({"x.std(dim=-1, keepdim=True)": BIASED}, "The second fault"),
-            "unbiased, ε inside": ({"x.std": "x.var", "(std + eps)": "(std + eps).sqrt()"}, ""),
-            "no parentheses": ({"x.std(dim=-1, keepdim=True)": BIASED, "(x - mean) /": "x - mean /"}, "its own mean"),
         },
     ),
 }  # fmt: skip
