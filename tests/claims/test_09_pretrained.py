@@ -5,10 +5,8 @@ import sys
 
 import pytest
 import torch
-import torch.nn.functional as F
 
 from encoder_lib import load_pretrained, padding_mask
-from encoder_lib.course.explore.pretrained import habit
 from encoder_lib.course.lab.erasure import content_tokens
 from encoder_lib.course.lab.texts import library_sentences
 from encoder_lib.course.notebook import missing
