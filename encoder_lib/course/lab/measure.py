@@ -1,8 +1,7 @@
 """What depth does to a stack, measured: gradients, sizes and likeness of its vectors, and FLOPs."""
 
 from collections.abc import Callable, Sequence
-from functools import partial
-from itertools import combinations, product
+from itertools import combinations
 from typing import NamedTuple, TypeVar
 
 import torch
@@ -10,7 +9,6 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from encoder_lib.model.encoder import Encoder, TransformerEncoder
-from encoder_lib.model.feed_forward import FeedForward
 from encoder_lib.seeded import seeded
 from encoder_lib.trace import trace
 
@@ -84,37 +82,6 @@ def _words(model: TransformerEncoder, ids: Tensor) -> Tensor:
     return torch.cat(stream)[:, 1:-1].cpu().double()  # not every device has float64
 
 
-def chain_gradients(n_layers: int, *, residual: bool, init: str = "default", seed: int = 0) -> Tensor:
-    """How large a gradient is before each of a row of random feed-forward networks, and after the last.
-
-        x = f(x),  or with the residual path  x = x + f(x);   the loss is a random weighted sum of the last x
-
-    There are no norms and no attention; D = 32, F = 128. `init` is as for `initialise`, or "he": normal numbers, as
-    large as it takes for a network without the residual path to keep, on average, the size of what it gets (He et al.
-    2015, arXiv 1502.01852). All that is drawn comes from the seed.
-
-    Shapes: -> (L + 1,).
-    """
-    draw = _size_keeping if init == "he" else partial(initialise, init=init)
-    with seeded(seed):
-        networks = [draw(FeedForward(D_MODEL, D_FF)) for _ in range(n_layers)]
-        start, direction = (torch.randn(BATCH, TOKENS, D_MODEL) for _ in range(2))  # (B, T, D)
-    stream = [start.requires_grad_()]
-    for network in networks:
-        x = stream[-1]
-        stream.append(x + network(x) if residual else network(x))  # (B, T, D)
-    loss = (stream[-1] * direction).sum()
-    return torch.stack([g.norm() for g in torch.autograd.grad(loss, stream)])
-
-
-def _size_keeping(network: FeedForward) -> FeedForward:
-    """He's rule: variance 1/inputs, and twice that behind a ReLU, which throws half of the squares away; no biases."""
-    for linear, variance in ((network.linear1, 1.0), (network.linear2, 2.0)):
-        nn.init.normal_(linear.weight, std=(variance / linear.in_features) ** 0.5)
-        nn.init.zeros_(linear.bias)
-    return network
-
-
 class Profile(NamedTuple):
     """One stack, layer by layer, before any training.
 
@@ -185,32 +152,6 @@ def _profiles(encoder: Encoder, x: Tensor, depths: Sequence[int], loss: Callable
 def _mean(profiles: Sequence[Profile]) -> Profile:
     gradient, size, similarity = (torch.stack(seen) for seen in zip(*profiles, strict=True))  # (seeds, …) each
     return Profile(gradient.log().mean(0).exp(), size.mean(0), similarity.mean(0))
-
-
-def depth_sweep(depths: Sequence[int], *, seeds: int = 1) -> dict[tuple[str, str, str], dict[int, Profile]]:
-    """The profiles for every loss, order and initialisation: (loss, order, init) -> depth -> Profile."""
-    return {
-        (loss, order, init): depth_profiles(depths, norm_first=ORDERS[order], init=init, loss=loss, seeds=seeds)
-        for loss, order, init in product(LOSSES, ORDERS, INITS)
-    }
-
-
-def layer_gradients(profiles: dict[int, Profile], layer: int) -> Tensor:
-    """The gradient of one layer, 0 the first and −1 the last, at every depth.
-
-    Shapes: -> (depths,).
-    """
-    return torch.stack([profile.gradient[layer] for profile in profiles.values()])
-
-
-def power_law_exponent(x: Sequence[float], y: Tensor) -> float:
-    """The exponent p of the power law y ≈ c · x^p: the slope of the straight line through (log x, log y).
-
-    Shapes: x and y (N,), positive numbers, N ≥ 2.
-    """
-    u, v = torch.tensor(x, dtype=torch.float64).log(), y.double().log()
-    u = u - u.mean()
-    return ((u * v).sum() / u.square().sum()).item()
 
 
 def layer_flops(tokens: int, d_model: int, d_ff: int) -> tuple[int, int]:

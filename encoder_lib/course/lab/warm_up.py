@@ -29,12 +29,12 @@ class Learned(NamedTuple):
 def learn_to_reverse(
     n_layers: int, *, norm_first: bool, warm_up: int = 0, steps: int = 60, lr: float = 0.01, seed: int = 0
 ) -> Learned:
-    """Train a stack to write eight random symbols backwards, and try it on fresh sequences.
+    """Train a stack (D = 32, two heads, F = 64) to write eight random symbols backwards, and try it on fresh ones.
 
         learning rate of step s = lr · min(1, s / warm_up),  s = 1, 2, …;  without a warm-up lr throughout
 
-    D = 32, two heads, F = 64, learned positions, Adam on batches of 32 sequences, in float32. The cosines are those of
-    what the last layer puts out, over all pairs of a sequence's tokens. All that is drawn comes from the seed.
+    Learned positions, Adam on batches of 32 sequences, in float32. The cosines are those of what the last layer puts
+    out, over all pairs of a sequence's tokens. All that is drawn comes from the seed.
     """
     with seeded(seed):
         encoder = TransformerEncoder(SYMBOLS, n_layers, 32, 2, 64, positional="learned", norm_first=norm_first)

@@ -8,17 +8,13 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
-from encoder_lib import Encoder, FeedForward, TransformerEncoder, trace
+from encoder_lib import Encoder, TransformerEncoder, trace
 from encoder_lib.course.lab import measure
 from encoder_lib.course.lab.measure import (
     INITS,
     LOSSES,
-    chain_gradients,
     depth_profiles,
-    depth_sweep,
     initialise,
-    layer_gradients,
-    power_law_exponent,
     token_similarity,
     word_similarity,
 )
@@ -100,35 +96,6 @@ def test_profiles_leave_the_random_numbers_of_torch_alone():
     assert torch.equal(torch.randn(3), expected)
 
 
-def test_a_sweep_holds_every_combination():
-    sweep = depth_sweep([1, 2], seeds=2)
-    assert len(sweep) == 12 and all(list(profiles) == [1, 2] for profiles in sweep.values())
-    alone = depth_profiles([1, 2], norm_first=True, init="small", loss="classification", seeds=2)[1]
-    assert torch.equal(sweep["classification", "pre-norm", "small"][1].gradient, alone.gradient)
-
-
-def test_layer_gradients_gather_one_layer_over_the_depths():
-    profiles = depth_profiles([2, 4], norm_first=False)
-    first, last = (layer_gradients(profiles, layer) for layer in (0, -1))
-    assert first.tolist() == [profiles[2].gradient[0].item(), profiles[4].gradient[0].item()]
-    assert last.tolist() == [profiles[2].gradient[1].item(), profiles[4].gradient[3].item()]
-
-
-@pytest.mark.parametrize("residual", [False, True])
-def test_chain_gradients_are_products_of_each_networks_derivative(residual):
-    """Between two neighbours stands one network: its vector-Jacobian product turns one gradient into the other."""
-    found = chain_gradients(2, residual=residual)
-    torch.manual_seed(0)
-    networks = [initialise(FeedForward(32, 128), "default") for _ in range(2)]
-    x, gradient = torch.randn(4, 16, 32), torch.randn(4, 16, 32)
-    steps = [lambda z, f=f: f(z) + residual * z for f in networks]
-    expected = [gradient.norm()]
-    for step, at in ((steps[1], steps[0](x)), (steps[0], x)):
-        gradient = torch.autograd.functional.vjp(step, at, gradient)[1]
-        expected.insert(0, gradient.norm())
-    torch.testing.assert_close(found, torch.stack(expected))
-
-
 def test_word_similarity_compares_words_within_a_sentence_and_across_all_pairs_of_sentences():
     model = TransformerEncoder(9, 2, 8, 2, 12)
     sentences = [torch.tensor([ids]) for ids in ([1, 2, 3, 4, 8], [1, 5, 6, 8], [1, 7, 7, 5, 8])]
@@ -148,21 +115,3 @@ def test_word_similarity_compares_words_within_a_sentence_and_across_all_pairs_o
         ]
         assert across[i].item() == pytest.approx(sum(cosines) / 3)
     assert within.shape == across.shape == (3,) and not within.requires_grad
-
-
-def test_he_keeps_the_size_of_what_passes_and_of_the_gradient_on_average():
-    """Without the residual path; geometric means over the seeds."""
-    arrives = torch.stack([(g[0] / g[-1]).log() for g in (chain_gradients(32, residual=False, init="he", seed=s)
-                                                         for s in range(8))])  # fmt: skip
-    assert 0.4 < arrives.mean().exp() < 2.5 and (arrives.exp() > 0.1).all() and (arrives.exp() < 10).all()
-
-
-def test_chains_of_two_seeds_differ_and_of_one_do_not():
-    one, again, other = (chain_gradients(3, residual=True, seed=seed) for seed in (1, 1, 2))
-    assert torch.equal(one, again) and not torch.allclose(one, other)
-
-
-@pytest.mark.parametrize("power", [-0.5, 0.0, 2.0])
-def test_slope_finds_the_exponent_of_a_power_law(power):
-    x = torch.tensor([2, 4, 8, 16, 32])
-    assert power_law_exponent(x.tolist(), 3 * x.double() ** power) == pytest.approx(power, abs=1e-12)
