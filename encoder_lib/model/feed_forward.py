@@ -13,7 +13,7 @@ ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {"relu": F.relu, "gelu": F.
 class FeedForward(nn.Module):
     """Two linear maps with a bend between them, the same two for every token.
 
-        y = W₂ · activation(W₁ · x + b₁) + b₂          D -> F -> D
+        y = activation(x W₁ + b₁) W₂ + b₂          D -> F -> D
 
     Dropout falls on the hidden numbers, after the activation. GELU is the exact one, x · Φ(x).
 

@@ -2,6 +2,7 @@
 
 import pytest
 import torch
+from torch import nn
 
 from encoder_lib import FeedForward, load_pretrained
 from encoder_lib.course.lab import ladder
@@ -43,7 +44,7 @@ def test_units_1_and_3_speak_up_for_dog_and_unit_2_for_eats(notebook):
 
 def test_the_formula_is_the_librarys_network(notebook):
     network = FeedForward(2, 3)
-    parts = [notebook[name] for name in ("W1", "b1", "W2", "b2")]
+    parts = [notebook["W1"].T, notebook["b1"], notebook["W2"].T, notebook["b2"]]
     network.load_state_dict(dict(zip(network.state_dict(), parts, strict=True)))
     torch.testing.assert_close(network(notebook["x"]), notebook["output"])
 
@@ -97,6 +98,7 @@ def test_a_hinge_turns_where_its_sum_is_zero_and_its_column_says_by_how_much():
 
 
 def test_two_units_decide_an_exclusive_or_which_is_the_case_of_the_answer(notebook):
+    assert (notebook["decided"] == torch.tensor([0, 1, 1, 0])).all()
     for own in range(8):
         for fetched in range(8):
             capital = (own % 2) ^ (fetched % 2)
@@ -139,6 +141,12 @@ def test_gelu_dips_to_minus_0_17_and_agrees_with_relu_far_from_zero(notebook):
     torch.testing.assert_close(gelu, z * (1 + torch.erf(z / 2**0.5)) / 2)
 
 
+def test_the_slope_of_gelu_dips_below_0_climbs_past_1_and_comes_back(notebook):
+    slope = notebook["gradients"]["GELU"]
+    assert slope.argmin() < (notebook["z"] < 0).sum() < slope.argmax() and slope.min() < -0.1 and slope.max() > 1.1
+    assert slope[-1].item() == pytest.approx(1, abs=1e-2) and abs(slope[0]) < 1e-2
+
+
 def test_left_of_zero_the_slope_of_relu_is_0_and_that_of_gelu_is_not(notebook):
     left = notebook["z"] < 0
     assert not notebook["gradients"]["ReLU"][left].any() and (notebook["gradients"]["GELU"][left] != 0).all()
@@ -160,17 +168,25 @@ def test_with_gelu_the_unit_speaks_again_once_and_has_sunk_deeper_once(notebook)
     assert sunk < shown["before"].iloc[0] and -0.5 < near < 0 < speaks
 
 
-def test_three_to_six_are_silent_at_first_and_gelu_wakes_some_each_time(notebook):
-    shown = numbers(notebook.table("silent at first"))
-    fresh, relu, gelu = (shown[name] for name in ("silent at first", "silent, ReLU", "silent, GELU"))
-    assert fresh.between(3, 6).all() and (relu - fresh).isin([0, 1]).all() and (gelu < fresh).all()
+def a_silent_unit_above_a_layer_that_learns(seed):
+    """Its largest sum before and after a training: it begins a little below zero at every x."""
+
+    def largest():
+        return network[1].linear1(network[0](grid()))[:, 0].max().item()
+
+    torch.manual_seed(seed)
+    below = nn.Sequential(nn.Linear(1, 16), nn.GELU(), nn.Linear(16, 8))
+    network = nn.Sequential(below, FeedForward(8, 16), nn.Linear(8, 1))
+    network[1].linear1.bias.data[0] -= largest() + 0.05
+    before = largest()
+    train(network, "wave", steps=100)
+    return before, largest()
 
 
-def test_neither_bend_is_ahead_with_every_seed_and_the_failure_is_relus(notebook):
-    shown = numbers(notebook.table("silent at first"))
-    relu, gelu = shown["error, ReLU"], shown["error, GELU"]
-    assert set(relu < gelu) == {True, False} and relu.iloc[2] > 0.4 and gelu.max() < 0.1
-    assert relu.iloc[2] > 0.8 * CURVES["wave"](grid()).std().item()
+def test_a_layer_below_that_learns_moves_what_a_unit_is_given_and_wakes_some():
+    pairs = [a_silent_unit_above_a_layer_that_learns(seed) for seed in range(8)]
+    assert all(before == pytest.approx(-0.05) and abs(after - before) > 1e-3 for before, after in pairs)
+    assert any(after > 0 for _, after in pairs)
 
 
 # Dropout
@@ -201,54 +217,65 @@ def test_six_columns_point_at_words_of_one_kind(notebook):
     assert notebook["pieces"].shape[0] == 30_522
 
 
-def test_fewer_than_60_columns_point_closer_at_a_word_than_shuffled_ones(notebook):
-    assert 30 < (notebook["largest"] > notebook["by_chance"].max()).sum() < 60
-    assert abs(notebook["largest"].median() - notebook["by_chance"].median()) < 0.01
+def largest_by_chance(notebook, layer, seed):
+    """How close a word lies to what each unit of a layer writes, and the same with its numbers shuffled."""
+    written = notebook["minilm"].encoder.encoder.layers[layer].feed_forward.linear2.weight.detach().T
+    torch.manual_seed(seed)
+    shuffled = written.gather(1, torch.rand(written.shape).argsort(dim=1).to(written.device))
+    return notebook["largest_cosines"](written), notebook["largest_cosines"](shuffled)
 
 
-def test_the_six_units_are_among_those(notebook):
-    assert (notebook["largest"][notebook["units"]] > notebook["by_chance"].max()).all()
+@pytest.mark.parametrize("seed", range(8))
+def test_about_a_hundred_units_of_the_fourth_layer_write_at_a_word_and_the_six_are_among_them(notebook, seed):
+    largest, by_chance = largest_by_chance(notebook, 3, seed)
+    near = largest > by_chance.quantile(0.99)
+    assert 80 < near.sum() < 135 and near[notebook["units"]].all() and len(near) == 1536
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_in_the_first_layer_half_of_them_do_and_in_the_last_hardly_any(notebook, seed):
+    counts = [
+        (largest > by_chance.quantile(0.99)).sum()
+        for largest, by_chance in (largest_by_chance(notebook, layer, seed) for layer in (0, 5))
+    ]
+    assert 700 < counts[0] < 850 and counts[1] < 60
 
 
 # The ladder
 
 
-def test_about_50_percent_at_least_twice_and_never_95(notebook):
-    shown = sorted(notebook["right"])
-    assert 45 < shown[0] <= shown[1] < 55 and 60 < shown[2] < 95
-    top = notebook["rungs"][-1]
-    assert top.at_most == 1.0 and top.model.layers[0].feed_forward.linear1.weight.shape == (128, 64)
+def test_nearly_all_seeds_end_near_50_percent_and_none_above_95(notebook):
+    shown = sorted(notebook["right"].values())
+    assert len(shown) == 8 and all(45 < share < 55 for share in shown[:6]) and shown[-1] < 95
+    assert notebook["models"][0].layers[0].feed_forward.linear1.weight.shape == (128, 64)
+    assert ladder.PARTS["feed-forward"].at_most == 1.0
 
 
 def test_the_cards_own_case_hardly_moves_what_it_has_fetched(notebook):
-    shown = numbers(notebook.table("moved by its own case"))
-    own, target = shown["moved by its own case"], shown["by the case pointed at"]
-    stuck = torch.tensor(notebook["right"]).numpy() < 60
-    assert stuck.sum() >= 2 and (own[stuck] < target[stuck] / 10).all()
-    assert (own[~stuck] > target[~stuck] / 4).all()
+    own, target = torch.tensor(notebook["by_own"]), torch.tensor(notebook["by_target"])
+    stuck = torch.tensor(list(notebook["right"].values())) < 60
+    assert stuck.sum() >= 6 and (own[stuck] < target[stuck] / 10).all()
+    assert (own[~stuck] > target[~stuck] / 10).all()
 
 
-def test_swapping_a_case_changes_the_letter_to_its_capital_and_back():
-    for card in range(64):
-        (one, where), (other, there) = (
-            (letters[0], arrows[0]) for letters, arrows in map(ladder.read_cards, torch.tensor([[card], [card ^ 8]]))
-        )
-        assert one.swapcase() == other and where == there
+def test_swapping_a_case_changes_the_letter_to_its_capital_and_back(notebook):
+    for card, other in zip(notebook["cards"].flatten(), notebook["swapped"].flatten(), strict=True):
+        (one, where), (two, there) = ((x[0], y[0]) for x, y in map(ladder.read_cards, (card[None], other[None])))
+        assert one.swapcase() == two and where == there
 
 
-def right_after_800_steps(seed):
+def right_after_800_steps(seed, rows):
     build = lambda: ladder.CardModel(positions="learned", attention=True, feed_forward=True)  # noqa: E731
-    return ladder.train(build, seed=seed, steps=800)[1]
+    return ladder.train(build, seed=seed, steps=800, deal=lambda _: ladder.deal(rows))[1]
 
 
-@pytest.mark.parametrize("seed", SEEDS)
-def test_after_800_steps_these_three_are_above_90_percent(seed):
-    assert right_after_800_steps(seed) > 0.9
+def test_after_800_steps_some_are_above_90_percent_and_others_still_toss():
+    right = [right_after_800_steps(seed, rows=128) for seed in (0, 1, 2, 3, 4)]
+    assert max(right) > 0.9 and min(right) < 0.6
 
 
-@pytest.mark.long
-def test_some_other_seed_stays_at_one_half():
-    assert min(map(right_after_800_steps, (3, 4))) < 0.6
+def test_with_half_as_many_rows_hardly_any_is_beyond_one_half():
+    assert sum(right_after_800_steps(seed, rows=64) > 0.6 for seed in (1, 2, 3, 4)) <= 1
 
 
 # Going deeper: what a unit answers to

@@ -120,6 +120,11 @@ def test_attention_writes_little_and_every_sum_is_larger_and_the_norm_evens_the_
     assert 1.8 < size(x1)[0] / after.max() < 2.2
 
 
+def test_in_a_row_nothing_of_a_token_is_left_and_with_plus_signs_nearly_all(notebook):
+    assert notebook.shown("cosine with its own input, in a row: -0.01") and notebook.shown("with plus signs: 0.96")
+    assert notebook.shown("least weight on the token before: 1.00")
+
+
 def test_behind_attention_alone_the_tokens_are_alike(notebook):
     cosines = notebook["cosines"](notebook["fetched"])
     assert cosines.min() > 0.7
@@ -201,58 +206,18 @@ def test_rewired_to_pre_norm_the_vectors_are_more_than_four_times_as_long(explor
 # Four encoders
 
 
-def differences(seed):
-    """What each of the four settings changes, (T, D) each, and the outputs in post-norm and in pre-norm order."""
-    torch.manual_seed(seed)
-    original = EncoderLayer(12, 3, 24)
-    tokens = torch.randn(1, 6, 12)
-
-    def block(**settings):
-        other = EncoderLayer(12, 3, 24, **settings)
-        other.load_state_dict(original.state_dict(), strict=False)
-        return other(tokens)[0].detach()
-
-    bend, order, biases = {"activation": "gelu"}, {"norm_first": True}, {"bias": False}
-    outputs = [block(), block(**bend), block(**bend, **order), block(**bend, **order, **biases)]
-    outputs.append(block(**bend, **order, **biases, positional="rotary"))
-    return [after - before for before, after in pairwise(outputs)], outputs[1], outputs[2]
-
-
-@pytest.mark.parametrize("seed", SEEDS)
-def test_the_order_moves_most_the_biases_less_the_bend_and_rotary_little(seed):
-    (bend, order, biases, rotary), _, _ = differences(seed)
-    size = [change.abs().mean() for change in (bend, order, biases, rotary)]
-    assert size[1] > size[2] > 2.5 * max(size[0], size[3])
-
-
-@pytest.mark.parametrize("seed", SEEDS)
-def test_the_order_moves_rows_since_post_norm_leaves_a_mean_of_0_and_biases_come_in_columns(seed):
-    (_, order, biases, _), post, pre = differences(seed)
-    assert post.mean(dim=-1).abs().max() < 1e-10 and pre.mean(dim=-1).abs().max() > 0.5
-    assert order.mean(dim=1).square().mean() > 0.5 * order.square().mean()
-    assert biases.mean(dim=0).square().mean() > 0.9 * biases.square().mean()
-
-
-def test_the_panels_show_these_differences(notebook):
-    changes, _, _ = differences(0)
-    panels = [ax.images[0].get_array().data for ax in notebook["axes"]]
-    for change, panel in zip(changes, panels, strict=True):
-        torch.testing.assert_close(torch.as_tensor(panel), change)
-        assert change.abs().max() < 1  # the ends of the colours
-
-
 def test_the_published_blocks_can_be_built():
     with torch.device("meta"):
         sizes = [
             sum(p.numel() for p in layer.parameters())
             for layer in (
-                EncoderLayer(512, 8, 2048),
+                EncoderLayer(512, 8, 2048, attention_bias=False),
                 EncoderLayer(768, 12, 3072, activation="gelu"),
                 EncoderLayer(768, 12, 3072, activation="gelu", norm_first=True),
                 EncoderLayer(768, 12, 1152, activation="gelu", norm_first=True, bias=False, positional="rotary"),
             )
         ]
-    assert sizes[0] == 3_152_384 and sizes[1] == sizes[2] == 7_087_872  # the last lacks its gate
+    assert sizes[0] == 3_152_384 - 4 * 512 and sizes[1] == sizes[2] == 7_087_872  # the last lacks its gate
 
 
 def test_modernbert_is_as_the_table_says():
@@ -268,16 +233,10 @@ def test_modernbert_is_as_the_table_says():
 # The ladder
 
 
-def test_with_the_residual_connection_nearly_all_are_right(notebook):
-    *_, attention, feed_forward, residual = notebook["rungs"]
-    assert [attention.name, feed_forward.name, residual.name] == ["attention", "feed-forward", "residual"]
-    assert residual.right > 0.97 and 0.46 < attention.right < 0.54 and feed_forward.right < 0.9
-
-
-@pytest.mark.parametrize("seed", SEEDS[1:])
-def test_nearly_all_with_other_seeds(seed):
-    parts = {"positions": "learned", "attention": True, "feed_forward": True, "residual": True}
-    assert ladder.train(lambda: ladder.CardModel(**parts), seed=seed)[1] > 0.97
+def test_with_plus_signs_nearly_all_are_right_with_every_seed(notebook):
+    assert len(notebook["right"]) == 8 and min(notebook["right"].values()) > 95
+    model = notebook["with_plus_signs"]()
+    assert model.layers[0].residual and model.layers[0].feed_forward.linear1.weight.shape == (128, 64)
 
 
 def test_without_the_network_half_are_right(notebook):
@@ -316,30 +275,17 @@ def test_a_sum_of_two_contributions_cannot_swap_the_case_of_a_capital():
             assert ladder.LETTERS[ladder._answer(own, fetched)] == answer
 
 
-def test_as_drawn_norms_buy_nothing_and_ten_times_as_large_they_buy_nearly_all(notebook):
-    as_drawn, loud = notebook["without"]
-    as_drawn_with, loud_with = notebook["with_norms"]
-    assert min(as_drawn, as_drawn_with) > 99 and loud_with > 99 and loud < 70
+def test_ten_times_as_large_norms_buy_nearly_all(notebook):
+    without, with_norms = notebook["columns"].values()
+    assert max(without) < 75 and min(with_norms) > 95
 
 
-@pytest.mark.parametrize("seed", SEEDS[1:])
-def test_so_with_other_seeds(seed):
-    def right(norm, loudness, steps):
-        parts = {"attention": True, "feed_forward": True, "residual": True, "norm": norm, "n_layers": 2}
-        build = lambda: ladder.CardModel(positions="learned", loudness=loudness, **parts)  # noqa: E731
-        return ladder.train(build, steps=steps, seed=seed)[1]
-
-    assert min(right(False, 1, 250), right(True, 1, 250), right(True, 10, 400)) > 0.99
-    assert right(False, 10, 400) < 0.7
+@pytest.mark.parametrize("seed", range(2, 8))
+def test_so_with_other_seeds(notebook, seed):
+    assert notebook["loud_cards"](norm=False, seed=seed) < 75 and notebook["loud_cards"](norm=True, seed=seed) > 95
 
 
 # Going deeper
-
-
-def test_with_silent_branches_post_norm_is_two_norms_and_pre_norm_is_nothing(notebook):
-    four, post, pre = notebook["four"], notebook["post"], notebook["pre"]
-    torch.testing.assert_close(post(four), post.norm2(post.norm1(four)))
-    assert torch.equal(pre(four), four) and not torch.equal(pre.eval()(four), four)
 
 
 def test_a_block_is_shuffled_and_padded_as_its_parts_are(notebook):

@@ -20,7 +20,7 @@ EXCEPTIONS = {  # notebook -> numbers that stand nowhere else, and why
         "47": "three back from 50",
         "15": "the last of 16 rows",
     },
-    "05_feed_forward": {"400": STEPS} | dict.fromkeys(("1,024", "2,048", "4,096", "5.12", "4.92", "4.75"), PAPER),
+    "05_feed_forward": dict.fromkeys(("1,024", "2,048", "4,096", "5.12", "4.92", "4.75"), PAPER),
     "09_pretrained": {"511": "the last of 512 positions"},
 }
 
