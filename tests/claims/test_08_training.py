@@ -2,6 +2,8 @@
 
 import itertools
 import math
+import re
+from functools import partial
 
 import nbformat
 import pytest
@@ -16,15 +18,13 @@ from encoder_lib.training.tasks import IGNORE_INDEX, TASKS, Sample
 
 pytestmark = pytest.mark.long  # the notebook takes most of a minute
 
-SEEDS = (0, 1, 2)
+SEEDS = range(8)
 
 
-def learned(notebook, task, seed, steps=150, drawn_first=0, **sizes):
-    """A model that the notebook's own loop has trained on a task; rows for a recording may be drawn before."""
+def learned(notebook, task, seed, steps=150, **sizes):
+    """A model that the notebook's own loop has trained on a task."""
     torch.manual_seed(seed)
     model = notebook["fresh_model"](task, **sizes)
-    if drawn_first:
-        task.draw(drawn_first)
     notebook["train"](model, lambda: task.draw(64), steps)
     return model
 
@@ -80,6 +80,42 @@ def test_watch_is_called_before_each_step(notebook):
     assert not torch.equal(calls[0], calls[1]) and not torch.equal(calls[1], calls[2])
 
 
+def test_the_five_lines_that_large_models_add_are_run_as_they_stand(notebook):
+    """Each draws the loss of the arrows down, a rate that rises for 15 steps and falls to 0 among them."""
+    cells = nbformat.read(ROOT / "notebooks" / "08_training.ipynb", as_version=4).cells
+    (block,) = (x for c in cells if "AdamW" in c.source for x in re.findall(r"```python\n(.*?)```", c.source, re.S))
+    *before, clip, after = block.strip().splitlines()
+    torch.manual_seed(0)
+    model, task, steps, rates = notebook["fresh_model"](TASKS["pointer"]), TASKS["pointer"], 150, []
+    names = {"torch": torch, "nn": torch.nn, "model": model, "steps": steps}
+    exec("\n".join(before), names)
+    optimiser = names["optimiser"]
+    for _ in range(steps):
+        batch = task.draw(64)
+        rates.append(optimiser.param_groups[0]["lr"])
+        F.cross_entropy(model(batch.ids).flatten(0, 1), batch.targets.flatten()).backward()
+        exec(clip, names)
+        assert torch.nn.utils.get_total_norm([x.grad for x in model.parameters()]) < 1.001
+        optimiser.step()
+        optimiser.zero_grad()
+        exec(after, names)
+    assert rates[:14] == sorted(rates[:14]) and rates[14:] == sorted(rates[14:], reverse=True)
+    assert 0.85 * 0.003 < max(rates) <= 0.003 and optimiser.param_groups[0]["lr"] == 0
+    batch = notebook["held_out"]
+    assert notebook["percent_right"](model(batch.ids), batch) > 95
+
+
+def test_decay_makes_a_parameter_smaller_that_no_gradient_moves():
+    x = torch.nn.Parameter(torch.ones(1))
+    optimiser = torch.optim.AdamW([x], lr=0.003, weight_decay=0.01)
+    x.grad = torch.zeros(1)
+    optimiser.step()
+    assert 1 - x.item() == pytest.approx(0.003 * 0.01)
+
+
+BERT = {"rate": 0.0001, "decay": 0.01, "warm-up": 10_000}  # of 1,000,000 steps: Devlin et al. 2018, appendix A.2
+
+
 # Learned by heart
 
 
@@ -90,9 +126,9 @@ def test_eight_rows_are_learned_by_heart_and_64_teach_the_rule(notebook, seed):
         torch.manual_seed(seed)
         few, model = TASKS["pointer"].draw(n), notebook["fresh_model"](TASKS["pointer"])
         notebook["train"](model, lambda few=few: few, 150)
-        assert share(model(few.ids), few) == 100, n
+        assert share(model(few.ids), few) > 97, n  # of 64 answers, one may be missing
         right = share(model(new.ids), new)
-        assert 10 < right < 20 if n == 8 else right > 95, (n, right)
+        assert 8 < right < 25 if n == 8 else right > 95, (n, right)
 
 
 def test_the_table_of_the_two(notebook):
@@ -139,25 +175,26 @@ def test_a_place_drawn_at_random_is_never_the_source_and_letters_stay_free(noteb
     assert notebook.shown(str(drawn[0, 8:].tolist())) and notebook.shown(str(source[0, 8:].tolist()))
 
 
-def test_without_the_source_arrows_and_backwards_guess_and_without_another_place_lose_nothing(notebook):
-    assert numbers(notebook, "arrows, % right")[:2] == [100, 100] == numbers(notebook, "backwards")[:2]
-    assert 7 < numbers(notebook, "arrows, % right")[2] < 13 and 7 < numbers(notebook, "backwards")[2] < 13
+def three_ways(notebook, model, batch):
+    """Right answers as trained, without a place drawn at random, without the source."""
+    at_random = notebook["right_without"](model, batch, notebook["elsewhere"](batch.source))
+    without = notebook["right_without"](model, batch, batch.source)
+    return notebook["percent_right"](model(batch.ids), batch), at_random, without
 
 
-@pytest.mark.parametrize("seed", SEEDS[1:])
+@pytest.mark.parametrize("seed", SEEDS)
 @pytest.mark.parametrize("name", ["pointer", "reverse"])
-def test_so_with_three_seeds(notebook, name, seed):
+def test_without_the_source_each_of_sixteen_guesses_and_without_another_place_loses_nothing(notebook, name, seed):
     task = TASKS[name]
     model = learned(notebook, task, seed)
     batch = task.draw(500)
-    trained, at_random, nothing = notebook["three_ways"](model, batch)
-    assert trained > 99.5 and at_random > 99.5 and 7 < nothing < 13
-    assert weight_on(batch.source, looks(model, batch)[0]) > 0.95
+    trained, at_random, nothing = three_ways(notebook, model, batch)
+    assert trained > 99 and at_random > 99 and 7 < nothing < 13
+    assert weight_on(batch.source, looks(model, batch)[0]) > 0.9
 
 
 def test_nearly_all_of_the_weight_lies_on_the_source_so_the_control_can_hardly_fail(notebook):
-    for task, model, batch in (("pointer", "model", "held_out"), ("reverse", "mirror", "letters")):
-        assert weight_on(notebook[batch].source, looks(notebook[model], notebook[batch])[0]) > 0.95, task
+    assert weight_on(notebook["held_out"].source, looks(notebook["model"], notebook["held_out"])[0]) > 0.95
 
 
 def test_a_mask_forbids_one_place_and_the_letters_nothing(notebook):
@@ -191,31 +228,31 @@ def test_a_place_is_the_largest_of_the_mean_map_when_the_partner_is_blotted_out(
     assert torch.equal(others[same], notebook["looks"][same])
 
 
-def test_without_random_most_and_partner_93_65_and_55_are_left_so_28_and_38_hang_on_the_two(notebook):
-    at_random, most, partner = numbers(notebook, "% right without it")
-    assert [at_random, most, partner] == [pytest.approx(93, abs=1), pytest.approx(65, abs=1), pytest.approx(55, abs=1)]
-    assert at_random - most == pytest.approx(28, abs=1.5) and at_random - partner == pytest.approx(38, abs=1.5)
+def test_without_random_most_and_partner_93_68_and_55_are_left_so_25_and_38_hang_on_the_two(notebook):
+    at_random, most, partner = notebook["without_it"]
+    assert [at_random, most, partner] == [pytest.approx(93, abs=1), pytest.approx(68, abs=1), pytest.approx(55, abs=1)]
+    assert at_random - most == pytest.approx(25, abs=1.5) and at_random - partner == pytest.approx(38, abs=1.5)
     assert notebook.prediction("forbidden").result is not None
     assert partner > 50  # the look at the partner is not all; and it costs more than a place with more weight
     _, its_weight, partners_weight = numbers(notebook, "mean weight, %")
     assert partner < most and partners_weight < its_weight
 
 
-@pytest.mark.parametrize(("seed", "of_partner", "of_most"), [(1, 53, 18), (2, 33, 24)])
-def test_two_other_seeds_say_the_same_of_the_two_looks(notebook, seed, of_partner, of_most):
+@pytest.mark.parametrize("seed", SEEDS)
+def test_with_each_of_eight_seeds_more_hangs_on_the_partner_than_on_the_place_with_most_weight(notebook, seed):
     pairs = notebook["pairs"]
-    model = learned(notebook, TASKS["brackets"], seed, steps=250, drawn_first=100, n_layers=2, n_heads=4)
+    model = learned(notebook, TASKS["brackets"], seed, steps=250, n_layers=2, n_heads=4)
     heads = looks(model, pairs)
     on_partner = torch.stack([weight_on(pairs.source, weights) for weights in heads])
     assert on_partner.max() < 0.4 and on_partner.mean() < 0.15
     mean = torch.cat(heads, dim=1).mean(dim=1)
     place = mean.masked_fill(torch.arange(16) == pairs.source[..., None], 0).argmax(dim=-1)
     assert weight_on(place, mean[:, None]) > 1.2 * weight_on(pairs.source, mean[:, None])
-    trained, at_random, without_partner = notebook["three_ways"](model, pairs)
+    trained, at_random, without_partner = three_ways(notebook, model, pairs)
     without_most = notebook["right_without"](model, pairs, place)
-    assert trained > 99
-    assert (at_random - without_partner).item() == pytest.approx(of_partner, abs=3)
-    assert (at_random - without_most).item() == pytest.approx(of_most, abs=3)
+    assert trained > 98
+    assert 25 < at_random - without_partner < 60 and 10 < at_random - without_most < 35
+    assert without_partner < without_most - 5 and 35 < without_partner < 65
 
 
 def test_training_meets_practically_all_of_the_rows(notebook):
@@ -337,10 +374,32 @@ TABLE = {  # settings, % right after 200 steps and after 400, from three seeds e
 @pytest.mark.parametrize("name", TABLE)
 def test_the_table_of_seeds_and_steps(notebook, name):
     settings, *percents = TABLE[name]
-    for seed, *expected in zip(SEEDS, *percents, strict=True):
-        steps = (200, 400, 600) if name == "no residual" else (200, 400)  # which 600 steps don't help either
-        right = cards_right_after(notebook, steps, seed, **settings)
-        assert right[:2] == pytest.approx(expected, abs=2) and (right[2:] or [50]) == pytest.approx([50], abs=3), seed
+    for seed, *expected in zip(range(3), *percents, strict=True):
+        assert cards_right_after(notebook, (200, 400), seed, **settings) == pytest.approx(expected, abs=2), seed
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_without_residual_connections_eight_seeds_stay_at_half_for_600_steps_of_64_rows(notebook, seed):
+    right = cards_right_after(notebook, (200, 400, 600), seed, residual=False)
+    assert right == pytest.approx([50, 50, 50], abs=3)
+
+
+def test_notebook_05s_seed_is_above_half_on_batches_of_128_and_at_half_on_64():
+    build = partial(ladder.CardModel, positions="learned", attention=True, feed_forward=True)
+
+    def right(rows):
+        _, share = ladder.train(build, deal=lambda n: ladder.deal(rows if n == 128 else n))
+        return 100 * share.item()
+
+    assert right(64) == pytest.approx(50, abs=3) and right(128) == pytest.approx(81, abs=15)
+
+
+def test_of_eight_seeds_one_layer_and_two_overlap_after_200_steps(notebook):
+    one, two = notebook["one_layer"], notebook["two_layers"]
+    assert len(one) == len(two) == 8 and max(one) > min(two) + 1  # they overlap
+    assert min(one) < 90 and min(two) > 95  # the worst of each
+    assert min(two[:3]) > max(one[:3])  # as the table with three seeds has it
+    assert notebook.prediction("more_seeds").result is not None
 
 
 def test_the_table_stands_in_the_notebook_and_allows_two_of_five_sentences():
@@ -378,36 +437,15 @@ def test_without_residual_or_network_every_letter_is_found_and_its_case_is_a_tos
 
 def test_never_looking_at_the_partner_is_learned_faster(notebook):
     assert notebook.shown("never looked at the partner, 100 steps: 100 % right")
-    watcher = notebook["watcher"]
-    assert watcher.accuracies[watcher.steps.index(100)] == pytest.approx(0.9, abs=0.02)
+    pairs = notebook["pairs"]
+    for seed in SEEDS:
+        model = learned(notebook, TASKS["brackets"], seed, steps=100, n_layers=2, n_heads=4)
+        assert notebook["percent_right"](model(pairs.ids), pairs) < 97, seed
 
 
 def test_with_anothers_mask_it_names_anothers_partner(notebook):
     own, theirs = numbers(notebook, "% of answers")
     assert own < 20 and theirs > 70
-
-
-def test_no_head_ever_gives_the_partner_more_than_17_percent(notebook):
-    assert notebook["watcher"].weights.max() < 0.17
-
-
-def test_half_of_the_answers_come_while_both_layers_look_evenly(notebook):
-    watcher = notebook["watcher"]
-    at = watcher.steps.index(20)
-    assert 0.48 < watcher.accuracies[at] < 0.55
-    assert (100 * watcher.weights[at].mean(dim=-1)).round().tolist() == [6, 6]
-
-
-def test_layer_1_has_formed_by_step_70_and_layer_2_by_150(notebook):
-    watcher = notebook["watcher"]
-    percent = dict(zip(watcher.steps, 100 * watcher.weights.mean(dim=-1), strict=True))
-    right = dict(zip(watcher.steps, watcher.accuracies.tolist(), strict=True))
-    assert percent[70][0] == pytest.approx(9, abs=0.5) and 0.72 < right[70] < 0.78
-    assert all(abs(percent[step][0] - percent[70][0]) < 0.6 for step in range(70, 250, 10))
-    assert [percent[step][1].item() for step in (70, 90, 150)] == [pytest.approx(x, abs=0.5) for x in (7, 8, 9)]
-    assert percent[150][1] - percent[70][1] > 1.5
-    assert all((percent[step] - percent[150]).abs().max() < 0.4 for step in range(150, 250, 10))
-    assert right[150] == pytest.approx(0.97, abs=0.01) and right[240] > 0.99
 
 
 def test_of_the_tokens_of_alice_some_are_masked_some_replaced_and_some_kept(notebook):

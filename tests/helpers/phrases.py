@@ -111,6 +111,7 @@ PHRASES = {
     "brackets": (r"most that a head gives", r"9 % of the weight", r"no head has", r"none of them"),
     "forbidden": (r"55 %", r"losing the partner costs", r"small look", r"\bneeds? .*look at the partner\b.* does"),
     "more_steps": (r"\b99 %", r"late, not worse", r"nearly all: ?51", r"second number of steps"),
+    "more_seeds": (r"overlap", r"not from this table", r"among the five"),
     "six_heads": (r"0\.80", r"near enough to be believed"),
     "turns_over": (r"last layer turns", r"0\.79", r"cage still leads"),
     "eight_triples": (r"four of (the )?eight", r"end with the words", r"middle, and the other four"),

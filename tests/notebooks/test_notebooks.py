@@ -42,7 +42,7 @@ def prose(path):
 
 def glossary():
     """The rows of the table of words at the end of the first notebook, as lists of four columns."""
-    last = nbformat.read(NOTEBOOKS[0], as_version=4).cells[-1].source
+    last = nbformat.read(NOTEBOOKS[0], as_version=4).cells[-1].source.split("</details>")[0]
     lines = [line.strip("| ").split(" | ") for line in last.splitlines() if line.startswith("| ")]
     return [[column.strip() for column in line] for line in lines[1:]]
 
