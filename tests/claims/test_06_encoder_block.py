@@ -212,8 +212,8 @@ def test_the_published_blocks_can_be_built():
             sum(p.numel() for p in layer.parameters())
             for layer in (
                 EncoderLayer(512, 8, 2048, attention_bias=False),
-                EncoderLayer(768, 12, 3072, activation="gelu"),
-                EncoderLayer(768, 12, 3072, activation="gelu", norm_first=True),
+                EncoderLayer(768, 12, 3072, activation="gelu", eps=1e-12),
+                EncoderLayer(768, 12, 3072, activation="gelu", norm_first=True, eps=1e-6),
                 EncoderLayer(768, 12, 1152, activation="gelu", norm_first=True, bias=False, positional="rotary"),
             )
         ]

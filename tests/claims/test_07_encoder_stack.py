@@ -137,6 +137,8 @@ def test_the_first_and_the_second_card_suffice_and_both_are_needed(notebook):
     shown = [float(x) for x in notebook.table("may look at: % right")["may look at: % right"]]
     assert 18 < shown[0] < 30 and 18 < shown[1] < 30 and shown[2] > 98
     assert all(mask[..., 0].shape == (500, 8) for mask in (notebook["is_first"], notebook["is_second"]))
+    own = (notebook["many"] // 8 == notebook["goals"]).double().mean()
+    assert 0.2 < own < 0.27, "so often a card's own letter is the answer"
 
 
 @pytest.mark.parametrize("seed", EIGHT)

@@ -104,9 +104,10 @@ def readable(text: object, limit: int) -> str:
 @lru_cache
 def fonts() -> tuple[list[str], frozenset[int]]:
     """Return the names of the fonts of `FONTS` that are installed, and every character that one of them can draw."""
-    files = {font.name: font.fname for font in fontManager.ttflist if font.name in FONTS}
-    names = [name for name in FONTS if name in files]
-    return names, frozenset(code for name in names for code in FT2Font(files[name]).get_charmap())
+    installed = {font.name for font in fontManager.ttflist}
+    names = [name for name in FONTS if name in installed]
+    files = [fontManager.findfont(name) for name in names]  # of a family's faces, that which is drawn with
+    return names, frozenset(code for file in files for code in FT2Font(file).get_charmap())
 
 
 def drawable(text: object, limit: int) -> str:

@@ -17,7 +17,7 @@ from PIL import Image
 from encoder_lib.course import explore, plots
 from encoder_lib.course.lab.measure import Profile
 from encoder_lib.course.notebook import setup
-from encoder_lib.course.plots import NOT_FINITE, TICK, Picture, plot_heatmap, show
+from encoder_lib.course.plots import NOT_FINITE, TICK, Picture, plot_heatmap, show, style
 
 HOSTILE = ["$x^$", "<b>", "<img src=x onerror=alert(1)>", "😀", "你好", "\ud800", "", "a\nb\x00", "w" * 1_000_000]
 
@@ -732,3 +732,13 @@ def test_dots_of_one_name_share_a_line():
     kinds = {dots.get_label(): dots.get_offsets().tolist() for dots in ax.collections[1:]}
     assert kinds == {"a": [[1.0, 0.0], [2.0, 1.0]], "b": [[3.0, 0.0], [0.5, 1.0]]}
     assert ax.get_ylim()[0] > ax.get_ylim()[1], "the first name is on top"
+
+
+def test_a_face_with_few_signs_takes_none_from_the_face_that_is_drawn_with(monkeypatch):
+    """Debian's DejaVu Sans has an extra light face without √, which may stand last in matplotlib's list."""
+    manager = mpl.font_manager.fontManager
+    few = next(font.fname for font in manager.ttflist if font.name == "DejaVu Sans Display")
+    light = mpl.font_manager.FontEntry(fname=few, name="DejaVu Sans", weight=200)
+    monkeypatch.setattr(manager, "ttflist", [*manager.ttflist, light])
+    monkeypatch.setattr(style, "fonts", style.fonts.__wrapped__)
+    assert style.drawable("√6 ✗", 9) == "√6 ✗" and style.drawable("\U0010ffff", 9) == "□"
