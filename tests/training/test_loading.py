@@ -14,6 +14,8 @@ import torch
 
 from encoder_lib.course.lab import ladder
 
+signal.signal(signal.SIGINT, signal.default_int_handler)  # where tests run in the background, it is ignored
+
 def interrupt():
     while "sympy" not in sys.modules:
         time.sleep(0.001)
