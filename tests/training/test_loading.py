@@ -14,7 +14,7 @@ import torch
 
 from encoder_lib.course.lab import ladder
 
-signal.signal(signal.SIGINT, signal.default_int_handler)  # where tests run in the background, it is ignored
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background process ignores interrupts
 
 def interrupt():
     while "sympy" not in sys.modules:
