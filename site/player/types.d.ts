@@ -13,6 +13,7 @@ type RecordedState = [
   panels: number,
   limits: number,
   tokens: number,
+  way: number,
   arrays: number[],
 ];
 

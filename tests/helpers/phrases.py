@@ -7,6 +7,14 @@ from encoder_lib.course.explore.questions import QUESTIONS
 
 # question -> what would give its answer away, as regular expressions; they are looked for without regard to capitals
 PHRASES = {
+    "part": (
+        r"0\.31",
+        r"0\.945",
+        r"first thing that differs",
+        r"part at (the|their) first look",
+        r"comes from the neighbours",
+    ),
+    "alone": (r"never part", r"equal vectors stay equal", r"stay together", r"they are the same vector"),
     "alike": (
         r"recipe is (the )?(closer|nearer)",
         r"(closer|nearer) to the recipe",
