@@ -282,7 +282,7 @@ def test_a_hidden_letter_asks_and_all_others_have_the_target_minus_100(notebook)
 
 def test_what_counting_fills_in(notebook):
     none, left, one, two, three = notebook["counting"].values()
-    assert none == pytest.approx(100 / 6, abs=2)
+    assert 100 / 7 < none < 20
     assert 20 < left < 32 and left + 10 < one < two - 10 and two < three < two + 10
     assert one - left > left - none  # the other side tells more
     between = re.findall("func(..)on", letters.to_text(notebook["text"]))
@@ -320,9 +320,9 @@ def test_smaller_readers_fill_spaces_first_then_vowels_then_consonants(small, se
         assert spaces > 60 and spaces > vowels + 20 and vowels > consonants
 
 
-def test_after_100_steps_more_than_a_third_with_rotary_positions_and_one_in_six_with_a_table(notebook):
+def test_after_100_steps_more_than_a_third_with_rotary_positions_and_one_in_five_with_a_table(notebook):
     rotary, table = notebook["after"].values()
-    assert 30 < rotary < 43 and 14 < table < 19 and notebook["steps"] == 100
+    assert 30 < rotary < 43 and 14 < table < 21 and notebook["steps"] == 100
 
 
 @pytest.mark.parametrize("seed", SEEDS)

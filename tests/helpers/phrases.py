@@ -110,7 +110,7 @@ PHRASES = {
     "few": (r"17 %", r"one by one", r"overfit", r"hardly more than a guess", r"told apart by a few"),
     "first_gaps": (r"spaces (come |are )?first", r"most spaces", r"space is the commonest\b", r"knows the e\b"),
     "beats_counting": (r"it passes", r"stay ahead", r"clearly above", r"enough to pass"),
-    "positions_on_text": (r"one in six", r"row of its own", r"for all places at once", r"get there, later"),
+    "positions_on_text": (r"one in five", r"row of its own", r"for all places at once", r"get there, later"),
     "one_side": (r"more than half", r"nine in ten", r"letters behind the gap", r"two letters on each side"),
     "brackets": (r"most that a head gives", r"9 % of the weight", r"no head has", r"none of them"),
     "forbidden": (r"55 %", r"losing the partner costs", r"small look", r"\bneeds? .*look at the partner\b.* does"),
