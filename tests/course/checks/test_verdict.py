@@ -139,8 +139,8 @@ def test_a_message_and_its_first_hint_speak_of_the_mistake(check, mistake, words
         (checks.check_pool, "padding counted in", "Padding counts here"),
         (checks.check_search, "cosines", "neither the cosines that stand there nor the vectors"),
         (checks.check_search, "largest absolute", "compare with sign"),
+        (checks.check_hide_words, "what stays is not asked", "the target is not −100"),
         (checks.check_look_up, "row by row", "no row of ids to go through"),
-        (checks.check_forbid, "looked at in rows", "last two dimensions exchanged"),
         (checks.check_own_norm, "a mean that remembers", "nothing is averaged over calls"),
     ],
 )
