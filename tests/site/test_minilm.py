@@ -1,0 +1,149 @@
+"""MiniLM in the browser is MiniLM in Python: the same tokens, nearly the same numbers, the same words on the page."""
+
+import json
+import random
+import re
+import sys
+import unicodedata
+
+import numpy as np
+import pytest
+import torch
+from explorers import minilm
+from hostile_texts import HOSTILE
+from lab_fixtures import browser  # noqa: F401
+from minilm import LARGEST, packed, write_minilm
+from places import ROOT
+from recordings import SENTENCES
+from safetensors.torch import load_file
+from served import served
+
+from encoder_lib.course.explore.widget import front_end
+from encoder_lib.course.lab.texts import library_sentences
+
+pytestmark = pytest.mark.browser
+MOST = 15e6  # bytes until a first sentence is read
+SPECIAL = (
+    "", "a", "😀 emoji 👍🏽 family 👨‍👩‍👧", "naïve café ÀÉÎ Straße ﬁsh İstanbul ΟΔΟΣ", "你好世界 hello世界。",
+    "한국어 텍스트", "x" * 100, "x" * 101, "a" * 10_000, "antidisestablishmentarianism", "$5<6+7=|~`^",
+    "a\u0301\u0300b", "re\u00adread", "[CLS] hi [SEP][MASK] [mask] [UNK]y", "١٢٣ हिन्दी ไทย", "one word " * 200,
+    "Don't e-mail me@home.org...", "\ufeffa\u200db\u3000c",
+)  # fmt: skip
+NAMES = sorted(library_sentences())
+TEXTS = [*SENTENCES, *SPECIAL, *HOSTILE.values()]
+TEXTS += random.Random(0).sample(NAMES, 200 - len(TEXTS))
+# What is read of a text, and how far its weights are from those of Python, which lie in a file.
+READ = """async ([text, file]) => {
+  const { read } = await import('/player/reader.js'), expected = await (await fetch(file)).arrayBuffer();
+  const { tokens, vector, weights } = await read(JSON.parse(text)), all = new Float32Array(expected);
+  const far = (layer, n) => layer.reduce((most, w, i) => Math.max(most, Math.abs(w - all[n * layer.length + i])), 0);
+  return { tokens, vector: [...vector], count: weights.length * weights[0].length === all.length,
+           weight: Math.max(...weights.map(far)) };
+}"""
+
+
+@pytest.fixture(scope="module")
+def player(browser, tmp_path_factory):  # noqa: F811
+    """A page beside the player and the weights, and the folder that all of it lies in."""
+    folder = tmp_path_factory.mktemp("site")
+    (folder / "player").mkdir()
+    for source in (front_end.FOLDER, ROOT / "site/player"):
+        for path in source.glob("*.js"):
+            (folder / "player" / path.name).write_bytes(path.read_bytes())
+    write_minilm(folder / "minilm")
+    (folder / "index.html").write_text("<!doctype html><title>MiniLM</title><body></body>")
+    with served(folder) as address:
+        page = browser.new_page()
+        page.goto(address)
+        yield page, folder
+        page.close()
+
+
+@pytest.fixture(scope="module")
+def vocabulary(player):
+    """The tokens of texts in the browser."""
+    page, _ = player
+    script = """async (texts) => {
+      const [{ tokenize }, words] = [await import('/player/word_pieces.js'), await fetch('/minilm/vocabulary.txt')];
+      const vocabulary = new Map((await words.text()).split('\\n').map((word, id) => [word, id]));
+      return JSON.parse(texts).map((text) => tokenize(text, vocabulary));
+    }"""
+    return lambda texts: page.evaluate(script, json.dumps(texts))
+
+
+def test_a_number_is_off_by_half_a_step_at_most(player):
+    """In a matrix; vectors come as they were, and the position of a token that no text has is left out."""
+    page, folder = player
+    script = """async () => {
+      const { unpack } = await import('/player/weights.js'), file = await fetch('/minilm/embedding.safetensors');
+      return Object.entries(unpack(await file.arrayBuffer())).map(([name, n]) => [name, Array.from(n)]);
+    }"""
+    got = {name: torch.tensor(numbers) for name, numbers in page.evaluate(script)}
+    expected = minilm().encoder.embedding.state_dict()
+    positions = expected["position.weight"][:256]
+    steps = load_file(folder / "minilm/embedding.safetensors")["position.weight.scale"].float()
+    assert (
+        (got["position.weight"].view_as(positions) - positions).abs() <= 0.501 * steps.repeat_interleave(64, 1)
+    ).all()
+    assert all(torch.equal(got[name], expected[name]) for name in ("norm.weight", "norm.bias")) and len(got) == 3
+
+
+def test_the_largest_number_has_the_largest_code():
+    """On both sides of 0; a group of zeros stays one."""
+    matrix = torch.zeros(3, 64)
+    matrix[0, 5], matrix[1, 63] = 0.7, -0.7
+    parts = packed(matrix)
+    places = torch.arange(64)
+    low = parts[".low"].long()[:, places // 4] >> (2 * (places % 4)) & 3
+    codes = 4 * parts[".high"].long() + low
+    assert codes.nonzero().tolist() == [[0, 5], [1, 63]]
+    assert codes[0, 5] == -codes[1, 63] and LARGEST - 2 <= codes[0, 5] <= LARGEST
+    assert not (codes * parts[".scale"].float().nan_to_num())[2].any()
+
+
+def test_tokens_are_those_of_the_library(vocabulary):
+    assert len(TEXTS) == len(set(TEXTS)) == 200
+    assert vocabulary(TEXTS) == [minilm().tokens(text) for text in TEXTS]
+
+
+@pytest.mark.long
+def test_every_character_makes_the_same_tokens(vocabulary):
+    """Between two letters, if it is of one kind since Unicode 3.2: what came later, not all know alike."""
+    old = unicodedata.ucd_3_2_0.category
+    codes = [
+        c for c in range(sys.maxunicode + 1) if old(chr(c)) == unicodedata.category(chr(c)) not in ("Cn", "Cs", "Co")
+    ]
+    texts = [f"a{chr(code)}b" for code in codes]
+    assert len(texts) > 90_000
+    assert vocabulary(texts) == [text.tokens for text in minilm().tokenizer.encode_batch(texts)]
+
+
+@pytest.mark.long
+def test_numbers_are_those_of_the_library(player, capsys):
+    """Of 200 texts: cosines of every two, weights of every look; the page states the bounds."""
+    page, folder = player
+    stated = re.search(r"\[WEIGHT, COSINE\] = \[([\d.]+), ([\d.]+)\]", (ROOT / "site/player/reader.js").read_text())
+    vectors, weight = [], 0.0
+    for text in TEXTS:
+        (folder / "expected").write_bytes(minilm().attention(text).numpy().tobytes())
+        got = page.evaluate(READ, [json.dumps(text), f"/expected?{len(vectors)}"])
+        assert got["count"] and got["tokens"] == minilm().tokens(text)
+        vectors.append(got["vector"])
+        weight = max(weight, got["weight"])
+    got, expected = np.array(vectors), minilm().encode(TEXTS).numpy()
+    cosine = np.abs(got @ got.T - expected @ expected.T).max()
+    own = (got * expected).sum(axis=1).min()
+    with capsys.disabled():
+        print(f"\nlargest error of 200 texts: a cosine {cosine:.4f}, a weight {weight:.4f}; own cosine from {own:.5f}")
+    assert weight <= float(stated[1]) <= 0.02 and cosine <= float(stated[2]) <= 0.003 and own > 0.9999
+
+
+def test_a_first_sentence_takes_no_more_than_the_button_says(player):
+    """And what is fetched for its words stays below 15 MB with it."""
+    _, folder = player
+    sizes = {path: path.stat().st_size for path in (folder / "minilm").rglob("*.*")}
+    first = sum(size for path, size in sizes.items() if path.parent.name == "minilm")
+    named = re.search(r"MEGABYTES = ([\d.]+)", (ROOT / "site/player/reader.js").read_text())[1]
+    assert round(first / 1e6, 1) == float(named)
+    words = max(size for path, size in sizes.items() if path.parent.name == "words")
+    assert first + words * max(len(minilm().tokens(text)) for text in SENTENCES) < MOST
