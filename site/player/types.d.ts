@@ -30,6 +30,8 @@ interface Header {
   states: RecordedState[];
   arrays: ArrayPlace[];
   pictures: PicturePlace[];
+  /** The controls as they are with a kernel, of an explorer that MiniLM can bring alive; else null. */
+  live: ControlSpec[] | null;
 }
 
 /** A file of the recorder, unpacked: the header, the codes of all arrays, and the pictures as they came. */

@@ -18,6 +18,7 @@ from recordings import SENTENCES
 from safetensors.torch import load_file
 from served import served
 
+from encoder_lib.course import explore
 from encoder_lib.course.explore.widget import front_end
 from encoder_lib.course.lab.texts import library_sentences
 
@@ -138,6 +139,33 @@ def test_numbers_are_those_of_the_library(player, capsys):
     assert weight <= float(stated[1]) <= 0.02 and cosine <= float(stated[2]) <= 0.003 and own > 0.9999
 
 
+@pytest.mark.parametrize("text", ["", "Nobody", SENTENCES[1], "one word, " * 9])
+def test_the_explorer_shows_what_it_shows_with_a_kernel(player, text):
+    """The same panels, words and numbers of the same weights, in every layer, of both kinds."""
+    page, folder = player
+    weights = minilm().attention(text)
+    (folder / "weights").write_bytes(weights.numpy().tobytes())
+    script = """async ([panels, tokens, layer, file]) => {
+      const { showHeads } = await import('/player/heads.js'), bytes = await (await fetch(file)).arrayBuffer();
+      const all = new Float32Array(bytes), layer1 = all.length / 6;
+      const weights = Array.from({ length: 6 }, (_, n) => all.subarray(n * layer1, (n + 1) * layer1));
+      const { _panels, _descriptions, _data } = showHeads(panels, { tokens, weights }, layer);
+      const numbers = Array.from(new Float32Array(_data.buffer), (n) => (Number.isNaN(n) ? null : n));
+      return { _panels, _descriptions, numbers };
+    }"""
+    for atlas in (False, True):
+        recorded = explore.heads(minilm(), "The cat sat.", atlas=atlas)._panels
+        explorer = explore.heads(minilm(), text, atlas=atlas)
+        for layer in (1, 4, 6):
+            explorer.layer = layer
+            got = page.evaluate(script, [recorded, minilm().tokens(text), layer, f"/weights?{len(text)}"])
+            assert got["_panels"] == json.loads(json.dumps(explorer._panels))
+            assert got["_descriptions"] == explorer._descriptions
+            np.testing.assert_array_equal(
+                np.array(got["numbers"], np.float32), np.frombuffer(explorer._data, np.float32)
+            )
+
+
 def test_a_first_sentence_takes_no_more_than_the_button_says(player):
     """And what is fetched for its words stays below 15 MB with it."""
     _, folder = player
@@ -147,3 +175,49 @@ def test_a_first_sentence_takes_no_more_than_the_button_says(player):
     assert round(first / 1e6, 1) == float(named)
     words = max(size for path, size in sizes.items() if path.parent.name == "words")
     assert first + words * max(len(minilm().tokens(text)) for text in SENTENCES) < MOST
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("name", ["00_start_here", "09_pretrained"])
+def test_the_reader_types(browser, address, name):  # noqa: F811
+    """On request alone, and offline as before: then what is typed is read, layer by layer."""
+    page = browser.new_context().new_page()
+    asked = []
+    page.on("request", lambda request: asked.append(request.url))
+    page.goto(f"{address}notebooks/{name}.html")
+    page.locator("details").evaluate_all("all => { for (const each of all) each.open = true; }")
+    for place in page.locator(".recorded").all():
+        place.scroll_into_view_if_needed()
+    explorer = page.locator("section.explorer", has_text="Attention in your sentence")
+    button, shown = explorer.get_by_role("button", name="Type your own"), explorer.locator(".explorer-description")
+    button.wait_for()
+    before = shown.text_content()
+    assert not [url for url in asked if "/minilm/" in url]
+    page.route("**/minilm/**", lambda route: route.fulfill(status=404))
+    button.click()
+    explorer.get_by_text("could not be fetched: the site answers 404").wait_for()
+    page.unroute("**/minilm/**")
+    page.context.set_offline(True)
+    button.click()
+    explorer.get_by_text("could not be fetched: no answer comes, you may be offline").wait_for()
+    assert shown.text_content() == before and explorer.locator("select").count() == 1
+    page.context.set_offline(False)
+    button.click()
+    field = explorer.get_by_role("textbox", name="your sentence")
+    field.wait_for()
+    assert field.evaluate("e => e === document.activeElement") and shown.text_content() == before
+    field.fill("Nobody believed the keeper.")
+    words = explorer.locator(".explorer-words")
+    words.get_by_text("keeper").wait_for()
+    assert words.locator("button > span").all_text_contents() == minilm().tokens("Nobody believed the keeper.")
+    explorer.locator("input[data-control=layer]").press("Home")
+    explorer.get_by_text("Layer 1: who looks at whom").wait_for()
+    assert shown.text_content().startswith("Layer 1, head ") and page.get_by_text("MiniLM reads here").is_visible()
+    page.context.set_offline(True)
+    field.fill("Zebras")
+    explorer.get_by_text("This text could not be read: no answer comes, you may be offline").wait_for()
+    page.context.set_offline(False)
+    field.fill("Zebras!")
+    words.get_by_text("zebra").wait_for()
+    assert explorer.get_by_role("alert").is_hidden() and all(url.startswith(address) for url in asked)
+    page.context.close()
