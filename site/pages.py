@@ -24,6 +24,7 @@ from reference import write_reference
 TEXTS = ("CONTRIBUTING.md", "tests/benchmarks/RESULTS.md", "binder/README.md")  # beside the README and the notebooks
 LINK = re.compile(r"(?<=\]\()(?!https?:|#|mailto:)([^)\s#]+)")
 NOTEBOOK = re.compile(r"\(notebooks/(\w+)\.ipynb\)")
+DRAWING = re.compile(r"!\[[^\]]*\]\((notebooks/)?(pictures/\w+\.svg)\)")
 QUESTION = re.compile(r"\bexplore\.predict\(\s*[\"'](\w+)[\"']")
 WORDS = "00_start_here", "## Words and letters"  # the notebook and the section that the page of words is
 PICTURE = "data:image/png;base64,"
@@ -52,7 +53,7 @@ def groups(readme: str) -> dict[str, list[str]]:
 
 def write_pages(folder: Path, static: Path) -> None:
     """Write every page's source into `folder`, and what pages load by themselves into `static`."""
-    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    readme = _drawn((ROOT / "README.md").read_text(encoding="utf-8"))
     pages = {"README.md", *TEXTS, *(f"notebooks/{path.name}" for path in notebooks())}
     for each in (folder, static):
         (each / "notebooks").mkdir(parents=True)
@@ -97,6 +98,17 @@ def _led(text: str, name: str, pages: set[str]) -> str:
     return LINK.sub(lead, text)
 
 
+def _drawn(text: str) -> str:
+    """Markdown with its drawings in it, so that their colours are the page's, and their parts lead to their pages."""
+
+    def draw(picture: re.Match) -> str:
+        svg = (ROOT / "notebooks" / picture[2]).read_text(encoding="utf-8").strip()
+        svg = re.sub(r'href="(\w+)\.ipynb"', rf'href="{picture[1] or ""}\1.html"', svg)
+        return "<div>" + svg.replace('role="img"', 'role="group"') + "</div>"  # an image's links would be out of reach
+
+    return DRAWING.sub(draw, text)
+
+
 def _words() -> str:
     """The section of words as a page of its own, unfolded."""
     name, heading = WORDS
@@ -116,6 +128,7 @@ def _prepare(notebook: nbformat.NotebookNode, stem: str, static: Path) -> None:
     path, explorers = f"notebooks/{stem}.ipynb", 0
     for cell in notebook.cells:
         if cell.cell_type != "code":
+            cell.source = _drawn(cell.source)
             continue
         if EXPLORER.search(cell.source):
             explorers += 1

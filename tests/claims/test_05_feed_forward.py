@@ -247,6 +247,7 @@ def test_in_the_first_layer_half_of_them_do_and_in_the_last_hardly_any(notebook,
 def test_nearly_all_seeds_end_near_50_percent_and_none_above_95(notebook):
     shown = sorted(notebook["right"].values())
     assert len(shown) == 8 and all(45 < share < 55 for share in shown[:6]) and shown[-1] < 95
+    assert notebook["right"]["seed 0"] > 60, "68, 79 and 81 on processors of three kinds"
     assert notebook["models"][0].layers[0].feed_forward.linear1.weight.shape == (128, 64)
     assert ladder.PARTS["feed-forward"].at_most == 1.0
 

@@ -23,8 +23,6 @@ def numbers_of_the_notebook():
 
 def test_the_cards_are_answered(notebook):
     assert notebook["right"] > 0.99 and notebook["losses"][0] > 2 > 0.1 > notebook["losses"][-1]
-    guess, embedding, yours = notebook["rungs"]
-    assert max(guess.right, embedding.right) < 0.14 and yours.right == notebook["right"]
 
 
 @pytest.mark.parametrize("seed", [1, 2])

@@ -3,17 +3,26 @@
 import ast
 import json
 import re
+import tomllib
 from html.parser import HTMLParser
 from pathlib import Path
 from urllib.parse import unquote
 
 import nbformat
+from places import ROOT
 
 RULES = []
 EXERCISES = (2, 4)  # of a notebook, from the fewest to the most
 EXERCISES_OF = {"10_debugging_clinic": (10, 15), "12_build_your_own": (10, 10)}
 WIDGET_VIEW = "application/vnd.jupyter.widget-view+json"
 IMAGES = ("image/png", "image/jpeg", "image/svg+xml", "image/gif")
+URLS = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["urls"]
+COLAB = f"""\
+# On Colab, run these three lines first, in a cell of their own:
+#   !git clone -q {URLS["Repository"]} /content/course
+#   !pip install -q /content/course
+#   %cd /content/course/notebooks
+"""
 MAX_BYTES = 500_000
 MAX_WIDTH = 88  # characters of code that a window of 1000 pixels shows, without the files beside it
 LIVE = re.compile(r"\bexplore\.\w+\(|\bpredict\(|\binteract(ive)?\(|perf_counter|%timeit|%%time|\btimeit\.")
@@ -228,10 +237,12 @@ def links_resolve(notebook, path):
 
 @rule
 def setup_comes_first(notebook, path):
-    """The first code cell is the one visible set-up cell."""
+    """The first code cell is the one visible set-up cell; it begins with what to do on Colab."""
     code = code_cells(notebook)
     if not code or "setup(" not in code[0].source:
         yield "the first code cell does not call setup()"
+    elif not code[0].source.startswith(COLAB):
+        yield f"the first code cell does not begin with what to do on Colab:\n{COLAB}"
 
 
 @rule

@@ -82,7 +82,7 @@ def code(source, *tags, outputs=()):
 def good():
     """A notebook that keeps every rule."""
     cells = [
-        code("setup(seed=0)"),
+        code(f"{notebook_rules.COLAB}setup(seed=0)"),
         code("look = 1", outputs=[new_output("execute_result", {"text/plain": "1"}, execution_count=2)]),
         code("wrong[9]", "raises-exception", outputs=[new_output("error", ename="IndexError", evalue="9")]),
         *[code(f"plot({n})", outputs=[picture()]) for n in range(3)],
@@ -130,7 +130,7 @@ VIOLATIONS = {  # of each rule one
     "quiet_metadata": lambda n: n.metadata.language_info.update(version="3.11.2"),
     "small_file": set_output("x" * 500_000),
     "links_resolve": lambda n: n.cells.append(new_markdown_cell("[next](03_layer_norm.ipynb)")),
-    "setup_comes_first": set_source("setup", "import torch"),
+    "setup_comes_first": set_source("# On Colab", "setup(seed=0)"),
     "shows_and_asserts_nothing": set_source("def", "def stub(x):\n    if x:\n        assert x"),
     "shows_pictures_last": set_source("look", "show(1)\nx = 1"),
     "asks_before_it_shows": untag("def"),

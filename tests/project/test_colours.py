@@ -21,6 +21,7 @@ from places import ROOT
 
 from encoder_lib.course import explore, notebook, plots
 from encoder_lib.course.checks.verdict import Verdict
+from encoder_lib.course.plots.drawing import THEMES as DRAWN_IN
 
 VISIONS = {
     "usual": np.eye(3),
@@ -114,6 +115,16 @@ def test_the_palette_stands_out_and_is_told_apart():
         marks = [(c, c, form) for c, form in zip(plots.COLOURS, itertools.cycle(forms), strict=False)]
         assert too_pale(marks) == [] and too_close(marks) == [] and len(set(forms)) == len(forms)
     assert contrast(plots.GREY, "white") >= MARK and contrast(plots.NOT_FINITE, "white") >= MARK
+
+
+@pytest.mark.parametrize("theme", [0, 1], ids=["light", "dark"])
+def test_drawings_stand_out_in_both_themes(theme):
+    """Words on what they stand on; edges of parts, lit or not, and what is lit from what is not."""
+    ground, ink, soft, lit, glow = (DRAWN_IN[name][theme] for name in ("ground", "ink", "soft", "lit", "glow"))
+    words = [(ink, ground), (ink, glow), (soft, ground), (soft, glow)]
+    marks = [(lit, ground), (lit, glow)]
+    assert [pair for pair in words if contrast(*pair) < WORD] + [pair for pair in marks if contrast(*pair) < MARK] == []
+    assert distance(lit, ink) >= APART
 
 
 def colour_of(artist):

@@ -1,4 +1,4 @@
-"""Run notebooks and save them in place, without anything that changes from one run to the next."""
+"""Run notebooks and save them in place, without anything that changes from one run to the next, and their drawings."""
 
 import sys
 from pathlib import Path
@@ -6,6 +6,8 @@ from pathlib import Path
 import nbformat
 from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError, CellTimeoutError
+
+from encoder_lib.course.plots import notebook_drawings
 
 KERNELSPEC = {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"}
 LANGUAGE = {"name": "python", "file_extension": ".py", "mimetype": "text/x-python", "pygments_lexer": "ipython3"}
@@ -37,6 +39,12 @@ def tidy(notebook):
                 data.pop(WIDGET_VIEW, None)
 
 
+def draw(folder):
+    """Write the drawings that stand in the notebooks' prose."""
+    for name, drawing in notebook_drawings().items():
+        (folder / f"{name}.svg").write_text(drawing.svg, encoding="utf-8")
+
+
 def main(names):
     """Run the named notebooks one by one; the first cell error leaves that one and the later ones as they are."""
     for path in map(Path, names):
@@ -54,4 +62,5 @@ def main(names):
 
 
 if __name__ == "__main__":
+    draw(Path("notebooks/pictures"))
     sys.exit(main(sys.argv[1:]))

@@ -14,6 +14,8 @@ import torch
 
 from encoder_lib.course.lab import ladder
 
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background process ignores interrupts
+
 def interrupt():
     while "sympy" not in sys.modules:
         time.sleep(0.001)

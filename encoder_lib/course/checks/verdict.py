@@ -32,6 +32,7 @@ OTHERS = str(Path(__file__).parents[2]), *map(sysconfig.get_path, ("stdlib", "pu
 FEW = 3  # so many numbers, or places where two results differ, are shown one by one
 LINE = 88  # characters of an input that stands on one line
 NOTHING = "the function returns nothing; is a `return` missing?"
+EMPTY = (lambda: None).__code__  # of a function without a body
 CHANGED = "the function changed its own input; make a new one instead"
 UNWRITTEN = "unwritten"  # the problem of an attempt that gives back its placeholder
 HINTS = tomllib.loads(Path(__file__).with_name("hints.toml").read_text(encoding="utf-8"))  # by exercise
@@ -70,9 +71,10 @@ class Told(ValueError):
 def written(value: Any, function: Any) -> Any:
     """What a learner's function gave. Raises: Unwritten for a placeholder; Told for nothing.
 
-    Nothing is a placeholder, too, where the body names nothing, as in the stubs of notebook 12.
+    Nothing is a placeholder, too, where the body is as empty as the stubs of notebook 12.
     """
-    if value is ... or (value is None and not getattr(getattr(function, "__code__", None), "co_names", True)):
+    code = getattr(function, "__code__", None)
+    if value is ... or (value is None and code and len(code.co_code) == len(EMPTY.co_code)):
         raise Unwritten
     if value is None:
         raise Told(NOTHING)

@@ -66,6 +66,13 @@ def test_a_branch_without_return_is_a_mistake():
     assert len(said.passed) == 3 and "returns nothing; is a `return` missing" in said.problem and said.hint
 
 
+def test_a_body_without_return_is_a_mistake_though_it_names_nothing_from_outside():
+    def look_up(weight, ids):
+        rows = weight[ids]  # noqa: F841
+
+    assert "returns nothing; is a `return` missing" in checks.check_look_up(look_up).problem
+
+
 def test_an_attempt_that_changes_its_input_is_told_so():
     assert "changed its own input" in checks.check_unit(lambda x: x.div_(x.norm(dim=-1, keepdim=True))).problem
     in_place = ANSWERS[checks.check_own_positions][1]["in place"]
@@ -97,6 +104,7 @@ def test_a_large_result_is_shown_where_it_differs_most():
         (checks.check_learn, "gives nothing back", ": the function returns nothing; is a `return` missing?"),
         (checks.check_learn, "SGD", "with draw () → ids and targets (1, 4), steps 1, lr 0.1\n"),
         (checks.check_scaled_attention, "unscaled", "divided by √K"),
+        (checks.check_multi_head, "not divided", "divided by √K"),
         (checks.check_batch_norm, "unbiased variance", "correction=0"),
         (checks.check_bump, "numbers, not tensors", "expected 4 tensors (w1, b1, w2, b2), got list, list, list, list"),
         (checks.check_merge, "one matrix", "expected 2 tensors (w, b), got Tensor"),
@@ -131,6 +139,7 @@ def test_a_message_and_its_first_hint_speak_of_the_mistake(check, mistake, words
         (checks.check_pool, "padding counted in", "Padding counts here"),
         (checks.check_search, "cosines", "neither the cosines that stand there nor the vectors"),
         (checks.check_search, "largest absolute", "compare with sign"),
+        (checks.check_look_up, "row by row", "no row of ids to go through"),
         (checks.check_forbid, "looked at in rows", "last two dimensions exchanged"),
         (checks.check_own_norm, "a mean that remembers", "nothing is averaged over calls"),
     ],

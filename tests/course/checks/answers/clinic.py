@@ -318,6 +318,7 @@ WRONG_SIZES = {
     "the second sentence": (lambda x: x[1, :3].abs().max(), "first sentence", "Which words"),
     "all but the third": (lambda x: x[REAL][:7].abs().max(), "last word", "Which words"),
     "NaN replaced": (lambda x: worst(x.nan_to_num()), "✗ NaN: its words", "NaN is a find"),
+    "NaN lost in Python's max": (lambda x: max(0.0, worst(x).item()), "✗ NaN: its words", "max(0.0, nan) is 0.0"),
 }
 PADDING_RIGHT = {"word by word, and seven columns": each_word, "row by row": each_row} | {
     name: padded(size) for name, size in SIZES.items()

@@ -1,0 +1,132 @@
+"""The drawings: which parts are lit, what is said of them, where they stand, and that no word runs over another."""
+
+import re
+from itertools import combinations
+from xml.etree import ElementTree
+
+import nbformat
+import pytest
+from lab_fixtures import browser  # noqa: F401
+from notebook_rules import Tags
+from places import NOTEBOOKS, ROOT
+
+from encoder_lib.course.plots import ENCODER_PARTS, draw_encoder, notebook_drawings
+from encoder_lib.course.plots.drawing import LINKS
+
+SVG = "{http://www.w3.org/2000/svg}"
+DRAWINGS = notebook_drawings()
+TEXTS = {path.relative_to(ROOT): [c.source for c in nbformat.read(path, 4).cells] for path in NOTEBOOKS}
+TEXTS[(ROOT / "README.md").relative_to(ROOT)] = [(ROOT / "README.md").read_text(encoding="utf-8")]
+# The place of every word on the page, of the box that it stands in, and of the drawing
+PLACES = """(svgs) => svgs.map((svg) => {
+  document.body.innerHTML = svg;
+  const place = (element) => { const r = element.getBoundingClientRect(); return [r.left, r.top, r.right, r.bottom]; };
+  const boxes = [...document.querySelectorAll('rect.box:not([stroke-dasharray])')].map(place);
+  const words = [...document.querySelectorAll('text')].map((text) => [text.textContent, place(text)]);
+  return { all: place(document.querySelector('svg')), boxes, words };
+})"""
+
+
+def lit(drawing):
+    """The parts of a drawing that are lit, and those that are not."""
+    groups = list(ElementTree.fromstring(drawing.svg).iter(f"{SVG}g"))
+    return [{g.get("data-part") for g in groups if (g.get("class") == "lit") == is_lit} for is_lit in (True, False)]
+
+
+@pytest.mark.parametrize("name", ENCODER_PARTS)
+def test_the_part_that_is_named_is_lit_and_only_it(name):
+    assert lit(draw_encoder(name)) == [{name}, {*ENCODER_PARTS} - {name}]
+
+
+def test_none_or_all_parts_are_lit():
+    assert lit(draw_encoder()) == [set(), {*ENCODER_PARTS}]
+    assert lit(draw_encoder(*ENCODER_PARTS)) == [{*ENCODER_PARTS}, set()]
+
+
+@pytest.mark.parametrize("name", ["atention", "", None])
+def test_an_unknown_part_is_refused(name):
+    with pytest.raises(ValueError, match=rf"lit: expected one of 'tokens', .*, got {name!r}"):
+        draw_encoder("norm", name)
+
+
+@pytest.mark.parametrize("drawing", DRAWINGS.values(), ids=DRAWINGS)
+def test_a_drawing_is_an_image_with_its_alt_text(drawing):
+    root = ElementTree.fromstring(drawing.svg)
+    assert (root.get("role"), root.get("aria-label")) == ("img", drawing.alt)
+    shown = drawing._repr_mimebundle_()
+    ((tag, attributes),) = Tags(shown["text/html"]).found
+    assert tag == "img" and attributes["alt"] == drawing.alt and drawing.alt in shown["text/plain"]
+    assert not re.search(r"(?i)<script|\son\w+=|url\(|@import|xlink|href=\"(?!\w+\.ipynb\")", drawing.svg)
+
+
+def test_the_alt_text_names_what_is_lit():
+    assert draw_encoder("feed_forward", "norm").alt.startswith("The encoder, with feed-forward, norm lit. A text ")
+    assert draw_encoder().alt.startswith("The encoder. A text ")
+
+
+# In the notebooks
+
+
+def test_the_files_are_what_is_drawn():
+    files = {path.name: path.read_text(encoding="utf-8") for path in (ROOT / "notebooks/pictures").iterdir()}
+    assert files == {f"{name}.svg": drawing.svg for name, drawing in DRAWINGS.items()}, "run `make notebooks`"
+
+
+def test_every_picture_in_the_prose_is_a_drawing_with_its_alt_text():
+    prose = "\n".join(text for cells in TEXTS.values() for text in cells)
+    found = re.findall(r"!\[([^\]]*)\]\((?:notebooks/)?pictures/(\w+)\.svg\)", prose)
+    assert {name for _, name in found} == {*DRAWINGS}
+    assert [(alt, name) for alt, name in found if alt != DRAWINGS[name].alt] == []
+
+
+def test_every_notebook_shows_the_encoder_before_its_first_cell_of_code():
+    """With the parts lit that lead to it, where any do."""
+    for path, (_, text, *_) in {path: cells for path, cells in TEXTS.items() if path.suffix == ".ipynb"}.items():
+        name = path.stem if path.stem in LINKS.values() else "encoder"
+        assert text.count(f"](pictures/{name}.svg)") == 1, path
+        assert (ROOT / "notebooks" / f"{name}.ipynb").exists() or name == "encoder"
+
+
+# On a page
+
+
+def apart(a, b):
+    """Whether two places, (left, top, right, bottom) each, have nothing in common."""
+    return a[2] <= b[0] or b[2] <= a[0] or a[3] <= b[1] or b[3] <= a[1]
+
+
+def within(a, b):
+    """Whether a place lies inside another one."""
+    return b[0] <= a[0] and b[1] <= a[1] and a[2] <= b[2] and a[3] <= b[3]
+
+
+def faults(places):
+    """What runs over, in words."""
+    words = places["words"]
+    for (a, one), (b, other) in combinations(words, 2):
+        if not apart(one, other):
+            yield f"{a} runs over {b}"
+    for word, place in words:
+        if not within(place, places["all"]):
+            yield f"{word} leaves the drawing"
+        if any(not apart(place, box) and not within(place, box) for box in places["boxes"]):
+            yield f"{word} runs over the edge of a box"
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize("width", [360, 1000])
+def test_no_word_runs_over_another_or_over_its_box(browser, width):  # noqa: F811
+    page = browser.new_page(viewport={"width": width, "height": 600})
+    page.set_content("<style>svg { max-width: 100%; height: auto }</style>")
+    everything = {**DRAWINGS, "all lit": draw_encoder(*ENCODER_PARTS)}
+    places = page.evaluate(PLACES, [drawing.svg for drawing in everything.values()])
+    page.close()
+    assert all(len(each["words"]) > 10 and len(each["boxes"]) > 5 for each in places)
+    assert {name: found for name, each in zip(everything, places, strict=True) if (found := list(faults(each)))} == {}
+
+
+def test_what_runs_over_is_noticed():
+    box, long, low = [10, 10, 50, 30], [5, 12, 55, 28], [12, 25, 40, 45]
+    found = list(faults({"all": [0, 0, 54, 60], "boxes": [box], "words": [["long", long], ["low", low]]}))
+    edge = "{} runs over the edge of a box"
+    assert found == ["long runs over low", "long leaves the drawing", edge.format("long"), edge.format("low")]
