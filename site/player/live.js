@@ -1,6 +1,6 @@
 // An explorer in which the reader types: MiniLM reads the text on this page, once the reader has asked for it.
 
-import { element } from "./dom.js";
+import { element, say } from "./dom.js";
 import { showHeads } from "./heads.js";
 import { COSINE, MEGABYTES, read, WEIGHT } from "./reader.js";
 import { Traits } from "./traits.js";
@@ -66,18 +66,18 @@ export function offer(recorded, start) {
   const bar = element("progress", { "aria-label": "What has come of MiniLM", hidden: true });
   const words = element("span", { role: "status" }, "MiniLM then reads in your browser what you type.");
   button.addEventListener("click", async () => {
+    if (!bar.hidden) return; // it is coming
     bar.hidden = false;
-    button.disabled = true;
+    say(words, "MiniLM is on its way.");
     try {
       const reading = await read(recorded.get("sentence"), (share) => {
         bar.value = share;
       });
       start(new LiveHeads(recorded, reading));
     } catch (problem) {
-      words.textContent = `MiniLM could not be fetched: ${reason(problem)}. The recorded sentences stay.`;
+      say(words, `MiniLM could not be fetched: ${reason(problem)}. The recorded sentences stay.`);
     }
     bar.hidden = true;
-    button.disabled = false;
   });
   return element("p", { class: "recorded-offer" }, button, bar, words);
 }
