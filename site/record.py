@@ -105,6 +105,7 @@ def record(explorer: Explorer, plan: Plan) -> bytes:
         "states": states,
         "arrays": index,
         "pictures": refs,
+        "live": [control.wire() for control in explorer._by_name.values()] if plan.live else None,
     }
     text = json.dumps(header, ensure_ascii=False, separators=(",", ":")).encode()
     first = gzip.compress(struct.pack("<I", len(text)) + text + codes, 9, mtime=0)

@@ -17,6 +17,7 @@ class Plan:
     starts: values of several controls that belong together, from each of which the groups are recorded.
     levels: into how many steps, above and below 0, the numbers of the heatmaps are cut.
     shades: how many shades of red, green and blue the pictures keep.
+    live: whether MiniLM can read in the browser what is typed there.
     """
 
     stops: dict[str, tuple] = field(default_factory=dict)
@@ -24,6 +25,7 @@ class Plan:
     starts: tuple[dict, ...] = NONE
     levels: int = 32767
     shades: int = 12
+    live: bool = False
 
 
 SENTENCES = (
@@ -98,8 +100,8 @@ PLANS = {
         (("width", "activation", "curve"), ("width", "unit")),
     ),
     "head_slices": Plan({}, (("n_heads", "head"),)),
-    "heads": Plan({"sentence": SENTENCES}, (("sentence", "layer"),)),
-    "heads atlas=True": Plan({"sentence": SENTENCES[:4]}, (("sentence", "layer"),)),
+    "heads": Plan({"sentence": SENTENCES}, (("sentence", "layer"),), live=True),
+    "heads atlas=True": Plan({"sentence": SENTENCES[:4]}, (("sentence", "layer"),), live=True),
     "look_up": Plan({}, (("first", "second", "third"),)),
     "normalise": Plan(
         {
