@@ -86,14 +86,6 @@ def test_the_network_writes_something_very_large_for_cls(notebook):
     assert written[0] > 10 * written[1:].max() and y[0] < 2 * y[1:].max()
 
 
-def test_cls_is_large_where_the_gain_is_large(notebook):
-    """So it comes out louder than another token of the same spread would."""
-    first_sum, gain = notebook["first_sum"][0], notebook["layer"].norm1.weight
-    cls, *others = (first_sum - first_sum.mean(dim=-1, keepdim=True)).square()
-    share = [(token * gain.square()).sum() / token.sum() for token in (cls, *others)]
-    assert share[0] > 2 * max(share[1:])
-
-
 OTHERS = (
     "The stock market fell sharply.",
     "How do I bake a cake?",
