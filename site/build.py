@@ -13,6 +13,7 @@ NO_MODULES = shutil.ignore_patterns("*.py", "*.css", "*.d.ts", "__pycache__")  #
 ROOT = HERE.parent
 sys.path.insert(0, str(ROOT))
 
+from minilm import write_minilm  # noqa: E402
 from pages import notebooks, write_pages  # noqa: E402
 from record_all import write_recordings  # noqa: E402
 
@@ -28,6 +29,7 @@ def build(folder: Path, node_modules: Path) -> int:
     static.mkdir(parents=True)
     _copy_static(static, node_modules)
     write_pages(pages, static)
+    write_minilm(static / "minilm")
     begun = time.perf_counter()
     write_recordings(notebooks(), folder / "recordings")
     shutil.copytree(folder / "recordings", static / "recordings", ignore=shutil.ignore_patterns("*.digest"))

@@ -32,13 +32,14 @@ SENTENCES = "recorded sentences"
 def stops_of(control: Control, plan: Plan) -> list:
     """The values of a control that are recorded; its value at the start is one of them, of texts the first."""
     named = [control.check(value) for value in plan.stops.get(control.name, ())]
+    named += [control.check(start[control.name]) for start in plan.starts if control.name in start]
     if isinstance(control, Checkbox):
         return [False, True]
     if isinstance(control, Select):
         return [option for option in control.options if option in named or not named or option == control.value]
     if isinstance(control, Range):
         return sorted({*(named or _spread(control)), control.min, control.max, control.value})
-    if control.name not in plan.stops:
+    if not named and control.name not in plan.stops:
         raise ValueError(
             f"{control.name}: expected stops for a field in which one types, got none: name them in its plan"
         )
@@ -59,12 +60,14 @@ def states_of(explorer: Explorer, plan: Plan) -> list[dict]:
     controls = {name: c for name, c in explorer._by_name.items() if name != explorer._frames}
     stops = {name: stops_of(control, plan) for name, control in controls.items()}
     groups = [tuple(name for name in group if name in controls) for group in plan.together]
-    groups += [(name,) for name in controls if not any(name in group for group in groups)]
-    start, states = explorer.values, {}
-    for group in ((), *groups):
-        for values in product(*(stops[name] for name in group)):
-            state = start | dict(zip(group, values, strict=True))
-            states[tuple(state.items())] = state
+    fixed = {name for start in plan.starts for name in start}
+    groups += [(name,) for name in controls if name not in fixed and not any(name in group for group in groups)]
+    states = {}
+    for start in ({}, *plan.starts):
+        for group in ((), *groups):
+            for values in product(*(stops[name] for name in group)):
+                state = explorer.values | start | dict(zip(group, values, strict=True))
+                states[tuple(state.items())] = state
     return list(states.values())
 
 
@@ -81,6 +84,7 @@ def record(explorer: Explorer, plan: Plan) -> bytes:
             "panels": shared.add(explorer._panels),
             "limits": shared.add(explorer._limits),
             "tokens": shared.add(explorer._tokens),
+            "way": shared.add(explorer._way),
             "arrays": panels,
         }
         if explorer._picture:
@@ -101,6 +105,7 @@ def record(explorer: Explorer, plan: Plan) -> bytes:
         "states": states,
         "arrays": index,
         "pictures": refs,
+        "live": [control.wire() for control in explorer._by_name.values()] if plan.live else None,
     }
     text = json.dumps(header, ensure_ascii=False, separators=(",", ":")).encode()
     first = gzip.compress(struct.pack("<I", len(text)) + text + codes, 9, mtime=0)

@@ -14,14 +14,18 @@ class Plan:
 
     together: groups of controls that are recorded in every combination, the other controls as they are at the start;
         a control of no group is one by itself.
+    starts: values of several controls that belong together, from each of which the groups are recorded.
     levels: into how many steps, above and below 0, the numbers of the heatmaps are cut.
     shades: how many shades of red, green and blue the pictures keep.
+    live: whether MiniLM can read in the browser what is typed there.
     """
 
     stops: dict[str, tuple] = field(default_factory=dict)
     together: tuple[tuple[str, ...], ...] = NONE
+    starts: tuple[dict, ...] = NONE
     levels: int = 32767
     shades: int = 12
+    live: bool = False
 
 
 SENTENCES = (
@@ -34,6 +38,18 @@ SENTENCES = (
     "The dog bites the man.",
     "The man bites the dog.",
     "你好世界",
+)
+PAIRS = (
+    ("The river bank was flooded.", "The big bank raised its interest rates."),
+    ("The mouse ate the cheese.", "The mouse and the keyboard are on the desk."),
+    ("The river bank was flooded.", "The river bank was under water."),
+    ("A bat flew out of the cave.", "A bat hit the ball."),
+    ("He plays the bass in a band.", "He caught a bass in the lake."),
+    ("They play chess in the park.", "You may park the car here."),
+    ("The light of the sun is bright.", "The box is light, not heavy."),
+    ("This apple tastes sweet.", "This apple phone is new."),
+    ("The dog bites the man.", "The man bites the dog."),
+    ("Spring is warmer than winter.", "The spring of the clock broke."),
 )
 MASKS = ("padding", "causal", "silent", "scaled")
 NUMBERS = ("mean", "spread", "outlier", "mates", "gain", "bias", "eps")
@@ -84,8 +100,8 @@ PLANS = {
         (("width", "activation", "curve"), ("width", "unit")),
     ),
     "head_slices": Plan({}, (("n_heads", "head"),)),
-    "heads": Plan({"sentence": SENTENCES}, (("sentence", "layer"),)),
-    "heads atlas=True": Plan({"sentence": SENTENCES[:4]}, (("sentence", "layer"),)),
+    "heads": Plan({"sentence": SENTENCES}, (("sentence", "layer"),), live=True),
+    "heads atlas=True": Plan({"sentence": SENTENCES[:4]}, (("sentence", "layer"),), live=True),
     "look_up": Plan({}, (("first", "second", "third"),)),
     "normalise": Plan(
         {
@@ -108,5 +124,6 @@ PLANS = {
         levels=4095,
     ),
     "similarity": Plan(),
+    "walk": Plan(starts=tuple({"first": a, "second": b} for a, b in PAIRS)),
     "training_maps": Plan({}, (("sequence", "layer", "head"),), levels=4095),
 }

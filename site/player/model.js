@@ -20,6 +20,7 @@ export class RecordedModel extends Traits {
       _frames: frames,
       _colours: Object.fromEntries(tables),
       _panels: [],
+      _way: {},
       _picture: viewOf(new Uint8Array()),
       ...start,
     });
@@ -48,7 +49,7 @@ export class RecordedModel extends Traits {
   async go(state) {
     const { header } = this.recording;
     const moved = this.state !== state;
-    const [at, descriptions, panels, limits, tokens, arrays] = header.states[state];
+    const [at, descriptions, panels, limits, tokens, way, arrays] = header.states[state];
     const values = header.names.map((name, i) => [name, header.values[at[i]]]);
     this.state = state;
     this.change(Object.fromEntries(values.filter(([name]) => name !== header.frames)));
@@ -64,6 +65,7 @@ export class RecordedModel extends Traits {
       _panels: header.values[panels],
       _limits: header.values[limits],
       _tokens: header.values[tokens],
+      _way: header.values[way],
       _data: new DataView(numbersOf(this.recording, arrays).buffer),
       ...said,
     });

@@ -2,6 +2,7 @@
 
 import { element } from "./dom.js";
 import explorer from "./explorer.js";
+import { NOTE, offer } from "./live.js";
 import { RecordedModel } from "./model.js";
 import prediction from "./prediction.js";
 import { AskedModel } from "./question.js";
@@ -26,16 +27,37 @@ async function play(place) {
   const recording = await fetchRecording(place.dataset.recording ?? "");
   const model = new RecordedModel(recording);
   await model.go(0);
-  const root = element("div");
+  const root = draw(model, place);
   root.addEventListener("keydown", ({ key }) => head(model, HEADINGS[key]), true);
   root.addEventListener("pointerdown", () => head(model, 0), true);
+  const { controls, live } = recording.header;
+  for (const control of controls) showStops(root, control);
+  if (live) root.querySelector(".explorer-controls")?.after(offer(model, (typed) => goLive(typed, place)));
+  else if (controls.some(({ stops }) => stops)) place.append(needsKernel(JSON.parse(place.dataset.live ?? "{}")));
+  place.dataset.playing = "";
+}
+
+/**
+ * @param {import("./traits.js").Traits} model
+ * @param {HTMLElement} place
+ */
+function draw(model, place) {
+  const root = element("div");
   model.on("change:_drawing", () => root.setAttribute("aria-busy", model.get("_drawing")));
   place.replaceChildren(root);
   explorer.render({ model, el: root });
-  const { controls } = recording.header;
-  for (const control of controls) showStops(root, control);
-  if (controls.some(({ stops }) => stops)) place.append(needsKernel(JSON.parse(place.dataset.live ?? "{}")));
-  place.dataset.playing = "";
+  return root;
+}
+
+/**
+ * The explorer with a field in which the reader types.
+ * @param {import("./live.js").LiveHeads} model
+ * @param {HTMLElement} place
+ */
+function goLive(model, place) {
+  const field = draw(model, place).querySelector("input");
+  place.append(element("p", { class: "recorded-note" }, NOTE));
+  field?.select();
 }
 
 /**

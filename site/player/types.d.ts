@@ -13,6 +13,7 @@ type RecordedState = [
   panels: number,
   limits: number,
   tokens: number,
+  way: number,
   arrays: number[],
 ];
 
@@ -30,6 +31,8 @@ interface Header {
   states: RecordedState[];
   arrays: ArrayPlace[];
   pictures: PicturePlace[];
+  /** The controls as they are with a kernel, of an explorer that MiniLM can bring alive; else null. */
+  live: ControlSpec[] | null;
 }
 
 /** A file of the recorder, unpacked: the header, the codes of all arrays, and the pictures as they came. */
@@ -43,4 +46,33 @@ interface Recording {
 interface Answers {
   shown: Told;
   chosen: Told[];
+}
+
+/** A map with its constants, or what stretches and shifts a normalised row. */
+interface Affine {
+  weight: Float32Array;
+  bias: Float32Array;
+}
+
+/** The weights of one layer, by the names that they have in the course. */
+interface Layer {
+  attention: { q_proj: Affine; k_proj: Affine; v_proj: Affine; out_proj: Affine };
+  norm1: Affine;
+  feed_forward: { linear1: Affine; linear2: Affine };
+  norm2: Affine;
+}
+
+/** MiniLM without its word table, which is fetched in pieces. */
+interface MiniLM {
+  vocabulary: Map<string, number>;
+  embedding: { position: { weight: Float32Array }; norm: Affine };
+  layers: Layer[];
+}
+
+/** A text, and what MiniLM makes of it: its tokens, its vector of length 1, and the weights (H, T, T) of each layer. */
+interface Reading {
+  text: string;
+  tokens: string[];
+  vector: Float32Array;
+  weights: Float32Array[];
 }

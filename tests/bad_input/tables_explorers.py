@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import torch
 from bad_values import FUNCTION, Entry, Wrong, numbers, optional, types
-from explorers import EXPLORERS, SENTENCE, minilm, recording
+from explorers import EXPLORERS, PAIR, SENTENCE, minilm, recording
 
 NAMES = [n for n in EXPLORERS if n not in ("atlas", "attend without masks")]  # the same controls a second time
 # The value that a control starts with goes to the control, which test_explorers.py tries with more
@@ -45,6 +45,11 @@ ENTRIES = [
         "explore.block_steps",
         lambda: {"model": minilm(), "sentence": SENTENCE},
         {"model": NO_MODEL, "sentence": TEXT, "order": OPTION, **sliders("step", "layer")},
+    ),
+    Entry(
+        "explore.walk",
+        lambda: {"model": minilm(), "first": PAIR[0], "second": PAIR[1]},
+        {"model": NO_MODEL, **dict.fromkeys(("first", "second", "word"), TEXT), **sliders("station")},
     ),
     Entry("explore.look_up", dict, sliders("first", "second", "third"), draws=True),
     Entry(

@@ -1,14 +1,16 @@
-"""How soon the explorers of the web edition are there once they come into view; `make site` comes first."""
+"""How soon the explorers of the web edition are there, and MiniLM has read a sentence; `make site` comes first."""
 
 from statistics import median
 
 import pytest
 from notebook_page import STATE
 from places import NOTEBOOKS, ROOT
+from recordings import SENTENCES
 from served import served
 
 HTML = ROOT / "build/site/html"
 WITHIN = 1000  # milliseconds from coming into view to the first picture
+READS = 200  # milliseconds in which MiniLM reads a sentence, once it is there
 # Milliseconds from scrolling to an explorer until all its pictures are drawn.
 APPEAR = """async (place) => {
   const start = performance.now(), section = document.querySelectorAll('.recorded')[place];
@@ -21,9 +23,19 @@ APPEAR = """async (place) => {
     if (performance.now() - start > 20000) throw new Error('nothing came');
   }
 }"""
+# Milliseconds for each text, the second time that it is read.
+READ = """async (texts) => {
+  const { read } = await import('/_static/player/reader.js'), times = [];
+  for (const text of [...texts, ...texts]) {
+    const start = performance.now();
+    await read(text);
+    times.push(performance.now() - start);
+  }
+  return times.slice(texts.length);
+}"""
+pytestmark = pytest.mark.skipif(not HTML.exists(), reason="no web edition here: run `make site` first")
 
 
-@pytest.mark.skipif(not HTML.exists(), reason="no web edition here: run `make site` first")
 def test_an_explorer_is_there_within_a_second_of_coming_into_view(browser):
     """Each one on a page that was loaded afresh, at its top."""
     times = {}
@@ -39,3 +51,14 @@ def test_an_explorer_is_there_within_a_second_of_coming_into_view(browser):
         print(f"{name}: {time:.0f} ms")
     print(f"median {median(times.values()):.0f} ms, longest {max(times.values()):.0f} ms")
     assert max(times.values()) < WITHIN
+
+
+def test_minilm_reads_a_sentence_in_the_browser_within_200_ms(browser):
+    """From the text on its way to the worker until tokens, weights and vector are back."""
+    with served(HTML) as address:
+        page = browser.new_page()
+        page.goto(address)
+        times = page.evaluate(READ, SENTENCES)
+        page.close()
+    print(f"MiniLM reads a sentence in {median(times):.0f} ms (median), at most {max(times):.0f} ms")
+    assert median(times) < READS

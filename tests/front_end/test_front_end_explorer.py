@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from encoder_lib.course.explore import Checkbox, Explorer, Heatmap, Range, Select, Text, View
+from encoder_lib.course.explore.widget.views import Way
 
 pytestmark = pytest.mark.browser
 START = """({ explorer }, state) => {
@@ -202,3 +203,39 @@ def test_a_view_that_has_gone_listens_no_more(modules, start):
     assert modules.page.evaluate(listening) > 5
     modules.page.evaluate("() => stop()")
     assert modules.page.evaluate(listening) == 0
+
+
+def walked():
+    """Three stations, the last one of a layer, beside the curve and below 0."""
+    stations = [("table", 0, True), ("position", 0, True), ("attention", 1, False)]
+
+    def show(station):
+        values = np.zeros((3, 1, 2))
+        way = Way("A way", "cosine", stations, [1.0, 0.5, -0.25])
+        return View(Heatmap(values), description=["one.", "two.", "three."], frames="station", way=way)
+
+    return Explorer(show, Range("station", 1, min=1, max=3), title="a way")
+
+
+def test_a_way_is_stepped_and_clicked_without_the_kernel(modules, start):
+    """The words stand between the way and the panels; a click leads to the station below the pointer."""
+    start(walked())
+    canvas = modules.page.locator(".explorer-way canvas")
+    painted = "() => home.querySelector('.explorer-way canvas').toDataURL()"
+    first = modules.page.evaluate(painted)
+    parts = (
+        "() => [...home.querySelectorAll('.explorer-way, p:not(:empty), .explorer-panel')].map((e) => e.textContent)"
+    )
+    assert modules.page.evaluate(parts)[1:3] == ["A way", "one."]
+    assert canvas.get_attribute("aria-label") == "A way. one."
+    width = canvas.bounding_box()["width"]
+    canvas.click(position={"x": width - 60, "y": 200})
+    modules.page.evaluate("() => painted()")
+    assert (
+        modules.page.evaluate("() => model.get('station')") == 3 and text(modules, ".explorer-description") == "three."
+    )
+    assert modules.page.evaluate(painted) != first and canvas.get_attribute("aria-label") == "A way. three."
+    modules.page.evaluate("() => { model.set('station', 1); return painted(); }")
+    assert modules.page.evaluate(painted) == first
+    canvas.click(position={"x": 2, "y": 200})  # beside the boxes: the nearest station
+    assert modules.page.evaluate("() => model.get('station')") == 1

@@ -36,7 +36,9 @@ def recording():
 
 
 SENTENCE = "The cat sat on the mat because it was tired."
+PAIR = "The river bank was flooded.", "The big bank raised its interest rates."
 EXPLORERS = {
+    "walk": lambda: explore.walk(minilm(), *PAIR, "bank"),
     "heads": heads,
     "atlas": lambda: heads(atlas=True),
     "look_up": explore.look_up,
@@ -56,10 +58,11 @@ EXPLORERS = {
 
 
 def picture(explorer):
-    """All that the reader sees: the current frame of every panel, or the PNG."""
+    """All that the reader sees: the way and the current frame of every panel, or the PNG."""
     if explorer._view is None:
         return explorer._picture
-    return b"".join(panel.frame(explorer._frame).tobytes() for panel in explorer._view.panels)
+    way = repr((explorer._way, explorer._frame)).encode() if explorer._way else b""
+    return way + b"".join(panel.frame(explorer._frame).tobytes() for panel in explorer._view.panels)
 
 
 def ends(explorer):

@@ -13,7 +13,7 @@ from places import ROOT
 
 RULES = []
 EXERCISES = (2, 4)  # of a notebook, from the fewest to the most
-EXERCISES_OF = {"10_debugging_clinic": (10, 15), "12_build_your_own": (10, 10)}
+EXERCISES_OF = {"00_start_here": (1, 4), "10_debugging_clinic": (10, 15), "12_build_your_own": (10, 10)}
 WIDGET_VIEW = "application/vnd.jupyter.widget-view+json"
 IMAGES = ("image/png", "image/jpeg", "image/svg+xml", "image/gif")
 URLS = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["urls"]
@@ -277,10 +277,12 @@ def asks_before_it_shows(notebook, path):
 
 @rule
 def picture_before_explorer(notebook, path):
-    """A static picture stands before each explorer, and the explorer stores one too."""
+    """A static picture stands before each explorer, in the prose or under code, and the explorer stores one too."""
     picture = False
-    for cell in code_cells(notebook):
-        if is_explorer(cell):
+    for cell in notebook.cells:
+        if cell.cell_type == "markdown":
+            picture = picture or "![" in cell.source
+        elif is_explorer(cell):
             if not picture:
                 yield f"{where(cell)} has no static picture before it"
             if not has_picture(cell):

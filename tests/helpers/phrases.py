@@ -7,6 +7,14 @@ from encoder_lib.course.explore.questions import QUESTIONS
 
 # question -> what would give its answer away, as regular expressions; they are looked for without regard to capitals
 PHRASES = {
+    "part": (
+        r"0\.31",
+        r"0\.945",
+        r"first thing that differs",
+        r"part at (the|their) first look",
+        r"comes from the neighbours",
+    ),
+    "alone": (r"never part", r"equal vectors stay equal", r"stay together", r"they are the same vector"),
     "alike": (
         r"recipe is (the )?(closer|nearer)",
         r"(closer|nearer) to the recipe",
@@ -108,9 +116,12 @@ PHRASES = {
     "two_cards": (r"suffice", r"a quarter (is|of them are) right", r"somebody else has taken"),
     "across": (r"0\.22", r"falls to 0\.04", r"anisotrop", r"common direction"),
     "few": (r"17 %", r"one by one", r"overfit", r"hardly more than a guess", r"told apart by a few"),
+    "first_gaps": (r"spaces (come |are )?first", r"most spaces", r"space is the commonest\b", r"knows the e\b"),
+    "beats_counting": (r"it passes", r"stay ahead", r"clearly above", r"enough to pass"),
+    "positions_on_text": (r"one in five", r"row of its own", r"for all places at once", r"get there, later"),
+    "one_side": (r"more than half", r"nine in ten", r"letters behind the gap", r"two letters on each side"),
     "brackets": (r"most that a head gives", r"9 % of the weight", r"no head has", r"none of them"),
     "forbidden": (r"55 %", r"losing the partner costs", r"small look", r"\bneeds? .*look at the partner\b.* does"),
-    "more_steps": (r"\b99 %", r"late, not worse", r"nearly all: ?51", r"second number of steps"),
     "more_seeds": (r"overlap", r"not from this table", r"among the five"),
     "six_heads": (r"0\.80", r"near enough to be believed"),
     "turns_over": (r"last layer turns", r"0\.79", r"cage still leads"),

@@ -136,6 +136,14 @@ def test_a_cell_that_is_folded_in_the_notebook_is_folded_on_its_page():
     assert {path.stem: html_of(path).count("<summary>The folded cell</summary>") for path in NOTEBOOKS} == folded
 
 
+def test_a_drawing_is_part_of_its_page_and_leads_to_the_pages_of_its_parts(html):
+    texts = [(html / "index.html").read_text(encoding="utf-8"), *map(html_of, NOTEBOOKS)]
+    for folder, text in zip(["notebooks/", *[""] * len(NOTEBOOKS)], texts, strict=True):
+        drawing = re.search(r'(?s)<svg [^>]*class="drawing"[^>]*role="group".*?</svg>', text).group()
+        links = set(re.findall(r'href="(.*?)"', drawing))
+        assert len(links) == 8 and links <= {f"{folder}{path.stem}.html" for path in NOTEBOOKS}, text[:300]
+
+
 def html_of(path):
     """The page of a notebook, as text."""
     return (ROOT / "build/site/html/notebooks" / f"{path.stem}.html").read_text(encoding="utf-8")

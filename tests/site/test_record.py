@@ -141,6 +141,33 @@ def test_a_plan_names_controls_and_values_that_are_there():
                 assert stops[0] == control.min and stops[-1] == control.max
 
 
+def test_values_that_belong_together_are_recorded_together_and_with_each_group():
+    explorer, pairs = EXPLORERS["walk"](), ({"first": "a cat", "second": "the cat"}, {"first": "a b", "second": "a"})
+    states = states_of(explorer, Plan(starts=pairs))
+    start = (explorer.first, explorer.second)
+    expected = {(*pair, alone) for pair in (start, *(tuple(p.values()) for p in pairs)) for alone in (False, True)}
+    assert len(states) == 6 and {(s["first"], s["second"], s["alone"]) for s in states} == expected
+
+
+@pytest.mark.browser
+def test_a_way_is_played_as_it_was_shown(player):
+    explorer, plan = EXPLORERS["walk"](), Plan(starts=({"first": "a cat", "second": "the cat"},))
+    page, folder = player
+    (folder / "walk.recording").write_bytes(record(explorer, plan))
+    script = """async () => {
+      const { fetchRecording } = await import('./recording.js'), { RecordedModel } = await import('./model.js');
+      const model = new RecordedModel(await fetchRecording('walk.recording'));
+      await model.go(0);
+      const ways = [model.get('_way')];
+      model.set('first', 'a cat');
+      return [...ways, model.get('_way'), model.get('second')];
+    }"""
+    first, other, second = page.evaluate(script)
+    assert first == json.loads(json.dumps(explorer._way)) and second == "the cat"
+    explorer.set(first="a cat", second="the cat")
+    assert other == json.loads(json.dumps(explorer._way))
+
+
 def test_stops_are_spread_evenly_where_no_plan_names_them():
     plan = Plan()
     assert stops_of(Range("n", 3, min=1, max=5), plan) == [1, 2, 3, 4, 5]

@@ -1,28 +1,36 @@
-"""Checks of the exercises of 00_start_here."""
+"""The check of the exercise of 00_start_here."""
 
 from collections.abc import Callable
+from functools import partial
 
 import torch
+from torch import Tensor
 
-from encoder_lib.course.checks.verdict import Case, Verdict, examine, numbers
-
-
-def check_mean_vector(attempt: Callable) -> Verdict:
-    """mean_vector(x): the mean of the vectors x (T, D), one number for each dimension (D,)."""
-    cases = [
-        Case("one token", (torch.tensor([[1.0, 2.0, 3.0]], dtype=torch.float64),)),
-        Case("two tokens", (torch.tensor([[1.0, 2.0], [3.0, 6.0]], dtype=torch.float64),)),
-        Case("more tokens than numbers", (numbers(5, 2),)),
-    ]
-    return examine("mean_vector", attempt, lambda x: x.mean(dim=0), cases)
+from encoder_lib.course.checks.verdict import Probe, Verdict, diagnose, written
 
 
-def check_unit(attempt: Callable) -> Verdict:
-    """unit(x): every vector of x (N, D) brought to length 1, in its own direction."""
-    cases = [
-        Case("one vector", (torch.tensor([[3.0, 4.0]], dtype=torch.float64),)),
-        Case("two vectors", (torch.tensor([[3.0, 4.0], [0.0, -5.0]], dtype=torch.float64),)),
-        Case("many numbers", (numbers(3, 8),)),
-        Case("long and short vectors", (numbers(3, 2) * torch.tensor([[1e4], [1.0], [1e-2]]),)),
-    ]
-    return examine("unit", attempt, lambda x: x / x.norm(dim=-1, keepdim=True), cases)
+def check_hide(attempt: Callable) -> Verdict:
+    """hide(length, word, other): a mask (T, T) with which `word` learns nothing of `other`, and as few looks forbidden.
+
+    True = may look; rows look, columns are looked at. Each token looks at itself.
+    """
+    places = {"three tokens": (3, 0, 1), "eight tokens": (8, 3, 2), "the other one first": (8, 3, 0)}
+    return diagnose("hide", attempt, [Probe(label, partial(_hidden, at)) for label, at in places.items()])
+
+
+def _hidden(at: tuple[int, int, int], attempt: Callable) -> str:
+    """What is wrong with the mask for `at` = (length, word, other), in words."""
+    length, word, other = at
+    mask, given = written(attempt(*at), attempt), f"with length {length}, word {word}, other {other}"
+    if not isinstance(mask, Tensor) or mask.dtype != torch.bool or mask.shape != (length, length):
+        got = f"{tuple(mask.shape)}, {mask.dtype}" if isinstance(mask, Tensor) else type(mask).__name__
+        return f"{given}: expected a boolean tensor of shape {(length, length)}, got {got}"
+    if not mask.diagonal().all():
+        return f"{given}: token {int(mask.diagonal().long().argmin())} may not look at itself"
+    looks, steps = mask.double(), 1
+    while steps < length and not looks[word, other]:  # after so many layers, of whom each token has learned
+        looks, steps = looks @ mask.double(), steps + 1
+    if looks[word, other]:
+        return f"{given}: the word has learned of the other one after {steps} layer{'s' * (steps > 1)}"
+    forbidden = int((~mask).sum())
+    return f"{given}: {forbidden} looks are forbidden, and fewer do" if forbidden >= length else ""

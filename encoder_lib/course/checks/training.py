@@ -11,7 +11,7 @@ from torch import Tensor, nn
 
 from encoder_lib.course.checks import parts
 from encoder_lib.course.checks.modules import losses_and_after
-from encoder_lib.course.checks.verdict import Case, Verdict, examine, numbers
+from encoder_lib.course.checks.verdict import Case, Told, Verdict, examine, numbers, written
 from encoder_lib.seeded import seeded
 from encoder_lib.training.tasks import IGNORE_INDEX
 
@@ -89,20 +89,43 @@ def _tagger(n_ids: int) -> nn.Sequential:
         return nn.Sequential(nn.Embedding(n_ids, 3), nn.Linear(3, n_ids)).double()
 
 
-def check_forbid(attempt: Callable) -> Verdict:
-    """forbid(place): where a token may look, if it may not look at one place. place (B, T) -> booleans (B, 1, T, T).
+def check_hide_words(attempt: Callable) -> Verdict:
+    """hide_words(ids, chance, fate, drawn, mask_id): what BERT's training shows a model, and what it asks. (B, T) each.
 
-    A place of −100 forbids nothing.
+    Where `chance` is below 0.15 a token is asked. Of those, a `fate` below 0.8 hides it behind mask_id, one below 0.9
+    puts the token in `drawn` there, and any other leaves it. All that are not asked have the target −100.
+    Source: Devlin et al. 2018 (arXiv 1810.04805), section 3.1.
     """
 
-    def reference(place: Tensor) -> Tensor:
-        return (torch.arange(place.shape[-1]) != place[..., None])[:, None]
+    def reference(ids: Tensor, chance: Tensor, fate: Tensor, drawn: Tensor, mask_id: int) -> Tensor:
+        shown = torch.where(fate < 0.8, mask_id, torch.where(fate < 0.9, drawn, ids))
+        asked = chance < 0.15
+        return torch.stack([torch.where(asked, shown, ids), torch.where(asked, ids, IGNORE_INDEX)])
 
+    def tried(hide_words: Callable, *given: Tensor | int) -> Tensor:
+        pair = written(hide_words(*given), hide_words)
+        if not isinstance(pair, tuple | list) or len(pair) != 2 or not all(isinstance(x, Tensor) for x in pair):
+            raise Told("expected two tensors, what the model gets and what it is asked: `return given, targets`")
+        if pair[0].shape != pair[1].shape:
+            raise Told(f"expected two tensors of one shape, got {tuple(pair[0].shape)} and {tuple(pair[1].shape)}")
+        return torch.stack([x.long() for x in pair])
+
+    def row(ids: list[int], chance: list[float], fate: list[float], drawn: list[int]) -> tuple[Tensor, ...]:
+        return tuple(torch.tensor([x]) for x in (ids, chance, fate, drawn))
+
+    many = torch.Generator().manual_seed(0)
+    ids, drawn = (torch.randint(90, (4, 30), generator=many) for _ in range(2))
+    chance, fate = (torch.rand(4, 30, generator=many, dtype=torch.float64) for _ in range(2))
     cases = [
-        Case("one row of two tokens, each of which may not look at the other", (torch.tensor([[1, 0]]),)),
-        Case("three tokens that may not look at the first one", (torch.tensor([[0, 0, 0]]),)),
-        Case("a token that may look anywhere", (torch.tensor([[2, IGNORE_INDEX, 0]]),)),
-        Case("two rows", (torch.tensor([[1, 2, 0], [2, 0, 1]]),)),
-        Case("as many rows as tokens", (torch.tensor([[0, 1, 2], [1, 1, 1], [2, IGNORE_INDEX, 0]]),)),
+        Case("a token that is not chosen", (*row([5], [0.6], [0.3], [7]), 99)),
+        Case("a chosen token that is hidden", (*row([5], [0.1], [0.3], [7]), 99)),
+        Case("a chosen token that is replaced", (*row([5], [0.1], [0.85], [7]), 99)),
+        Case("a chosen token that stays", (*row([5], [0.1], [0.95], [7]), 99)),
+        Case(
+            "four tokens, another id for what is hidden",
+            (*row([1, 2, 3, 4], [0.9, 0.1, 0.2, 0.0], [0.1] * 4, [8] * 4), 50),
+        ),
+        Case("four rows of thirty tokens", (ids, chance, fate, drawn, 99)),
     ]
-    return examine("forbid", attempt, reference, cases)
+    mine = update_wrapper(partial(tried, attempt), attempt, (), ()) if callable(attempt) else attempt
+    return examine("hide_words", mine, reference, cases)

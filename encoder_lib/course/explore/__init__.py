@@ -10,6 +10,7 @@ from encoder_lib.course.explore.positional import clocks, positional
 from encoder_lib.course.explore.pretrained import heads
 from encoder_lib.course.explore.questions import predict
 from encoder_lib.course.explore.stack import depth
+from encoder_lib.course.explore.start_here import walk
 from encoder_lib.course.explore.training import training_maps
 from encoder_lib.course.explore.widget.controls import Checkbox, Control, Range, Select, Text
 from encoder_lib.course.explore.widget.explorer import Explorer
@@ -19,5 +20,5 @@ from encoder_lib.course.explore.widget.views import Heatmap, View
 __all__ = [
     "Checkbox", "Control", "Explorer", "Heatmap", "Prediction", "Question", "Range", "Select", "Text",
     "View", "attend", "block_steps", "clocks", "cost", "depth", "fit_curve", "head_slices", "heads",
-    "look_up", "normalise", "positional", "predict", "similarity", "training_maps",
+    "look_up", "normalise", "positional", "predict", "similarity", "training_maps", "walk",
 ]  # fmt: skip

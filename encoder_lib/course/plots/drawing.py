@@ -1,10 +1,10 @@
 """Drawings in words, boxes and arrows, as SVG: they stand in the prose, and the encoder's in every notebook.
 
-There is one layout, 410 units wide, in three rows: legible on a phone, small on a page. A drawing brings its own
-ground, in the colours of the system's theme, and so is legible wherever it stands; what is lit is bold and filled as
-well as coloured. The notebooks show it as a file, `![alt](pictures/attention.svg)`: a picture in the prose is seen in
-JupyterLab before a notebook is trusted or has run, on GitHub and on the web, with its alt text, where an SVG inside a
-Markdown cell or an untrusted output is taken out. The files in `notebooks/pictures` are what these functions give.
+There is one layout, 410 units wide, in three rows: legible on a phone, small on a page. A drawing is light or dark as
+the page that shows it, and brings its own ground, so that it is legible where that fails; what is lit is bold and
+filled as well as coloured. The notebooks show it as a file, `![alt](pictures/heads.svg)`: JupyterLab shows a picture
+in the prose, and its alt text, before a notebook is trusted or has run, and takes the SVG itself out of the prose and
+out of untrusted outputs. The files in `notebooks/pictures` are what these functions give; `make notebooks` writes them.
 """
 
 import base64
@@ -21,14 +21,10 @@ LINKS = {  # part -> the notebook about it; a web page that holds the drawing it
     "vectors": "09_pretrained", "mean": "09_pretrained", "cosine": "09_pretrained",
 }  # fmt: skip
 ENCODER_PARTS = tuple(LINKS)
-# What a colour is for -> its value in the light theme and in the dark one
-THEMES = {
-    "ground": ("#ffffff", "#1c1f24"),
-    "ink": ("#1f2328", "#e6e8eb"),
-    "soft": ("#59636e", "#a8b0ba"),
-    "lit": ("#b84e00", "#ff9a4d"),
-    "glow": ("#ffe3cc", "#5a2f0a"),
-}
+THEMES = {  # what a colour is for -> its value in the light theme and in the dark one
+    "ground": ("#ffffff", "#1c1f24"), "ink": ("#1f2328", "#e6e8eb"), "soft": ("#59636e", "#a8b0ba"),
+    "lit": ("#b84e00", "#ff9a4d"), "glow": ("#ffe3cc", "#5a2f0a"),
+}  # fmt: skip
 LIGHT, DARK = (";".join(f"--{name}:{both[i]}" for name, both in THEMES.items()) for i in (0, 1))
 STYLE = (
     f".drawing{{{LIGHT};font:13px Arial,Helvetica,sans-serif;text-anchor:middle}}"
@@ -50,14 +46,11 @@ class Drawing:
     svg: str
     alt: str
 
-    def __repr__(self) -> str:
-        return f"<drawing: {self.alt}>"
-
     def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
         """Give a notebook the drawing as an image with its alt text, which untrusted outputs keep, and as text."""
         source = f"data:image/svg+xml;base64,{base64.b64encode(self.svg.encode()).decode()}"
         image = f'<img alt="{html.escape(self.alt)}" src="{source}" style="max-width:100%">'
-        return {"text/html": image, "text/plain": repr(self)}
+        return {"text/html": image, "text/plain": f"<drawing: {self.alt}>"}
 
 
 def _text(x: float, y: float, words: str, kind: str = "word") -> str:
@@ -74,9 +67,8 @@ def _box(x: float, y: float, width: float, *lines: str, height: float = 34) -> s
 
 def _cells(x: float, y: float, *kinds: str) -> str:
     """A row of numbers from `x` on, one square each, with its middle at the height `y`."""
-    return "".join(
-        f'<rect class="{k}" x="{x + 20 * i:g}" y="{y - 9:g}" width="20" height="18"/>' for i, k in enumerate(kinds)
-    )
+    places = [f'x="{x + 20 * i:g}" y="{y - 9:g}" width="20" height="18"' for i in range(len(kinds))]
+    return "".join(f'<rect class="{kind}" {place}/>' for kind, place in zip(kinds, places, strict=True))
 
 
 def _plus(x: float, y: float) -> str:
@@ -94,12 +86,10 @@ def _arrow(*points: tuple[float, float], shape: str = "", at: tuple[float, float
 
 
 def _drawing(height: float, alt: str, *content: str) -> Drawing:
-    begin = (
-        f'<svg xmlns="http://www.w3.org/2000/svg" class="drawing" viewBox="0 0 410 {height:g}" width="450" role="img"'
-    )
+    begin = f'<svg xmlns="http://www.w3.org/2000/svg" class="drawing" viewBox="0 0 410 {height:g}" width="450"'
+    named = f' role="img" aria-label="{html.escape(alt)}"><style>{STYLE}</style>'
     ground = f'<rect class="ground" width="410" height="{height:g}" rx="8"/>'
-    parts = [begin, f' aria-label="{html.escape(alt)}"><style>{STYLE}</style>{ground}', *content, "</svg>"]
-    return Drawing("\n".join(parts) + "\n", alt)
+    return Drawing("\n".join([begin, named, ground, *content, "</svg>"]) + "\n", alt)
 
 
 def draw_encoder(*lit: str) -> Drawing:
@@ -153,17 +143,17 @@ def draw_encoder(*lit: str) -> Drawing:
 def draw_attention() -> Drawing:
     """Draw one attention, from the vectors x to the output, with the shapes of what passes on."""
     q, k, v, middle = 28, 88, 156, 58  # the heights
-    made = zip((q, k, v), "QKV", ("queries", "keys", "values"), strict=True)
+    made = [
+        _arrow((38, k), (48, k), (48, y), (89, y), shape=f"W_{letter}", at=(68, y - 6)) + _box(90, y, 66, words)
+        for y, letter, words in ((q, "Q", "queries"), (k, "K", "keys"), (v, "V", "values"))
+    ]
     return _drawing(
         184,
         "Attention, from left to right. Three matrices make queries, keys and values of x, T × D: T × K each. Queries "
         "and keys give the scores, T × T; the softmax makes each row of them weights; with these the values are added "
         "up to the output, T × K.",
         _box(6, k, 32, "x") + _text(22, k + 32, "T × D", "soft"),
-        *(
-            _arrow((38, k), (48, k), (48, y), (89, y), shape=f"W_{letter}", at=(68, y - 6)) + _box(90, y, 66, words)
-            for y, letter, words in made
-        ),
+        *made,
         _arrow((156, q), (180, q), (180, middle - 8), (203, middle - 8), shape="T × K", at=(176, q - 8)),
         _arrow((156, k), (180, k), (180, middle + 8), (203, middle + 8), shape="T × K", at=(176, k + 15)),
         _box(204, middle, 74, "scores", "q · k / √K", height=42),
@@ -177,15 +167,12 @@ def draw_heads() -> Drawing:
     """Draw how two heads share a vector of eight numbers: cut, attended apart, put side by side, mixed."""
     first, second = ["box"] * 4, ["second"] * 4
     heads = "".join(
-        _arrow((x, 33), (x, 44), (centre, 44), (centre, 58))
-        + _cells(centre - 40, 68, *kinds)
-        + _arrow((centre, 77), (centre, 94))
-        + _box(centre - 70, 112, 140, f"attention of head {number}")
-        + _arrow((centre, 129), (centre, 146))
-        + _cells(centre - 40, 156, *kinds)
-        + _arrow((centre, 165), (centre, 178), (x, 178), (x, 190))
-        for number, x, centre, kinds in ((1, 165, 95, first), (2, 245, 315, second))
-    )
+        _arrow((x, 33), (x, 44), (middle, 44), (middle, 58)) + _cells(middle - 40, 68, *kinds)
+        + _arrow((middle, 77), (middle, 94)) + _box(middle - 70, 112, 140, f"attention of head {number}")
+        + _arrow((middle, 129), (middle, 146)) + _cells(middle - 40, 156, *kinds)
+        + _arrow((middle, 165), (middle, 178), (x, 178), (x, 190))
+        for number, x, middle, kinds in ((1, 165, 95, first), (2, 245, 315, second))
+    )  # fmt: skip
     return _drawing(
         270,
         "Two heads share a vector of D = 8 numbers. A query, like key and value, is cut into 2 slices of K = 4. Each "

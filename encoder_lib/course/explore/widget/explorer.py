@@ -41,6 +41,7 @@ class Explorer(anywidget.AnyWidget):
     _data = Bytes().tag(sync=True)  # the numbers of all panels, one after another, as float32
     _frames = Unicode().tag(sync=True)  # the control that picks the frame
     _tokens = Dict().tag(sync=True)  # whose words are buttons, if any are
+    _way = Dict().tag(sync=True)  # the stations above the panels, if there are any
     _picture = Bytes().tag(sync=True)  # a figure as PNG
 
     def __init__(self, show: Callable[..., Any], *controls: Control, title: str, figure: Figure | None = None) -> None:

@@ -1,6 +1,7 @@
 """What an explorer shows: heatmaps side by side, the words along one of them, and a description."""
 
 from collections.abc import Sequence
+from dataclasses import asdict, dataclass
 from functools import lru_cache
 from typing import Any
 
@@ -12,6 +13,8 @@ from matplotlib.layout_engine import ConstrainedLayoutEngine
 from numpy.typing import ArrayLike
 
 from encoder_lib.course.plots import (
+    COLOURS,
+    GREY,
     TICK,
     as_array,
     as_labels,
@@ -22,6 +25,7 @@ from encoder_lib.course.plots import (
     readable,
     token_attention_height,
 )
+from encoder_lib.course.plots.style import label_axes
 
 ASK = "Point at a word, or walk with the arrow keys: where does it look?"
 WIRED = ("title", "x_label", "y_label", "x_ticks", "y_ticks", "cmap", "rows", "columns", "frames", "missing", "tile")
@@ -105,6 +109,31 @@ def looks(weights: ArrayLike, words: Sequence[str], title: str, **options: Any) 
     return Heatmap(weights, title=title, x_label="looked at", y_label="looks", x_ticks=words, y_ticks=words, **options)
 
 
+@dataclass(frozen=True)
+class Way:
+    """Stations one after another above the panels, one for each frame, and a value at each: a curve that one walks.
+
+    stations: its short name, its layer or 0, and whether the curve goes through it; those aside are squares.
+    """
+
+    title: str
+    label: str
+    stations: Sequence[tuple[str, int, bool]]
+    values: Sequence[float]
+
+    def draw(self, index: int, ax: Axes) -> None:
+        """Draw the way on a matplotlib Axes, with station `index` marked."""
+        joined = [i for i, (*_, through) in enumerate(self.stations) if through]
+        aside = [i for i in range(len(self.stations)) if i not in joined]
+        for places, look in ((joined, "o-"), (aside, "s")):
+            ax.plot(places, [self.values[i] for i in places], look, color=COLOURS[look == "s"], markersize=4)
+        ax.axvline(index, color=GREY, zorder=0)
+        names = [f"{layer} {name}" if layer else name for name, layer, _ in self.stations]
+        ax.set_xticks(range(len(names)), names, rotation=90)
+        ax.set_ylim(min(0, *self.values) - 0.05, 1.05)
+        label_axes(ax, self.title, y_label=self.label)
+
+
 class View:
     """Heatmaps side by side, and `description`: what they show, in words, which is also their alt text.
 
@@ -113,6 +142,7 @@ class View:
     tokens: a panel with the same words on both axes. They stand above the panels as a sentence, one button a word: the
     word that is pointed at or focused shows where it looks. The others take the colours, and the numbers in per cent,
     that they have in its row; the front end does that by itself, and frames the row in every panel with these words.
+    way: a curve above the panels, through as many stations as there are frames.
     """
 
     def __init__(
@@ -121,8 +151,9 @@ class View:
         description: str | Sequence[str],
         frames: str = "",
         tokens: Heatmap | None = None,
+        way: Way | None = None,
     ) -> None:
-        self.panels, self.frames, self.tokens = panels, frames, tokens
+        self.panels, self.frames, self.tokens, self.way = panels, frames, tokens, way
         texts = [description] if isinstance(description, str) else description
         self.descriptions = [readable(text, 2000) for text in texts]
 
@@ -135,6 +166,7 @@ class View:
             "_data": b"".join(panel.values.tobytes() for panel in self.panels),
             "_frames": self.frames,
             "_tokens": _wire_tokens(self.panels.index(self.tokens), self.tokens) if self.tokens else {},
+            "_way": asdict(self.way) if self.way else {},
             "_descriptions": self.descriptions,
         }
 
@@ -143,12 +175,15 @@ class View:
         width, height = figure_size(len(self.panels), 3.6 if len(self.panels) < 3 else 3.0)
         room = max(panel.room_for_long_words() for panel in self.panels)
         width, height = width + room * len(self.panels), height + room
-        above = token_attention_height(self.tokens.y_ticks or [], width) if self.tokens else 0
+        above = token_attention_height(self.tokens.y_ticks or [], width) if self.tokens else 3.2 if self.way else 0
         below = ConstrainedLayoutEngine(rect=(0, 0, 1, height / (height + above)))
         figure = Figure(figsize=(width, height + above), layout=below)
         if self.tokens:
             bottom, top = height / (height + above), 1 - 0.35 / (height + above)  # and its title above
             _draw_tokens(self.tokens, index, figure.add_axes((0, bottom, 1, top - bottom)))
+        if self.way:
+            share = height / (height + above)
+            self.way.draw(index, figure.add_axes((0.08, share + 0.38 * (1 - share), 0.9, 0.5 * (1 - share))))
         squares = any(panel.rows == panel.columns for panel in self.panels)
         for column, panel in enumerate(self.panels):
             ax = figure.add_subplot(1, len(self.panels), column + 1)

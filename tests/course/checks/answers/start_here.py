@@ -1,34 +1,45 @@
 """What learners answer in 00_start_here: right answers, and wrong ones by the mistake that each makes."""
 
-import torch.nn.functional as F
+import torch
 
 from encoder_lib.course import checks
 
+
+def closed(*closings, own=True, start=torch.ones):
+    """An answer that begins with a mask of ones, and puts False at some (row, column), made from word and other."""
+
+    def hide(length, word, other):
+        mask = start(length, length, dtype=torch.bool)
+        for closing in closings:
+            mask[closing(word, other)] = False
+        if own:
+            mask.fill_diagonal_(True)
+        return mask
+
+    return hide
+
+
+ALL = slice(None)
 ANSWERS = {
-    checks.check_mean_vector: (
-        {"mean": lambda x: x.mean(dim=0), "by hand": lambda x: sum(x) / len(x)},
+    checks.check_hide: (
         {
-            "over the numbers": lambda x: x.mean(dim=1),
-            "over everything": lambda x: x.mean(),
-            "sum": lambda x: x.sum(dim=0),
-            "largest": lambda x: x.max(dim=0).values,
-            "first token": lambda x: x[0],
-            "last token": lambda x: x[-1],
-            "median": lambda x: x.median(dim=0).values,
-            "divided by T − 1": lambda x: x.sum(dim=0) / (len(x) - 1),
+            "nobody looks at the other": closed(lambda word, other: (ALL, other)),
+            "the word looks at nobody": closed(lambda word, other: (word, ALL)),
+            "by comparison": lambda n, word, other: (torch.arange(n) != other).expand(n, n) | torch.eye(n).bool(),
+        },
+        {
+            "its look alone": closed(lambda word, other: (word, other)),
+            "both looks of the two": closed(lambda word, other: (word, other), lambda word, other: (other, word)),
+            "the other looks at nobody": closed(lambda word, other: (other, ALL)),
+            "nobody looks at the word": closed(lambda word, other: (ALL, word)),
+            "not even itself": closed(lambda word, other: (ALL, other), own=False),
+            "row and column": closed(lambda word, other: (ALL, other), lambda word, other: (other, ALL)),
+            "nobody looks at all": closed(lambda word, other: (ALL, ALL)),
+            "no look back": lambda n, word, other: torch.ones(n, n).tril().bool(),
+            "everything allowed": closed(),
+            "the other way around": lambda *at: ~closed(lambda word, other: (ALL, other))(*at),
+            "numbers": lambda *at: closed(lambda word, other: (ALL, other))(*at).double(),
+            "one row": lambda n, word, other: torch.arange(n) != other,
         },
     ),
-    checks.check_unit: (
-        {"norm": lambda x: x / x.norm(dim=-1, keepdim=True), "normalize": lambda x: F.normalize(x, dim=-1)},
-        {
-            "over the vectors": lambda x: x / x.norm(dim=0),
-            "one length for all": lambda x: x / x.norm(),
-            "sum 1": lambda x: x / x.sum(dim=-1, keepdim=True),
-            "squared length": lambda x: x / x.square().sum(dim=-1, keepdim=True),
-            "absolute sum 1": lambda x: x / x.abs().sum(dim=-1, keepdim=True),
-            "dimension not kept": lambda x: x / x.norm(dim=-1),
-            "softmax": lambda x: x.softmax(dim=-1),
-            "in place": lambda x: x.div_(x.norm(dim=-1, keepdim=True)),
-        },
-    ),
-}  # fmt: skip
+}

@@ -59,18 +59,32 @@ def _train_otherwise(model, draw, steps, lr):
     return losses
 
 
-def _forbid(place):
-    return (torch.arange(place.shape[1]) != place[..., None])[:, None]
+def _hide_words(ids, chance, fate, drawn, mask_id):
+    asked = chance < 0.15
+    given = ids.clone()
+    given[asked & (fate < 0.8)] = mask_id
+    replaced = asked & (fate >= 0.8) & (fate < 0.9)
+    given[replaced] = drawn[replaced]
+    targets = torch.where(asked, ids, -100)
+    return given, targets
 
 
-def _forbid_by_loop(place):
-    rows, tokens = place.shape
-    mask = torch.ones(rows, 1, tokens, tokens, dtype=torch.bool)
-    for row in range(rows):
-        for token in range(tokens):
-            if place[row, token] != -100:
-                mask[row, 0, token, place[row, token]] = False
-    return mask
+def _hide_words_by_loop(ids, chance, fate, drawn, mask_id):
+    given, targets = ids.tolist(), [[-100] * ids.shape[1] for _ in ids]
+    for row in range(ids.shape[0]):
+        for token in range(ids.shape[1]):
+            if chance[row, token] < 0.15:
+                targets[row][token] = ids[row, token].item()
+                if fate[row, token] < 0.8:
+                    given[row][token] = mask_id
+                elif fate[row, token] < 0.9:
+                    given[row][token] = drawn[row, token].item()
+    return torch.tensor(given), torch.tensor(targets)
+
+
+def _hide_words_by_where(ids, chance, fate, drawn, mask_id):
+    shown = torch.where(fate < 0.8, mask_id, torch.where(fate < 0.9, drawn, ids))
+    return [torch.where(chance < 0.15, shown, ids), ids.masked_fill(chance >= 0.15, -100)]
 
 
 ANSWERS = {
@@ -113,22 +127,24 @@ ANSWERS = {
             "gives nothing back": {"    return losses": ""},
         }),
     ),
-    checks.check_forbid: (
-        {
-            "compare": lambda place: (torch.arange(place.shape[1]) != place[..., None])[:, None],
-            "by loop": _forbid_by_loop,
-            "none of all": lambda place: ~(place[:, None, :, None] == torch.arange(place.shape[1])),
-        },
-        {
-            "True where forbidden": lambda place: ~_forbid(place),
-            "no room for heads": lambda place: _forbid(place)[:, 0],
-            "heads in front": lambda place: _forbid(place).transpose(0, 1),
-            "looked at in rows": lambda place: _forbid(place).transpose(-2, -1),
-            "forbidden to all": lambda place: _forbid(place) & _forbid(place).all(dim=2, keepdim=True),
-            "places of the first row": lambda place: _forbid(place[:1]).expand(len(place), -1, -1, -1),
-            "−100 taken for place 0": lambda place: _forbid(place.clamp(min=0)),
-            "crashes at −100": lambda place: ~F.one_hot(place, place.shape[1]).bool()[:, None],
-            "for scores": lambda place: torch.where(_forbid(place), 0.0, -torch.inf),
-        },
+    checks.check_hide_words: (
+        {"in a copy": _hide_words, "by loop": _hide_words_by_loop, "where": _hide_words_by_where},
+        wrong(_hide_words, {
+            "asks of all": {"torch.where(asked, ids, -100)": "ids.clone()"},
+            "asks of those that are hidden alone": {"torch.where(asked,": "torch.where(given == mask_id,"},
+            "asks for what the model sees": {"torch.where(asked, ids,": "torch.where(asked, given,"},
+            "what stays is not asked": {"torch.where(asked,": "torch.where(asked & (fate < 0.9),"},
+            "hides all that are chosen": {" & (fate < 0.8)] ": "] "},
+            "fate without being chosen": {"given[asked & (fate < 0.8)]": "given[fate < 0.8]"},
+            "chosen the other way round": {"chance < 0.15": "chance > 0.15"},
+            "80 and 20": {" & (fate < 0.9)": ""},
+            "0 in place of -100": {"-100": "0"},
+            "mask_id fixed": {"= mask_id": "= 99"},
+            "into the ids themselves": {"ids.clone()": "ids"},
+            "one drawn for all": {"drawn[replaced]": "drawn[0, 0]"},
+            "the other order": {"return given, targets": "return targets, given"},
+            "given alone": {"return given, targets": "return given"},
+            "rows as columns": {"return given, targets": "return given.T, targets"},
+        }),
     ),
 }  # fmt: skip

@@ -12,6 +12,7 @@ import { stepsTo } from "./slider.js";
 function render({ model, el }) {
   const [listen, stop] = listener(model);
   const controls = model.get("_controls");
+  const above = element("div");
   const pictures = element("div", { class: "explorer-pictures" });
   const readout = element("p", { class: "explorer-readout", "aria-live": "polite" });
   const description = element("p", { class: "explorer-description", "aria-live": "polite" });
@@ -27,9 +28,7 @@ function render({ model, el }) {
     { class: "explorer", "aria-label": model.get("title") },
     element("p", { class: "explorer-title" }, model.get("title")),
     element("div", { class: "explorer-controls" }, ...inputs),
-    pictures,
-    readout,
-    description,
+    ...("stations" in model.get("_way") ? [above, description, pictures, readout] : [pictures, readout, description]),
     error,
   );
   keepKeys(root);
@@ -44,7 +43,7 @@ function render({ model, el }) {
     const texts = model.get("_descriptions");
     const text = texts[Math.min(frame(), texts.length - 1)];
     say(description, text);
-    for (const picture of pictures.querySelectorAll("canvas.explorer-picture")) {
+    for (const picture of root.querySelectorAll("canvas.explorer-picture")) {
       const name = picture.closest("figure")?.querySelector("figcaption")?.textContent;
       picture.setAttribute("aria-label", name ? `${name}. ${text}` : text);
     }
@@ -61,7 +60,7 @@ function render({ model, el }) {
 
   const heatmaps = model.get("_panels").length > 0;
   readout.hidden = !heatmaps;
-  const explorer = { pictures, readout, frame, describe };
+  const explorer = { above, pictures, readout, frame, describe };
   const stopShowing = heatmaps ? showPanels(model, listen, explorer) : showFigure(model, listen, explorer);
   listen("change:error", complain);
   complain();

@@ -5,7 +5,9 @@ import { say } from "./dom.js";
 import { Heatmap } from "./heatmap.js";
 import { layOut } from "./layout.js";
 import { cutOut } from "./matrix.js";
+import { clamp } from "./numbers.js";
 import { Tokens } from "./tokens.js";
+import { Way } from "./way.js";
 
 const HINT = "Point at a cell, or focus a picture and press the arrow keys, to read its value.";
 
@@ -15,16 +17,18 @@ function floats({ buffer, byteOffset, byteLength }) {
 }
 
 /**
- * Show the panels of a view in `pictures`, read them out in `readout` and follow the model. Returns how to stop.
+ * Show the panels of a view in `pictures`, and its way, if it has one, in `above`; read them out in `readout` and follow the model. Returns how to stop.
  * @param {ExplorerModel} model
  * @param {Listen} listen
- * @param {{ pictures: HTMLElement, readout: HTMLElement, frame: () => number, describe: () => void }} explorer
+ * @param {{ above: HTMLElement, pictures: HTMLElement, readout: HTMLElement, frame: () => number, describe: () => void }} explorer
  */
-export function showPanels(model, listen, { pictures, readout, frame, describe }) {
+export function showPanels(model, listen, { above, pictures, readout, frame, describe }) {
   /** @type {Heatmap[]} */
   const panels = [];
   /** @type {Tokens | null} */
   let tokens = null; // the words above the panels, where there are any
+  /** @type {Way | null} */
+  let way = null; // the stations above the panels, where there are any
   let specs = model.get("_panels");
   let palettes = specs.map(paletteOf);
   let data = floats(model.get("_data"));
@@ -60,6 +64,7 @@ export function showPanels(model, listen, { pictures, readout, frame, describe }
     });
     panels.length = matrices.length;
     tokens = showTokens(matrices);
+    way = showWay();
     markRows();
     const parts = [...(tokens ? [tokens.root] : []), ...panels.map(({ figure }) => figure)];
     if (parts.some((part, i) => part !== pictures.children[i]) || pictures.children.length > parts.length) {
@@ -77,6 +82,23 @@ export function showPanels(model, listen, { pictures, readout, frame, describe }
     return tokens;
   };
 
+  const showWay = () => {
+    const spec = model.get("_way");
+    if (spec.stations === undefined) return null;
+    const shown = way ?? new Way(spec, walkTo);
+    if (!way) above.append(shown.figure);
+    shown.show(spec, frame());
+    return shown;
+  };
+
+  /** @param {number} station */
+  const walkTo = (station) => {
+    const control = model.get("_controls").find(({ name }) => name === model.get("_frames"));
+    if (control?.kind !== "range") return;
+    model.set(control.name, clamp(control.min + station, [control.min, control.max]));
+    model.save_changes();
+  };
+
   const arrange = () => {
     const total = pictures.clientWidth;
     if (!total) return; // hidden: the ResizeObserver calls again
@@ -85,6 +107,7 @@ export function showPanels(model, listen, { pictures, readout, frame, describe }
     const style = { colour: color, font: `11px ${fontFamily}`, titleFont: `600 13px ${fontFamily}`, ratio };
     const sizes = panels.map((panel) => panel.sizes(style));
     const layouts = layOut(sizes, total);
+    way?.arrange(total, style);
     panels.forEach((panel, i) => {
       panel.arrange(layouts[i], style);
     });
@@ -122,7 +145,7 @@ export function showPanels(model, listen, { pictures, readout, frame, describe }
     newData = true;
     redrawSoon();
   });
-  listen("change:_limits change:_frames change:_descriptions change:_tokens", redrawSoon);
+  listen("change:_limits change:_frames change:_descriptions change:_tokens change:_way", redrawSoon);
   for (const { name } of model.get("_controls")) {
     listen(`change:${name}`, () => {
       if (name === model.get("_frames")) redrawSoon();

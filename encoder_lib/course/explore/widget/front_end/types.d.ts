@@ -70,6 +70,14 @@ interface TokensSpec {
   chosen: number;
 }
 
+/** A way above the panels: each station's name, its layer or 0, and whether the curve goes through it. */
+interface WaySpec {
+  title: string;
+  label: string;
+  stations: [name: string, layer: number, through: boolean][];
+  values: number[];
+}
+
 /** The traits of an explorer, apart from its controls. */
 interface ExplorerTraits {
   title: string;
@@ -82,6 +90,7 @@ interface ExplorerTraits {
   _data: DataView<ArrayBuffer>;
   _frames: string;
   _tokens: TokensSpec | { panel?: undefined };
+  _way: WaySpec | { stations?: undefined };
   _picture: DataView<ArrayBuffer>;
 }
 

@@ -1,0 +1,88 @@
+"""Letters of real text, some of them hidden: what to read, how to fill gaps, how far counting gets."""
+
+import random
+import re
+from functools import cache
+from pydoc_data.topics import topics
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+LETTERS = " abcdefghijklmnopqrstuvwxyz"  # ids 0 to 26
+GAP = len(LETTERS)  # the id of a hidden letter
+
+
+@cache
+def manual() -> tuple[Tensor, Tensor]:
+    """Real English that every Python brings: the prose of its manual, some 230,000 letters, each paragraph once.
+
+    Which paragraphs there are depends on the version of Python. A tenth of them, drawn at random, is kept apart.
+
+    Shapes: -> ids to learn from (N,), ids kept apart (M,).
+    """
+    paragraphs: dict[str, None] = {}  # in order; some stand under several topics
+    for paragraph in "\n\n".join(topics.values()).split("\n\n"):
+        prose = " ".join(paragraph.split())
+        if len(prose) > 60 and sum(x.islower() or x == " " for x in prose) > 0.85 * len(prose):  # no table, no program
+            paragraphs[re.sub("[^a-z]+", " ", prose.lower()).strip()] = None
+    order = random.Random(0).sample(list(paragraphs), len(paragraphs))
+    apart = len(order) // 10
+    return to_ids(" ".join(order[apart:])), to_ids(" ".join(order[:apart]))
+
+
+def to_ids(text: str) -> Tensor:
+    """A text as ids: capitals become small, "_" is a gap, all else is a space. Shapes: T letters -> (T,)."""
+    places = {letter: i for i, letter in enumerate(LETTERS + "_")}
+    return torch.tensor([places.get(letter, 0) for letter in text.lower()], dtype=torch.long)
+
+
+def to_text(ids: Tensor) -> str:
+    """Ids as a text, gaps as "_". Shapes: (T,) -> T letters."""
+    return "".join((LETTERS + "_")[i] for i in ids.tolist())
+
+
+@torch.no_grad()
+def fill(model: nn.Module, text: str) -> str:
+    """The text as `to_ids` reads it, and in each gap the letter that the model thinks best, as a capital."""
+    ids = to_ids(text)  # (T,)
+    filled = torch.where(ids == GAP, model(ids[None])[0].argmax(dim=-1), ids)  # (T,)
+    pairs = zip(to_text(ids), to_text(filled), strict=True)
+    return "".join(letter.upper() if before == "_" else letter for before, letter in pairs)
+
+
+def by_counts(text: Tensor, ids: Tensor, left: int, right: int) -> Tensor:
+    """Guess each letter of `ids` by counting: the one that stands most often in `text` between the same neighbours.
+
+    So many of them on the left and on the right; where `text` never has them all, or one is itself a gap, fewer (in the
+    field: n-grams with back-off).
+
+    Shapes: text (N,), ids (B, T) -> (B, T).
+    """
+    guesses = torch.full_like(ids, text.mode().values.item())  # (B, T): the commonest letter
+    for n in range(1, max(left, right) + 1):
+        for before, after in ((n - 1, n), (n, n - 1), (n, n)):
+            sides = min(before, left), min(after, right)
+            known, best = _best_between(text, sides)
+            wanted = _neighbours(F.pad(ids, sides, value=GAP), sides)  # (B, T)
+            place = torch.searchsorted(known, wanted).clamp(max=len(known) - 1)
+            guesses = torch.where(known[place] == wanted, best[place], guesses)
+    return guesses
+
+
+def _neighbours(ids: Tensor, sides: tuple[int, int]) -> Tensor:
+    """One number for the neighbours of each letter that has them all. Shapes: (…, T) -> (…, T − left − right)."""
+    digits = (GAP + 1) ** torch.arange(sum(sides) + 1)
+    digits[sides[0]] = 0  # not the letter itself
+    return (ids.unfold(-1, len(digits), 1) * digits).sum(dim=-1)
+
+
+def _best_between(text: Tensor, sides: tuple[int, int]) -> tuple[Tensor, Tensor]:
+    """All neighbours in a text, in rising order, and the letter that stands most often between them."""
+    middle = text[sides[0] : len(text) - sides[1]]
+    pairs, counts = ((GAP + 1) * _neighbours(text, sides) + middle).unique(return_counts=True)
+    pairs = pairs[counts.argsort(stable=True)]
+    pairs = pairs[(pairs // (GAP + 1)).argsort(stable=True)]  # those with the same neighbours, the most frequent last
+    known = pairs // (GAP + 1)
+    last = known.diff(append=known.new_tensor([-1])) != 0
+    return known[last], pairs[last] % (GAP + 1)

@@ -1,0 +1,98 @@
+// What the explorer `heads` shows of a reading, as encoder_lib/course/explore/pretrained.py computes it with a kernel.
+
+import { percent } from "./format.js";
+
+/**
+ * The panels of one layer, with their numbers and words; the other words of a panel are those that were recorded.
+ * @param {PanelSpec[]} panels
+ * @param {Pick<Reading, "tokens" | "weights">} reading
+ * @param {number} layer counts from 1
+ */
+export function showHeads(panels, { tokens, weights }, layer) {
+  const [T, chosen] = [tokens.length, weights[layer - 1]];
+  const heads = chosen.length / T ** 2;
+  const drawn = panels.map((panel) => {
+    if (panel.tile !== null) return tiled(panel, weights, T, heads);
+    const title = `Layer ${layer}: who looks at whom`;
+    const ticks = { x_ticks: tokens, y_ticks: tokens };
+    return { spec: { ...panel, ...ticks, title, rows: T, columns: T, stride: T * T }, numbers: chosen };
+  });
+  const data = new Float32Array(drawn.reduce((sum, { numbers }) => sum + numbers.length, 0));
+  drawn.reduce((start, { numbers }) => {
+    data.set(numbers, start);
+    return start + numbers.length;
+  }, 0);
+  return {
+    _panels: drawn.map(({ spec }) => spec),
+    _data: new DataView(data.buffer),
+    _descriptions: Array.from({ length: heads }, (_, head) => {
+      const map = chosen.subarray(head * T * T, (head + 1) * T * T);
+      return `Layer ${layer}, head ${head + 1}: ${habit(map, tokens)}`;
+    }),
+  };
+}
+
+/**
+ * What a head (T, T) mostly does, in words: where the weight of its tokens goes, and its strongest single look.
+ * @param {Float32Array} weights
+ * @param {string[]} tokens
+ */
+function habit(weights, tokens) {
+  const T = tokens.length;
+  const received = new Float64Array(T); // what each token gets, averaged over those that look
+  /** @type {Map<number, number>} */
+  const stepped = new Map(); // the same for the token so many steps on
+  weights.forEach((weight, i) => {
+    const [look, at] = [Math.floor(i / T), i % T];
+    received[at] += weight / T;
+    stepped.set(at - look, (stepped.get(at - look) ?? 0) + weight / T);
+  });
+  const favourite = largest(received);
+  const places = ["the token itself", "the token before", "the token after", `“${tokens[favourite]}”`];
+  const shares = [0, -1, 1].map((step) => stepped.get(step) ?? 0).concat(received[favourite]);
+  const most = largest(shares);
+  const words = `on average over all tokens, ${percent(shares[most])} of its weight, the most, goes to ${places[most]}.`;
+  if (T < 4) return words;
+  const inner = weights.map((w, i) => {
+    const [look, at] = [Math.floor(i / T), i % T];
+    return look === at || Math.min(look, at) === 0 || Math.max(look, at) === T - 1 ? -1 : w; // [CLS] and [SEP] aside
+  });
+  const strongest = largest(inner);
+  const [looks, at] = [tokens[Math.floor(strongest / T)], tokens[strongest % T]];
+  return `${words} Its strongest look from one word to another: “${looks}” at “${at}”, ${percent(inner[strongest])}.`;
+}
+
+/**
+ * Where the largest number stands, the first one of equals.
+ * @param {ArrayLike<number>} numbers
+ */
+function largest(numbers) {
+  let best = 0;
+  for (let i = 1; i < numbers.length; i++) if (numbers[i] > numbers[best]) best = i;
+  return best;
+}
+
+/**
+ * All maps in one, layers downwards and heads to the right, with a gap between; a long sentence is thinned out.
+ * @param {PanelSpec} panel
+ * @param {Float32Array[]} weights
+ * @param {number} T
+ * @param {number} heads
+ */
+function tiled(panel, weights, T, heads) {
+  const step = Math.max(1, Math.ceil(((T + 1 + Math.floor(T / 6)) * heads) / 480));
+  const kept = Math.ceil(T / step);
+  const gap = 1 + Math.floor(kept / 6);
+  const tile = kept + gap;
+  const [rows, columns] = [weights.length * tile - gap, heads * tile - gap];
+  const numbers = Float32Array.from({ length: rows * columns }, (_, i) => {
+    const [row, column] = [Math.floor(i / columns), i % columns];
+    const [look, at] = [row % tile, column % tile];
+    if (Math.max(look, at) >= kept) return Number.NaN;
+    return weights[Math.floor(row / tile)][(Math.floor(column / tile) * T + look * step) * T + at * step];
+  });
+  /** @param {number} length */
+  const ticks = (length) => Array.from({ length }, (_, i) => String(Math.floor(i / tile) + 1));
+  const spec = { ...panel, rows, columns, stride: rows * columns, tile, x_ticks: ticks(columns), y_ticks: ticks(rows) };
+  return { spec, numbers };
+}
