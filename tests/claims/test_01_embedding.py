@@ -151,7 +151,11 @@ def test_a_small_learning_rate_crawls_a_large_one_goes_up_and_down_and_a_larger_
         assert round(small[-1], 2) == 2.55
     assert large[9] < trained(notebook, seed)[9]
     rises = [step for step, (before, after) in enumerate(pairwise(large)) if after > before]
-    assert len(rises) > 50 and rises[-1] > 140
+    assert len(rises) > 50
+    assert [b > a for a, b in pairwise(large[-20:])] in ([True, False] * 9 + [True], [False, True] * 9 + [False])
+    assert all(0.01 < abs(b - a) < 0.03 for a, b in pairwise(large[-20:])) and large[-1] < 1.5
+    if seed == 0:
+        assert (round(large[-1], 2), round(trained(notebook, 0)[-1], 2)) == (1.44, 1.46)
     assert trained(notebook, seed, lr=20.0)[-1] > 1e6
 
 
@@ -241,11 +245,25 @@ def test_cat_and_bread_end_at_about_0_7_and_cat_and_rome_apart(notebook):
     assert all(value < -0.4 for value in columns["cat, Rome"])
 
 
-def test_a_fourth_training_brings_cat_and_rome_to_the_same_side_at_a_loss_of_1_30(notebook, ten_tables):
+def beside_each_other(notebook, seed):
+    """The cosine of cat and Rome after a training, and its last loss."""
+    model, losses = train(notebook, seed, optimiser=torch.optim.Adam, lr=0.03)
     cat, rome = notebook["words"].index("cat"), notebook["words"].index("Rome")
-    assert cosine_map(ten_tables[7])[cat, rome] > 0.5
-    _, losses = train(notebook, 7, optimiser=torch.optim.Adam, lr=0.03)
-    assert round(losses[-1], 2) == 1.30
+    return cosine_map(model[0].weight)[cat, rome].item(), losses[-1]
+
+
+def test_with_seed_7_cat_and_rome_lie_on_one_side_and_its_loss_is_above_1_28(notebook):
+    cosine, loss = beside_each_other(notebook, 7)
+    assert cosine > 0.3 and round(loss, 2) == 1.30
+
+
+@pytest.mark.long
+def test_so_they_do_with_5_of_60_seeds_at_losses_from_1_30_to_1_38_and_many_others_are_above_1_28_too(notebook):
+    every = [beside_each_other(notebook, seed) for seed in range(60)]
+    assert [seed for seed, (cosine, _) in enumerate(every) if cosine > 0] == [7, 29, 37, 43, 53]
+    losses = [loss for cosine, loss in every if cosine > 0]
+    assert min(losses) > 1.29 and max(losses) < 1.39
+    assert sum(loss > 1.285 for cosine, loss in every if cosine < 0) > 20
 
 
 @pytest.mark.parametrize("seed", range(3))

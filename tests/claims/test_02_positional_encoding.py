@@ -6,8 +6,8 @@ import pytest
 import torch
 
 from encoder_lib import RotaryPositionalEncoding, alibi_bias, sinusoidal_table
-from encoder_lib.course.lab.clocks import find_clocks, principal_coordinates
 from encoder_lib.course.lab.ladder import deal
+from encoder_lib.course.lab.planes import find_planes, principal_coordinates
 from encoder_lib.course.lab.positions import copy_accuracy, reversal_accuracy
 from encoder_lib.model.embedding import TokenEmbedding
 
@@ -158,7 +158,7 @@ def test_walks_do_as_well_after_one_step_and_after_twenty_and_not_between_and_ne
         best = {s: min(unexplained(walk, s) for walk in walks) for s in (1, 5, 10, 20)}
         assert best[1] < 0.02 and best[5] > 2 * unexplained(main, 5) and best[10] > 1.4 * unexplained(main, 10)
         assert 0.7 < best[20] / unexplained(main, 20) < 1.25
-        assert min(find_clocks(walk)[0].wavelength for walk in walks) > 60
+        assert min(find_planes(walk)[0].wavelength for walk in walks) > 60
     assert notebook["quickest"] > 60
 
 
@@ -167,28 +167,28 @@ def test_eight_directions_hold_85_percent(notebook):
 
 
 def test_from_row_128_on_the_first_hand_is_longer(notebook):
-    length = notebook["clocks"][0].hand.norm(dim=1)  # positions 1 to 256
+    length = notebook["planes"][0].points.norm(dim=1)  # positions 1 to 256
     assert length[127:].mean() > 1.2 * length[:127].mean()
 
 
 def test_minilm_has_hands_of_5_7_and_16_9_and_53_6_steps(notebook):
-    assert [round(clock.wavelength, 1) for clock in notebook["clocks"][:3]] == [5.7, 16.9, 53.6]
+    assert [round(plane.wavelength, 1) for plane in notebook["planes"][:3]] == [5.7, 16.9, 53.6]
     step = torch.linalg.lstsq(notebook["main"][:-1], notebook["main"][1:]).solution
     angles = torch.linalg.eigvals(step).angle()
     quickest = angles.sort(descending=True).values[:2]
-    torch.testing.assert_close(2 * torch.pi / quickest, torch.tensor([c.wavelength for c in notebook["clocks"][:2]]))
+    torch.testing.assert_close(2 * torch.pi / quickest, torch.tensor([c.wavelength for c in notebook["planes"][:2]]))
 
 
 def test_the_first_two_hands_go_round_many_times_and_draw_rings_and_a_shuffled_table_a_cloud(notebook):
-    for clock, least in zip(notebook["clocks"], (40, 14), strict=False):
-        angle = torch.atan2(clock.hand[:, 1], clock.hand[:, 0])
+    for plane, least in zip(notebook["planes"], (40, 14), strict=False):
+        angle = torch.atan2(plane.points[:, 1], plane.points[:, 0])
         turned = (angle.diff() + math.pi) % (2 * math.pi) - math.pi
         assert abs(turned.sum().item()) / (2 * math.pi) > least
-        assert clock.hand.norm(dim=1).min() > 0.3, "a ring has a hole"
+        assert plane.points.norm(dim=1).min() > 0.3, "a ring has a hole"
     for seed in range(8):
         torch.manual_seed(seed)
-        found = find_clocks(notebook["main"][torch.randperm(256)])
-        assert all(clock.hand.norm(dim=1).min() < 0.2 for clock in found), "a cloud has none"
+        found = find_planes(notebook["main"][torch.randperm(256)])
+        assert all(plane.points.norm(dim=1).min() < 0.2 for plane in found), "a cloud has none"
 
 
 # How loud should a position be?

@@ -70,14 +70,7 @@ def test_five_words_that_look_at_seven_have_five_rows_of_seven_weights_and_five_
     assert notebook["layer"](torch.randn(1, 5, 8), *2 * [torch.randn(1, 7, 8)]).shape == (1, 5, 8)
 
 
-def test_in_a_head_two_matrices_act_as_one_of_rank_k(notebook):
-    queries, keys = (getattr(notebook["layer"], name).weight[:4].T for name in ("q_proj", "k_proj"))  # (D, K)
-    both, x, y = queries @ keys.T, torch.randn(1, 8), torch.randn(1, 8)
-    assert both.shape == (8, 8) and torch.linalg.matrix_rank(both) == 4
-    torch.testing.assert_close((x @ queries) @ (y @ keys).T, x @ both @ y.T)
-
-
-def test_a_linear_layer_keeps_its_matrix_lying_on_its_side():
+def test_a_linear_layer_keeps_its_matrix_with_rows_and_columns_exchanged():
     layer, x = nn.Linear(3, 5, bias=False), torch.randn(2, 3)
     assert layer.weight.shape == (5, 3)
     torch.testing.assert_close(layer(x), x @ layer.weight.T)
@@ -121,23 +114,18 @@ def test_fresh_matrices_make_smaller_queries_than_the_random_ones():
 
 
 def gradients(seed, divide):
-    """The lengths of the gradients of 64 random queries, and of their scores, for 64 random keys with K = 512."""
+    """The lengths of the gradients of the scores of 64 random queries, for 64 random keys with K = 512."""
     with seeded(seed):
         queries, keys, values, wanted = torch.randn(4, 64, 512).requires_grad_()
-    queries.retain_grad()
     scores = queries @ keys.T / (512**0.5 if divide else 1)
     scores.retain_grad()
     ((scores.softmax(dim=-1) @ values) * wanted).sum().backward()
-    return queries.grad.norm(dim=-1), scores.grad.norm(dim=-1)
+    return scores.grad.norm(dim=-1)
 
 
 @pytest.mark.parametrize("seed", range(12))
-def test_undivided_hardly_any_gradient_gets_through_the_softmax_and_more_than_half_goes_to_a_few_queries(seed):
-    (_, typical), (queries, scores) = gradients(seed, divide=True), gradients(seed, divide=False)
-    assert scores.median() < 0.1 * typical.median()
-    divided = gradients(seed, divide=True)[0]
-    assert queries.topk(10).values.sum() > 0.5 * queries.sum() and divided.topk(10).values.sum() < 0.35 * divided.sum()
-    assert queries.mean() > divided.mean()  # so it is not true that nothing is learned
+def test_undivided_hardly_any_gradient_gets_through_the_softmax(seed):
+    assert gradients(seed, divide=False).median() < 0.1 * gradients(seed, divide=True).median()
 
 
 def slower_without(divided, undivided):

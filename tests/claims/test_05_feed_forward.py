@@ -72,11 +72,6 @@ def test_with_its_bend_it_follows_the_wave(notebook):
     assert rmse(notebook["bent"], "wave") < 0.06 < 0.5 < rmse(notebook["unbent"], "wave")
 
 
-def test_2128_numbers_do_the_work_of_272(notebook):
-    x, first, second = torch.randn(50, 16), notebook["first"], notebook["network"].linear2
-    torch.testing.assert_close(second(first(x)), notebook["merged"](x))
-
-
 # Hinges
 
 

@@ -157,6 +157,18 @@ def test_search_finds_the_directory_and_answers_without_an_answer(notebook):
     assert notebook["cosines"].amax(dim=0)[2] < 0.8 * notebook["cosines"].amax(dim=0)[:2].min()
 
 
+def test_a_floor_parts_seven_questions_and_a_new_thread_lies_in_between(notebook):
+    def best(*questions):
+        return (notebook["vectors"] @ notebook["model"].encode(list(questions)).T).max(dim=0)
+
+    answered = best(*notebook["questions"][:2], "open a web page", "pick a random number").values
+    unanswered = best(notebook["questions"][2], "who wrote Hamlet?", notebook["cake_text"]).values
+    assert answered.min() > 0.595 and unanswered.max() < 0.365
+    thread = best("make a new thread")
+    assert round(thread.values.item(), 2) == 0.56
+    assert notebook["sentences"][thread.indices.item()] == "Return the main thread object."
+
+
 def test_each_of_four_pairs_is_nearest_to_its_own(notebook):
     square = notebook["square"]
     assert (square.argmax(dim=1) == torch.arange(4)).all() and (square.argmax(dim=0) == torch.arange(4)).all()

@@ -9,7 +9,6 @@ from notebook_rules import tags
 from places import NOTEBOOKS, ROOT
 
 HEADS = "six layers of twelve heads, a claim of 09"
-PAPER = "of the first Transformer's paper"
 STEPS = "what ladder.climb takes when nobody says"
 EXCEPTIONS = {  # notebook -> numbers that stand nowhere else, and why
     "00_start_here": {"72": HEADS, "150": "words a minute, which test_hours.py reckons with"},
@@ -20,7 +19,6 @@ EXCEPTIONS = {  # notebook -> numbers that stand nowhere else, and why
         "47": "three back from 50",
         "15": "the last of 16 rows",
     },
-    "05_feed_forward": dict.fromkeys(("1,024", "2,048", "4,096", "5.12", "4.92", "4.75"), PAPER),
     "09_pretrained": {"511": "the last of 512 positions"},
 }
 

@@ -99,7 +99,7 @@ def check_encoder_layer(attempt: Callable) -> Verdict:
             "pre-norm, with padding", (6, 1, 12, True, numbers(2, 4, 6), padding), hint="padding in the second sentence"
         ),
     ]
-    return examine("encoder_layer", output if callable(attempt) else attempt, reference, cases)
+    return examine("class Block", output if callable(attempt) else attempt, reference, cases)
 
 
 def _layer(d_model: int, n_heads: int, d_ff: int, norm_first: bool) -> EncoderLayer:

@@ -16,6 +16,7 @@ from encoder_lib.course.checks.verdict import (
     difference,
     examine,
     numbers,
+    show,
     written,
 )
 
@@ -96,18 +97,41 @@ def check_pool(attempt: Callable) -> Verdict:
     return examine("pool", attempt, parts.pool, cases)
 
 
-def check_search(attempt: Callable) -> Verdict:
-    """search(query, vectors, k): the numbers of the k unit vectors (N, D) nearest to the query (D,), best first."""
-    unit = torch.nn.functional.normalize(numbers(9, 4), dim=-1)
-    square = torch.tensor([[1.0, 0.0], [0.0, 1.0], [0.6, 0.8], [-1.0, 0.0]], dtype=torch.float64)
-    cases = [
-        Case("a single vector", (square[0], square[:1], 1)),
-        Case("the best of two", (square[1], square[:2], 1)),
-        Case("the two best, best first", (square[1], square, 2)),
-        Case("opposite directions come last", (square[3], square, 4)),
-        Case("many vectors", (unit[4] * 0.5 + unit[2] * 0.5, unit, 3), hint="the best of two"),
+def check_choose_floor(attempt: Callable) -> Verdict:
+    """choose_floor(answered, unanswered): a floor with which the fewest cosines (M,) and (N,) stand on the wrong side.
+
+    An answered question belongs at the floor or above it, an unanswered one below.
+    """
+
+    def wrong(floor: float, answered: Tensor, unanswered: Tensor) -> int:
+        return int((answered < floor).sum() + (unanswered >= floor).sum())
+
+    def look(attempt: Callable, *cosines: list[float]) -> str:
+        answered, unanswered = (torch.tensor(each, dtype=torch.float64) for each in cosines)
+        mine = answered.clone(), unanswered.clone()
+        floor = written(attempt(*mine), attempt)
+        if not all(map(torch.equal, mine, (answered, unanswered))):
+            raise Told(CHANGED)
+        if isinstance(floor, Tensor) and floor.numel() == 1:
+            floor = floor.item()
+        if not isinstance(floor, int | float):
+            raise Told(f"expected one number, got {type(floor).__name__}")
+        few = min(wrong(each, answered, unanswered) for each in [*answered.tolist(), *unanswered.tolist(), torch.inf])
+        got = wrong(floor, answered, unanswered)
+        given = f"answered {show(answered)}, unanswered {show(unanswered)}"
+        return f"with {given}: a floor of {floor:.4g} gets {got} wrong, and {few} would do" if got > few else ""
+
+    def probe(label: str, answered: list[float], unanswered: list[float], hint: str = "") -> Probe:
+        return Probe(label, lambda attempt: look(attempt, answered, unanswered), hint)
+
+    probes = [
+        probe("one of each", [0.8], [0.3]),
+        probe("a gap far up", [0.9, 0.8], [0.7, 0.1], "one of each"),
+        probe("two that are the wrong way round", [0.9, 0.8, 0.2], [0.3, 0.25, 0.1]),
+        probe("many that are answered", [0.3, 0.4, 0.5, 0.6, 0.7], [0.65], "two that are the wrong way round"),
+        probe("better to show nothing", [0.2], [0.5, 0.6, 0.7]),
     ]
-    return examine("search", attempt, lambda query, vectors, k: (vectors @ query).topk(k).indices, cases)
+    return diagnose("choose_floor", attempt, probes)
 
 
 def check_looks_back(attempt: Callable) -> Verdict:

@@ -34,6 +34,8 @@ LINE = 88  # characters of an input that stands on one line
 NOTHING = "the function returns nothing; is a `return` missing?"
 EMPTY = (lambda: None).__code__  # of a function without a body
 CHANGED = "the function changed its own input; make a new one instead"
+FUNCTION_TO_WRITE = "the function returns nothing yet: write its body, then run this cell again"
+CLASS_TO_WRITE = "the class makes nothing yet: write its methods, then run this cell again"
 UNWRITTEN = "unwritten"  # the problem of an attempt that gives back its placeholder
 HINTS = tomllib.loads(Path(__file__).with_name("hints.toml").read_text(encoding="utf-8"))  # by exercise
 _tries: Counter[str] = Counter()  # how often each exercise was tried since it last passed
@@ -141,7 +143,7 @@ def _first_problem(exercise: str, looks: Sequence[Any], problem_at: Callable[[An
         if problem == UNWRITTEN and passed:
             problem = f"{look.label}: {NOTHING}"
         elif problem == UNWRITTEN:
-            return Verdict(exercise, (), "the function returns nothing yet: write its body, then run this cell again")
+            return Verdict(exercise, (), CLASS_TO_WRITE if exercise.split()[-1][0].isupper() else FUNCTION_TO_WRITE)
         if problem:
             _tries[exercise] += 1
             return Verdict(exercise, tuple(passed), problem, _hint(exercise, look.hint or look.label))

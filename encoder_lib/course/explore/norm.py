@@ -17,6 +17,7 @@ from encoder_lib.model.norm import LayerNorm, RMSNorm
 WIDTH, MATES = 16, 7
 METHODS = ("layer norm", "RMS norm", "batch norm", "unbiased std, eps outside")
 REACH = 10  # how far both axes reach; no setting puts a number beyond it
+NARROWEST = 0.1  # the spread of which the bars are made where it is smaller, so that they can be seen
 
 
 def normalise(
@@ -88,11 +89,13 @@ def moments(x: Tensor) -> tuple[float, float, float]:
 
 
 class _Panel:
-    """A histogram of a token's numbers with each one as a tick below it; lines show the mean and a deviation around."""
+    """A histogram of a token's numbers with each one as a tick below it; lines show the mean and a deviation around.
+
+    Its bars are half a deviation wide, so that numbers moved and stretched keep their histogram.
+    """
 
     def __init__(self, ax: Axes, title: str):
-        self.edges = np.linspace(-REACH, REACH, 45)
-        self.bars = ax.stairs(np.zeros(44), self.edges, fill=True, color=COLOURS[0], alpha=0.75)
+        self.bars = ax.stairs(np.zeros(1), [-REACH, REACH], fill=True, color=COLOURS[0], alpha=0.75)
         self.ticks = ax.plot([], [], "|", color="black", markersize=9)[0]
         self.centre = ax.axvline(0, color=COLOURS[1], linewidth=2)
         self.span = ax.plot([], [], color=COLOURS[1], linewidth=5, solid_capstyle="butt")[0]
@@ -102,7 +105,8 @@ class _Panel:
 
     def update(self, x: Tensor) -> None:
         mean, std, skewness = moments(x)
-        self.bars.set_data(np.histogram(x.numpy(), self.edges)[0])
+        edges = mean + max(std, NARROWEST) * np.arange(-4, 4.5, 0.5)  # no number lies beyond √15 deviations
+        self.bars.set_data(np.histogram(x.numpy(), edges)[0], edges)
         self.ticks.set_data(x.numpy(), np.full(len(x), -1.1))
         self.centre.set_xdata([mean, mean])
         self.span.set_data([mean - std, mean + std], [0, 0])

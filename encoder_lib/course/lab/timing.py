@@ -1,6 +1,5 @@
 """What a computation takes, measured: its time, against others in turn, and the memory that it holds."""
 
-import math
 import platform
 import re
 import time
@@ -17,11 +16,6 @@ from torch.utils.weak import WeakIdKeyDictionary
 
 from encoder_lib.model.attention import attention
 from encoder_lib.model.encoder import EncoderLayer
-
-try:
-    import resource
-except ImportError:  # Windows
-    resource = None  # type: ignore[assignment]
 
 MIN_SECONDS = 0.005  # that a function is given in a round, at least
 BUDGET = 2.0  # seconds that it is given in all, but for the first round
@@ -126,20 +120,6 @@ def peak_bytes(function: Callable[[], object]) -> int:
     with _Held() as held:
         function()
     return held.most
-
-
-@torch.no_grad()
-def new_pages(function: Callable[[], object]) -> float:
-    """How many pages of memory the system hands out to this process while a function runs, once it has run before.
-
-    They are the page faults that no disk has to serve. NaN where the system does not count them (Windows).
-    """
-    if resource is None:
-        return math.nan
-    function()  # whatever the first call alone needs
-    before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
-    function()
-    return resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before
 
 
 class _Held(TorchDispatchMode):

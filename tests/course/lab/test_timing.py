@@ -1,7 +1,5 @@
 """Time and memory are measured as promised, and what a layer costs by count is what torch counts."""
 
-import math
-import mmap
 import time
 from functools import partial
 
@@ -11,14 +9,7 @@ import torch.nn.functional as F
 
 from encoder_lib import EncoderLayer, attention, trace
 from encoder_lib.course.lab import timing
-from encoder_lib.course.lab.timing import (
-    benchmark,
-    layer_parts,
-    machine,
-    new_pages,
-    peak_bytes,
-    spread,
-)
+from encoder_lib.course.lab.timing import benchmark, layer_parts, machine, peak_bytes, spread
 
 
 class Clock:
@@ -160,28 +151,3 @@ def test_explicit_attention_holds_two_copies_of_the_scores_and_the_fused_none():
     scores = 2 * 3 * 256 * 256 * query.element_size()
     assert scores * 2 <= peak_bytes(lambda: attention(query, key, value)) < scores * 2.01
     assert peak_bytes(lambda: F.scaled_dot_product_attention(query, key, value)) < 3 * query.nbytes < scores / 5
-
-
-def test_memory_that_is_written_to_for_the_first_time_comes_in_pages():
-    """Mapped anew at each call; what is there already costs none."""
-    resource = pytest.importorskip("resource")
-    size = resource.getpagesize()
-
-    def fresh():
-        with mmap.mmap(-1, 100 * size) as memory:
-            for place in range(0, len(memory), size):
-                memory[place] = 1
-
-    with mmap.mmap(-1, 100 * size) as kept:
-
-        def again():
-            for place in range(0, len(kept), size):
-                kept[place] = 1
-
-        assert 0 <= new_pages(again) < 10
-    assert 100 <= new_pages(fresh) < 120
-
-
-def test_pages_are_unknown_where_nobody_counts_them(monkeypatch):
-    monkeypatch.setattr(timing, "resource", None)
-    assert math.isnan(new_pages(lambda: 1))

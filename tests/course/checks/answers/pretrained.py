@@ -14,6 +14,12 @@ def _pool_by_loop(x, real):
     return F.normalize(torch.stack([a[r].mean(dim=0) for a, r in zip(x, real, strict=True)]), dim=-1)
 
 
+def _choose_floor(answered, unanswered):
+    floors = torch.cat([answered, unanswered, torch.tensor([2.0])])
+    wrong = [(answered < floor).sum() + (unanswered >= floor).sum() for floor in floors]
+    return floors[torch.stack(wrong).argmin()]
+
+
 def _translate(theirs):
     query, key, value = theirs["in_proj_weight"].chunk(3)
     query_bias, key_bias, value_bias = theirs["in_proj_bias"].chunk(3)
@@ -88,20 +94,20 @@ ANSWERS = {
             "one mean for all": lambda x, real: F.normalize(x[real].mean(dim=0), dim=-1).expand(len(x), -1),
         },
     ),
-    checks.check_search: (
+    checks.check_choose_floor: (
         {
-            "topk": lambda query, vectors, k: (vectors @ query).topk(k).indices,
-            "argsort": lambda query, vectors, k: (vectors @ query).argsort(descending=True)[:k],
+            "every cosine tried": _choose_floor,
+            "in between": lambda a, u: _choose_floor(a, u).item() - 1e-6,
         },
         {
-            "worst first": lambda query, vectors, k: (vectors @ query).argsort()[:k],
-            "best last": lambda query, vectors, k: (vectors @ query).argsort()[-k:],
-            "cosines": lambda query, vectors, k: (vectors @ query).topk(k).values,
-            "only the best": lambda query, vectors, k: (vectors @ query).argmax(),
-            "largest absolute": lambda query, vectors, k: (vectors @ query).abs().topk(k).indices,
-            "the vectors": lambda query, vectors, k: vectors[(vectors @ query).topk(k).indices],
-            "largest distance": lambda query, vectors, k: (vectors - query).norm(dim=-1).topk(k).indices,
-            "the first k": lambda query, vectors, k: torch.arange(k),
+            "the smallest answered": lambda a, u: a.min(),
+            "above all unanswered": lambda a, u: u.max() + 1e-6,
+            "the mean": lambda a, u: (a.mean() + u.mean()) / 2,
+            "one half": lambda a, u: 0.5,
+            "always something": lambda a, u: -1.0,
+            "never anything": lambda a, u: 2.0,
+            "all the floors": lambda a, u: torch.cat([a, u]),
+            "the number of mistakes": lambda a, u: (a < u.max()).sum(),
         },
     ),
     checks.check_looks_back: (

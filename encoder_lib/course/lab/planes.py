@@ -1,4 +1,4 @@
-"""Clocks in a table of positions: what turns, as the position goes on, and how fast."""
+"""Planes through a table of positions in which its rows turn as the position goes on, and how fast."""
 
 from typing import NamedTuple
 
@@ -21,19 +21,22 @@ def principal_coordinates(table: Tensor, n: int) -> Tensor:
     return centred @ directions.T  # (T, n)
 
 
-class Clock(NamedTuple):
-    """What one plane of the rows does from position to position.
+class Plane(NamedTuple):
+    """What the rows do in one plane from position to position: the hand of a clock.
 
     wavelength: the number of steps that a turn takes. growth: what the hand's length is multiplied with at each step.
-    hand: (T, 2), where the hand points at each position, its mean length 1.
+    points: (T, 2), where the hand points at each position, its mean length 1.
     """
 
     wavelength: float
     growth: float
-    hand: Tensor
+    points: Tensor
+
+    def __str__(self) -> str:
+        return f"{self.wavelength:.1f} steps a turn"
 
 
-def find_clocks(rows: Tensor) -> list[Clock]:
+def find_planes(rows: Tensor) -> list[Plane]:
     """The planes that turn when the position goes on by one, the quickest first.
 
     Least squares finds the one matrix M that takes every row best to the next. Each pair of its complex eigenvalues
@@ -59,7 +62,7 @@ def find_clocks(rows: Tensor) -> list[Clock]:
     found = []
     for value, vector in zip(values, vectors.T, strict=True):
         if value.imag > 0:  # one of each pair
-            hand = torch.view_as_real(rows.to(vector.dtype) @ vector)  # (T, 2)
-            hand = hand / hand.norm(dim=1).mean()
-            found.append(Clock((2 * torch.pi / value.angle()).item(), value.abs().item(), hand))
-    return sorted(found, key=lambda clock: clock.wavelength)
+            points = torch.view_as_real(rows.to(vector.dtype) @ vector)  # (T, 2)
+            points = points / points.norm(dim=1).mean()
+            found.append(Plane((2 * torch.pi / value.angle()).item(), value.abs().item(), points))
+    return sorted(found, key=lambda plane: plane.wavelength)
