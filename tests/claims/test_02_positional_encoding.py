@@ -268,9 +268,9 @@ def test_every_training_of_rotary_and_sinusoids_ends_the_same_way_on_64_letters(
     assert sinusoidal[3:16].min() > 90 and 14 < sinusoidal[16:].mean() < 25
 
 
-def test_on_1024_letters_some_of_eight_rotary_models_copy_nearly_all_and_others_half_or_less(notebook):
+def test_on_1024_letters_eight_rotary_models_copy_anything_from_less_than_half_to_nearly_all(notebook):
     far = torch.tensor(list(notebook["far"].values()))
-    assert far.max() > 94 and (far > 90).sum() >= 2 and (far < 55).sum() >= 2 and len(far) == 8
+    assert far.max() > 94 and far.min() < 50 and len(far) == 8
 
 
 def test_the_learned_table_copies_to_its_end_and_stops(notebook):

@@ -85,6 +85,15 @@ def test_with_root_6_a_tenth_arrives_and_with_4_it_grows_above_100_000(notebook)
     assert 0.01 < min(kept) < 0.04 and 1.5 < max(kept) < 2.5
 
 
+def test_root_6_keeps_the_size_and_it_is_layer_norms_centring_that_keeps_the_difference(notebook):
+    assert 0.5 < notebook["size"](notebook["way_up"](6**0.5)[-1]) < 1.5
+    rms, layer_norm = notebook["rms_normalise"], notebook["normalise"]
+    ends = [notebook["differences"](norm=norm)[-1] for norm in (rms, layer_norm)]
+    assert [round(ends[0], 2), round(ends[1], 1)] == [0.07, 1.3]
+    under_rms = [ends[-1] for ends in in_fresh_stacks(notebook, lambda: notebook["differences"](norm=rms), range(30))]
+    assert 0.3 < max(under_rms) < 0.45
+
+
 # One token, by hand
 
 

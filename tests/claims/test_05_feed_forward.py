@@ -197,7 +197,7 @@ def test_dropout_doubles_what_survives_and_keeps_the_mean(notebook):
 # MiniLM
 
 
-def test_the_network_holds_two_thirds_of_a_layer(notebook):
+def test_with_f_4d_the_network_holds_two_thirds_of_a_layer(notebook):
     shown = numbers(notebook.table("% of the layer"))
     assert shown["% of the layer"].iloc[1] == pytest.approx(66.6, abs=0.1)
     assert shown["parameters"].tolist() == [4 * 384**2 + 4 * 384, 2 * 384 * 1536 + 1536 + 384, 4 * 384]

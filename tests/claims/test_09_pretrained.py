@@ -5,6 +5,7 @@ import sys
 
 import pytest
 import torch
+import torch.nn.functional as F
 
 from encoder_lib import load_pretrained, padding_mask
 from encoder_lib.course.lab.erasure import content_tokens
@@ -173,6 +174,12 @@ def test_each_of_four_pairs_is_nearest_to_its_own(notebook):
     square = notebook["square"]
     assert (square.argmax(dim=1) == torch.arange(4)).all() and (square.argmax(dim=0) == torch.arange(4)).all()
     assert notebook["loss"] < 0.01 < 1 < notebook["guess"]
+
+
+def test_without_the_factor_the_loss_of_1024_texts_stays_above_4_9():
+    best = 2 * torch.eye(1024) - 1  # cosines of 1 on the diagonal, and of -1 beside it
+    assert F.cross_entropy(best, torch.arange(1024)) > 4.9
+    assert F.cross_entropy(20 * best, torch.arange(1024)) < 1e-6
 
 
 # Cake, cage, recipe

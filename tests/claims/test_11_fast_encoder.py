@@ -280,11 +280,17 @@ def test_without_the_padding_linear_maps_have_half_and_attention_a_quarter():
 # Padding
 
 
-@pytest.mark.parametrize("seed", SEEDS)
-def test_about_60_percent_is_padding_so_the_strip_has_less_than_half_of_the_tokens(minilm, seed):
-    _, lengths = drawn(seed, minilm)
-    real = lengths.sum() / (32 * lengths.max())
-    assert 0.35 < real < 0.5
+def test_about_half_is_padding_a_third_or_two_thirds_with_some_draws(minilm):
+    draws = [drawn(seed, minilm)[1] for seed in range(20)]
+    padding = torch.stack([1 - lengths.sum() / (32 * lengths.max()) for lengths in draws])
+    assert 0.4 < padding.median() < 0.6 and padding.min() > 0.25 and padding.max() < 0.75
+
+
+def test_where_a_row_may_look_at_nobody_fused_attention_gives_zeros_as_ours_and_torchs_layer_nan():
+    x, hidden = torch.randn(1, 4, 8), torch.zeros(4, 4, dtype=torch.bool)
+    assert torch.equal(F.scaled_dot_product_attention(x, x, x, attn_mask=hidden), torch.zeros(1, 4, 8))
+    assert torch.equal(attention(x, x, x, hidden)[0], torch.zeros(1, 4, 8))
+    assert torch.nn.MultiheadAttention(8, 2, batch_first=True)(x, x, x, attn_mask=~hidden)[0].isnan().all()
 
 
 def test_the_pictures_that_are_revealed_are_the_mask_and_the_strip(notebook):
@@ -428,8 +434,9 @@ def test_the_yardstick_is_projections_and_feed_forward_on_the_real_tokens_six_ti
     assert counter.get_total_flops() == 6 * (projections + network)
 
 
-def test_a_sentence_has_16_tokens_on_average(notebook):
-    assert round(notebook["lengths"].double().mean().item()) == 16
+def test_a_sentence_has_some_15_tokens_on_average(minilm):
+    means = [drawn(seed, minilm)[1].double().mean() for seed in range(20)]
+    assert all(12 < mean < 19 for mean in means)
 
 
 # Exercises and Going deeper

@@ -147,7 +147,12 @@ PHRASES = {
     "whole_encoder": (r"amdahl", r"fewer times", r"other half would be left", r"all that is not attention"),
     "scores_memory": (r"16 times", r"\b12\.58", r"0\.79", r"scores .* as t²", r"grows? with t²"),
     "online_total": (r"1\.2034", r"one factor", r"missing to 5", r"e to the 3 − 5", r"shrink", r"online softmax"),
-    "padding_batch": (r"(?<!\d)(58|60) %", r"more than half", r"one long (one|sentence)", r"half of the tokens"),
+    "padding_batch": (
+        r"(?<!\d)(58|60) %",
+        r"(about|more than) half",
+        r"one long (one|sentence)",
+        r"half of the tokens",
+    ),
     "uncut": (
         r"everybody",
         r"strangers",

@@ -31,6 +31,7 @@ def check_cross_entropy(attempt: Callable) -> Verdict:
         Case("two tokens", (scores([2.0, 0.0], [0.0, 1.0]), torch.tensor([0, 0]))),
         Case("two tokens, of which one asks", (scores([2.0, 0.0], [0.0, 1.0]), torch.tensor([0, IGNORE_INDEX]))),
         Case("a score of 1000", (scores([1000.0, 0.0]), torch.tensor([0]))),
+        Case("a score of 1000 at the wrong class", (scores([1000.0, 0.0]), torch.tensor([1]))),
         Case("more tokens than classes, half of them ask", (numbers(6, 2), torch.tensor([-100, 1, -100, 0, -100, 1]))),
     ]
     return examine("cross_entropy", attempt, F.cross_entropy, cases)
