@@ -4,7 +4,7 @@ import itertools
 import math
 import re
 import types
-from functools import cache, partial
+from functools import cache
 
 import nbformat
 import pytest
@@ -177,7 +177,8 @@ def test_a_place_drawn_at_random_is_never_the_source_and_letters_stay_free(noteb
 
 def test_without_the_source_it_guesses_and_without_another_place_it_loses_nothing(notebook):
     without, control = numbers(notebook, "% right without it")
-    assert 7 < without < 13 and control >= 99
+    assert without == 11 and control == 100
+    assert notebook.prediction("without_source").result is not None
 
 
 def three_ways(notebook, model, batch):
@@ -188,9 +189,8 @@ def three_ways(notebook, model, batch):
 
 
 @pytest.mark.parametrize("seed", SEEDS)
-@pytest.mark.parametrize("name", ["pointer", "reverse"])
-def test_without_the_source_each_of_sixteen_guesses_and_without_another_place_loses_nothing(notebook, name, seed):
-    task = TASKS[name]
+def test_without_the_source_each_of_eight_seeds_guesses_and_without_another_place_loses_nothing(notebook, seed):
+    task = TASKS["pointer"]
     model = learned(notebook, task, seed)
     batch = task.draw(500)
     trained, at_random, nothing = three_ways(notebook, model, batch)
@@ -291,10 +291,10 @@ def test_what_counting_fills_in(notebook):
 
 def test_spaces_come_first_then_vowels_then_consonants(notebook):
     spaces, vowels, consonants = notebook["by_kind"].values()
-    assert list(notebook["seen"]) == list(range(0, 601, 50))
-    assert spaces[2] > 70 and vowels[2] == pytest.approx(33, abs=10) and consonants[2] == pytest.approx(21, abs=9)
-    assert (spaces > vowels)[1:].all() and (vowels > consonants)[2:].all()
-    for name in ("first_gaps", "beats_counting", "positions_on_text", "one_side"):
+    assert list(notebook["seen"]) == list(range(0, 601, 25))
+    assert spaces[4] > 70 and vowels[4] == pytest.approx(33, abs=10) and consonants[4] == pytest.approx(21, abs=9)
+    assert (spaces > vowels)[1:].all() and (vowels > consonants)[4:].all()
+    for name in ("first_gaps", "positions_on_text", "one_side"):
         assert notebook.prediction(name).result is not None
 
 
@@ -308,8 +308,9 @@ def test_among_vowels_it_knows_the_e_soon(notebook):
 def test_it_passes_one_neighbour_on_each_side_and_the_wide_tables_stay_ahead(notebook):
     share = [100 * (named == notebook["answers"]).double().mean().item() for named in notebook["seen"].values()]
     _, _, one, two, three = notebook["counting"].values()
-    assert share[4] == pytest.approx(one, abs=6) and one + 8 < share[-1] < two < three
-    assert share[-1] > max(share[6:9])  # it still rises
+    assert share[4] < one and one + 8 < share[-1] < two < three
+    assert share[-1] > max(share[12:17])  # it still rises
+    assert notebook["together"]["all gaps, by counting"] == [one] * len(share)
 
 
 @pytest.mark.parametrize("seed", SEEDS)
@@ -332,7 +333,7 @@ def test_a_smaller_reader_with_a_table_needs_more_than_twice_as_many_steps(small
 
 
 @pytest.mark.parametrize("seed", (HERE, *SEEDS))
-def test_a_head_looks_left_and_another_right(notebook, small, seed):
+def test_a_head_looks_before_and_another_behind(notebook, small, seed):
     reader, gaps = trained(notebook, small, seed)
     heads = asymmetry(reader, gaps.ids[:64])
     assert heads.max() > 0.2 and heads.min() < -0.1
@@ -345,18 +346,29 @@ def test_with_one_side_somewhat_more_than_half_is_left_and_with_two_letters_on_e
     for one_side in (lambda d: d <= 0, lambda d: d >= 0):
         assert 0.45 < within(reader, gaps, one_side) / anywhere < 0.8
     assert within(reader, gaps, lambda d: d.abs() <= 2) / anywhere > 0.85
-    assert abs(within(reader, gaps, lambda d: d != 20) - anywhere) < 1  # the control
 
 
-def test_farther_than_two_adds_a_few_answers_and_beyond_twelve_next_to_none(notebook):
-    anywhere, left, _, control = notebook["one_side"].values()
+def test_the_control_forbids_more_than_one_side_and_costs_next_to_nothing(notebook):
+    anywhere, before, behind = notebook["one_side"].values()
     one, two, five, twelve = notebook["reach"].values()
-    assert one < two < five < twelve and 2 < anywhere - two < 10 and abs(anywhere - twelve) < 1.5
-    assert abs(anywhere - control) < 1 and left < one + 5
+    assert one < two < five < twelve and 0.87 < two / anywhere < 0.93 and abs(anywhere - twelve) < 1.5
+    assert max(before, behind) < one + 5
+    distance = notebook["distance"]
+    assert (distance.abs() > 12).sum() > (distance > 0).sum() == (distance < 0).sum()
+
+
+def test_through_two_layers_of_at_most_two_away_news_comes_from_four_away_and_no_farther(notebook):
+    (encoder, answer), ids = notebook["reader"], notebook["gaps"].ids[:1]
+    with torch.no_grad():
+        other = ids.clone()
+        other[0, 30] = (ids[0, 30] + 1) % 27
+        near = notebook["distance"].abs() <= 2
+        moved = (answer(encoder(ids, near)) - answer(encoder(other, near))).abs().amax(dim=-1)[0]
+    assert moved[26] > 0 and moved[34] > 0 and moved[:26].max() == moved[35:].max() == 0
 
 
 @pytest.mark.parametrize("seed", (HERE, *SEEDS))
-def test_nearly_all_that_is_nearest_to_vowels_are_vowels(notebook, small, seed):
+def test_most_that_is_nearest_to_vowels_are_vowels(notebook, small, seed):
     """By chance it would be 3 of 20."""
     reader, _ = trained(notebook, small, seed)
     nearest = nearest_to_vowels(reader)
@@ -467,21 +479,12 @@ def test_without_residual_connections_eight_seeds_stay_at_half_for_600_steps_of_
     assert right == pytest.approx([50, 50, 50], abs=3)
 
 
-def test_notebook_05s_seed_is_above_half_on_batches_of_128_and_at_half_on_64():
-    build = partial(ladder.CardModel, positions="learned", attention=True, feed_forward=True)
-
-    def right(rows):
-        _, share = ladder.train(build, deal=lambda n: ladder.deal(rows if n == 128 else n))
-        return 100 * share.item()
-
-    assert right(64) == pytest.approx(50, abs=3) and right(128) == pytest.approx(81, abs=15)
-
-
 def test_of_eight_seeds_one_layer_and_two_overlap_after_200_steps(notebook):
     one, two = notebook["one_layer"], notebook["two_layers"]
     assert len(one) == len(two) == 8 and max(one) > min(two) + 1  # they overlap
     assert min(one) < 90 and min(two) > 95  # the worst of each
-    assert min(two[:3]) > max(one[:3])  # as the table with three seeds has it
+    assert one[:3] == list(TABLE["the whole model"][1]) and two[:3] == list(TABLE["two layers in place of one"][1])
+    assert sum(two) > sum(one) and sorted(two)[4] > sorted(one)[4]  # ahead on the whole
     assert notebook.prediction("more_seeds").result is not None
 
 
@@ -632,13 +635,3 @@ def test_in_the_long_run_it_is_15_80_10_and_10_percent():
     shares = [chosen.double().mean()]
     shares += [x[chosen].double().mean() for x in (fate < 0.8, (fate >= 0.8) & (fate < 0.9), fate >= 0.9)]
     assert [round(x.item(), 2) for x in shares] == [0.15, 0.8, 0.1, 0.1]
-
-
-def test_one_process_prints_the_losses_of_two_and_a_third_of_the_file_is_the_model(notebook, capsys):
-    torch.set_default_dtype(torch.float32)  # as in a process of its own, which draws other numbers
-    notebook["learn_alone"](["reverse", "--every", "20", "--steps", "60"])
-    losses = [line for line in capsys.readouterr().out.splitlines() if line.startswith("step")]
-    assert len(losses) == 3 and all(notebook.shown(line) for line in losses)
-    model, optimiser, steps, random = notebook["numbers"]
-    tensors = sum(name.startswith("model.") for name in notebook["saved"])
-    assert (optimiser, steps) == (2 * model + tensors, 1) and 0.32 < model / (model + optimiser + random) < 0.34

@@ -222,7 +222,7 @@ def test_the_notebooks_unpickle_nothing_and_run_no_text():
     for name, stored in STORED.items():
         sources = [cell.source for cell in stored.cells if cell.cell_type == "code"]
         found = set().union(*map(forbidden, sources))
-        assert found == ({"subprocess.run"} if name == "08_training" else set()), name  # where it starts torchrun
+        assert found == set(), name
         assert not any("shell=True" in source for source in sources), name
 
 
