@@ -484,7 +484,7 @@ def test_of_eight_seeds_one_layer_and_two_overlap_after_200_steps(notebook):
     assert len(one) == len(two) == 8 and max(one) > min(two) + 1  # they overlap
     assert min(one) < 90 and min(two) > 95  # the worst of each
     assert one[:3] == list(TABLE["the whole model"][1]) and two[:3] == list(TABLE["two layers in place of one"][1])
-    assert sum(two) > sum(one) and sorted(two)[4] > sorted(one)[4]  # ahead on the whole
+    assert sum(two) > sum(one) + 5 and sorted(two)[2] > sorted(one)[2] + 1  # ahead on the whole
     assert notebook.prediction("more_seeds").result is not None
 
 
