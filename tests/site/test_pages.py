@@ -109,6 +109,15 @@ def test_styles_and_scripts_ask_no_other_host(html):
     assert [path.name for path in texts if ask.search(path.read_text(encoding="utf-8"))] == []
 
 
+def test_every_icon_has_an_outline(html, pages):
+    """So that no font is fetched for it."""
+    style = (html / "_static/icons.css").read_text(encoding="utf-8")
+    outlined = set(re.findall(r"(?m)^\.(fa-[\w-]+) ", style))
+    text = "".join((html / name).read_text(encoding="utf-8") for name in pages)
+    used = set(re.findall(r"\bfa-[\w-]+", " ".join(re.findall(r'class="([^"]*\bfa-[^"]*)"', text))))
+    assert used - {"fa-solid", "fa-lg", "fa-fw"} == outlined != set()
+
+
 def test_every_page_says_what_it_is(pages):
     """A title and a description of its own, and a picture for sharing; the page of the search needs none."""
     described = {name: page for name, page in pages.items() if name != "search.html"}
