@@ -15,6 +15,7 @@ HERE = Path(__file__).parent
 NO_MODULES = shutil.ignore_patterns("*.py", "*.css", "*.d.ts", "__pycache__")  # of a folder of scripts
 ROOT = HERE.parent
 THEME = Path(pydata_sphinx_theme.__file__).parent / "theme/pydata_sphinx_theme/static"
+UNUSED = ("*.map", "fontawesome.js*")  # what the theme brings along and no page fetches
 ICONS = (
     *("angle-left", "angle-right", "arrow-up", "bars", "circle-half-stroke", "github", "list", "magnifying-glass"),
     *("moon", "sun"),
@@ -47,6 +48,9 @@ def build(folder: Path, node_modules: Path) -> int:
     begun = time.perf_counter()
     options = ["-b", "html", "-W", "--keep-going", "-q", "-E", "-d", str(folder / "doctrees"), "-c", str(HERE)]
     status = sphinx([*options, "-D", f"html_static_path={static}", str(pages), str(html)])
+    for name in UNUSED:
+        for path in (html / "_static").rglob(name):
+            path.unlink()
     print(f"Sphinx took {time.perf_counter() - begun:.0f} s.")
     return status
 

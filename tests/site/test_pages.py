@@ -109,6 +109,11 @@ def test_styles_and_scripts_ask_no_other_host(html):
     assert [path.name for path in texts if ask.search(path.read_text(encoding="utf-8"))] == []
 
 
+def test_no_source_map_is_shipped(html):
+    """Nor the script with all icons, the largest of the theme."""
+    assert [path.name for path in html.rglob("*") if path.suffix == ".map" or "fontawesome.js" in path.name] == []
+
+
 def test_every_icon_has_an_outline(html, pages):
     """So that no font is fetched for it."""
     style = (html / "_static/icons.css").read_text(encoding="utf-8")
