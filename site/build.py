@@ -20,9 +20,11 @@ ICONS = (
     *("angle-left", "angle-right", "arrow-up", "bars", "circle-half-stroke", "github", "list", "magnifying-glass"),
     *("moon", "sun"),
 )
+UNLISTED = ("404.html", "search.html")
 OUTLINE = re.compile(r'"?([\w-]+)"?:\[(\d+),(\d+),\[[^]]*\],"\w+","([^"]+)"\]')  # name, width, height, path
 sys.path.insert(0, str(ROOT))
 
+from address import HOME  # noqa: E402
 from minilm import write_minilm  # noqa: E402
 from pages import notebooks, write_pages  # noqa: E402
 from record_all import write_recordings  # noqa: E402
@@ -51,6 +53,7 @@ def build(folder: Path, node_modules: Path) -> int:
     for name in UNUSED:
         for path in (html / "_static").rglob(name):
             path.unlink()
+    _tell_crawlers(html)
     print(f"Sphinx took {time.perf_counter() - begun:.0f} s.")
     return status
 
@@ -66,6 +69,15 @@ def _copy_static(static: Path, node_modules: Path) -> None:
     katex = node_modules / "katex/dist"
     shutil.copytree(katex / "fonts", static / "katex/fonts", ignore=shutil.ignore_patterns("*.ttf", "*.woff"))
     shutil.copy(katex / "katex.min.css", static / "katex")
+
+
+def _tell_crawlers(html: Path) -> None:
+    """What a search engine asks for: the list of all pages, and where it is."""
+    pages = sorted(path.relative_to(html).as_posix() for path in html.rglob("*.html") if "_static" not in path.parts)
+    places = "".join(f"<url><loc>{HOME}{page}</loc></url>\n" for page in pages if page not in UNLISTED)
+    sitemap = f'<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">\n{places}</urlset>\n'
+    (html / "sitemap.xml").write_text(sitemap, encoding="utf-8")
+    (html / "robots.txt").write_text(f"User-agent: *\nAllow: /\nSitemap: {HOME}sitemap.xml\n", encoding="utf-8")
 
 
 def _icons() -> str:
