@@ -32,7 +32,7 @@ def test_whatever_an_attempt_is_or_does_the_answer_is_a_verdict(check, capsys):
 def test_hostile_words_of_an_attempt_are_quoted_and_nothing_more(text):
     """In an exception, in a result, and in the place of a function."""
     for attempt in (raises(SystemExit(text)), gives(text), text):
-        said = checks.check_search(attempt)
+        said = checks.check_pool(attempt)
         said._repr_html_().encode()
         assert not said.correct and len(repr(said)) < 4000
-        assert said._repr_html_().count("<") == checks.check_search(gives(3))._repr_html_().count("<")
+        assert said._repr_html_().count("<") == checks.check_pool(gives(3))._repr_html_().count("<")

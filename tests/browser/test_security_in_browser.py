@@ -42,7 +42,7 @@ import anywidget, traitlets
 import pandas as pd
 from IPython.display import display
 from encoder_lib.course import explore
-from encoder_lib.course.checks import check_search
+from encoder_lib.course.checks import check_pool
 
 texts = {list(HOSTILE.values())!a}
 
@@ -69,7 +69,7 @@ def raising(text):
     return attempt
 """,
     "explore.attend()",
-    "for text in texts:\n    display(check_search(raising(text)))",
+    "for text in texts:\n    display(check_pool(raising(text)))",
     "display(*map(asked, range(30), texts))",
     "from IPython.display import HTML\nHTML('<p>$x^2$</p>')",
     "Careless()",

@@ -15,6 +15,8 @@ PHRASES = {
         r"comes from the neighbours",
     ),
     "alone": (r"never part", r"equal vectors stay equal", r"stay together", r"they are the same vector"),
+    "banks": (r"0\.87", r"no closer than the rich", r"by a hair"),
+    "opposite": (r"0\.89", r"opposite has", r"hardly moves the vector"),
     "alike": (
         r"recipe is (the )?(closer|nearer)",
         r"(closer|nearer) to the recipe",

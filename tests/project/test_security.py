@@ -1,6 +1,7 @@
 """What a stored notebook, a typed text and a file of weights cannot do: run, load, or become more than they are."""
 
 import ast
+import itertools
 import os
 import pickle
 import re
@@ -22,7 +23,7 @@ from places import NOTEBOOKS, ROOT
 from safetensors.torch import save
 
 from encoder_lib import load_pretrained
-from encoder_lib.course.checks import check_search, clinic
+from encoder_lib.course.checks import check_pool, clinic
 from encoder_lib.course.explore.questions import Question
 from encoder_lib.course.explore.widget.controls import Text
 from encoder_lib.course.explore.widget.prediction import Prediction
@@ -346,29 +347,29 @@ def harmless(text):
     return not re.search(r"[\x00-\x09\x0b-\x1f\x7f-\x9f\u2028\u2029]", text) and not UNSEEN.search(text)
 
 
-TYPED = ("heads", "attend", *(pytest.param(n, marks=pytest.mark.long) for n in ("atlas", "block_steps")))
+TYPED = ("heads", "attend", "walk", *(pytest.param(n, marks=pytest.mark.long) for n in ("atlas", "block_steps")))
 
 
 def test_every_explorer_that_takes_a_text_is_tried_here():
     """A new one has to be added above, and the file that makes it below."""
     files = (ROOT / "encoder_lib/course/explore").glob("*.py")
     makers = {path.stem for path in files if re.search(r"\bText\(", path.read_text(encoding="utf-8"))}
-    assert makers == {"attention", "block", "pretrained"}
+    assert makers == {"attention", "block", "pretrained", "start_here"}
 
 
 @pytest.mark.parametrize("name", TYPED)
 def test_a_text_typed_into_an_explorer_stays_text(name, no_formulas):
     """It is cut, and comes back as it was typed; what is shown and said can be sent, and is no markup."""
     explorer = EXPLORERS[name]()
-    (control,) = (control for control in explorer._by_name.values() if isinstance(control, Text))
-    for case, text in HOSTILE.items():
+    texts = [control for control in explorer._by_name.values() if isinstance(control, Text)]
+    for control, (case, text) in itertools.product(texts, HOSTILE.items()):
         explorer.set(**{control.name: text})
         assert getattr(explorer, control.name) == readable(text[: control.max_length], control.max_length), case
         assert explorer.error == ""
         state = {key: value for key, value in explorer.get_state().items() if key not in ("_esm", "_css")}
         assert all(map(harmless, texts_in(state))), case
     for text in ("$pwned^2$ $pwned_", HOSTILE["image without a space"]):
-        explorer.set(**{control.name: text})
+        explorer.set(**{control.name: text for control in texts})
         assert Page(explorer._repr_mimebundle_()[0]["text/html"]).names == ["img"]
 
 
@@ -405,7 +406,7 @@ def assert_plain(verdict):
     assert all(map(harmless, lines)) and max(map(len, lines)) < 5000 and repr(verdict) == "\n".join(lines)
 
 
-@pytest.mark.parametrize("check", [check_search, clinic.check_embedding])
+@pytest.mark.parametrize("check", [check_pool, clinic.check_embedding])
 def test_a_verdict_quotes_and_does_not_repeat(check):
     """What a learner's function says or gives back is text in the verdict, each hostile text as far as it is quoted."""
     for attempt in (raising("\n".join(HOSTILE.values())), raising(""), strange, "<b>"):

@@ -104,7 +104,7 @@ def check_choose_floor(attempt: Callable) -> Verdict:
     """
 
     def wrong(floor: float, answered: Tensor, unanswered: Tensor) -> int:
-        return int((answered < floor).sum() + (unanswered >= floor).sum())
+        return int((~(answered >= floor)).sum() + (~(unanswered < floor)).sum())  # with nan all do
 
     def look(attempt: Callable, *cosines: list[float]) -> str:
         answered, unanswered = (torch.tensor(each, dtype=torch.float64) for each in cosines)
