@@ -1,18 +1,30 @@
 """Build the web edition: `python site/build.py build/site NODE_MODULES`, where KaTeX is in NODE_MODULES."""
 
 import os
+import re
 import shutil
 import sys
 import time
 from pathlib import Path
+from urllib.parse import quote
 
+import pydata_sphinx_theme
 from sphinx.cmd.build import main as sphinx
 
 HERE = Path(__file__).parent
 NO_MODULES = shutil.ignore_patterns("*.py", "*.css", "*.d.ts", "__pycache__")  # of a folder of scripts
 ROOT = HERE.parent
+THEME = Path(pydata_sphinx_theme.__file__).parent / "theme/pydata_sphinx_theme/static"
+UNUSED = ("*.map", "fontawesome.js*")  # what the theme brings along and no page fetches
+ICONS = (
+    *("angle-left", "angle-right", "arrow-up", "bars", "circle-half-stroke", "github", "list", "magnifying-glass"),
+    *("moon", "sun"),
+)
+UNLISTED = ("404.html", "search.html")
+OUTLINE = re.compile(r'"?([\w-]+)"?:\[(\d+),(\d+),\[[^]]*\],"\w+","([^"]+)"\]')  # name, width, height, path
 sys.path.insert(0, str(ROOT))
 
+from address import HOME  # noqa: E402
 from minilm import write_minilm  # noqa: E402
 from pages import notebooks, write_pages  # noqa: E402
 from record_all import write_recordings  # noqa: E402
@@ -38,6 +50,10 @@ def build(folder: Path, node_modules: Path) -> int:
     begun = time.perf_counter()
     options = ["-b", "html", "-W", "--keep-going", "-q", "-E", "-d", str(folder / "doctrees"), "-c", str(HERE)]
     status = sphinx([*options, "-D", f"html_static_path={static}", str(pages), str(html)])
+    for name in UNUSED:
+        for path in (html / "_static").rglob(name):
+            path.unlink()
+    _tell_crawlers(html)
     print(f"Sphinx took {time.perf_counter() - begun:.0f} s.")
     return status
 
@@ -48,10 +64,32 @@ def _copy_static(static: Path, node_modules: Path) -> None:
     shutil.copytree(front_end.FOLDER, static / "player", ignore=NO_MODULES, dirs_exist_ok=True)
     (static / "explorer.css").write_text(front_end.STYLE, encoding="utf-8")
     shutil.copy(HERE / "site.css", static)
+    (static / "icons.css").write_text(_icons(), encoding="utf-8")
     shutil.copy(ROOT / ".github/positional.png", static / "share.png")
     katex = node_modules / "katex/dist"
     shutil.copytree(katex / "fonts", static / "katex/fonts", ignore=shutil.ignore_patterns("*.ttf", "*.woff"))
     shutil.copy(katex / "katex.min.css", static / "katex")
+
+
+def _tell_crawlers(html: Path) -> None:
+    """What a search engine asks for: the list of all pages, and where it is."""
+    pages = sorted(path.relative_to(html).as_posix() for path in html.rglob("*.html") if "_static" not in path.parts)
+    places = "".join(f"<url><loc>{HOME}{page}</loc></url>\n" for page in pages if page not in UNLISTED)
+    sitemap = f'<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">\n{places}</urlset>\n'
+    (html / "sitemap.xml").write_text(sitemap, encoding="utf-8")
+    (html / "robots.txt").write_text(f"User-agent: *\nAllow: /\nSitemap: {HOME}sitemap.xml\n", encoding="utf-8")
+
+
+def _icons() -> str:
+    """The outlines of the theme's icons, as a style: the script that they come from has 2,000 more."""
+    script = (THEME / "scripts/fontawesome.js").read_text(encoding="utf-8")
+    drawn = {name: outline for name, *outline in OUTLINE.findall(script)}  # the full ones are the last
+    style = ""
+    for icon in ICONS:
+        width, height, path = drawn[icon]
+        svg = f"<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 {width} {height}'><path d='{path}'/></svg>"
+        style += f'.fa-{icon} {{ --icon: url("data:image/svg+xml,{quote(svg)}"); }}\n'
+    return style
 
 
 if __name__ == "__main__":

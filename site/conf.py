@@ -13,6 +13,7 @@ project = "The Transformer encoder"
 author = "its contributors"
 extensions = ["myst_nb", "sphinx.ext.autodoc", "formulas", "sphinxext.opengraph"]
 exclude_patterns = ["_static"]
+templates_path = ["templates"]
 
 # What is stored is what is shown: nothing runs.
 nb_execution_mode = "off"
@@ -27,12 +28,12 @@ default_role = "code"
 html_math_renderer = "katex"
 
 html_theme = "sphinx_book_theme"
-html_context = {"default_mode": "auto"}
+html_context = {"default_mode": "auto", "home": HOME}
 html_favicon = str(HERE / "icon.svg")
 html_title = project
 html_baseurl = HOME
 
-html_css_files = ["explorer.css", "site.css"]
+html_css_files = ["explorer.css", "icons.css", "site.css"]
 html_js_files = [("player/player.js", {"type": "module"})]
 html_copy_source = False
 html_use_index = False

@@ -27,6 +27,14 @@ NOTEBOOK = re.compile(r"\(notebooks/(\w+)\.ipynb\)")
 DRAWING = re.compile(r"!\[[^\]]*\]\((notebooks/)?(pictures/\w+\.svg)\)")
 QUESTION = re.compile(r"\bexplore\.predict\(\s*[\"'](\w+)[\"']")
 WORDS = "00_start_here", "## Words and letters"  # the notebook and the section that the page of words is
+MISSING = """---
+orphan: true
+---
+
+# This page is not there
+
+It may have been renamed or moved. The [first page](index.md) lists all lessons, and the search finds every word.
+"""
 PICTURE = "data:image/png;base64,"
 
 
@@ -67,6 +75,7 @@ def write_pages(folder: Path, static: Path) -> None:
         text = (ROOT / name).read_text(encoding="utf-8")
         (folder / name).write_text(_led(text, name, pages), encoding="utf-8")
     (folder / "words.md").write_text(_words(), encoding="utf-8")
+    (folder / "404.md").write_text(MISSING, encoding="utf-8")
     reference = write_reference(folder)
     contents = [
         _contents(heading, [f"notebooks/{name}" for name in names]) for heading, names in groups(readme).items()

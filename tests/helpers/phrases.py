@@ -15,7 +15,7 @@ PHRASES = {
         r"comes from the neighbours",
     ),
     "alone": (r"never part", r"equal vectors stay equal", r"stay together", r"they are the same vector"),
-    "banks": (r"0\.87", r"no closer than the rich", r"by a hair"),
+    "banks": (r"0\.8[67]", r"shows in the many", r"rich bank, 0", r"muddy and the rich"),
     "opposite": (r"0\.89", r"opposite has", r"hardly moves the vector"),
     "alike": (
         r"recipe is (the )?(closer|nearer)",

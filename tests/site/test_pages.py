@@ -109,6 +109,20 @@ def test_styles_and_scripts_ask_no_other_host(html):
     assert [path.name for path in texts if ask.search(path.read_text(encoding="utf-8"))] == []
 
 
+def test_no_source_map_is_shipped(html):
+    """Nor the script with all icons, the largest of the theme."""
+    assert [path.name for path in html.rglob("*") if path.suffix == ".map" or "fontawesome.js" in path.name] == []
+
+
+def test_every_icon_has_an_outline(html, pages):
+    """So that no font is fetched for it."""
+    style = (html / "_static/icons.css").read_text(encoding="utf-8")
+    outlined = set(re.findall(r"(?m)^\.(fa-[\w-]+) ", style))
+    text = "".join((html / name).read_text(encoding="utf-8") for name in pages)
+    used = set(re.findall(r"\bfa-[\w-]+", " ".join(re.findall(r'class="([^"]*\bfa-[^"]*)"', text))))
+    assert used - {"fa-solid", "fa-lg", "fa-fw"} == outlined != set()
+
+
 def test_every_page_says_what_it_is(pages):
     """A title and a description of its own, and a picture for sharing; the page of the search needs none."""
     described = {name: page for name, page in pages.items() if name != "search.html"}
@@ -116,6 +130,24 @@ def test_every_page_says_what_it_is(pages):
     for name, page in described.items():
         assert len(page.meta.get("description", "")) > 20, name
         assert page.meta["og:image"].endswith("_static/share.png") and page.meta.get("og:image:alt"), name
+
+
+def test_crawlers_are_told_of_every_page(html, pages):
+    """By the address that the page itself says is its own."""
+    listed = re.findall("<loc>(.*)</loc>", (html / "sitemap.xml").read_text(encoding="utf-8"))
+    own = {re.search('rel="canonical" href="(.*?)"', (html / name).read_text(encoding="utf-8"))[1] for name in pages}
+    assert {address.rpartition("/")[2] for address in own - set(listed)} == {"404.html", "search.html"}
+    assert set(listed) < own and len(listed) == len(pages) - 2
+    sitemap = pages["index.html"].meta["og:url"].replace("index.html", "sitemap.xml")
+    assert f"Sitemap: {sitemap}\n" in (html / "robots.txt").read_text(encoding="utf-8")
+
+
+def test_a_page_that_is_not_there_finds_its_style_from_anywhere(html, pages):
+    """What it loads and links to begins where the site does, which it says first of all."""
+    text = (html / "404.html").read_text(encoding="utf-8")
+    base = re.search('<base href="(.*?)">', text)
+    assert base[1] + "404.html" == pages["404.html"].meta["og:url"]
+    assert "href=" not in text[: base.start()] and "index.html" in pages["404.html"].links
 
 
 def test_an_explorer_has_a_recording_and_a_question_an_answer(pages):

@@ -1,7 +1,9 @@
 """The web edition as its reader meets it: at a desk and on a phone, by mouse, keyboard and screen reader."""
 
+import gzip
 import os
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import nbformat
 import pytest
@@ -12,6 +14,7 @@ from phrases import answers_in, asked, normal
 from places import NOTEBOOKS
 
 pytestmark = [pytest.mark.long, pytest.mark.browser]
+FIRST = 550_000  # bytes that a page may fetch before one scrolls
 WIDTHS = {"desk": 1400, "phone": 390}
 OTHERS = ("index", "words", "search", "CONTRIBUTING", "tests/benchmarks/RESULTS", "reference/encoder_lib.model")
 PAGES = [*OTHERS, *(f"notebooks/{path.name}" for path in NOTEBOOKS)]  # the ending lets processes share them
@@ -175,6 +178,19 @@ def test_every_question_hides_and_reveals(pages):
         assert site.page.locator(".prediction").count() == expected
         assert list(site.check_predictions(steps)) == []
         assert site.problems == []
+
+
+def test_a_page_is_light(pages, browser):
+    """What is fetched until it is there, packed as web hosts do: no icons by the thousand, no search where none is."""
+    page = browser.new_context(viewport={"width": WIDTHS["desk"], "height": 900}).new_page()
+    answers = []
+    page.on("response", lambda answer: answers.append(answer))
+    page.goto(pages["desk"].page.url, wait_until="networkidle")
+    sizes = {urlsplit(answer.url).path: len(gzip.compress(answer.body())) for answer in answers}
+    page.context.close()
+    assert len(sizes) > 10 and sum(sizes.values()) <= FIRST, sizes
+    searched = {"/searchindex.js"} if pages["name"] == "search" else set()
+    assert {path for path in sizes if "fontawesome" in path or path == "/searchindex.js"} == searched
 
 
 def cells_of(name):

@@ -31,7 +31,7 @@ def stations(n_layers: int) -> list[Station]:
         for part, key, norm in (("attention", "attention", "norm1"), ("feed-forward", "feed_forward", "norm2")):
             inside += [
                 Station(part, f"layer {n}: {part} adds", n, f"encoder.layers.{n - 1}.{key}", joined=False),
-                Station("+ norm", f"layer {n}: after {part}", n, f"encoder.layers.{n - 1}.{norm}"),
+                Station("+ norm", f"layer {n}: + norm after {part}", n, f"encoder.layers.{n - 1}.{norm}"),
             ]
     before = Station("table", "table", 0, "embedding.token"), Station("position", "position", 0, "embedding")
     return [*before, *inside, Station("mean", "mean", 0, "output", joined=False)]
