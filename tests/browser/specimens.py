@@ -13,7 +13,8 @@ export default {render({model, el}) {
   const fault = model.get('fault');
   el.innerHTML = `<section class="explorer" aria-label="${fault}"><label for="${fault}-x">x</label>
     <input id="${fault}-x" type="range" data-control="x" min="0" max="7" value="3"><output data-for="x"></output>
-    <canvas class="explorer-picture" width="8" height="8" tabindex="0"></canvas><p class="explorer-readout"></p>
+    <canvas class="explorer-picture" width="8" height="8" tabindex="0" role="application"></canvas>
+    <p class="explorer-readout"></p>
     <p class="explorer-description"></p><p class="explorer-error" role="alert" hidden>It failed.</p></section>`;
   const get = (selector) => el.querySelector(selector);
   const input = get('input'), canvas = get('canvas'), context = canvas.getContext('2d');
