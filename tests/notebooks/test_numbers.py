@@ -16,7 +16,6 @@ EXCEPTIONS = {  # notebook -> numbers that stand nowhere else, and why
     "02_positional_encoding": {
         "500": "a place made up",
         "31": "the last of the 32 positions drawn",
-        "47": "three back from 50",
         "15": "the last of 16 rows",
     },
     "09_pretrained": {"511": "the last of 512 positions"},
