@@ -313,14 +313,14 @@ def test_it_moves_for_small_as_little_as_for_large(notebook):
         assert shown[column]["the last word"] < 0.95 < shown[column]["too"] < 0.995 < shown[column]["it"] == 0.997
 
 
-def test_notebook_00_has_a_scale_for_it_0_97_and_0_84(notebook):
+def test_notebook_00_has_a_scale_for_it_0_92_and_0_84(notebook):
     def bank_in(text):
         minilm = notebook["minilm"]
         return minilm.encoder(minilm.ids(text))[0, minilm.tokens(text).index("bank")]
 
     river = bank_in("The river bank was flooded.")
-    others = [bank_in(f"The {text}.") for text in ("river bank was under water", "big bank raised its interest rates")]
-    assert [round(torch.cosine_similarity(river, other, dim=0).item(), 2) for other in others] == [0.97, 0.84]
+    others = [bank_in(f"The {text}.") for text in ("steep bank was muddy", "big bank raised its interest rates")]
+    assert [round(torch.cosine_similarity(river, other, dim=0).item(), 2) for other in others] == [0.92, 0.84]
 
 
 def test_a_row_that_may_look_at_nobody_shares_evenly_and_gets_zeros_from_the_library():

@@ -209,13 +209,6 @@ def test_flops_double_at_every_step_and_from_32_tokens_on_so_does_the_memory(not
     assert [later / earlier for earlier, later in pairwise(held)] == [pytest.approx(2, rel=0.02)] * 4
 
 
-def test_fused_attention_on_a_cpu_is_not_fused_where_it_has_to_drop_weights():
-    (q, k, v), scores = torch.randn(3, 4, 12, 512, 32, dtype=torch.float32), 4 * 12 * 512 * 512 * 4
-    fused = F.scaled_dot_product_attention
-    assert timing.peak_bytes(lambda: fused(q, k, v)) < scores / 10
-    assert timing.peak_bytes(lambda: fused(q, k, v, dropout_p=0.1)) > 2 * scores
-
-
 def test_the_copy_makes_no_tensor_of_its_own(notebook):
     tasks, block, target = notebook["tasks"], notebook["block"], notebook["target"]
     assert round(block.nbytes / MB) == 34 and timing.peak_bytes(tasks["copy"]) == 0
