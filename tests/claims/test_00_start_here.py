@@ -91,6 +91,8 @@ def test_kinds_of_banks_are_told_apart_on_average_and_not_one_by_one(notebook):
     assert len(rivers) == len(money) == 8
     assert [round(x, 3) for x in (rivers[0], rivers[-1], money[0], money[-1])] == [0.866, 0.916, 0.832, 0.889]
     assert sum(rivers) / 8 > sum(money) / 8 + 0.02
+    shore = way.along(notebook["first"], way.visit(notebook["model"], "The river shore was flooded.", "shore"))
+    assert shore["layer 6: + norm after feed-forward"] == pytest.approx(0.21, abs=0.005)
     muddy, rich = end_of("The muddy bank was steep."), end_of("The rich bank was robbed.")
     assert (round(muddy, 3), round(rich, 3)) == (0.868, 0.874)
     assert notebook.prediction("banks").question.answer == 1
