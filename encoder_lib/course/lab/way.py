@@ -63,7 +63,7 @@ def visit(model: SentenceEncoder, sentence: str, word: str, *, alone: bool = Fal
     Raises ValueError for a word that is no token of the sentence.
     """
     ids, tokens = model.ids(sentence), model.tokens(sentence)
-    mask = torch.eye(len(tokens), dtype=torch.bool, device=ids.device) if alone else None  # (T, T)
+    mask = torch.eye(len(tokens), dtype=torch.bool).to(ids.device) if alone else None  # (T, T)
     with trace(model.encoder) as t:
         model.encoder(ids, mask)
     outputs = {name: x.cpu() for name, x in t.items()}
