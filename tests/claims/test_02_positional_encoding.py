@@ -6,7 +6,8 @@ import pytest
 import torch
 
 from encoder_lib import RotaryPositionalEncoding, alibi_bias, sinusoidal_table
-from encoder_lib.course.lab.ladder import deal
+from encoder_lib.course.explore import positional
+from encoder_lib.course.lab.ladder import climb, deal
 from encoder_lib.course.lab.planes import find_planes, principal_coordinates
 from encoder_lib.course.lab.positions import copy_accuracy, reversal_accuracy
 from encoder_lib.model.embedding import TokenEmbedding
@@ -179,16 +180,23 @@ def test_minilm_has_hands_of_5_7_and_16_9_and_53_6_steps(notebook):
     torch.testing.assert_close(2 * torch.pi / quickest, torch.tensor([c.wavelength for c in notebook["planes"][:2]]))
 
 
-def test_the_first_two_hands_go_round_many_times_and_draw_rings_and_a_shuffled_table_a_cloud(notebook):
+def test_a_random_walk_draws_a_slow_ring_of_81_steps(notebook):
+    quickest = find_planes(notebook["walk"])[0]
+    assert round(quickest.wavelength) == 81 and round(notebook["quickest"]) == 75
+    for seed in range(8):
+        torch.manual_seed(seed)
+        plane = find_planes(principal_coordinates(torch.randn(256, 384).cumsum(dim=0), 8))[0]
+        angle = torch.atan2(plane.points[:, 1], plane.points[:, 0])
+        turned = (angle.diff() + math.pi) % (2 * math.pi) - math.pi
+        assert 70 < plane.wavelength < 95 and abs(turned.sum().item()) > 4 * math.pi, "it goes round"
+
+
+def test_the_first_two_hands_go_round_many_times_and_draw_rings(notebook):
     for plane, least in zip(notebook["planes"], (40, 14), strict=False):
         angle = torch.atan2(plane.points[:, 1], plane.points[:, 0])
         turned = (angle.diff() + math.pi) % (2 * math.pi) - math.pi
         assert abs(turned.sum().item()) / (2 * math.pi) > least
         assert plane.points.norm(dim=1).min() > 0.3, "a ring has a hole"
-    for seed in range(8):
-        torch.manual_seed(seed)
-        found = find_planes(notebook["main"][torch.randperm(256)])
-        assert all(plane.points.norm(dim=1).min() < 0.2 for plane in found), "a cloud has none"
 
 
 # Too loud, or too large?
@@ -289,12 +297,21 @@ def test_a_distance_alone_does_not_tell_three_back_from_three_ahead():
     assert bias[5, 2] == bias[5, 8]
 
 
+# Exercises
+
+
+def test_without_abs_the_hundredth_word_gets_63_percent_whoever_asks():
+    place = torch.arange(100).double()
+    weights = (place - place[:, None]).softmax(dim=1)  # a match loses i − j
+    assert (weights[:, 99] * 100).round().unique().tolist() == [63]
+    torch.testing.assert_close(weights[:, 1:] / weights[:, :-1], torch.full((100, 99), math.e))
+
+
 # The ladder
 
 
-def test_positions_alone_buy_nothing(notebook):
-    guess, embedding, positions = notebook["rungs"]
-    for rung in (guess, embedding, positions):
+def test_positions_alone_buy_nothing_and_12_5_percent_stay_12_5_percent():
+    for rung in climb("positions", progress=False):
         assert abs(rung.right - 0.125) < 0.01 and rung.at_most == 0.125
 
 
@@ -313,3 +330,16 @@ def test_divided_by_64_only_the_proportion_counts_and_undivided_the_model_guesse
     assert shares["both × 8, scores / 64"] == pytest.approx(shares["as drawn"], abs=0.02)
     assert shares["words × 8, scores / 64"] == pytest.approx(shares["positions / 8"], abs=0.04)
     assert shares["both × 8"] < 0.2
+
+
+def test_near_base_100_products_fall_from_1_to_0_over_64_positions_and_not_with_10_or_100_000():
+    def products(base):
+        table = sinusoidal_table(64, 128, base=base)
+        return (table @ table[0] / 64)[[0, 5, 20, 40, 63]].tolist()
+
+    near, _, middle, far, end = products(100)
+    assert near == pytest.approx(1) and near > middle > far > end and abs(end) < 0.01
+    small = products(10)
+    assert abs(small[1]) < 0.02 and small[3] > small[1], "back above"
+    assert [round(x, 2) for x in products(100_000)[2::2]] == [0.68, 0.63]
+    assert "change by 0.0000 at most" in positional(base=10).description

@@ -34,23 +34,6 @@ def check_layer_norm(attempt: Callable) -> Verdict:
     return examine("layer_norm", attempt, reference, cases)
 
 
-def check_batch_norm(attempt: Callable) -> Verdict:
-    """batch_norm(x, eps): every feature of x (B, T, D) at mean 0 and variance 1 over all tokens of the batch."""
-    pair = torch.tensor([[[1.0, 10.0], [3.0, 30.0]]], dtype=torch.float64)
-    cases = [
-        Case("one sequence of two tokens", (pair, EPS)),
-        Case("two sequences of one token", (pair.transpose(0, 1), EPS)),
-        Case("a large eps", (pair, 3.0)),
-        Case("sizes that all differ", (numbers(2, 3, 4) * torch.arange(1.0, 5) + 5, EPS)),
-    ]
-
-    def reference(x: Tensor, eps: float) -> Tensor:
-        centred = x - x.mean(dim=(0, 1), keepdim=True)
-        return centred / (centred.square().mean(dim=(0, 1), keepdim=True) + eps).sqrt()
-
-    return examine("batch_norm", attempt, reference, cases)
-
-
 def check_undo(attempt: Callable) -> Verdict:
     """undo(y, mean, variance, weight, bias, eps): the x (T, D) that layer norm turned into y; the statistics (T, 1)."""
 

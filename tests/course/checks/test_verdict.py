@@ -105,7 +105,7 @@ def test_a_large_result_is_shown_where_it_differs_most():
         (checks.check_learn, "SGD", "with draw () → ids and targets (1, 4), steps 1, lr 0.1\n"),
         (checks.check_scaled_attention, "unscaled", "divided by √K"),
         (checks.check_multi_head, "not divided", "divided by √K"),
-        (checks.check_batch_norm, "unbiased variance", "correction=0"),
+        (checks.check_penalty, "no abs, the right gains", "more with each step to the right, got [0.0, -1.0, -2.0]"),
         (checks.check_bump, "numbers, not tensors", "expected 4 tensors (w1, b1, w2, b2), got list, list, list, list"),
         (checks.check_merge, "one matrix", "expected 2 tensors (w, b), got Tensor"),
         (checks.check_merge, "first bias forgotten", "one number: b: with w1 [[2.0]], b1 [3.0]"),

@@ -35,11 +35,6 @@ def _in_place(x, weight, bias, eps):
     return x.sub_(x.mean(dim=-1, keepdim=True)).div_(std).mul_(weight).add_(bias)
 
 
-def _batch_norm_in_place(x, eps):
-    x -= x.mean(dim=(0, 1))
-    return x / (x.square().mean(dim=(0, 1)) + eps).sqrt()
-
-
 def _undo(y, mean, variance, weight, bias, eps):
     return (y - bias) / weight * (variance + eps).sqrt() + mean
 
@@ -59,23 +54,6 @@ ANSWERS = {
             "weight and bias forgotten": lambda x, w, b, eps: _normal(x, eps),
             "absolute deviation": _absolute_deviation,
             "changes its input": _in_place,
-        },
-    ),
-    checks.check_batch_norm: (
-        {
-            "two axes": lambda x, eps: _normal(x, eps, (0, 1)),
-            "flattened": lambda x, eps: _normal(x.flatten(0, 1), eps, 0).reshape(x.shape),
-        },
-        {
-            "layer norm": lambda x, eps: _normal(x, eps),
-            "unbiased variance": lambda x, eps: _normal(x, eps, (0, 1), correction=1),
-            "over the batch alone": lambda x, eps: _normal(x, eps, 0),
-            "over the tokens alone": lambda x, eps: _normal(x, eps, 1),
-            "over everything": lambda x, eps: _normal(x, eps, (0, 1, 2)),
-            "over the sequence": lambda x, eps: _normal(x, eps, (1, 2)),
-            "eps outside the root": lambda x, eps: _deviation(x, (0, 1)) / (x.std((0, 1), correction=0) + eps),
-            "the tokens lost": lambda x, eps: _normal(x.flatten(0, 1), eps, 0),
-            "changes its input": _batch_norm_in_place,
         },
     ),
     checks.check_undo: (

@@ -59,20 +59,9 @@ def _fill_shift(k, d_model):
     return matrix
 
 
-def _rotate(x, angle=None, sign=1):
-    angle = _angles(*x.shape) if angle is None else angle
-    a, b = x[:, 0::2], x[:, 1::2]
-    return interleave(a * angle.cos() - sign * b * angle.sin(), sign * a * angle.sin() + b * angle.cos())
-
-
-def _rotate_complex(x):
-    turned = torch.view_as_complex(x.double().unflatten(-1, (-1, 2)).contiguous()) * torch.exp(1j * _angles(*x.shape))
-    return torch.view_as_real(turned).flatten(-2)
-
-
-def _rotate_halves(x):
-    angle, (a, b) = _angles(*x.shape), x.chunk(2, dim=-1)
-    return torch.cat([a * angle.cos() - b * angle.sin(), a * angle.sin() + b * angle.cos()], dim=-1)
+def _right(length):
+    place = torch.arange(length).double()
+    return place - place[:, None]  # (T, T): steps to the right
 
 
 ANSWERS = {
@@ -103,17 +92,26 @@ ANSWERS = {
             "sines and cosines exchanged": lambda k, d: _blocks(k, d, _exchanged),
         },
     ),
-    checks.check_rotate: (
-        {"pairs": _rotate, "complex numbers": _rotate_complex},
+    checks.check_penalty: (
         {
-            "the other way round": lambda x: _rotate(x, sign=-1),
-            "halves in place of pairs": _rotate_halves,
-            "positions from 1": lambda x: _rotate(x, _angles(len(x) + 1, x.shape[1])[1:]),
-            "position forgotten": lambda x: _rotate(x, _speed(x.shape[1])),
-            "one speed": lambda x: _rotate(x, torch.arange(len(x))[:, None].double()),
-            "added, not turned": lambda x: x + sinusoidal_table(*x.shape),
-            "nothing": lambda x: x,
-            "second number not turned": lambda x: interleave(_rotate(x)[:, 0::2], x[:, 1::2]),
+            "two slopes": lambda n: torch.where(_right(n) > 0, 2 * _right(n), -_right(n)),
+            "a square to the left": lambda n: _right(n).clamp(min=0) + _right(n).clamp(max=0) ** 2 / 2,
+            "a part of the steps back": lambda n: _right(n).abs() - 0.5 * _right(n),
+        },
+        {
+            "both sides alike": lambda n: _right(n).abs(),
+            "both sides alike, squared": lambda n: _right(n) ** 2,
+            "no abs, the right gains": lambda n: -_right(n),
+            "no abs, the left gains": _right,
+            "nothing to the right": lambda n: (-_right(n)).clamp(min=0),
+            "the right shut out": lambda n: torch.where(_right(n) > 0, torch.inf, -_right(n)),
+            "the place itself": lambda n: torch.arange(n).double().expand(n, n),
+            "grows with the place of the word": lambda n: _right(n).abs() * (1 + torch.arange(n)[:, None]),
+            "one row": lambda n: torch.arange(n).double(),
+            "a loss of its own": lambda n: torch.where(_right(n) >= 0, 2 * _right(n) + 1, -_right(n)),
+            "a share of the text": lambda n: torch.where(_right(n) > 0, 2 * _right(n), -_right(n)) / n,
+            "level from ten steps on": lambda n: torch.where(_right(n) > 0, 2 * _right(n), -_right(n)).clamp(max=10),
+            "a list": lambda n: torch.where(_right(n) > 0, 2 * _right(n), -_right(n)).tolist(),
         },
     ),
 }  # fmt: skip
