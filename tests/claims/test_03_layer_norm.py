@@ -5,11 +5,12 @@ from itertools import pairwise
 
 import pytest
 import torch
+import torch.nn.functional as F
 from torch import nn
-from torch.utils._python_dispatch import TorchDispatchMode
 
-from encoder_lib import LayerNorm, RMSNorm
+from encoder_lib import LayerNorm, RMSNorm, trace
 from encoder_lib.course import explore
+from encoder_lib.course.lab.norms import every_norm
 from encoder_lib.course.lab.plain_stack import PlainStack, plain_stack_accuracy
 
 SEEDS = range(3)
@@ -31,6 +32,25 @@ def in_fresh_stacks(notebook, function, seeds=SEEDS):
             yield function()
     finally:
         notebook.variables["layers"], notebook.variables["words"] = kept
+
+
+# MiniLM without its norms
+
+
+def test_minilm_has_thirteen_norms_and_without_them_one_vector_for_all_sentences(notebook):
+    norms = [each for each in notebook["model"].encoder.modules() if isinstance(each, LayerNorm)]
+    assert len(norms) == 13
+    own, bare = (vectors @ vectors.T for vectors in (notebook["own"], notebook["bare"]))
+    assert round(own[0, 1].item(), 2) == 0.6 and own[2, :2].tolist() == pytest.approx([0.04, 0.04], abs=0.012)
+    assert bare.min() > 0.975, "0.98 at least"
+
+
+def test_the_numbers_keep_a_size_of_about_a_half_and_grow_800_times_without_norms(notebook):
+    assert all(0.4 < size < 0.65 for size in notebook["sizes_own"])
+    sizes = notebook["sizes_bare"]
+    assert all(below < above for below, above in pairwise(sizes)), "every layer makes them larger"
+    assert round(sizes[0], 2) == 0.09 and round(sizes[-1]) == 70 and round(sizes[-1] / sizes[0], -2) == 800
+    assert 800**2 == 640_000
 
 
 # Thirty layers
@@ -75,7 +95,7 @@ def test_both_words_arrive_as_the_same_numbers_of_size_0_06_to_the_eleventh_digi
 
 
 def test_with_root_6_a_tenth_arrives_and_with_4_it_grows_above_100_000(notebook):
-    start, end = notebook["drawn"]["× √6"][0], notebook["drawn"]["× √6"][-1]
+    start, *_, end = notebook["without"]["no norm, × √6"]
     assert round(end / start, 1) == 0.1
     for grown in in_fresh_stacks(notebook, lambda: notebook["differences"](4)[-1]):
         assert grown > 100_000
@@ -97,11 +117,17 @@ def test_root_6_keeps_the_size_and_it_is_layer_norms_centring_that_keeps_the_dif
 # One token, by hand
 
 
-def test_a_token_ten_times_as_large_and_100_higher_comes_out_the_same(notebook):
-    y, louder = notebook["normalise"](notebook["token"]), notebook["normalise"](notebook["louder"])
-    torch.testing.assert_close(y, louder)
-    assert y.tolist() == [-1, 0, 2, 0, -1, 0]
-    assert y.mean() == 0 and y.std(correction=0) == 1
+def test_the_token_by_hand_has_mean_0_and_spread_1(notebook):
+    y = notebook["normalise"](notebook["token"])
+    assert y.tolist() == [-1, 0, 2, 0, -1, 0] and y.mean() == 0 and y.std(correction=0) == 1
+
+
+def test_relu_makes_vectors_come_to_lean_the_same_way(notebook):
+    def leans():
+        return [F.cosine_similarity(*x, dim=0).item() for x in notebook["way_up"](6**0.5)]
+
+    for cosines in in_fresh_stacks(notebook, leans, range(8)):
+        assert abs(cosines[0]) < 0.4 and cosines[0] < cosines[2] < 0.9 and cosines[30] > 0.75
 
 
 def test_with_a_norm_words_stay_1_3_apart_and_both_lines_lie_on_each_other(notebook):
@@ -114,19 +140,27 @@ def test_with_a_norm_words_stay_1_3_apart_and_both_lines_lie_on_each_other(noteb
 # What is lost, and what stays
 
 
-def test_the_shape_stays(notebook):
-    before = notebook["lopsided"]
-    after = notebook["normalise"](before)
-    counts = [torch.histc(x, bins=18) for x in (before, after)]
-    assert torch.equal(*counts)
-    assert [round(x.item(), 1) for x in (before.min(), before.max(), after.min(), after.max())] == [0, 7.4, -1, 6.5]
-    assert len(notebook["before_and_after"]().axes) == 2
+def test_of_384_numbers_of_cls_one_is_223_and_after_normalising_about_20(notebook):
+    assert notebook["model"].tokens(notebook["sentences"][0])[0] == "[CLS]"
+    cls = notebook["cls"].double()
+    after = notebook["normalise"](cls)
+    second = cls.sort().values[-2]
+    assert [round(x.item(), 1) for x in (cls.min(), second)] == [-2.1, 6.6] and round(cls.max().item()) == 223
+    assert round(after.max().item(), 1) == 19.6 and after.sort().values[:-1].abs().max() < 0.6
+    assert math.sqrt(383) == pytest.approx(19.57, abs=0.01), "one number among 384 can get no further"
+    one = notebook["normalise"](torch.eye(384)[0])
+    assert one[0].item() == pytest.approx(math.sqrt(383))
 
 
 def test_mean_and_spread_are_all_that_is_lost(notebook):
-    x = notebook["lopsided"]
-    y = notebook["normalise"](x)
-    torch.testing.assert_close(y * x.std(correction=0) + x.mean(), x)
+    x = notebook["cls"].double()
+    torch.testing.assert_close(notebook["normalise"](x) * x.std(correction=0) + x.mean(), x)
+
+
+def test_at_its_large_number_minilm_learned_a_gain_of_0_41_the_second_smallest(notebook):
+    gain = notebook["model"].encoder.encoder.layers[0].norm2.weight
+    place = notebook["cls"].argmax()
+    assert round(gain[place].item(), 2) == 0.41 and (gain < gain[place]).sum() == 1
 
 
 # Gain and bias
@@ -153,20 +187,29 @@ def test_gain_and_bias_start_at_1_and_0_and_are_the_same_for_all_tokens():
 
 
 def test_equal_numbers_give_nan_without_epsilon_and_0_with_it(notebook):
-    became = [str(x) for x in notebook.table("equal numbers become")["equal numbers become"]]
-    assert became == ["nan", *["0.00"] * 4] and len(notebook["epsilons"]) == 5
-
-
-def test_only_an_epsilon_far_below_the_variance_brings_the_token_to_spread_1(notebook):
-    assert notebook["quiet"].var(correction=0).item() == pytest.approx(1e-6)
-    assert (1e-6 / (1e-6 + torch.tensor([1e-12, 1e-5, 1e-3]))).sqrt().tolist() == pytest.approx(
-        [1, 0.3, 0.03], abs=0.005
-    )
+    equal = torch.full((1, 4), 3.0)
+    assert notebook["normalise"](equal).isnan().all() and (LayerNorm(4)(equal) == 0).all()
 
 
 def test_the_layer_is_pytorchs(notebook):
     batch = notebook["batch"]
     assert (LayerNorm(6)(batch) - nn.LayerNorm(6)(batch)).abs().max() < 1e-12
+
+
+def test_pytorchs_epsilon_changes_nothing_in_minilm_and_1_loses_the_vectors(notebook):
+    cosines = [notebook["with_epsilon"](eps) for eps in notebook["epsilons"]]
+    assert min(c.min() for c in cosines[:3]) > 0.995 and 0.98 < cosines[3].min() < 0.995
+    assert cosines[4].abs().max() < 0.2
+
+
+def test_the_variances_that_minilms_norms_meet_are_around_a_half_and_0_005_behind_the_embedding(notebook):
+    with trace(notebook["model"].encoder) as t:
+        notebook["model"].encode(notebook["sentences"][:1])
+    met = {name: x.var(dim=-1, correction=0).median().item() for name, x in t.items() if name.endswith(".input")}
+    met = {name: variance for name, variance in met.items() if "norm" in name}
+    assert len(met) == 13 and round(met.pop("embedding.norm.input"), 3) == 0.005
+    assert sum(0.3 < variance < 1 for variance in met.values()) >= 9, "mostly around a half"
+    assert all(0.1 < variance < 3 for variance in met.values())
 
 
 # Over what?
@@ -184,41 +227,32 @@ def test_one_new_word_moves_1_4_and_12_of_12(notebook):
 # A sentence in company
 
 
-def test_neighbours_and_padding_move_a_sentence_under_batch_norm_alone(notebook):
-    layer, batch = notebook["company"].values()
-    assert max(layer) < 1e-12 and min(batch) > 1
-    assert notebook["normalise"](notebook["sentence"], dim=0).square().mean() == pytest.approx(1)
+def test_a_sentence_keeps_its_vector_in_company_under_layer_norm_alone(notebook):
+    layer, batch = notebook["company"]
+    assert layer > 0.999 and batch < 0.3
+    padded = [len(notebook["model"].tokens(sentence)) for sentence in notebook["sentences"]]
+    assert min(padded) < max(padded), "there is padding in the batch"
 
 
-def test_batch_norm_moves_sentences_on_other_seeds_too(notebook):
-    for seed in SEEDS:
+def test_padding_alone_moves_tokens_under_batch_norm(notebook):
+    for seed in range(8):
         torch.manual_seed(seed)
-        sentence, other = torch.randn(3, 8), torch.randn(3, 8)
-        for neighbours in (other, torch.zeros(2, 8)):
-            together = notebook["normalise"](torch.cat([sentence, neighbours]), 0)[:3]
-            assert (together - notebook["normalise"](sentence, 0)).abs().max() > 0.3
+        sentence = torch.randn(3, 8)
+        together = notebook["normalise"](torch.cat([sentence, torch.zeros(2, 8)]), 0)[:3]
+        assert (together - notebook["normalise"](sentence, 0)).abs().max() > 0.3
 
 
-def test_batch_norm_is_another_layer_in_use(notebook):
-    assert (notebook["in_training"] - notebook["in_use"]).abs().max() > 0.5
-    norm, sentence = LayerNorm(8), notebook["sentence"]
-    assert torch.equal(norm.train()(sentence), norm.eval()(sentence)) and not list(norm.buffers())
+def test_batch_norm_is_another_layer_in_use():
+    torch.manual_seed(0)
+    norm, sentence = nn.BatchNorm1d(8), torch.randn(3, 8)
+    for _ in range(200):
+        norm(torch.randn(6, 8))
+    assert (norm(sentence) - norm.eval()(sentence)).abs().max() > 0.5
+    layer = LayerNorm(8)
+    assert torch.equal(layer.train()(sentence), layer.eval()(sentence)) and not list(layer.buffers())
 
 
 # Half of it may do
-
-
-class Passes(TorchDispatchMode):
-    """Counts the operations that read or write all numbers of a tensor."""
-
-    def __init__(self, numbers):
-        super().__init__()
-        self.numbers, self.count = numbers, 0
-
-    def __torch_dispatch__(self, function, types, args=(), kwargs=None):
-        result = function(*args, **(kwargs or {}))
-        self.count += any(isinstance(x, torch.Tensor) and x.numel() == self.numbers for x in (*args, result))
-        return result
 
 
 def test_of_a_centred_token_rms_norm_is_layer_norm(notebook):
@@ -229,9 +263,19 @@ def test_of_a_centred_token_rms_norm_is_layer_norm(notebook):
 
 def test_100_more_drown_the_differences_under_rms_norm_alone(notebook):
     shown = notebook.prediction("rms_mean").result
-    assert shown["layer norm"].tolist() == ["-1.00", "0.00", "2.00", "0.00", "-1.00", "0.00"]
-    assert shown["RMS norm"].tolist() == ["0.98", "1.00", "1.04", "1.00", "0.98", "1.00"]
+    assert shown["RMS norm of that"].tolist() == ["0.98", "1.00", "1.04", "1.00", "0.98", "1.00"]
+    normalise = notebook["normalise"]
+    torch.testing.assert_close(normalise(notebook["higher"]), normalise(notebook["token"]))
     assert round(notebook["higher"].square().mean().sqrt().item()) == 105
+
+
+def test_with_rms_norm_minilms_sentences_keep_a_cosine_of_0_94_with_their_vectors(notebook):
+    def rms(x, weight, bias, eps):
+        return x / (x.square().mean(dim=-1, keepdim=True) + eps).sqrt() * weight + bias
+
+    with every_norm(notebook["model"], rms):
+        kept = (notebook["model"].encode(notebook["sentences"]) * notebook["own"]).sum(dim=1)
+    assert 0.94 < kept.min() < 0.96
 
 
 def test_the_explorer_shows_what_its_fold_says():
@@ -329,3 +373,14 @@ def test_doubled_parameters_halve_the_gradient_and_leave_the_output(notebook):
             steps[rule, factor] = ((weight - factor * matrix).norm() / (factor * matrix).norm()).item()
     for rule, share in ((torch.optim.SGD, 1 / 4), (torch.optim.Adam, 1 / 2)):
         assert steps[rule, 2] / steps[rule, 1] == pytest.approx(share, rel=1e-4)
+
+
+def test_the_readers_layer_norm_gives_minilm_its_vectors_back(notebook):
+    def layer_norm(x, weight, bias, eps):
+        mean = x.mean(dim=-1, keepdim=True)
+        variance = (x - mean).square().mean(dim=-1, keepdim=True)
+        return weight * (x - mean) / (variance + eps).sqrt() + bias
+
+    with every_norm(notebook["model"], layer_norm):
+        again = notebook["model"].encode(notebook["sentences"])
+    torch.testing.assert_close(again, notebook["own"], atol=1e-4, rtol=0)

@@ -73,7 +73,8 @@ PHRASES = {
         r"0\.0{5,}",
         r"(words|outputs|vectors) are (equal|the same)",
     ),
-    "bell": (r"same bars", r"cannot bend", r"shape stays", r"picture .* is the same", r"moved and stretched"),
+    "bare_minilm": (r"one vector", r"800 times", r"all near 1", r"0\.98 at least", r"as good as a dog"),
+    "outlier": (r"about 20\b", r"cannot change their pattern", r"pattern stays", r"still stands out", r"20 is as far"),
     "who_moves": (
         r"1, 4 (and|of) 12",
         r"all 12\b",
