@@ -11,7 +11,18 @@ from torch import Tensor, nn
 
 from encoder_lib.course.checks import parts
 from encoder_lib.course.checks.modules import losses_and_after
-from encoder_lib.course.checks.verdict import Case, Told, Verdict, examine, numbers, written
+from encoder_lib.course.checks.verdict import (
+    CHANGED,
+    Case,
+    Probe,
+    Told,
+    Verdict,
+    diagnose,
+    examine,
+    numbers,
+    show,
+    written,
+)
 from encoder_lib.seeded import seeded
 from encoder_lib.training.tasks import IGNORE_INDEX
 
@@ -90,6 +101,68 @@ def _tagger(n_ids: int) -> nn.Sequential:
         return nn.Sequential(nn.Embedding(n_ids, 3), nn.Linear(3, n_ids)).double()
 
 
+def _two_tensors(value: object, function: Callable, what: str, names: str) -> tuple[Tensor, Tensor]:
+    """What a learner's function gave, if that is two tensors. Raises: Told for anything else; as `written`."""
+    pair = written(value, function)
+    if not isinstance(pair, tuple | list) or len(pair) != 2 or not all(isinstance(x, Tensor) for x in pair):
+        raise Told(f"expected two tensors, {what}: `return {names}`")
+    return pair[0], pair[1]
+
+
+def check_forbid(attempt: Callable) -> Verdict:
+    """forbid(ids, token): the mask that forbids all looks at a token of ids (B, T), and a control. (B, 1, 1, T) each.
+
+    True where one may look. In each row the control forbids looks at as many other tokens, drawn at random anew with
+    each call. Masks (B, 1, T, T), in which each token that looks has others forbidden, are controls as good.
+    """
+
+    def masks(forbid: Callable, ids: Tensor, token: int) -> list[Tensor]:
+        mine, (rows, length) = ids.clone(), ids.shape
+        pair = _two_tensors(forbid(mine, token), forbid, "the mask and its control", "mask, control")
+        if not torch.equal(mine, ids):
+            raise Told(CHANGED)
+        for name, mask in zip(("mask", "control"), pair, strict=True):
+            if mask.dtype != torch.bool:
+                raise Told(f"expected a {name} of booleans, True where one may look, got {mask.dtype}")
+            if mask.shape not in ((rows, 1, 1, length), (rows, 1, length, length)):
+                raise Told(f"expected a {name} of shape {(rows, 1, 1, length)}, got {tuple(mask.shape)}")
+        return [mask.expand(rows, 1, length, length)[:, 0] for mask in pair]  # (B, T, T)
+
+    def look(forbid: Callable, ids: Tensor, token: int = 0) -> str:
+        mask, control = masks(forbid, ids, token)
+        group = (ids == token)[:, None].expand_as(mask)  # (B, T, T): the looks in question
+        given = f"with ids {show(ids)}, token {token}: the"
+        if not torch.equal(mask, ~group):
+            pass_by, others = (mask & group).sum(), (~mask & ~group).sum()
+            return f"{given} mask lets {pass_by} looks at {token} pass, and forbids {others} others"
+        if not (control | ~group).all():
+            return f"{given} control forbids looks at {token}, too"
+        wanted, forbidden = group.sum(dim=-1), (~control).sum(dim=-1)  # (B, T)
+        for row, (n, got) in enumerate(zip(wanted.unbind(), forbidden.unbind(), strict=True)):
+            if not torch.equal(n, got):
+                return f"{given} mask forbids {n[0]} places in row {row}, and the control {show(got)}"
+        return ""
+
+    def drawn(forbid: Callable, ids: Tensor, token: int = 0, times: int = 100) -> str:
+        often = sum((~masks(forbid, ids, token)[1]).double().mean(dim=1)[0] for _ in range(times))  # (T,)
+        asked = torch.as_tensor(often)[ids[0] != token]
+        if asked.min() > 0.25 * times and asked.max() < 0.75 * times:
+            return ""
+        return f"with ids {show(ids)}, token {token}: in {times} calls it forbids the other places {show(asked)} times"
+
+    many = torch.randint(4, (5, 40), generator=torch.Generator().manual_seed(0))
+    several = torch.tensor([[3, 0, 0, 8, 5], [7, 9, 0, 2, 4]])
+    probes = [
+        Probe("one row, one look to forbid", lambda forbid: look(forbid, torch.tensor([[5, 0, 7]]))),
+        Probe("nothing to forbid", lambda forbid: look(forbid, torch.tensor([[5, 1, 7]]))),
+        Probe("two rows", lambda forbid: look(forbid, several)),
+        Probe("another token", lambda forbid: look(forbid, several, 9)),
+        Probe("five rows of forty tokens", lambda forbid: look(forbid, many), hint="two rows"),
+        Probe("drawn at random", lambda forbid: drawn(forbid, torch.tensor([[0, 1, 2, 3, 4, 0]]))),
+    ]
+    return diagnose("forbid", attempt, probes)
+
+
 def check_hide_words(attempt: Callable) -> Verdict:
     """hide_words(ids, chance, fate, drawn, mask_id): what BERT's training shows a model, and what it asks. (B, T) each.
 
@@ -104,9 +177,7 @@ def check_hide_words(attempt: Callable) -> Verdict:
         return torch.stack([torch.where(asked, shown, ids), torch.where(asked, ids, IGNORE_INDEX)])
 
     def tried(hide_words: Callable, *given: Tensor | int) -> Tensor:
-        pair = written(hide_words(*given), hide_words)
-        if not isinstance(pair, tuple | list) or len(pair) != 2 or not all(isinstance(x, Tensor) for x in pair):
-            raise Told("expected two tensors, what the model gets and what it is asked: `return given, targets`")
+        pair = _two_tensors(hide_words(*given), hide_words, "what the model gets, and the targets", "given, targets")
         if pair[0].shape != pair[1].shape:
             raise Told(f"expected two tensors of one shape, got {tuple(pair[0].shape)} and {tuple(pair[1].shape)}")
         return torch.stack([x.long() for x in pair])

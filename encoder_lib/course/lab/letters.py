@@ -63,7 +63,9 @@ def by_counts(text: Tensor, ids: Tensor, left: int, right: int) -> Tensor:
     for n in range(1, max(left, right) + 1):
         for before, after in ((n - 1, n), (n, n - 1), (n, n)):
             sides = min(before, left), min(after, right)
-            known, best = _best_between(text, sides)
+            known, which = _neighbours(text, sides).unique(return_inverse=True)
+            between = which * GAP + text[sides[0] : len(text) - sides[1]]  # neighbours and the letter, as one number
+            best = between.bincount(minlength=len(known) * GAP).view(-1, GAP).argmax(dim=-1)
             wanted = _neighbours(F.pad(ids, sides, value=GAP), sides)  # (B, T)
             place = torch.searchsorted(known, wanted).clamp(max=len(known) - 1)
             guesses = torch.where(known[place] == wanted, best[place], guesses)
@@ -75,14 +77,3 @@ def _neighbours(ids: Tensor, sides: tuple[int, int]) -> Tensor:
     digits = (GAP + 1) ** torch.arange(sum(sides) + 1)
     digits[sides[0]] = 0  # not the letter itself
     return (ids.unfold(-1, len(digits), 1) * digits).sum(dim=-1)
-
-
-def _best_between(text: Tensor, sides: tuple[int, int]) -> tuple[Tensor, Tensor]:
-    """All neighbours in a text, in rising order, and the letter that stands most often between them."""
-    middle = text[sides[0] : len(text) - sides[1]]
-    pairs, counts = ((GAP + 1) * _neighbours(text, sides) + middle).unique(return_counts=True)
-    pairs = pairs[counts.argsort(stable=True)]
-    pairs = pairs[(pairs // (GAP + 1)).argsort(stable=True)]  # those with the same neighbours, the most frequent last
-    known = pairs // (GAP + 1)
-    last = known.diff(append=known.new_tensor([-1])) != 0
-    return known[last], pairs[last] % (GAP + 1)

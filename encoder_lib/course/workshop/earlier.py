@@ -17,7 +17,6 @@ EARLIER = (
     ("05_feed_forward", "feed_forward", "FeedForward"),
     ("06_encoder_block", "Block", "Block"),
     ("07_encoder_stack", "Stack", "Encoder"),
-    ("08_training", "learn", "learn"),
     ("09_pretrained", "pool", "pool"),
 )
 

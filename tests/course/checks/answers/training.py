@@ -63,6 +63,29 @@ def _train_otherwise(model, draw, steps, lr):
     return losses
 
 
+def _forbid(ids, token):
+    group = ids == token
+    control = torch.ones_like(group)
+    for row in range(len(ids)):
+        others = (~group[row]).nonzero()[:, 0]
+        n = group[row].sum()
+        drawn = others[torch.randperm(len(others))[:n]]
+        control[row, drawn] = False
+    return ~group[:, None, None], control[:, None, None]
+
+
+def _forbid_by_rank(ids, token):
+    group = ids == token
+    rank = torch.rand(ids.shape).masked_fill(group, 2).argsort(-1).argsort(-1)
+    return [x[:, None, None] for x in (ids != token, rank >= group.sum(-1, keepdim=True))]
+
+
+def _forbid_anew_for_each_that_looks(ids, token):
+    group = (ids == token)[:, None, None].expand(-1, -1, ids.shape[1], -1)
+    rank = torch.rand(group.shape).masked_fill(group, 2).argsort(-1).argsort(-1)
+    return ~group, rank >= group.sum(-1, keepdim=True)
+
+
 def _hide_words(ids, chance, fate, drawn, mask_id):
     asked = chance < 0.15
     given = ids.clone()
@@ -131,6 +154,34 @@ ANSWERS = {
             "a step too few": {"range(steps)": "range(steps - 1)"},
             "the last loss alone": {"return losses": "return losses[-1]"},
             "gives nothing back": {"    return losses": ""},
+        }),
+    ),
+    checks.check_forbid: (
+        {"by row": _forbid, "by rank": _forbid_by_rank, "anew for each": _forbid_anew_for_each_that_looks},
+        wrong(_forbid, {
+            "True where forbidden": {"return ~group[:, None, None], control": "return group[:, None, None], ~control"},
+            "a control True where forbidden": {"control[:, None, None]": "~control[:, None, None]"},
+            "no room for heads": {"~group[:, None, None], control[:, None, None]":
+                                  "~group[:, None], control[:, None]"},
+            "who looks in place of who is looked at": {"~group[:, None, None], control[:, None, None]":
+                                                       "(~group[:, None, :, None]).expand(-1, 1, -1, ids.shape[1]), "
+                                                       "control[:, None, None]"},
+            "among all tokens": {"(~group[row]).nonzero()": "torch.ones_like(group[row]).nonzero()"},
+            "one too many": {"[:n]": "[:n + 1]"},
+            "one in each row": {"[:n]": "[:1]"},
+            "as many as in the first row": {"group[row].sum()": "group[0].sum()"},
+            "as many as in all rows": {"group[row].sum()": "group.sum()"},
+            "the first that come": {"torch.randperm(len(others))[:n]": "torch.arange(len(others))[:n]"},
+            "the same in each call": {"torch.randperm(len(others))[:n]":
+                                      "torch.randperm(len(others), generator=torch.Generator().manual_seed(0))[:n]"},
+            "always spaces": {"ids == token": "ids == 0"},
+            "forbids everything": {"control[row, drawn]": "control[row]"},
+            "for scores": {"control[:, None, None]": "torch.where(control, 0.0, -torch.inf)[:, None, None]"},
+            "the other order": {"return ~group[:, None, None], control[:, None, None]":
+                                "return control[:, None, None], ~group[:, None, None]"},
+            "the mask alone": {", control[:, None, None]": ""},
+            "into the ids themselves": {"    control = torch.ones_like(group)\n":
+                                        "    control = torch.ones_like(group)\n    ids[group] = -1\n"},
         }),
     ),
     checks.check_hide_words: (
