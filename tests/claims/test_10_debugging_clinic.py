@@ -9,6 +9,7 @@ from encoder_lib import (
     MultiHeadAttention,
     TransformerEncoder,
     attention,
+    causal_mask,
     from_torch,
     masked_softmax,
     sinusoidal_table,
@@ -21,7 +22,7 @@ pytestmark = pytest.mark.long  # the notebook takes half a minute
 
 SEEDS = range(8)
 NAMES = ["repeats", "parameters", "invariances", "sizes_and_types", "parity"]
-CASES = range(1, 13)
+CASES = range(1, 8)
 
 
 def row(notebook, case):
@@ -198,10 +199,13 @@ def test_a_quarter_of_each_new_vector_comes_from_tokens_1_and_2_and_the_next_fro
             assert tokens == [2 * quarter, 2 * quarter + 1]
 
 
-def test_a_sentence_on_its_own_comes_out_differently_of_a_patient_that_looks_at_padding(notebook):
+def test_a_sentence_on_its_own_comes_out_differently_of_an_encoder_that_looks_at_padding(notebook):
     """Padding that stays beside the sentence would hide what it does."""
-    found = notebook["invariances"](clinic.patient(11))
-    assert found["on its own"] > 0.01
+
+    def looks(model):
+        model.padding_idx = None
+
+    assert notebook["invariances"](rounds.Patient(looks))["on its own"] > 0.01
 
 
 def test_a_sound_encoder_shows_only_rounding(notebook):
@@ -332,65 +336,64 @@ def test_a_piece_that_calls_its_matrices_otherwise_is_copied_all_the_same(notebo
 
 def test_three_tests_are_enough_and_none_of_them_can_be_spared(notebook):
     noticed = torch.tensor(notebook["noticed"].to_numpy())
-    assert noticed.shape == (12, 5) and noticed.any(dim=1).all() and not noticed.all(dim=0).any()
+    assert noticed.shape == (7, 5) and noticed.any(dim=1).all() and not noticed.all(dim=0).any()
     chosen = noticed[:, [NAMES.index(name) for name in ("parity", "sizes_and_types", "parameters")]]
     assert chosen.any(dim=1).all()
     assert all(not noticed[:, [i, j]].any(dim=1).all() for i in range(5) for j in range(5))
     assert noticed.sum(dim=0).argmax() == NAMES.index("parity")
 
 
-def test_two_faults_stop_the_model_as_soon_as_it_reads_ids_and_then_no_test_gets_an_answer(notebook):
-    full = [case for case in CASES if row(notebook, case) == NAMES]
-    assert full == [7, 10]
-    for case in full:
-        with pytest.raises((RuntimeError, ValueError)):
-            clinic.patient(case)().eval()(notebook["ids"])
-    for case in set(CASES) - set(full):
-        clinic.patient(case)().eval()(notebook["ids"])
-
-
-def test_in_row_2_and_in_the_full_ones_parity_stops_before_a_number_is_compared(notebook):
+def test_in_row_2_parity_stops_before_a_number_is_compared_and_in_no_other(notebook):
     stopped = []
     for case in CASES:
         with seeded(0), rounds.in_float64():
+            clinic.patient(case)().eval()(notebook["ids"])
             try:
                 notebook["parity"](clinic.patient(case))
             except (RuntimeError, ValueError):
                 stopped.append(case)
-    assert stopped == [2, 7, 10]
-    with pytest.raises((RuntimeError, ValueError), match=r"zip|must match"):
+    assert stopped == [2]
+    with pytest.raises(ValueError, match="zip"):
         notebook["share_parameters"](clinic.patient(2)(), clinic.SOUND.twin())
 
 
-def test_what_passes_parity_by_and_what_one_alone_notices_and_what_is_left_to_the_invariances_without_it(notebook):
+def test_what_passes_parity_by_and_what_one_alone_notices_and_who_notices_b(notebook):
     passed = {case: row(notebook, case) for case in CASES if "parity" not in row(notebook, case)}
-    assert passed == {4: ["sizes_and_types"], 6: ["sizes_and_types"], 8: ["parameters"]}
-    assert rounds.CASES[7].title == "Padding that says something"
+    assert passed == {4: ["sizes_and_types"], 6: ["parameters"]}
+    assert rounds.CASES[5].title == "Padding that says something"
     single = sorted(row(notebook, case)[0] for case in CASES if len(row(notebook, case)) == 1)
-    assert single == ["parameters"] + ["parity"] * 2 + ["sizes_and_types"] * 2
-    others = [[name for name in row(notebook, case) if name != "parity"] for case in CASES]
-    assert [case for case, names in enumerate(others, start=1) if names == ["invariances"]] == [9, 11]
+    assert single == ["parameters"] + ["parity"] * 2 + ["sizes_and_types"]
+    assert objecting(notebook, notebook["b"]) == ["invariances", "parity"]
 
 
 def test_what_each_test_is_blind_to(notebook):
     """The last column of the table of tests, a case for each row; of the wallpaper the four others say nothing."""
-    wallpaper, another_x = 5, 12
+    wallpaper, another_x = 5, 7
     assert row(notebook, wallpaper) == row(notebook, another_x) == ["parity"]
-    copied_over, never_asked = 8, (4, 6)
-    assert all("parity" not in row(notebook, case) for case in (copied_over, *never_asked))
+    copied_over, never_asked = 6, 4
+    assert all("parity" not in row(notebook, case) for case in (copied_over, never_asked))
     assert clinic.patient(wallpaper)().eval()(notebook["ids"]).isfinite().all()
 
 
-def test_more_padding_notices_five_which_invariances_has_noticed_and_9_besides(notebook):
+def test_more_padding_notices_1_and_3_as_invariances_does_and_they_part_at_a_causal_mask(notebook):
     def more_padding(build):
         model = build().eval()
         change = model(F.pad(notebook["ids"], (0, 3)))[:, :5] - model(notebook["ids"])
         return {"more padding": change[notebook["real"]].abs().max()}
 
+    def past_alone(model):
+        def masked(encoder, given):
+            x, *mask = given
+            past = causal_mask(x.shape[1])
+            return x, mask[0] & past if mask else past
+
+        model.encoder.register_forward_pre_hook(masked)
+
     assert clinic.check_more_padding(more_padding).correct
     found = clinic.fault_matrix([more_padding, notebook["invariances"]])
-    own, invariances = ([case for case in CASES if found[name].iloc[case - 1]] for name in found)
-    assert own == [1, 3, 7, 10, 11] and invariances == sorted([*own, 9])
+    assert [[case for case in CASES if found[name].iloc[case - 1]] for name in found] == [[1, 3], [1, 3]]
+    build = rounds.Patient(past_alone)
+    assert not clinic.notices(more_padding, build) and notebook["invariances"](build)["another order"] > 0.1
 
 
 def test_a_bias_of_0_that_is_forgotten_is_not_found_out():
@@ -525,22 +528,9 @@ def test_a_softmax_over_minus_infinity_is_nan_and_where_one_may_be_seen_it_is_ri
     assert masked_softmax(scores, nobody).tolist() == [0, 0]
 
 
-def test_a_sentence_of_eight_tokens_with_eight_numbers_runs_where_ids_are_added(notebook):
-    embedding = rounds.CASES[6].piece(11, 8)
-    assert embedding(torch.ones(1, 8, dtype=torch.long)).shape == (1, 8, 8)
-    with pytest.raises(RuntimeError, match="must match the size"):
-        embedding(torch.ones(2, 5, dtype=torch.long))
-
-
-def test_a_layer_with_biases_makes_a_key_and_a_value_even_of_zeros():
-    with seeded(0):
-        layer = MultiHeadAttention(6, 1)
-    assert layer.k_proj(torch.zeros(6)).abs().min() > 0 and layer.v_proj(torch.zeros(6)).abs().min() > 0
-
-
 def test_a_row_drawn_by_xavier_stays_for_ever(notebook):
     with seeded(0):
-        words = rounds.CASES[7].piece(5, 2, 0)
+        words = rounds.CASES[5].piece(5, 2, 0)
     before = words.table.weight[0].clone()
     words(torch.tensor([[0, 1]])).sum().backward()
     torch.optim.SGD(words.parameters(), lr=1.0).step()

@@ -146,9 +146,7 @@ PHRASES = {
     "clinic_curves": (r"less than 0\.1", r"95 %", r"both (encoders|cuts) (learn|then)", r"a little later"),
     "clinic_enough": (r"three (of the five|tests)", r"none of these three", r"not all\. together", r"alone, parity"),
     "crossing": (r"2,304", r"2304", r"2d \+ f", r"one ninth"),
-    "attention_time": (r"more than (a quarter|half)", r"attention far more", r"larger part", r"leaves out the softmax"),
-    "strip_time": (r"twice as quick", r"time goes down", r"goes with the number of tokens", r"2\.\d times as quick"),
-    "whole_encoder": (r"amdahl", r"fewer times", r"other half would be left", r"all that is not attention"),
+    "attention_count": (r"18 %", r"a fifth", r"less than a hundredth", r"t \+ 6 ?d"),
     "scores_memory": (r"16 times", r"\b12\.58", r"0\.79", r"scores .* as t²", r"grows? with t²"),
     "online_total": (r"1\.2034", r"one factor", r"missing to 5", r"e to the 3 − 5", r"shrink", r"online softmax"),
     "padding_batch": (

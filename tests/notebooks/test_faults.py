@@ -79,6 +79,6 @@ def test_a_kernel_restarted_half_way_says_plainly_what_it_lacks(reader):
     if reader.path == CLINIC:  # its cases need nothing else
         assert reader.run_what_can_run(joined(reversed(others))) == {}
         cases = [cell for cell in joined(others) if "exercise" in tags(cell)]
-        assert len(cases) == 14 and reader.run_and_compare(cases[::-1]) == {}
+        assert len(cases) == 9 and reader.run_and_compare(cases[::-1]) == {}
     else:
         assert reader.run_what_can_run(joined(others[middle:])) == {}

@@ -180,7 +180,7 @@ def test_nothing_private_or_live_is_stored(output):
 def test_the_clinic_may_have_many_cases():
     """One notebook has more exercises than the others."""
     notebook = good()
-    notebook.cells += [code("pass", "exercise") for _ in range(8)]
+    notebook.cells += [code("pass", "exercise") for _ in range(7)]
     for count, each in enumerate(notebook_rules.code_cells(notebook), start=1):
         each.execution_count = count
     assert complaints(notebook, "10_debugging_clinic.ipynb") == set()

@@ -406,7 +406,7 @@ def assert_plain(verdict):
     assert all(map(harmless, lines)) and max(map(len, lines)) < 5000 and repr(verdict) == "\n".join(lines)
 
 
-@pytest.mark.parametrize("check", [check_pool, clinic.check_embedding])
+@pytest.mark.parametrize("check", [check_pool, clinic.check_table])
 def test_a_verdict_quotes_and_does_not_repeat(check):
     """What a learner's function says or gives back is text in the verdict, each hostile text as far as it is quoted."""
     for attempt in (raising("\n".join(HOSTILE.values())), raising(""), strange, "<b>"):

@@ -3,18 +3,11 @@
 `patient(case)` is an encoder with the broken piece of a case in it; `visit` and `fault_matrix` let tests look at them.
 """
 
-from encoder_lib.course.checks.clinic.further import (
-    check_batch_mask,
-    check_context,
-    check_embedding,
-    check_padding,
-    check_padding_row,
-    check_reread,
-    check_split,
-)
-from encoder_lib.course.checks.clinic.introduced import (
+from encoder_lib.course.checks.clinic.cases import (
     check_evaluation,
+    check_padding_row,
     check_positions,
+    check_reread,
     check_stack,
     check_table,
     check_torch_mask,
@@ -31,8 +24,7 @@ from encoder_lib.course.checks.clinic.rounds import (
 from encoder_lib.course.checks.clinic.tested import check_more_padding, check_parity
 
 __all__ = [
-    "SOUND", "check_batch_mask", "check_context", "check_embedding", "check_evaluation", "check_more_padding",
-    "check_padding", "check_padding_row", "check_parity", "check_positions", "check_reread", "check_split",
-    "check_stack", "check_table", "check_torch_mask", "cut_with", "fault_matrix", "notices", "patient", "train",
-    "visit",
+    "SOUND", "check_evaluation", "check_more_padding", "check_padding_row", "check_parity", "check_positions",
+    "check_reread", "check_stack", "check_table", "check_torch_mask", "cut_with", "fault_matrix", "notices", "patient",
+    "train", "visit",
 ]  # fmt: skip

@@ -8,7 +8,6 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
-from encoder_lib.model.attention import masked_softmax
 from encoder_lib.model.encoder import EncoderLayer
 from encoder_lib.model.positional import sinusoidal_table
 
@@ -55,25 +54,6 @@ def positions_with_a_frequency_a_column(length, d_model):
     return torch.where(i % 2 == 0, angle.sin(), angle.cos())
 
 
-def split_by_the_query(query, key, value, n_heads):
-    B, T, D = query.shape
-    heads = [x.reshape(B, T, n_heads, D // n_heads) for x in (query, key, value)]
-    return [x.transpose(1, 2) for x in heads]  # (B, H, T, K) each
-
-
-class AddsTheIds(nn.Module):
-    def __init__(self, vocab_size, d_model):
-        super().__init__()
-        self.token = nn.Embedding(vocab_size, d_model, padding_idx=0)
-        self.register_buffer("table", sinusoidal_table(100, d_model))
-
-    def position(self, x):
-        return x + self.table[: x.shape[1]]
-
-    def forward(self, ids):
-        return self.token(ids) + self.position(ids)  # (B, T, D)
-
-
 class PaddingOverwritten(nn.Module):
     def __init__(self, vocab_size, d_model, padding_idx):
         super().__init__()
@@ -83,24 +63,6 @@ class PaddingOverwritten(nn.Module):
 
     def forward(self, ids):
         return self.table(ids)  # (B, T, D)
-
-
-def attend_to_the_past(query, key, value, mask):
-    past = torch.ones(query.shape[1], key.shape[1], dtype=torch.bool).tril()
-    scores = query @ key.transpose(-2, -1) / query.shape[-1] ** 0.5  # (B, q, k)
-    return masked_softmax(scores, mask & past) @ value  # (B, q, K)
-
-
-def attend_with_a_flat_mask(query, key, value, real):  # real (B, T): True = a word
-    scores = query @ key.transpose(-2, -1) / query.shape[-1] ** 0.5  # (B, q, k)
-    return masked_softmax(scores, real) @ value  # (B, q, K)
-
-
-def encode_without_a_mask(ids, embedding, layers):  # id 0 is padding; its row of the embedding is zero
-    x = embedding(ids)  # (B, T, D)
-    for layer in layers:
-        x = layer(x)  # (B, T, D)
-    return x
 
 
 def block_with_two_streams(x, attend, network, norm1, norm2):

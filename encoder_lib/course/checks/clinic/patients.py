@@ -74,25 +74,6 @@ class Attention(MultiHeadAttention):
         return self.out_proj(self.core(self.q_proj(query), self.k_proj(key), self.v_proj(value), mask))  # (B, q, D)
 
 
-def inject_attention(core: Callable[..., Tensor]) -> Callable[[TransformerEncoder], None]:
-    def inject(model: TransformerEncoder) -> None:
-        for layer in _layers(model):
-            sound, layer.attention = layer.attention, Attention(layer.attention.d_model, core)
-            layer.attention.load_state_dict(sound.state_dict())
-
-    return inject
-
-
-def inject_attend(thing: Callable) -> Patient:
-    """attend(query, key, value, mask)."""
-    return Patient(inject_attention(thing))
-
-
-def inject_attend_real(thing: Callable) -> Patient:
-    """attend(query, key, value, real), real (B, T)."""
-    return Patient(inject_attention(lambda q, k, v, mask: thing(q, k, v, mask[:, 0])))
-
-
 def inject_split(thing: Callable) -> Patient:
     """split(query, key, value, n_heads)."""
 
@@ -102,7 +83,9 @@ def inject_split(thing: Callable) -> Patient:
             heads, _ = attention(query, key, value, mask[:, None])  # (B, H, q, K)
             return heads.transpose(1, 2).flatten(-2)  # (B, q, D)
 
-        inject_attention(core)(model)
+        for layer in _layers(model):
+            sound, layer.attention = layer.attention, Attention(layer.attention.d_model, core)
+            layer.attention.load_state_dict(sound.state_dict())
 
     return Patient(inject, n_heads=2)
 
@@ -162,25 +145,6 @@ def inject_stack(thing: Callable) -> Patient:
     def inject(model: TransformerEncoder) -> None:
         n_layers, d_model, d_ff = _sizes(model)
         model.encoder = thing(n_layers, d_model, model.n_heads, d_ff)
-
-    return Patient(inject)
-
-
-def inject_encode(thing: Callable) -> Patient:
-    """encode(ids, embedding, layers)."""
-
-    def inject(model: TransformerEncoder) -> None:
-        model.__dict__["forward"] = lambda ids: thing(ids, model.embedding, model.encoder.layers)  # of this one alone
-
-    return Patient(inject)
-
-
-def inject_embedding(thing: Callable) -> Patient:
-    """Embedding(vocab_size, d_model): ids -> vectors with their positions."""
-
-    def inject(model: TransformerEncoder) -> None:
-        table = model.embedding.token
-        model.embedding = thing(table.vocab_size, table.d_model)
 
     return Patient(inject)
 

@@ -9,7 +9,7 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
-from encoder_lib import EncoderLayer, attention, from_torch, sinusoidal_table
+from encoder_lib import EncoderLayer, from_torch, sinusoidal_table
 
 
 class Answers(NamedTuple):
@@ -22,15 +22,6 @@ class Answers(NamedTuple):
     mend: dict
     right: dict
     half: dict
-
-
-def sdpa(query, key, value, mask):
-    return F.scaled_dot_product_attention(query, key, value, mask)
-
-
-def weights_by_hand(query, key, value, mask):
-    scores = torch.einsum("bqd,bkd->bqk", query, key) / query.shape[-1] ** 0.5
-    return scores.masked_fill(~mask, torch.finfo(scores.dtype).min).softmax(-1) @ value
 
 
 class TwoLinears(nn.Module):
@@ -58,10 +49,6 @@ class Stacked(nn.Module):
         return x
 
 
-def split_by_chunks(query, key, value, n_heads):
-    return tuple(torch.stack(x.chunk(n_heads, dim=-1), dim=1) for x in (query, key, value))
-
-
 class DrawnThenZeroed(nn.Module):
     def __init__(self, vocab_size, d_model, padding_idx):
         super().__init__()
@@ -73,20 +60,6 @@ class DrawnThenZeroed(nn.Module):
         return self.words(ids)
 
 
-def real_by_loop(query, key, value, real):
-    return torch.stack([attention(query[b], key[b, real[b]], value[b, real[b]])[0] for b in range(len(query))])
-
-
-def encode_one_by_one(ids, embedding, layers):
-    y = torch.zeros(*ids.shape, embedding.token.d_model, dtype=embedding.token.weight.dtype)
-    for b, row in enumerate(ids):
-        x = embedding(row[row != 0][None])
-        for layer in layers:
-            x = layer(x)
-        y[b, : x.shape[1]] = x[0]
-    return y
-
-
 def table_by_pairs(length, d_model):
     angle = torch.arange(length)[:, None] * 10_000 ** (-torch.arange(0, d_model, 2) / d_model)
     return torch.stack([angle.sin(), angle.cos()], dim=-1).flatten(1)
@@ -95,10 +68,7 @@ def table_by_pairs(length, d_model):
 DROPS, RELU = "F.dropout(self.linear1(x).relu(), self.dropout)", "self.linear1(x).relu()"
 TEMPLATE = {"        self.layer = EncoderLayer(d_model, n_heads, d_ff)\n": ""}
 OWN_LAYERS = TEMPLATE | {"deepcopy(self.layer)": "EncoderLayer(d_model, n_heads, d_ff)"}
-CUT = "x.reshape(B, T, n_heads, D // n_heads)"
-SUM, BOTH = "self.token(ids) + self.position(ids)", "self.position(self.token(ids))"
 LAST_ROW = {"xavier_uniform_(weight)": "xavier_uniform_(weight)\n            nn.init.zeros_(weight[padding_idx])"}
-REAL_KEYS = "(ids != 0)[:, None, None]"
 
 CLINIC = {
     "check_evaluation": Answers(
@@ -182,28 +152,6 @@ CLINIC = {
             "sine and cosine swapped": ({"angle.sin(), angle.cos()": "angle.cos(), angle.sin()"}, "At position 0"),
         },
     ),
-    "check_split": Answers(
-        "two queries, three keys: it stopped with RuntimeError at `heads = ",
-        {"reshape(B, T,": "reshape(B, x.shape[1],"},
-        {"chunks": split_by_chunks},
-        {
-            "no transpose": ({CUT: "x.reshape(B, n_heads, x.shape[1], -1)", "x.transpose(1, 2)": "x"},
-                             "a slice of one token"),
-            "value cut to the query": ({"reshape(B, T,": "reshape(B, x.shape[1],", "value)]": "value[:, :T])]"}, ""),
-            "every n-th number": ({CUT: "x.unflatten(-1, (-1, n_heads)).transpose(2, 3)"}, "first half of its numbers"),
-        },
-    ),
-    "check_embedding": Answers(
-        "expected [[[0.5, 1.6]]]\ngot      [[[2.5, 3.6]]]",
-        {SUM: BOTH},
-        {"rows on demand": {SUM: BOTH, "self.table[: x.shape[1]]": "sinusoidal_table(*x.shape[1:], dtype=x.dtype)"}},
-        {
-            "tokens twice": ({SUM: f"self.token(ids) + {BOTH}"}, "twice, or not at all"),
-            "no positions": ({SUM: "self.token(ids)"}, "twice, or not at all"),
-            "ids": ({SUM: f"{BOTH} + ids[..., None]"}, ""),
-            "padding like a word": ({SUM: BOTH, ", padding_idx=0": ""}, "told so"),
-        },
-    ),
     "check_padding_row": Answers(
         "the padding\nexpected [[[0.0, 0.0]]]",
         LAST_ROW,
@@ -214,38 +162,6 @@ CLINIC = {
                 {"xavier_uniform_(weight)": "xavier_uniform_(weight)\n            nn.init.zeros_(weight[0])"},
                 "Which row is the padding's here"),
             "a row that learns": (LAST_ROW | {", padding_idx=padding_idx": ""}, "keeps its gradient at zero"),
-        },
-    ),
-    "check_context": Answers(
-        "expected [[[0.5], [0.5]]]\ngot      [[[0.0], [0.5]]]",
-        {"mask & past": "mask"},
-        {"fused": sdpa, "by hand": weights_by_hand},
-        {
-            "no mask at all": ({"masked_softmax(scores, mask & past)": "scores.softmax(dim=-1)"},
-                               "Does the softmax still get the mask"),
-            "the other triangle": ({".tril()": ".triu()"}, "in each row"),
-            "everything before itself": ({".tril()": ".tril(-1)"}, ""),
-        },
-    ),
-    "check_batch_mask": Answers(
-        "real [[True, True], [True, False]]\nexpected 0.5 at (0, 1, 0), got 0.0\nexpected 0.0 at (1, 0, 0), got 0.5",
-        {"scores, real)": "scores, real[:, None])"},
-        {"sentence by sentence": real_by_loop, "fused": lambda q, k, v, real: sdpa(q, k, v, real.unsqueeze(1))},
-        {
-            "queries hidden": ({"scores, real)": "scores, real[:, :, None])"}, "As a query it may ask"),
-            "transposed": ({"scores, real)": "scores, real.T if len(real) == real.shape[1] else real[:, None])"}, ""),
-            "no mask": ({"masked_softmax(scores, real)": "scores.softmax(dim=-1)"}, "The second token is padding"),
-        },
-    ),
-    "check_padding": Answers(
-        "one padding token: with ids [[3, 0]], the words [3]",
-        {"x = layer(x)": f"x = layer(x, {REAL_KEYS})"},
-        {"one by one": encode_one_by_one},
-        {
-            "first layer alone": ({"x = layer(x)": f"x = layer(x, {REAL_KEYS} if layer is layers[0] else None)"},
-                                  "With one layer it is right"),
-            "padding multiplied by zero": ({"x = layer(x)": "x = layer(x) * (ids != 0)[..., None]"}, ""),
-            "inverted": ({"x = layer(x)": "x = layer(x, (ids == 0)[:, None, None])"}, "nothing may be hidden"),
         },
     ),
     "check_reread": Answers(

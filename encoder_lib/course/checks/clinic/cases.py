@@ -1,4 +1,4 @@
-"""Cases 1 to 5: each is what one of the five tests was made for."""
+"""The check of each case: of 1 to 5, for which the five tests were made, and of the two behind the end."""
 
 from collections.abc import Callable
 from functools import partial
@@ -175,3 +175,67 @@ def check_table(thing: Callable) -> Verdict:
         return sinusoidal_table(length, d_model, dtype=torch.float64)
 
     return examine("Case 5, position_table", thing, reference, cases)
+
+
+def check_padding_row(thing: Callable) -> Verdict:
+    """Words(vocab_size, d_model, padding_idx): Xavier-uniform rows, and a padding row of zeros that stays so."""
+
+    def row(padding_idx: int) -> Callable[[Callable], str]:
+        def look(thing: Callable) -> str:
+            got = run(made(thing, 5, 2, padding_idx), torch.tensor([[padding_idx]]))
+            return difference(f"ids [[{padding_idx}]], the padding", torch.zeros(1, 1, 2), got)
+
+        return look
+
+    def others(thing: Callable) -> str:
+        y = run(made(thing, 50, 10, 0), torch.arange(1, 50)[None])
+        if y.shape != (1, 49, 10):
+            return f"with 49 ids expected shape (1, 49, 10), got {tuple(y.shape)}"
+        largest, bound = y.abs().max().item(), (6 / 60) ** 0.5
+        if 0.9 * bound < largest <= bound and y.abs().amin(dim=(0, 2)).min() > 0:
+            return ""
+        return f"expected every other row drawn from −{bound:.4f} … {bound:.4f}, got numbers up to {largest:.4f}"
+
+    def trained(thing: Callable) -> str:
+        module = made(thing, 5, 2, 1)
+        module(torch.tensor([[1, 2, 1]])).sum().backward()
+        for weight in module.parameters():
+            weight.data -= 0 if weight.grad is None else weight.grad
+        return difference("one step of training, padding", torch.zeros(1, 1, 2), module(torch.tensor([[1]])))
+
+    probes = (
+        Probe("padding 0", row(0)),
+        Probe("padding 3", row(3)),
+        Probe("the other words", others),
+        Probe("after a step of training", trained),
+    )
+    return diagnose("Case 6, Words", thing, probes)
+
+
+def check_reread(thing: Callable) -> Verdict:
+    """block(x, attend, network, norm1, norm2): norm1(x + attend(x)), then norm2(x + network(x))."""
+
+    def numbers_by_hand(thing: Callable) -> str:
+        got = thing(double([[[1]]]), lambda x: 2 * x, lambda x: x * x, lambda x: x / 2, lambda x: -x)
+        given = "x = 1, attention that doubles, a network that squares, norm1 that halves and norm2 that turns the sign"
+        return difference(given, double([[[-3.75]]]), got)
+
+    def real_parts(thing: Callable, n_heads: int, *shape: int) -> str:
+        layer, x = EncoderLayer(shape[-1], n_heads, 7).double(), numbers(*shape)
+        mine = x.clone()
+        got = thing(mine, lambda x: layer.attention(x, x, x), layer.feed_forward, layer.norm1, layer.norm2)
+        if not torch.equal(mine, x):
+            return "the function changed its own input; make a new tensor instead"
+        return difference(f"a layer's own parts and x of shape {shape}", layer(x), got)
+
+    def nothing_added(thing: Callable) -> str:
+        got = thing(double([[[1]]]), torch.zeros_like, torch.zeros_like, lambda x: x + 1, lambda x: 10 * x)
+        return difference("branches that add nothing, x = 1, norm1 + 1 and norm2 · 10", double([[[20]]]), got)
+
+    probes = (
+        Probe("without branches", nothing_added),
+        Probe("one number", numbers_by_hand),
+        Probe("one head", lambda thing: real_parts(thing, 1, 2, 3, 4)),
+        Probe("two heads", lambda thing: real_parts(thing, 2, 1, 5, 6), hint="one head"),
+    )
+    return diagnose("Case 7, block", thing, probes)
