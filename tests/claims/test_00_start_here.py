@@ -45,7 +45,8 @@ def test_the_two_banks_are_alike_by_their_word_a_shore_has_less_than_half(notebo
 
 def test_a_not_moves_the_vector_less_than_other_words_for_the_same_and_about_as_much_as_a_now(notebook):
     negated, now, again = (torch.stack(column) for column in notebook["columns"].values())
-    assert len(negated) == 6 and (negated > again + 0.1).all() and (negated > now).sum() == 3
+    assert len(negated) == 6 and (negated > again + 0.1).all()
+    assert (negated > now + 0.01).sum() == 2 and ((negated - now).abs() < 0.005).sum() == 1
     assert [round(x.item(), 2) for x in (negated.min(), negated.max(), again.min(), again.max())] == [
         0.76, 0.96, 0.57, 0.72
     ]  # fmt: skip
