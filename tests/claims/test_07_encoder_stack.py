@@ -282,3 +282,12 @@ def test_what_one_should_have_found_in_the_explorer():
     assert (plain.size[::8].diff() > 0).all()
     towards_the_loss = [measure.depth_profiles([32], norm_first=n)[32].gradient for n in (False, True)]
     assert [bool(g[24:].mean() > g[:8].mean()) for g in towards_the_loss] == [True, False]
+
+
+@pytest.mark.parametrize(("n_layers", "far"), [(1, 1), (2, 3), (3, 7), (4, 15)])
+def test_layers_that_read_what_others_have_read_could_follow_1_3_7_15_arrows(n_layers, far):
+    arrows = torch.arange(1, 17) % 16  # a ring: the place of a card says how far it is from card 0
+    has = torch.arange(16)
+    for _ in range(n_layers):
+        has = has[arrows[has]]
+    assert has[0] == far

@@ -226,7 +226,7 @@ def test_a_way_is_stepped_and_clicked_without_the_kernel(modules, start):
     parts = (
         "() => [...home.querySelectorAll('.explorer-way, p:not(:empty), .explorer-panel')].map((e) => e.textContent)"
     )
-    assert modules.page.evaluate(parts)[1:3] == ["A way", "one."]
+    assert modules.page.evaluate(parts)[1:3] == ["A wayPlay", "one."]
     assert canvas.get_attribute("aria-label") == "A way. one."
     width = canvas.bounding_box()["width"]
     canvas.click(position={"x": width - 60, "y": 200})
@@ -239,3 +239,17 @@ def test_a_way_is_stepped_and_clicked_without_the_kernel(modules, start):
     assert modules.page.evaluate(painted) == first
     canvas.click(position={"x": 2, "y": 200})  # beside the boxes: the nearest station
     assert modules.page.evaluate("() => model.get('station')") == 1
+
+
+def test_a_way_plays_to_its_end_and_from_there_again_and_can_be_stopped(modules, start):
+    page = modules.page
+    start(walked())
+    page.evaluate("() => model.on('change:station', () => (window.seen ??= []).push(model.get('station')))")
+    page.get_by_role("button", name="Play").press("Enter")
+    page.get_by_role("button", name="Stop").wait_for()
+    page.get_by_role("button", name="Play").wait_for()
+    assert page.evaluate("() => seen") == [2, 3]
+    page.get_by_role("button", name="Play").click()
+    page.get_by_role("button", name="Stop").click()
+    page.wait_for_timeout(1500)
+    assert page.evaluate("() => seen") == [2, 3, 1]

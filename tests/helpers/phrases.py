@@ -16,7 +16,8 @@ PHRASES = {
     ),
     "alone": (r"never part", r"equal vectors stay equal", r"stay together", r"they are the same vector"),
     "banks": (r"0\.8[67]", r"shows in the many", r"rich bank, 0", r"muddy and the rich"),
-    "opposite": (r"0\.89", r"opposite has", r"hardly moves the vector"),
+    "without": (r"4,?980", r"above 0\.99", r"numbers grow from", r"drown all"),
+    "opposite": (r"0\.57", r"opposite has", r"moves? (it|the vector) less", r"not of the same opinion"),
     "alike": (
         r"recipe is (the )?(closer|nearer)",
         r"(closer|nearer) to the recipe",

@@ -76,32 +76,27 @@ def check_merge(attempt: Callable) -> Verdict:
     return diagnose("merge", attempt, [Probe(label, partial(look, given)) for label, given in weights.items()])
 
 
-def check_bump(attempt: Callable) -> Verdict:
-    """bump(centre, width): (w1, b1, w2, b2) of a ReLU network 1 -> n -> 1 that draws a triangular bump of height 1."""
+def check_larger(attempt: Callable) -> Verdict:
+    """larger(): (w1, b1, w2, b2) of a ReLU network 2 -> n -> 1 that gives the larger of its two numbers."""
+    pairs = {
+        "both above zero": [(1.0, 2.0), (5.0, 3.0), (2.0, 2.0)],
+        "one below zero": [(-1.0, 2.0), (3.0, -4.0), (-2.0, 0.0)],
+        "both below zero": [(-1.0, -2.0), (-5.0, -3.0), (-0.5, -0.5)],
+        "large ones": [(-400.0, -401.0), (300.0, -1.0), (250.0, 251.0)],
+    }
 
-    def at(*places: float) -> Tensor:
-        return torch.tensor(places, dtype=torch.float64)[:, None]
-
-    cases = [
-        Case("the top and the two feet", (0.0, 1.0, at(-1, 0, 1))),
-        Case("both flanks", (0.0, 1.0, at(-0.5, -0.25, 0.75))),
-        Case("flat outside", (0.0, 1.0, at(-9, -2, 2, 9))),
-        Case("another centre", (3.0, 1.0, at(0, 2, 2.5, 3, 3.5, 5))),
-        Case("a wide one", (0.0, 4.0, at(-5, -4, -3, 0, 2, 4, 7))),
-        Case("a narrow one left of zero", (-2.0, 0.25, at(-3, -2.25, -2.1, -2, -1.8, 0))),
-    ]
-
-    def drawn(centre: float, width: float, x: Tensor) -> Tensor:
-        """What the network with the learner's weights puts out at x (P, 1)."""
-        got = _tensors(written(attempt(centre, width), attempt), "w1, b1, w2, b2")
+    def drawn(x: Tensor) -> Tensor:
+        """What the network with the learner's weights puts out at x (P, 2)."""
+        got = _tensors(written(attempt(), attempt), "w1, b1, w2, b2")
         n = len(got[1]) if got[1].ndim else 0
-        if [tuple(part.shape) for part in got] != [(n, 1), (n,), (1, n), (1,)]:
+        if [tuple(part.shape) for part in got] != [(n, 2), (n,), (1, n), (1,)]:
             shapes = ", ".join(str(tuple(part.shape)) for part in got)
-            raise Told(f"expected shapes (n, 1), (n,), (1, n), (1,), got {shapes}")
+            raise Told(f"expected shapes (n, 2), (n,), (1, n), (1,), got {shapes}")
         w1, b1, w2, b2 = (part.to(x.dtype) for part in got)
         return torch.relu(x @ w1.T + b1) @ w2.T + b2
 
-    def reference(centre: float, width: float, x: Tensor) -> Tensor:
-        return (1 - (x - centre).abs() / width).clamp(min=0)
+    def reference(x: Tensor) -> Tensor:
+        return x.amax(dim=-1, keepdim=True)
 
-    return examine("bump", drawn if callable(attempt) else attempt, reference, cases)
+    cases = [Case(label, (torch.tensor(pair, dtype=torch.float64),)) for label, pair in pairs.items()]
+    return examine("larger", drawn if callable(attempt) else attempt, reference, cases)

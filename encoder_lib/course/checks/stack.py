@@ -10,7 +10,7 @@ from torch import Tensor, nn
 
 from encoder_lib.course.checks.modules import encoder_layers, in_a_row, made, unreached
 from encoder_lib.course.checks.verdict import Case, Probe, Verdict, diagnose, difference, examine, numbers, written
-from encoder_lib.course.lab.measure import layer_flops, token_similarity
+from encoder_lib.course.lab.measure import token_similarity
 
 WIDTH, HEADS, HIDDEN = 4, 2, 6  # of the stacks that are tried
 
@@ -42,19 +42,25 @@ def check_token_similarity(attempt: Callable) -> Verdict:
     return examine("alike", attempt, token_similarity, cases)
 
 
-def check_flops(attempt: Callable) -> Verdict:
-    """flops(tokens, d_model, d_ff): what the matrix products of one layer cost, two operations a multiply-add."""
+def check_reach(attempt: Callable) -> Verdict:
+    """reach(arrows, n_layers): whose letter and arrow each card has, if in each layer it goes where its own points."""
+    ring = torch.tensor([1, 2, 3, 4, 5, 6, 7, 8, 0])
     cases = [
-        Case("one token, all sizes 1", (1, 1, 1)),
-        Case("three tokens", (3, 1, 1)),
-        Case("wider tokens", (3, 2, 1)),
-        Case("a wider feed-forward", (3, 2, 5)),
+        Case("no layer", (ring[:3] % 3, 0)),
+        Case("one layer", (ring, 1)),
+        Case("two layers", (ring, 2)),
+        Case("three layers", (ring, 3)),
+        Case("arrows that meet", (torch.tensor([3, 0, 1, 4, 4, 2]), 2)),
+        Case("four layers", (torch.tensor([6, 3, 0, 5, 1, 7, 2, 4]), 4)),
     ]
 
-    def reference(tokens: int, d_model: int, d_ff: int) -> Tensor:
-        return torch.tensor(sum(layer_flops(tokens, d_model, d_ff)))
+    def reference(arrows: Tensor, n_layers: int) -> Tensor:
+        has = torch.arange(len(arrows))
+        for _ in range(n_layers):
+            has = has[arrows[has]]
+        return has
 
-    return examine("flops", attempt, reference, cases)
+    return examine("reach", attempt, reference, cases)
 
 
 def check_encoder(attempt: Callable) -> Verdict:

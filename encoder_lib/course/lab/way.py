@@ -1,11 +1,14 @@
 """The way of a word through a published encoder, station by station, and how alike it is in two sentences there."""
 
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 import torch
 import torch.nn.functional as F
-from torch import Tensor
+from torch import Tensor, nn
 
+from encoder_lib import expect
 from encoder_lib.pretrained import SentenceEncoder
 from encoder_lib.trace import trace
 
@@ -57,17 +60,48 @@ class Visit:
 
 
 @torch.no_grad()
-def visit(model: SentenceEncoder, sentence: str, word: str, *, alone: bool = False) -> Visit:
-    """Send a sentence through the encoder, and follow the first token `word`; `alone` forbids all looks at others.
+def visit(
+    model: SentenceEncoder, sentence: str, word: str, *, alone: bool = False, may_look: Tensor | None = None
+) -> Visit:
+    """Send a sentence through the encoder, and follow the first token `word`.
 
+    may_look: the mask (T, T), True = may look; `alone` forbids all looks at others.
     Raises ValueError for a word that is no token of the sentence.
     """
     ids, tokens = model.ids(sentence), model.tokens(sentence)
-    mask = torch.eye(len(tokens), dtype=torch.bool).to(ids.device) if alone else None  # (T, T)
+    mask = torch.eye(len(tokens), dtype=torch.bool) if alone else may_look
     with trace(model.encoder) as t:
-        model.encoder(ids, mask)
+        model.encoder(ids, mask if mask is None else mask.to(ids.device))
     outputs = {name: x.cpu() for name, x in t.items()}
     return Visit(tokens, tokens.index(word), outputs, stations(len(model.encoder.encoder.layers)))
+
+
+@contextmanager
+def without(model: SentenceEncoder, part: str) -> Iterator[None]:
+    """Take a part out of the encoder, of all layers, for as long as a `with` block lasts.
+
+    "position" is not added; "feed-forward" adds 0; without "+" a sum x + f(x) is f(x); "norm" gives on what it is
+    given, in the layers. Raises ValueError for another part.
+    """
+    inside = dict(model.encoder.named_modules())
+
+    def ending(*names: str) -> list[nn.Module]:
+        return [module for name, module in inside.items() if name.startswith("encoder.layers") and name.endswith(names)]
+
+    parts: dict[str, tuple[list[nn.Module], Callable[[Tensor, Tensor], Tensor]]] = {
+        "position": ([inside["embedding.position"]], lambda x, out: x),
+        "feed-forward": (ending("feed_forward"), lambda x, out: 0 * out),
+        "+": (ending("attention", "feed_forward"), lambda x, out: out - x),
+        "norm": (ending("norm1", "norm2"), lambda x, out: x),
+    }
+    expect.choice("part", part, parts)
+    modules, instead = parts[part]
+    hooks = [module.register_forward_hook(lambda _, given, out: instead(given[0], out)) for module in modules]
+    try:
+        yield
+    finally:
+        for hook in hooks:
+            hook.remove()
 
 
 def along(first: Visit, second: Visit) -> dict[str, float]:

@@ -48,3 +48,41 @@ def test_two_equal_sentences_are_equal_all_along():
 def test_a_word_that_is_no_token_cannot_be_visited():
     with pytest.raises(ValueError, match="money"):
         way.visit(minilm(), PAIR[0], "money")
+
+
+def test_a_mask_says_who_may_look():
+    eye = torch.eye(8, dtype=torch.bool)
+    alone, masked = way.visit(minilm(), PAIR[0], "bank", alone=True), way.visit(minilm(), PAIR[0], "bank", may_look=eye)
+    assert all(torch.equal(alone.at(s), masked.at(s)) for s in alone.stations)
+
+
+def by_hand(part, ids):
+    """The encoder's last vectors, computed without a part."""
+    model = minilm().encoder
+    x = model.embedding.token(ids)
+    x = model.embedding.norm(x if part == "position" else model.embedding.position(x))
+    for layer in model.encoder.layers:
+        for f, norm in ((layer.attention, layer.norm1), (layer.feed_forward, layer.norm2)):
+            added = f(x, x, x) if f is layer.attention else f(x) * (part != "feed-forward")
+            total = added if part == "+" else x + added
+            x = total if part == "norm" else norm(total)
+    return x
+
+
+@pytest.mark.parametrize("part", ["position", "feed-forward", "+", "norm"])
+@torch.no_grad()
+def test_a_part_is_out_for_as_long_as_the_block_lasts(part):
+    ids = minilm().ids(PAIR[0])
+    whole, expected = minilm().encoder(ids), by_hand(part, ids)
+    with pytest.raises(KeyError), way.without(minilm(), part):
+        torch.testing.assert_close(minilm().encoder(ids), expected, atol=1e-3, rtol=1e-3)
+        raise KeyError  # the part is back whatever happens in the block
+    assert torch.equal(minilm().encoder(ids), whole)
+
+
+def test_what_is_no_part_cannot_be_taken_out():
+    with (
+        pytest.raises(ValueError, match="part: expected one of 'position', 'feed-forward'"),
+        way.without(minilm(), "x"),
+    ):
+        pass

@@ -13,17 +13,9 @@ def _in_place(x, w1, b1, w2, b2):
     return relu(x @ w1.T + b1) @ w2.T + b2
 
 
-def _bump(centre, width, slopes=(1, -2, 1), feet=(-1, 0, 1), constant=0.0, sign=1.0):
-    places = torch.tensor([centre + width * foot for foot in feet])
-    w1 = sign * torch.ones(len(feet), 1)
-    return w1, -sign * places, torch.tensor([slopes]) / width, torch.tensor([constant])
-
-
-def _steep(centre, width):
-    """The slopes in the first weights, their signs in the last."""
-    w1 = torch.tensor([[1.0], [2.0], [1.0]]) / width
-    b1 = -w1[:, 0] * torch.tensor([centre - width, centre, centre + width])
-    return w1, b1, torch.tensor([[1.0, -1.0, 1.0]]), torch.zeros(1)
+def _larger(reads=((1, -1), (0, 1), (0, -1)), writes=(1, 1, -1), constant=0.0):
+    w1 = torch.tensor(reads, dtype=torch.float32)
+    return w1, torch.zeros(len(w1)), torch.tensor([writes], dtype=torch.float32), torch.tensor([constant])
 
 
 ANSWERS = {
@@ -69,21 +61,26 @@ ANSWERS = {
             "one matrix": lambda w1, b1, w2, b2: torch.cat([w2 @ w1, (w2 @ b1 + b2)[:, None]], dim=1),
         },
     ),
-    checks.check_bump: (
+    checks.check_larger: (
         {
-            "three units": _bump,
-            "opening to the left": lambda c, w: _bump(c, w, sign=-1.0),
-            "steep units": _steep,
+            "the second, and what the first has more": _larger,
+            "the first, and what the second has more": lambda: _larger(((-1, 1), (1, 0), (-1, 0))),
+            "half of sum and distance": lambda: _larger(((1, 1), (-1, -1), (1, -1), (-1, 1)), (0.5, -0.5, 0.5, 0.5)),
         },
         {
-            "two units": lambda c, w: _bump(c, w, slopes=(1, -2), feet=(-1, 0)),
-            "flat on the right at the top": lambda c, w: _bump(c, w, slopes=(1, -1), feet=(-1, 0)),
-            "upside down": lambda c, w: _bump(c, w, slopes=(-1, 2, -1)),
-            "width forgotten": lambda c, w: _bump(c, w, slopes=(w, -2 * w, w)),
-            "as wide as the width in all": lambda c, w: _bump(c, w / 2),
-            "centre forgotten": lambda c, w: _bump(0.0, w),
-            "weights as rows": lambda c, w: tuple(part.T if part.ndim == 2 else part for part in _bump(c, w)),
-            "numbers, not tensors": lambda c, w: tuple(part.tolist() for part in _bump(c, w)),
+            "right above zero only": lambda: _larger(((1, -1), (0, 1)), (1, 1)),
+            "the smaller": lambda: _larger(((-1, 1), (0, 1), (0, -1)), (-1, 1, -1)),
+            "the sum": lambda: _larger(((1, 1), (-1, -1)), (1, -1)),
+            "the mean": lambda: _larger(((1, 1), (-1, -1)), (0.5, -0.5)),
+            "the distance": lambda: _larger(((1, -1), (-1, 1)), (1, 1)),
+            "the second": lambda: _larger(((0, 1), (0, -1)), (1, -1)),
+            "the wrong difference": lambda: _larger(((-1, 1), (0, 1), (0, -1))),
+            "a constant too many": lambda: _larger(constant=1.0),
+            "a large constant for what is below zero": lambda: (
+                torch.tensor([[1.0, -1], [0, 1]]), torch.tensor([0.0, 100]), torch.ones(1, 2), torch.tensor([-100.0]),
+            ),
+            "weights as rows": lambda: tuple(part.T if part.ndim == 2 else part for part in _larger()),
+            "numbers, not tensors": lambda: tuple(part.tolist() for part in _larger()),
         },
     ),
 }  # fmt: skip

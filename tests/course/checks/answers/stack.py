@@ -38,9 +38,19 @@ def _pairs_without_diagonal(products):
     return (products.sum((1, 2)) - products.diagonal(dim1=1, dim2=2).sum(-1)) / (length * (length - 1))
 
 
-def _flops_by_products(t, d, f):
-    products = [(t, d, d)] * 4 + [(t, d, f), (t, f, d), (t, d, t), (t, t, d)]
-    return sum(2 * m * k * n for m, k, n in products)
+def _reach(arrows, n_layers, step=lambda has, arrows: has[arrows[has]]):
+    has = torch.arange(len(arrows))
+    for _ in range(n_layers):
+        has = step(has, arrows)
+    return has
+
+
+def _one_after_the_other(arrows, n_layers):
+    has = torch.arange(len(arrows))
+    for _ in range(n_layers):
+        for card in range(len(arrows)):
+            has[card] = has[arrows[has[card]]]  # of what others have taken in this very layer
+    return has
 
 
 class Stacked(nn.Module):
@@ -121,21 +131,25 @@ ANSWERS = {
             "one number for the batch": lambda x: _off_diagonal(x).mean(),
         },
     ),
-    checks.check_flops: (
+    checks.check_reach: (
         {
-            "formula": lambda t, d, f: 2 * t * (4 * d * d + 2 * d * f) + 4 * t * t * d,
-            "product by product": _flops_by_products,
-            "as a float": lambda t, d, f: float(_flops_by_products(t, d, f)),
+            "by what they have": _reach,
+            "arrow by arrow": lambda arrows, n: _reach(arrows, 2**n - 1, lambda has, arrows: arrows[has]),
+            "card by card": lambda arrows, n: _reach(
+                arrows, n, lambda has, arrows: torch.stack([has[arrows[card]] for card in has])
+            ),
         },
         {
-            "multiply-adds counted once": lambda t, d, f: _flops_by_products(t, d, f) // 2,
-            "linear maps alone": lambda t, d, f: 2 * t * (4 * d * d + 2 * d * f),
-            "attention alone": lambda t, d, f: 4 * t * t * d,
-            "scores without the weighted mean": lambda t, d, f: 2 * t * (4 * d * d + 2 * d * f) + 2 * t * t * d,
-            "three maps in attention": lambda t, d, f: 2 * t * (3 * d * d + 2 * d * f) + 4 * t * t * d,
-            "one matrix in the feed-forward": lambda t, d, f: 2 * t * (4 * d * d + d * f) + 4 * t * t * d,
-            "the cost of one token": lambda t, d, f: _flops_by_products(t, d, f) / t,
-            "attention without the width": lambda t, d, f: 2 * t * (4 * d * d + 2 * d * f) + 4 * t * t,
+            "an arrow a layer": lambda arrows, n: _reach(arrows, n, lambda has, arrows: arrows[has]),
+            "of one's own arrow": lambda arrows, n: _reach(arrows, n, lambda has, arrows: has[arrows]),
+            "two arrows a layer": lambda arrows, n: _reach(arrows, n, lambda has, arrows: arrows[arrows[has]]),
+            "without a look": lambda arrows, n: _reach(arrows, n, lambda has, arrows: has[has]),
+            "twice as far": lambda arrows, n: _reach(arrows, 2**n, lambda has, arrows: arrows[has]),
+            "two more a layer": lambda arrows, n: _reach(arrows, max(0, 2 * n - 1), lambda has, arrows: arrows[has]),
+            "a layer too many": lambda arrows, n: _reach(arrows, n + 1),
+            "one after the other": _one_after_the_other,
+            "how many arrows": lambda arrows, n: 2**n - 1,
+            "card 0 alone": lambda arrows, n: _reach(arrows, n)[0],
         },
     ),
 }  # fmt: skip

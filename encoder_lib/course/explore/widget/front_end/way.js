@@ -11,6 +11,7 @@ const BOXES = ABOVE + CURVE + 16; // where they begin
 const BOX = 84; // height of one, in which its name stands upright
 const HEIGHT = BOXES + BOX + 20; // with the names of layers below
 const GREY = [127, 127, 127];
+const PACE = 1200; // milliseconds at a station, when it plays
 /** @type {Record<string, number[]>} */
 const COLOURS = {
   table: [0, 114, 178],
@@ -23,6 +24,7 @@ export class Way {
   frame = 0;
   width = 0;
   step = 0; // the width of a station
+  playing = 0; // the timer, while it walks by itself
   /** @type {Style | null} */
   style = null;
 
@@ -35,7 +37,10 @@ export class Way {
     this.caption = element("figcaption");
     this.canvas = element("canvas", { class: "explorer-picture", role: "img" });
     this.pen = penOf(this.canvas);
-    this.figure = element("figure", { class: "explorer-panel explorer-way" }, this.caption, this.canvas);
+    this.button = element("button", { type: "button" }, "Play");
+    this.figure = element("figure", { class: "explorer-panel explorer-way" }, this.caption, this.canvas, this.button);
+    this.go = go;
+    this.button.addEventListener("click", () => (this.playing ? this.stop() : this.play()));
     this.canvas.addEventListener("click", ({ offsetX }) => go(Math.floor((offsetX - LEFT) / this.step)));
   }
 
@@ -48,6 +53,23 @@ export class Way {
     this.frame = frame;
     say(this.caption, spec.title);
     this.paint();
+  }
+
+  /** Walk on, a station after the other; from the last one, begin again. */
+  play() {
+    const last = () => this.frame === this.spec.stations.length - 1;
+    this.go(last() ? 0 : this.frame + 1);
+    this.playing = setInterval(() => {
+      if (last() || !this.figure.isConnected) this.stop();
+      else this.go(this.frame + 1);
+    }, PACE);
+    say(this.button, "Stop");
+  }
+
+  stop() {
+    clearInterval(this.playing);
+    this.playing = 0;
+    say(this.button, "Play");
   }
 
   /**
