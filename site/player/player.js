@@ -1,5 +1,6 @@
 // The live parts of a page: explorers when they come into view, and questions, drawn by their own front end.
 
+import { computedModel } from "./computed.js";
 import { element } from "./dom.js";
 import explorer from "./explorer.js";
 import { NOTE, offer } from "./live.js";
@@ -9,6 +10,7 @@ import { AskedModel } from "./question.js";
 import { fetchRecording } from "./recording.js";
 import { showStops } from "./stops.js";
 
+const AROUND = 50; // pixels of an explorer beside its pictures
 const NEAR = "400px"; // how far below the window an explorer is fetched
 
 /** @type {Record<string, number>} */
@@ -25,6 +27,11 @@ function head(model, heading = 0) {
 /** @param {HTMLElement} place */
 async function play(place) {
   const recording = await fetchRecording(place.dataset.recording ?? "");
+  if (recording.header.computed) {
+    draw(await computedModel(recording.header, () => place.clientWidth - AROUND), place);
+    place.dataset.playing = "";
+    return;
+  }
   const model = new RecordedModel(recording);
   await model.go(0);
   const root = draw(model, place);

@@ -33,6 +33,9 @@ interface Header {
   pictures: PicturePlace[];
   /** The controls as they are with a kernel, of an explorer that MiniLM can bring alive; else null. */
   live: ControlSpec[] | null;
+  /** The module and function that compute the explorer, or "", and what it was made with. */
+  computed: string;
+  given: Record<string, unknown>;
 }
 
 /** A file of the recorder, unpacked: the header, the codes of all arrays, and the pictures as they came. */

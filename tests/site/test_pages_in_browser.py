@@ -138,7 +138,10 @@ def test_a_step_of_a_key_leads_to_the_next_stop(pages):
         slider.press("Home")
         numbers = [output.text_content()]
         for key in ("ArrowRight", "ArrowLeft"):
-            slider.press(key)
+            for _ in range(20):  # presses: the whole numbers of a logarithmic slider are wide at its lower end
+                slider.press(key)
+                if output.text_content() != numbers[-1]:
+                    break
             numbers.append(output.text_content())
         if numbers[0] == numbers[1] or numbers[0] != numbers[2]:
             found.append((slider.get_attribute("data-control"), numbers))

@@ -2,6 +2,7 @@
 
 import io
 import json
+import random
 import struct
 from base64 import b64decode
 
@@ -22,6 +23,13 @@ from encoder_lib.course.explore import Checkbox, Explorer, Heatmap, Range, Selec
 from encoder_lib.course.explore.widget import front_end
 
 NAMES = {"atlas": "heads atlas=True", "attend without masks": "attend masks=False"}  # of EXPLORERS among the plans
+TYPED = (
+    "the dog bites the man",
+    "",
+    "one",
+    "你好 Straße antidisestablishmentarianism A b c d e f g h i j",
+    "strasse a",
+)
 FRAMED = {"similarity", "training_maps"}  # which are recorded as they are, whatever is in them
 
 
@@ -128,6 +136,52 @@ def test_a_picture_does_not_wait_until_the_browser_is_idle(player):
     assert page.evaluate(BUSY, "busy.recording") < 500
 
 
+COMPUTED = {name: plan for name, plan in PLANS.items() if plan.computed}
+COMPUTE = """async ([name, states]) => {
+  const { fetchRecording } = await import('./recording.js'), { computedModel } = await import('./computed.js');
+  const model = await computedModel((await fetchRecording(name)).header, () => 700);
+  return states.map((values) => {
+    for (const [control, value] of Object.entries(values)) model.set(control, value);
+    const data = model.get('_data'), numbers = data ? [...new Float32Array(data.buffer)] : [];
+    return {
+      words: model.get('_descriptions'), panels: model.get('_panels'), limits: model.get('_limits'),
+      numbers: numbers.map((n) => (Number.isNaN(n) ? null : n)), tokens: model.get('_tokens'),
+    };
+  });
+}"""
+
+
+def some_states(explorer, count):
+    """The values at the start, and some drawn at random from all that the controls take."""
+    draw = random.Random(0)
+
+    def value(control):
+        if not isinstance(control, Range):
+            return draw.choice(getattr(control, "options", TYPED if isinstance(control, Text) else (False, True)))
+        low, high, share = control.min, control.max, draw.random()
+        return control.check(low * (high / low) ** share if control.log else low + (high - low) * share)
+
+    others = [{name: value(control) for name, control in explorer._by_name.items()} for _ in range(count)]
+    return [explorer.values, *others]
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize("name", COMPUTED)
+def test_what_the_page_computes_is_what_python_computes(player, name):
+    """Word for word, and each number of a heatmap to a millionth, wherever the controls stand."""
+    explorer, (page, folder) = EXPLORERS[{plan: made for made, plan in NAMES.items()}.get(name, name)](), player
+    (folder / f"{name}.recording").write_bytes(record(explorer, COMPUTED[name]))
+    states = some_states(explorer, 10)
+    for values, shown in zip(states, page.evaluate(COMPUTE, [f"{name}.recording", states]), strict=True):
+        explorer.set(**values)
+        assert shown["words"] == explorer._descriptions, values
+        if explorer._view:
+            assert shown["panels"] == json.loads(json.dumps(explorer._panels)) and shown["tokens"] == explorer._tokens
+            np.testing.assert_allclose(shown["limits"], explorer._limits)
+            expected = np.frombuffer(explorer._data, np.float32)
+            np.testing.assert_allclose(np.array(shown["numbers"], np.float32), expected, rtol=1e-5, atol=1e-6)
+
+
 def test_every_explorer_of_a_notebook_has_a_plan():
     """And no plan is for an explorer that no notebook has."""
     cells = [cell for path in NOTEBOOKS for cell in nbformat.read(path, as_version=4).cells]
@@ -159,7 +213,7 @@ def test_a_plan_names_controls_and_values_that_are_there():
         explorer, plan = make(), PLANS[NAMES.get(name, name)]
         named = {*plan.stops, *(control for group in plan.together for control in group)}
         assert named <= {*explorer._by_name} or name in FRAMED, name
-        for control in explorer._by_name.values():
+        for control in explorer._by_name.values() if not plan.computed else ():
             stops = stops_of(control, plan) if control.name != explorer._frames else [control.value]
             assert control.value in stops and len(set(stops)) == len(stops), (name, control.name)
             if isinstance(control, Range) and control.name != explorer._frames:
