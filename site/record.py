@@ -109,7 +109,8 @@ def record(explorer: Explorer, plan: Plan) -> bytes:
         "states": states,
         "arrays": index,
         "pictures": refs,
-        "live": [control.wire() for control in explorer._by_name.values()] if plan.live else None,
+        "live": plan.live,
+        "typed": [control.wire() for control in explorer._by_name.values()] if plan.live else [],
         "computed": plan.computed,
         "given": {name: inspect.getclosurevars(explorer._show).nonlocals[name] for name in plan.given},
     }

@@ -17,9 +17,9 @@ class Plan:
     starts: values of several controls that belong together, from each of which the groups are recorded.
     levels: into how many steps, above and below 0, the numbers of the heatmaps are cut.
     shades: how many shades of red, green and blue the pictures keep.
-    live: whether MiniLM can read in the browser what is typed there.
-    computed: the function of the player, in the module of its name, that computes the explorer; then no state is
-        recorded, but what the explorer was made with: `given`, the names in its function.
+    live: what of the player shows it when MiniLM reads in the browser what is typed there.
+    computed: the function of the player, in the module of its name, that computes it; then no other state is recorded.
+    given: what those two have to know of what the explorer was made with: names in its function.
     """
 
     stops: dict[str, tuple] = field(default_factory=dict)
@@ -27,7 +27,7 @@ class Plan:
     starts: tuple[dict, ...] = NONE
     levels: int = 32767
     shades: int = 12
-    live: bool = False
+    live: str = ""
     computed: str = ""
     given: tuple[str, ...] = ()
 
@@ -71,12 +71,12 @@ PLANS = {
         (("width", "activation", "curve"), ("width", "unit")),
     ),
     "head_slices": Plan({}, (("n_heads", "head"),)),
-    "heads": Plan({"sentence": SENTENCES}, (("sentence", "layer"),), live=True),
-    "heads atlas=True": Plan({"sentence": SENTENCES[:4]}, (("sentence", "layer"),), live=True),
+    "heads": Plan({"sentence": SENTENCES}, (("sentence", "layer"),), live="heads"),
+    "heads atlas=True": Plan({"sentence": SENTENCES[:4]}, (("sentence", "layer"),), live="heads"),
     "look_up": Plan({}, (("first", "second", "third"),)),
     "normalise": Plan(computed="normalise"),
     "positional": Plan(computed="positional"),
     "similarity": Plan(),
-    "walk": Plan(starts=tuple({"first": a, "second": b} for a, b in PAIRS)),
+    "walk": Plan(starts=tuple({"first": a, "second": b} for a, b in PAIRS), live="walk", given=("word",)),
     "training_maps": Plan({}, (("sequence", "layer", "head"),), levels=4095),
 }

@@ -1,7 +1,7 @@
 // The model of an explorer that is computed on this page: whatever a control is moved to, its picture follows at once.
 
 import { startOf } from "./model.js";
-import { Traits } from "./traits.js";
+import { packed, Traits } from "./traits.js";
 
 /**
  * @typedef {{ _panels?: PanelSpec[], _data?: ArrayLike<number>[], _picture?: string, [name: string]: unknown }} Shown
@@ -44,7 +44,7 @@ class ComputedModel extends Traits {
 
   follow() {
     const { _data, _picture, ...shown } = this.compute();
-    if (_data) shown._data = new DataView(Float32Array.from(_data.flatMap((row) => Array.from(row))).buffer);
+    if (_data) shown._data = packed(_data);
     if (_picture) shown._picture = new DataView(new TextEncoder().encode(_picture).buffer);
     this.change(shown);
   }

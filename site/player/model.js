@@ -47,7 +47,10 @@ export class RecordedModel extends Traits {
       return;
     }
     const slides = header.controls.some((control) => control.name === name && control.kind === "range");
+    const before = { ...this.values };
     this.go(nearestState(header, this.state, { name, value, heading: slides ? this.heading : 0 }));
+    const moved = header.controls.filter((other) => other.name !== name && this.get(other.name) !== before[other.name]);
+    this.change({ _moved: moved.map(({ label }) => `“${label}”`).join(" and ") });
   }
 
   /**

@@ -1,7 +1,7 @@
 // The live parts of a page: explorers when they come into view, and questions, drawn by their own front end.
 
 import { computedModel } from "./computed.js";
-import { element } from "./dom.js";
+import { element, say } from "./dom.js";
 import explorer from "./explorer.js";
 import { NOTE, offer } from "./live.js";
 import { RecordedModel } from "./model.js";
@@ -39,8 +39,11 @@ async function play(place) {
   root.addEventListener("pointerdown", () => head(model, 0), true);
   const { controls, live } = recording.header;
   for (const control of controls) showStops(root, control);
-  if (live) root.querySelector(".explorer-controls")?.after(offer(model, (typed) => goLive(typed, place)));
-  else if (controls.some(({ stops }) => stops)) place.append(needsKernel(JSON.parse(place.dataset.live ?? "{}")));
+  const beside = root.querySelector(".explorer-controls");
+  beside?.after(movedAlong(model));
+  if (live) beside?.after(offer(model, (typed) => goLive(typed, place)));
+  else if (controls.some(({ stops }) => stops))
+    place.append(needsKernel(controls, JSON.parse(place.dataset.live ?? "{}")));
   place.dataset.playing = "";
 }
 
@@ -58,7 +61,7 @@ function draw(model, place) {
 
 /**
  * The explorer with a field in which the reader types.
- * @param {import("./live.js").LiveHeads} model
+ * @param {import("./live.js").LiveModel} model
  * @param {HTMLElement} place
  */
 function goLive(model, place) {
@@ -68,14 +71,31 @@ function goLive(model, place) {
 }
 
 /**
- * What was recorded is not all: where the rest is.
+ * Which controls had to follow the one that was moved.
+ * @param {RecordedModel} model
+ */
+function movedAlong(model) {
+  const words = element("p", { class: "recorded-note", role: "status" });
+  model.on("change:_moved", () => {
+    const moved = model.get("_moved");
+    say(words, moved && `Not all is recorded together: ${moved} moved along.`);
+  });
+  return words;
+}
+
+/**
+ * What was recorded, and where the rest is.
+ * @param {RecordedControl[]} controls
  * @param {Record<string, string>} links
  */
-function needsKernel(links) {
-  const [first, ...others] = Object.entries(links).map(([name, href]) => element("a", { href }, name));
-  const ways = others.reduce((all, link) => all.concat(" or ", link), /** @type {(Node | string)[]} */ ([first]));
-  const words = "This explorer plays back what was recorded. For every sentence and every value, run it on ";
-  return element("p", { class: "recorded-note" }, words, ...ways, ".");
+function needsKernel(controls, links) {
+  const values = controls.filter(({ stops }) => stops).map(({ label, stops }) => `${label} ${stops?.join(", ")}`);
+  const words = `This explorer plays back what was recorded: ${values.join("; ")}. For every value, run `;
+  const ways = Object.entries(links).flatMap(([name, href], i) => [
+    i ? " or " : "it on ",
+    element("a", { href }, name),
+  ]);
+  return element("p", { class: "recorded-note" }, words, ...(ways.length ? ways : ["the notebook"]), ".");
 }
 
 /** @param {HTMLElement} place */
