@@ -28,6 +28,7 @@ export function showFigure(model, listen, { pictures, describe }) {
     URL.revokeObjectURL(picture.src);
     shown = turn;
     picture.src = url;
+    picture.style.setProperty("--natural", `${next.naturalWidth}px`);
   };
   listen("change:_picture", load);
   listen("change:_descriptions", describe);
