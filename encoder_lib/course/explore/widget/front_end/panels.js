@@ -76,7 +76,10 @@ export function showPanels(model, listen, { above, pictures, readout, frame, des
   /** @param {Matrix[]} matrices */
   const showTokens = (matrices) => {
     const spec = model.get("_tokens");
-    if (spec.panel === undefined) return null;
+    if (spec.panel === undefined) {
+      tokens?.root.remove();
+      return null;
+    }
     const matrix = matrices[spec.panel];
     const shown = tokens ?? new Tokens(spec, matrix, showWord);
     if (tokens) shown.show(spec, matrix);
