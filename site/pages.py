@@ -18,7 +18,8 @@ from address import ROOT, binder, colab, live, source
 from asked import ask
 from bs4 import BeautifulSoup
 from PIL import Image
-from record_all import EXPLORER
+from record_all import EXPLORER, plan_name
+from recordings import HEIGHTS
 from reference import write_reference
 
 TEXTS = ("CONTRIBUTING.md", "tests/benchmarks/RESULTS.md", "binder/README.md")  # beside the README and the notebooks
@@ -142,7 +143,8 @@ def _prepare(notebook: nbformat.NotebookNode, stem: str, static: Path) -> None:
         if EXPLORER.search(cell.source):
             explorers += 1
             stored = _stored(cell, stem, "<img")
-            stored.data = {"text/html": _recorded(stored.data["text/html"], stem, explorers, static)}
+            place = f"{stem}-{explorers}", HEIGHTS[plan_name(cell.source)]
+            stored.data = {"text/html": _recorded(stored.data["text/html"], stem, *place, static)}
         elif question := QUESTION.search(cell.source):
             stored = _stored(cell, stem, "<details")
             stored.data = {"text/html": _asked(stored.data["text/html"], stem, question[1], static)}
@@ -208,14 +210,14 @@ def _stored(cell: nbformat.NotebookNode, stem: str, part: str) -> nbformat.Noteb
     return found[0]
 
 
-def _recorded(picture: str, stem: str, number: int, static: Path) -> str:
-    """The place of an explorer, which holds its stored picture until the recording is there."""
+def _recorded(picture: str, stem: str, name: str, heights: tuple[int, int], static: Path) -> str:
+    """The place of an explorer, as high as it will be, which holds its stored picture until the recording is there."""
     links = html.escape(
         json.dumps({"Binder": binder(f"notebooks/{stem}.ipynb"), "Colab": colab(f"notebooks/{stem}.ipynb")})
     )
     return (
-        f'<div class="recorded" data-recording="../_static/recordings/{stem}-{number}.recording" data-live="{links}">'
-        f"{_with_files(picture, static)}</div>"
+        f'<div class="recorded" data-recording="../_static/recordings/{name}.recording" data-live="{links}" '
+        f'style="--desk: {heights[0]}px; --phone: {heights[1]}px">{_with_files(picture, static)}</div>'
     )
 
 

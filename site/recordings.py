@@ -80,3 +80,22 @@ PLANS = {
     "walk": Plan(starts=tuple({"first": a, "second": b} for a, b in PAIRS), live="walk", given=("word",)),
     "training_maps": Plan({}, (("sequence", "layer", "head"),), levels=4095),
 }
+# How many pixels high an explorer is, at a desk and on a phone: so much room waits for it.
+HEIGHTS = {
+    "attend": (820, 1150),
+    "attend masks=False": (710, 900),
+    "block_steps": (730, 870),
+    "clocks": (360, 430),
+    "cost": (640, 1160),
+    "depth": (600, 700),
+    "fit_curve": (620, 790),
+    "head_slices": (860, 620),
+    "heads": (940, 1030),
+    "heads atlas=True": (850, 990),
+    "look_up": (530, 700),
+    "normalise": (820, 1100),
+    "positional": (670, 760),
+    "similarity": (630, 620),
+    "training_maps": (590, 630),
+    "walk": (1170, 1380),
+}

@@ -28,35 +28,41 @@ function head(model, heading = 0) {
 async function play(place) {
   const recording = await fetchRecording(place.dataset.recording ?? "");
   if (recording.header.computed) {
-    draw(await computedModel(recording.header, () => place.clientWidth - AROUND), place);
-    place.dataset.playing = "";
+    await draw(await computedModel(recording.header, () => place.clientWidth - AROUND), place);
     return;
   }
   const model = new RecordedModel(recording);
   await model.go(0);
-  const root = draw(model, place);
-  root.addEventListener("keydown", ({ key }) => head(model, HEADINGS[key]), true);
-  root.addEventListener("pointerdown", () => head(model, 0), true);
-  const { controls, live } = recording.header;
-  for (const control of controls) showStops(root, control);
-  const beside = root.querySelector(".explorer-controls");
-  beside?.after(movedAlong(model));
-  if (live) beside?.after(offer(model, (typed) => goLive(typed, place)));
-  else if (controls.some(({ stops }) => stops))
-    place.append(needsKernel(controls, JSON.parse(place.dataset.live ?? "{}")));
-  place.dataset.playing = "";
+  await draw(model, place, (root) => {
+    root.addEventListener("keydown", ({ key }) => head(model, HEADINGS[key]), true);
+    root.addEventListener("pointerdown", () => head(model, 0), true);
+    const { controls, live } = recording.header;
+    for (const control of controls) showStops(root, control);
+    const beside = root.querySelector(".explorer-controls");
+    beside?.after(movedAlong(model));
+    if (live) beside?.after(offer(model, (typed) => goLive(typed, place)));
+    else if (controls.some(({ stops }) => stops))
+      root.append(needsKernel(controls, JSON.parse(place.dataset.live ?? "{}")));
+  });
 }
 
 /**
+ * An explorer in its place, once its picture is there.
  * @param {import("./traits.js").Traits} model
  * @param {HTMLElement} place
+ * @param {(root: HTMLElement) => void} [furnish] adds what a page has and a notebook has not
  */
-function draw(model, place) {
+async function draw(model, place, furnish) {
   const root = element("div");
   model.on("change:_drawing", () => root.setAttribute("aria-busy", model.get("_drawing")));
-  place.replaceChildren(root);
   explorer.render({ model, el: root });
-  return root;
+  furnish?.(root);
+  const picture = root.querySelector("img");
+  if (picture) await new Promise((come) => picture.addEventListener("load", come, { once: true }));
+  place.replaceChildren(root);
+  await new Promise(requestAnimationFrame); // in which panels are laid out, unseen
+  await new Promise(requestAnimationFrame);
+  place.dataset.playing = "";
 }
 
 /**
@@ -64,10 +70,9 @@ function draw(model, place) {
  * @param {import("./live.js").LiveModel} model
  * @param {HTMLElement} place
  */
-function goLive(model, place) {
-  const field = draw(model, place).querySelector("input");
-  place.append(element("p", { class: "recorded-note" }, NOTE));
-  field?.select();
+async function goLive(model, place) {
+  await draw(model, place, (root) => root.append(element("p", { class: "recorded-note" }, NOTE)));
+  place.querySelector("input")?.select();
 }
 
 /**

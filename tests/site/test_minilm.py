@@ -12,15 +12,12 @@ import pytest
 import torch
 from explorers import minilm
 from hostile_texts import HOSTILE
-from lab_fixtures import browser  # noqa: F401
 from minilm import write_minilm
 from places import ROOT
 from recordings import SENTENCES
 from safetensors.torch import load_file
-from served import served
 
 from encoder_lib.course import explore
-from encoder_lib.course.explore.widget import front_end
 from encoder_lib.course.lab.texts import library_sentences
 from encoder_lib.course.lab.way import visit
 
@@ -46,22 +43,12 @@ READ = """async ([text, file]) => {
 
 
 @pytest.fixture(scope="module")
-def player(browser, tmp_path_factory):  # noqa: F811
-    """A page beside the player and the weights, and the folder that all of it lies in."""
-    folder = tmp_path_factory.mktemp("site")
-    (folder / "player").mkdir()
-    for source in (front_end.FOLDER, ROOT / "site/player"):
-        for path in source.glob("*.js"):
-            (folder / "player" / path.name).write_bytes(path.read_bytes())
-    write_minilm(folder / "minilm")
-    for path in (folder / "minilm").rglob("*.*"):
+def player(player):
+    """The page and its folder, in which the weights lie as well."""
+    write_minilm(player[1] / "minilm")
+    for path in (player[1] / "minilm").rglob("*.*"):
         os.utime(path, (0, 0))  # old, as a browser asks anew for what has just been written
-    (folder / "index.html").write_text("<!doctype html><title>MiniLM</title><body></body>")
-    with served(folder) as address:
-        page = browser.new_page()
-        page.goto(address)
-        yield page, folder
-        page.close()
+    return player
 
 
 @pytest.fixture(scope="module")
@@ -223,7 +210,7 @@ def test_a_second_visit_fetches_nothing(player):
 
 @pytest.mark.long
 @pytest.mark.parametrize("name", ["00_start_here", "09_pretrained"])
-def test_the_reader_types(browser, address, name):  # noqa: F811
+def test_the_reader_types(browser, address, name):
     """On request alone, and offline as before: then what is typed is read, layer by layer."""
     page = browser.new_context().new_page()
     asked = []
@@ -268,7 +255,7 @@ def test_the_reader_types(browser, address, name):  # noqa: F811
 
 
 @pytest.mark.long
-def test_the_reader_walks_with_two_sentences_of_their_own(browser, address):  # noqa: F811
+def test_the_reader_walks_with_two_sentences_of_their_own(browser, address):
     """The recorded pair is there first; what is typed is read, also alone, and a step reads nothing."""
     page = browser.new_context().new_page()
     page.goto(f"{address}notebooks/00_start_here.html")

@@ -10,17 +10,14 @@ import nbformat
 import numpy as np
 import pytest
 from explorers import EXPLORERS
-from lab_fixtures import browser  # noqa: F401
 from PIL import Image
-from places import NOTEBOOKS, ROOT
+from places import NOTEBOOKS
 from record import Arrays, pack_pictures, record, states_of, stops_of
 from record_all import EXPLORER, needed, plan_name
 from recordings import PLANS, Plan
-from served import served
 
 from encoder_lib.course import explore
 from encoder_lib.course.explore import Checkbox, Explorer, Heatmap, Range, Select, Text, View
-from encoder_lib.course.explore.widget import front_end
 
 NAMES = {"atlas": "heads atlas=True", "attend without masks": "attend masks=False"}  # of EXPLORERS among the plans
 TYPED = (
@@ -33,24 +30,9 @@ TYPED = (
 FRAMED = {"similarity", "training_maps"}  # which are recorded as they are, whatever is in them
 
 
-@pytest.fixture(scope="module")
-def player(browser, tmp_path_factory):  # noqa: F811
-    """A page with the player's modules, and the folder that it is served from."""
-    folder = tmp_path_factory.mktemp("player")
-    for source in (front_end.FOLDER, ROOT / "site/player"):
-        for path in source.glob("*.js"):
-            (folder / path.name).write_bytes(path.read_bytes())
-    (folder / "index.html").write_text("<!doctype html><title>player</title><body></body>")
-    with served(folder) as address:
-        page = browser.new_page()
-        page.goto(address)
-        yield page, folder
-        page.close()
-
-
 # Go through all states; gives for each the controls, the numbers, the words and the picture.
 PLAY = """async (name) => {
-  const { fetchRecording } = await import('./recording.js'), { RecordedModel } = await import('./model.js');
+  const { fetchRecording } = await import('/player/recording.js'), { RecordedModel } = await import('/player/model.js');
   const recording = await fetchRecording(name), model = new RecordedModel(recording), all = [];
   for (let state = 0; state < recording.header.states.length; state++) {
     await model.go(state);
@@ -113,7 +95,7 @@ def test_every_picture_is_played_in_nearly_its_colours(player):
 
 # Milliseconds until a picture is there, while something else takes 20 of every frame.
 BUSY = """async (name) => {
-  const { fetchRecording, pictureOf } = await import('./recording.js'), recording = await fetchRecording(name);
+  const { fetchRecording, pictureOf } = await import('/player/recording.js'), recording = await fetchRecording(name);
   let busy = true;
   const work = () => {
     const begun = performance.now();
@@ -138,7 +120,8 @@ def test_a_picture_does_not_wait_until_the_browser_is_idle(player):
 
 COMPUTED = {name: plan for name, plan in PLANS.items() if plan.computed}
 COMPUTE = """async ([name, states]) => {
-  const { fetchRecording } = await import('./recording.js'), { computedModel } = await import('./computed.js');
+  const { fetchRecording } = await import('/player/recording.js');
+  const { computedModel } = await import('/player/computed.js');
   const model = await computedModel((await fetchRecording(name)).header, () => 700);
   return states.map((values) => {
     for (const [control, value] of Object.entries(values)) model.set(control, value);
@@ -234,7 +217,8 @@ def test_a_way_is_played_as_it_was_shown(player):
     page, folder = player
     (folder / "walk.recording").write_bytes(record(explorer, plan))
     script = """async () => {
-      const { fetchRecording } = await import('./recording.js'), { RecordedModel } = await import('./model.js');
+      const { fetchRecording } = await import('/player/recording.js');
+      const { RecordedModel } = await import('/player/model.js');
       const model = new RecordedModel(await fetchRecording('walk.recording'));
       await model.go(0);
       const ways = [model.get('_way')];
