@@ -61,9 +61,10 @@ def _docstring(app, what, name, thing, options, lines):
 
 
 def _headings(app, pagename, templatename, context, doctree):
-    """The search leads to headings that have a name; Sphinx names the section around them."""
+    """The search leads to headings that have a name; Sphinx names the section around them. Prose counts for more."""
     named = r'<section id="([^"]+)">\s*(?:<span id="[^"]+"></span>)*<(h\d)>'
-    context["body"] = re.sub(named, r'<section><\2 id="\1">', context.get("body", ""))
+    body = re.sub(named, r'<section><\2 id="\1">', context.get("body", ""))
+    context["body"] = body.replace('<div class="cell ', '<div data-pagefind-weight="0.2" class="cell ')
 
 
 def _no_search(app):
