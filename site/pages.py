@@ -18,7 +18,7 @@ from pathlib import Path
 from string import Template
 
 import nbformat
-from address import KNOWN, ROOT, live, source, ways
+from address import KNOWN, REPOSITORY, ROOT, live, source, ways
 from asked import ask
 from bs4 import BeautifulSoup
 from PIL import Image
@@ -72,6 +72,8 @@ def write_pages(folder: Path, static: Path) -> None:
     reference = write_reference(folder)
     install = INSTALL.search((ROOT / "README.md").read_text(encoding="utf-8"))
     install = _led(install[0].replace("](#", "](README.md#"), "README.md", pages - {"README.md"})
+    if KNOWN:
+        install = re.sub(r"clone URL (.*?) *#.*", rf"clone {REPOSITORY} \1", install)
     parts = {"explorer": opening, "lessons": listed, "install": install}
     index = _drawn(Template((HERE / "index.md").read_text(encoding="utf-8")).substitute(parts))
     contents = [
@@ -171,18 +173,19 @@ def _prepare(notebook: nbformat.NotebookNode, stem: str, static: Path) -> dict[s
     first = notebook.cells[0]
     notebook.metadata["description"] = first.metadata["description"]
     first.source = first.source.replace("# ", f"# {stem[:2]} ", 1)
-    notebook.cells = [_folded(cell) for cell in notebook.cells]
+    setup = next(cell for cell in notebook.cells if cell.cell_type == "code")
+    notebook.cells = [_folded(cell, "Imports" if cell is setup else "The folded cell") for cell in notebook.cells]
     notebook.cells.insert(1, nbformat.v4.new_markdown_cell(_ways(path)))
     return dict(explorers)
 
 
-def _folded(cell: nbformat.NotebookNode) -> nbformat.NotebookNode:
-    """A cell whose source the notebook folds, as a fold of the page; any other cell as it is."""
-    if not cell.metadata.get("jupyter", {}).get("source_hidden"):
+def _folded(cell: nbformat.NotebookNode, name: str) -> nbformat.NotebookNode:
+    """A cell of imports, or one whose source the notebook folds, as a fold of the page; any other cell as it is."""
+    if name != "Imports" and not cell.metadata.get("jupyter", {}).get("source_hidden"):
         return cell
     if cell.outputs:
         raise ValueError(f"expected a folded cell that shows nothing, got {cell.source!r}: fold its definition alone")
-    fold = f"<details><summary>The folded cell</summary>\n\n```python\n{cell.source}\n```\n</details>"
+    fold = f"<details><summary>{name}</summary>\n\n```python\n{cell.source}\n```\n</details>"
     return nbformat.v4.new_markdown_cell(fold)
 
 

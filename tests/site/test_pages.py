@@ -196,11 +196,12 @@ def test_an_explorer_has_a_recording_and_a_question_an_answer(pages):
         assert (html_of(path).count('<p class="live">')) == exercises
 
 
-def test_a_cell_that_is_folded_in_the_notebook_is_folded_on_its_page():
+def test_imports_are_folded_and_what_the_notebook_folds():
     cells = {path.stem: code_cells(nbformat.read(path, as_version=4)) for path in NOTEBOOKS}
     folded = {name: sum("source_hidden" in cell.metadata.get("jupyter", {}) for cell in cells[name]) for name in cells}
     assert folded["10_debugging_clinic"] == 1
     assert {path.stem: html_of(path).count("<summary>The folded cell</summary>") for path in NOTEBOOKS} == folded
+    assert [path.stem for path in NOTEBOOKS if html_of(path).count("<summary>Imports</summary>") != 1] == []
 
 
 def test_a_drawing_is_part_of_its_page_and_leads_to_the_pages_of_its_parts(html):
