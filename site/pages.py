@@ -23,6 +23,7 @@ from asked import ask
 from bs4 import BeautifulSoup
 from PIL import Image
 from record_all import EXPLORER, plan_name
+from recordings import HEIGHTS
 from reference import write_reference
 
 TEXTS = {  # pages beside the notebooks, and what they are
@@ -160,9 +161,10 @@ def _prepare(notebook: nbformat.NotebookNode, stem: str, static: Path) -> dict[s
         cell.source = COLAB.sub("", cell.source)
         if EXPLORER.search(cell.source):
             stored = _stored(cell, stem, "<img")
-            place = _recorded(stored.data["text/html"], stem, len(explorers) + 1, static)
+            plan = plan_name(cell.source)
+            place = _recorded(stored.data["text/html"], stem, len(explorers) + 1, HEIGHTS[plan], static)
             stored.data = {"text/html": place}
-            explorers.append((plan_name(cell.source), place))
+            explorers.append((plan, place))
         elif question := QUESTION.search(cell.source):
             stored = _stored(cell, stem, "<details")
             stored.data = {"text/html": _asked(stored.data["text/html"], stem, question[1], static)}
@@ -231,12 +233,12 @@ def _stored(cell: nbformat.NotebookNode, stem: str, part: str) -> nbformat.Noteb
     return found[0]
 
 
-def _recorded(picture: str, stem: str, number: int, static: Path) -> str:
-    """The place of an explorer, which holds its stored picture until the recording is there."""
+def _recorded(picture: str, stem: str, number: int, heights: tuple[int, int], static: Path) -> str:
+    """The place of an explorer, as high as it will be, which holds its stored picture until the recording is there."""
     links = html.escape(json.dumps(ways(f"notebooks/{stem}.ipynb")))
     return (
-        f'<div class="recorded" data-recording="../_static/recordings/{stem}-{number}.recording" data-live="{links}">'
-        f"{_with_files(picture, static)}</div>"
+        f'<div class="recorded" data-recording="../_static/recordings/{stem}-{number}.recording" data-live="{links}" '
+        f'style="--desk: {heights[0]}px; --phone: {heights[1]}px">{_with_files(picture, static)}</div>'
     )
 
 
