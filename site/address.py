@@ -19,6 +19,7 @@ def _lies() -> tuple[str, str]:
 
 
 REPOSITORY, HOME = _lies()
+KNOWN = "/OWNER/" not in REPOSITORY  # before the course is published, its links would lead nowhere
 BRANCH = "main"
 _name = REPOSITORY.removeprefix("https://github.com/")
 
@@ -39,6 +40,13 @@ def colab(path: str) -> str:
     return f"https://colab.research.google.com/github/{_name}/blob/{BRANCH}/{quote(path)}"
 
 
+def ways(path: str) -> dict[str, str]:
+    """Where a notebook can be run: names, and addresses as the page of a lesson has them."""
+    if not KNOWN:
+        return {"your own machine": "../index.html#run-it"}
+    return {"Binder": binder(path), "Colab": colab(path)}
+
+
 def live(path: str) -> str:
-    """Two links that open a notebook where it can be run, as HTML."""
-    return f'<a href="{binder(path)}">Binder</a> or <a href="{colab(path)}">Colab</a>'
+    """Links that lead where a notebook can be run, as HTML."""
+    return " or ".join(f'<a href="{address}">{name}</a>' for name, address in ways(path).items())
