@@ -33,8 +33,15 @@ export function showFigure(model, listen, { pictures, describe }) {
   listen("change:_picture", load);
   listen("change:_descriptions", describe);
   load();
+  const resizing = new ResizeObserver(() => {
+    if (pictures.scrollWidth > pictures.clientWidth)
+      pictures.tabIndex = 0; // so that the arrow keys scroll it
+    else pictures.removeAttribute("tabindex");
+  });
+  resizing.observe(pictures);
   return () => {
     live = false;
+    resizing.disconnect();
     URL.revokeObjectURL(picture.src);
   };
 }
