@@ -259,6 +259,25 @@ def test_controls_go_together_as_the_plan_says():
     assert len(everything) == 2 * 3 * 3
 
 
+@pytest.mark.browser
+def test_a_control_that_moves_along_is_named(player):
+    """Where not all is recorded together; and no longer once another one moves alone."""
+    page, folder = player
+    explorer = Explorer(two, *(Range(name, 0, min=0, max=2) for name in "abc"), title="Three")
+    (folder / "along.recording").write_bytes(record(explorer, Plan({}, (("a", "b"),))))
+    script = """async () => {
+      const { fetchRecording } = await import('/player/recording.js');
+      const { RecordedModel } = await import('/player/model.js');
+      const model = new RecordedModel(await fetchRecording('/along.recording'));
+      await model.go(0);
+      return [['a', 2], ['b', 1], ['c', 2], ['c', 1]].map(([name, value]) => {
+        model.set(name, value);
+        return model.get('_moved');
+      });
+    }"""
+    assert page.evaluate(script) == ["", "", "“a” and “b”", ""]
+
+
 def test_an_explorer_is_left_as_it_came():
     explorer = explore.look_up(first=1)
     before = explorer.values
