@@ -28,13 +28,19 @@ CHANGED := $(if $(SINCE),$(shell git diff --name-only --diff-filter=d $(SINCE) -
 COMPILED := import jupyterlab.labapp, ipykernel.kernelapp, seaborn, torch._dynamo; from encoder_lib.course import checks, explore, workshop
 ROOT_FLAG := $(if $(filter 0,$(shell id -u)),--allow-root)
 
-.PHONY: help lab test quick-tests test-long twice back pages lint lint-front-end notebooks site bench classroom clean
+.PHONY: help lab update fresh address test quick-tests test-long twice back pages lint lint-front-end notebooks site bench classroom clean
 
 help:  ## list the commands
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
 
 lab: $(STAMP)  ## set up and open the notebooks in JupyterLab
 	$(RUN) jupyterlab --ip=127.0.0.1 $(ROOT_FLAG) $(or $(firstword $(NOTEBOOKS)),notebooks)
+
+update:  ## fetch the newest course; notebooks that you have changed are kept in mine/
+	@$(PYTHON) tests/tools/update.py
+
+fresh:  ## set one notebook back to how it came, and keep yours in mine/: make fresh NOTEBOOK=04
+	@$(PYTHON) tests/tools/update.py $(or $(NOTEBOOK),$(error NOTEBOOK: expected the number of one, as in make fresh NOTEBOOK=04))
 
 test: $(TESTS)  ## set up and run the tests: style, library, what 00 to 03 claim, the first notebook in a browser (minutes)
 	@$(MAKE) --no-print-directory -j 2 lint quick-tests
