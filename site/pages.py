@@ -14,7 +14,7 @@ import shutil
 from pathlib import Path
 
 import nbformat
-from address import ROOT, binder, colab, live, source
+from address import ROOT, binder, closing, colab, live, source
 from asked import ask
 from bs4 import BeautifulSoup
 from PIL import Image
@@ -61,7 +61,8 @@ def groups(readme: str) -> dict[str, list[str]]:
 
 def write_pages(folder: Path, static: Path) -> None:
     """Write every page's source into `folder`, and what pages load by themselves into `static`."""
-    readme = _drawn((ROOT / "README.md").read_text(encoding="utf-8"))
+    readme = re.sub(r"(?s)<!-- address .*/address -->\n", "", (ROOT / "README.md").read_text(encoding="utf-8"))
+    readme = _drawn(readme)
     pages = {"README.md", *TEXTS, *(f"notebooks/{path.name}" for path in notebooks())}
     for each in (folder, static):
         (each / "notebooks").mkdir(parents=True)
@@ -100,7 +101,7 @@ def _led(text: str, name: str, pages: set[str]) -> str:
         if not target.exists():
             raise FileNotFoundError(f"{name}: expected a file of this repository behind a link, got {link[1]!r}")
         path = target.relative_to(ROOT.resolve()).as_posix()
-        if path in pages or path.endswith(".png"):
+        if path in pages or path.endswith((".png", ".webp")):
             return link[1] if path != "README.md" else "/index.md"
         return source(path)
 
@@ -135,6 +136,7 @@ def _words() -> str:
 def _prepare(notebook: nbformat.NotebookNode, stem: str, static: Path) -> None:
     """Mark explorers, questions, exercises and folded cells, and take pictures out of the text of their outputs."""
     path, explorers = f"notebooks/{stem}.ipynb", 0
+    notebook.cells[-1].source = closing(stem)  # a fork's pages lead to the fork
     for cell in notebook.cells:
         if cell.cell_type != "code":
             cell.source = _drawn(cell.source)
