@@ -11,8 +11,6 @@ import sys
 from itertools import count
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[2]
-
 
 def git(*words):
     """What git says, as a list of names; ends the program with git's own words where it cannot do that."""
@@ -32,22 +30,17 @@ def in_the_way(names):
     known = set(git("ls-tree", "-r", "--name-only", "-z", "HEAD"))
     for path in map(Path, sorted(set(names) - known)):
         above = [folder for folder in path.parents if os.path.lexists(folder) and not folder.is_dir()]
-        if above or os.path.lexists(path):
-            yield (above or [path])[0]
+        yield from (above or [path])[:1]
 
 
-def keep(path):
-    """Move a file into mine/, under a name that is free; gives that name."""
-    names = (f"{path.stem}-{n}{path.suffix}" if n > 1 else path.name for n in count(1))
-    kept = next(Path("mine", name) for name in names if not os.path.lexists(Path("mine", name)))
-    kept.parent.mkdir(exist_ok=True)
-    shutil.move(path, kept)
-    return kept.as_posix()
-
-
-def keep_all(notebooks, others=()):
-    """Keep what is the reader's, and set the notebooks back; says in words what is kept where."""
-    kept = [keep(path) for path in [*map(Path, notebooks), *others] if os.path.lexists(path)]
+def keep(notebooks, others=()):
+    """Move what is the reader's into mine/, and set the notebooks back; says what is kept where."""
+    kept = []
+    for path in filter(os.path.lexists, [*map(Path, notebooks), *others]):
+        names = (f"mine/{path.stem}{f'-{n}' if n > 1 else ''}{path.suffix}" for n in count(1))
+        kept.append(next(name for name in names if not os.path.lexists(name)))
+        Path("mine").mkdir(exist_ok=True)
+        shutil.move(path, kept[-1])
     if notebooks:
         git("restore", "--source=HEAD", "--staged", "--worktree", "--", *notebooks)
     return f"yours: {', '.join(kept)}." if kept else "nothing of yours was in the way."
@@ -56,16 +49,16 @@ def keep_all(notebooks, others=()):
 def update():
     """Go on to the newest commit of the branch from which this one was cloned."""
     git("fetch", "--quiet")
-    (news,) = git("rev-list", "--count", "HEAD..@{upstream}")
+    (news,), (own,) = (git("rev-list", "--count", ends) for ends in ("HEAD..@{upstream}", "@{upstream}..HEAD"))
     if news == "0":
         return "Nothing new; all files stay as they are."
-    if git("rev-list", "--count", "@{upstream}..HEAD") != ["0"]:
+    if own != "0":
         return "You have commits of your own, so nothing was changed. `git merge` brings both together."
     coming = git("diff", "--name-only", "--no-renames", "-z", "HEAD", "@{upstream}")
     notebooks = changed("notebooks/*.ipynb")
     if both := sorted(set(coming) & set(changed()) - set(notebooks)):
         return f"You and the course have changed {', '.join(both)}, so nothing was done. `git stash` puts yours aside."
-    kept = keep_all(notebooks, dict.fromkeys(in_the_way(coming)))
+    kept = keep(notebooks, dict.fromkeys(in_the_way(coming)))
     git("merge", "--ff-only", "--quiet", "@{upstream}")
     return f"Updated, new commits: {news}; {kept}"
 
@@ -75,9 +68,9 @@ def fresh(number):
     found = [name for name in git("ls-files", "-z", "notebooks/*.ipynb") if Path(name).name.startswith(number)]
     if len(found) != 1:
         sys.exit(f"NOTEBOOK: expected the number of one notebook, such as 04, got {number!r}")
-    return f"{found[0]} is as it came; {keep_all(found)}" if changed(found[0]) else f"{found[0]} was as it came."
+    return f"{found[0]} is as it came; {keep(found)}" if changed(found[0]) else f"{found[0]} was as it came."
 
 
 if __name__ == "__main__":
-    os.chdir(ROOT)
+    os.chdir(Path(__file__).resolve().parents[2])
     print(fresh(sys.argv[1]) if sys.argv[1:] else update())
