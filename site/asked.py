@@ -18,6 +18,7 @@ PAGE = """<!doctype html>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width">
 <meta name="robots" content="noindex">
+<link rel="icon" href="../icon.svg">
 <title>{title}</title>
 <style>
 :root {{ color-scheme: light dark; font: 1rem/1.6 system-ui, sans-serif; }}

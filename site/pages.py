@@ -18,7 +18,7 @@ from pathlib import Path
 from string import Template
 
 import nbformat
-from address import KNOWN, REPOSITORY, ROOT, live, source, ways
+from address import KNOWN, REPOSITORY, ROOT, closing, live, source, ways
 from asked import ask
 from bs4 import BeautifulSoup
 from PIL import Image
@@ -29,6 +29,7 @@ from reference import write_reference
 TEXTS = {  # pages beside the notebooks, and what they are
     "CONTRIBUTING.md": "How the course is made: files and tests, and how to add a lesson, an explorer or a question.",
     "tests/benchmarks/RESULTS.md": "What was measured: the speed of the encoder, of its parts and of the whole course.",
+    "TEACHING.md": "For teachers: what to prepare, what a class needs, and how exercises are collected.",
     "binder/README.md": "How to give the course to a class: what it wants from a server, and what each reader costs.",
 }
 LINK = re.compile(r"\[((?:[^\[\]]|\[[^\]]*\])*)\]\((?!https?:|#|mailto:)([^)\s#]+)(#[^)\s]*)?\)")
@@ -80,7 +81,7 @@ def write_pages(folder: Path, static: Path) -> None:
     contents = [
         _contents("Lessons", [f"notebooks/{path.stem}" for path in notebooks()]),
         _contents("To look up", ["words", "tests/benchmarks/RESULTS", *reference]),
-        _contents("To take part", ["CONTRIBUTING", "binder/README"]),
+        _contents("To take part", ["TEACHING", "binder/README", "CONTRIBUTING"]),
     ]
     (folder / "index.md").write_text("\n".join([index, *contents]), encoding="utf-8")
 
@@ -112,6 +113,8 @@ def _led(text: str, name: str, pages: set[str]) -> str:
         if not target.exists():
             raise FileNotFoundError(f"{name}: expected a file of this repository behind a link, got {to!r}")
         path = target.relative_to(ROOT.resolve()).as_posix()
+        if f"{path}/README.md" in pages:
+            path, to = f"{path}/README.md", f"{to.rstrip('/')}/README.md"
         if path in pages:
             return f"[{words}]({'/index.md' if path == 'README.md' else to + place})"
         return f"[{words}]({source(path)}{place})" if KNOWN else words
@@ -150,6 +153,7 @@ def _prepare(notebook: nbformat.NotebookNode, stem: str, static: Path) -> dict[s
     Gives the places of the explorers, by the names of their plans.
     """
     path, explorers = f"notebooks/{stem}.ipynb", []
+    notebook.cells[-1].source = closing(stem)  # a fork's pages lead to the fork
     for number, cell in enumerate(notebook.cells):
         for said, instead in cell.metadata.get("web", {}).items():
             if said not in cell.source:
