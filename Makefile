@@ -28,7 +28,7 @@ CHANGED := $(if $(SINCE),$(shell git diff --name-only --diff-filter=d $(SINCE) -
 COMPILED := import jupyterlab.labapp, ipykernel.kernelapp, seaborn, torch._dynamo; from encoder_lib.course import checks, explore, workshop
 ROOT_FLAG := $(if $(filter 0,$(shell id -u)),--allow-root)
 
-.PHONY: help lab update fresh address links film test quick-tests test-long twice back pages lint lint-front-end notebooks site bench classroom clean
+.PHONY: help lab test quick-tests test-long twice back pages lint lint-front-end notebooks site bench classroom clean
 
 help:  ## list the commands
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
@@ -36,6 +36,7 @@ help:  ## list the commands
 lab: $(STAMP)  ## set up and open the notebooks in JupyterLab
 	$(RUN) jupyterlab --ip=127.0.0.1 $(ROOT_FLAG) $(or $(firstword $(NOTEBOOKS)),notebooks)
 
+.PHONY: update fresh address links film
 update:  ## fetch the newest course; notebooks that you have changed are kept in mine/
 	@$(PYTHON) tests/tools/update.py
 

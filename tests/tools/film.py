@@ -52,4 +52,6 @@ if __name__ == "__main__":
     with sync_playwright() as playwright, tempfile.TemporaryDirectory() as folder:
         chromium = playwright.chromium.launch(executable_path=find_browser(playwright), args=BROWSER_ARGS)
         first, *more = film(Path(folder), chromium)
-    first.save(ROOT / ".github/explorer.webp", save_all=True, append_images=more, duration=140, loop=0, quality=60)
+    # once, in five seconds: what moves longer needs a way to stop it
+    options = {"duration": 128, "loop": 1, "quality": 55, "method": 6}
+    first.save(ROOT / ".github/explorer.webp", save_all=True, append_images=more, **options)
