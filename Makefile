@@ -36,6 +36,19 @@ help:  ## list the commands
 lab: $(STAMP)  ## set up and open the notebooks in JupyterLab
 	$(RUN) jupyterlab --ip=127.0.0.1 $(ROOT_FLAG) $(or $(firstword $(NOTEBOOKS)),notebooks)
 
+.PHONY: update fresh address links film
+update:  ## fetch the newest course; notebooks that you have changed are kept in mine/
+	@$(PYTHON) tests/tools/update.py
+
+fresh:  ## set one notebook back to how it came, and keep yours in mine/: make fresh NOTEBOOK=04
+	@$(PYTHON) tests/tools/update.py $(or $(NOTEBOOK),$(error NOTEBOOK: expected the number of one, as in make fresh NOTEBOOK=04))
+
+address: $(TESTS)  ## write this repository's address everywhere: make address REPOSITORY=https://github.com/you/course
+	$(VENV)/bin/python tests/tools/write_address.py $(REPOSITORY)
+
+links:  ## list the links that lead out of the repository
+	@git grep -IohE 'https?://[^][:space:]"`<>)}\*]+' -- '*.md' '*.ipynb' '*.cff' '*.toml' ':!tests/browser/vendor' | sort | uniq -c
+
 test: $(TESTS)  ## set up and run the tests: style, library, what 00 to 03 claim, the first notebook in a browser (minutes)
 	@$(MAKE) --no-print-directory -j 2 lint quick-tests
 	@echo "make test: all that can run here passed; what was skipped is listed above."
@@ -63,6 +76,10 @@ pages: site
 lint: $(TESTS) lint-front-end  ## check style, formatting and types, the front end's too where npm is
 	$(RUN) ruff check
 	$(RUN) ruff format --check
+	$(RUN) check_jsonschema --builtin-schema vendor.github-workflows .github/workflows/*.yml
+	$(RUN) check_jsonschema --builtin-schema vendor.github-issue-forms .github/ISSUE_TEMPLATE/*.yml
+	$(RUN) check_jsonschema --builtin-schema vendor.dependabot .github/dependabot.yml
+	$(RUN) check_jsonschema --builtin-schema vendor.citation-file-format CITATION.cff
 	$(if $(filter pinned,$(VERSIONS)),$(RUN) mypy,@echo "Types are checked with the pinned versions alone: other packages declare other types.")
 
 ifneq ($(shell command -v npm),)
@@ -83,6 +100,9 @@ site: $(SITE)/.set-up  ## build the web edition, every explorer alive, in build/
 
 bench: $(VENV)/.bench  ## measure the explorers in a real browser, and the encoder beside its peers
 	$(RUN) pytest tests/benchmarks -s
+
+film: $(TESTS)  ## film an explorer for the README
+	$(VENV)/bin/python tests/tools/film.py
 
 classroom: $(CLASSROOM)/.set-up  ## measure a class: students at once on a JupyterHub of its own (wants node and npm)
 	$(RUN) pytest tests/classroom -s

@@ -38,6 +38,8 @@ from encoder_lib.pretrained import SentenceEncoder, load_pretrained
 from encoder_lib.torch_twin import from_torch
 from encoder_lib.trace import trace
 
+__version__ = "1.0.0"
+
 __all__ = [
     "Encoder",
     "EncoderLayer",

@@ -3,7 +3,7 @@
 import os
 import tomllib
 from pathlib import Path
-from urllib.parse import quote
+from urllib.parse import quote, urlencode
 
 ROOT = Path(__file__).parents[1]
 URLS = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["urls"]
@@ -19,6 +19,7 @@ def _lies() -> tuple[str, str]:
 
 
 REPOSITORY, HOME = _lies()
+KNOWN = "/OWNER/" not in REPOSITORY  # before the course is published, its links would lead nowhere
 BRANCH = "main"
 _name = REPOSITORY.removeprefix("https://github.com/")
 
@@ -39,6 +40,27 @@ def colab(path: str) -> str:
     return f"https://colab.research.google.com/github/{_name}/blob/{BRANCH}/{quote(path)}"
 
 
+def ways(path: str) -> dict[str, str]:
+    """Where a notebook can be run: names, and addresses as the page of a lesson has them."""
+    if not KNOWN:
+        return {"your own machine": "../index.html#run-it"}
+    return {"Binder": binder(path), "Colab": colab(path)}
+
+
 def live(path: str) -> str:
-    """Two links that open a notebook where it can be run, as HTML."""
-    return f'<a href="{binder(path)}">Binder</a> or <a href="{colab(path)}">Colab</a>'
+    """Links that lead where a notebook can be run, as HTML."""
+    return " or ".join(f'<a href="{address}">{name}</a>' for name, address in ways(path).items())
+
+
+def report(form: str, **filled: str) -> str:
+    """A form of .github/ISSUE_TEMPLATE, with what is known filled in."""
+    return f"{REPOSITORY}/issues/new?{urlencode({'template': form + '.yml', **filled})}"
+
+
+def closing(stem: str) -> str:
+    """What a notebook ends with, as Markdown: where to say that something is wrong."""
+    told = {"sentence": "a sentence lose you", "check": "a check judge wrongly", "run": "something not run"}
+    if not KNOWN:
+        return f"Did {', or '.join(told.values())}? Tell whoever gave you this course: the notebook is {stem[:2]}."
+    links = [f"[{text}]({report(form, notebook=stem)})" for form, text in told.items()]
+    return f"Did {', or '.join(links)}? Say so: the form knows your notebook."

@@ -18,7 +18,16 @@ PAGE = """<!doctype html>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width">
 <meta name="robots" content="noindex">
+<link rel="icon" href="../icon.svg">
 <title>{title}</title>
+<style>
+:root {{ color-scheme: light dark; font: 1rem/1.6 system-ui, sans-serif; }}
+body {{ max-width: 42rem; margin: 3rem auto; padding: 0 1rem; }}
+h1 {{ font: 1.5rem/1.3 "Iowan Old Style", Charter, Georgia, serif; }}
+:is(th, td) {{ padding: 0.2rem 0.7rem; text-align: left; }}
+img {{ max-width: 100%; border-radius: 6px; }}
+</style>
+<p><a href="../../notebooks/{lesson}.html">Back to the lesson</a></p>
 <h1>{title}</h1>
 {stored}
 <script type="application/json" id="told">{told}</script>
@@ -26,7 +35,7 @@ PAGE = """<!doctype html>
 """
 
 
-def ask(name: str, stored: str) -> tuple[dict, str]:
+def ask(name: str, stored: str, lesson: str) -> tuple[dict, str]:
     """What the page shows of a question before the answer, and the page of its answer, from its stored output.
 
     The second holds, for the front end, what is told after "Show me" and after a commitment to each choice.
@@ -49,7 +58,7 @@ def ask(name: str, stored: str) -> tuple[dict, str]:
     asked = {key: getattr(shown, key) for key in ("_prompt", "_choices")}
     details["open"] = ""
     text = json.dumps(told, default=_picture, ensure_ascii=False).replace("</", "<\\/")
-    return asked, PAGE.format(title=html.escape(question.prompt), stored=details, told=text)
+    return asked, PAGE.format(title=html.escape(question.prompt), stored=details, told=text, lesson=lesson)
 
 
 def _picture(png: bytes) -> str:

@@ -1,8 +1,9 @@
-"""Build the web edition: `python site/build.py build/site NODE_MODULES`, where KaTeX is in NODE_MODULES."""
+"""Build the web edition: `python site/build.py build/site NODE_MODULES`, which holds what package.json names."""
 
 import os
 import re
 import shutil
+import subprocess
 import sys
 import time
 from pathlib import Path
@@ -15,16 +16,20 @@ HERE = Path(__file__).parent
 NO_MODULES = shutil.ignore_patterns("*.py", "*.css", "*.d.ts", "__pycache__")  # of a folder of scripts
 ROOT = HERE.parent
 THEME = Path(pydata_sphinx_theme.__file__).parent / "theme/pydata_sphinx_theme/static"
-UNUSED = ("*.map", "fontawesome.js*")  # what the theme brings along and no page fetches
+UNUSED = (  # what theme and search bring along and no page fetches
+    *("*.map", "fontawesome.js*", "searchtools.js", "language_data.js"),
+    *("pagefind-*ui.*", "pagefind-highlight.js", "wasm.unknown.pagefind"),
+)
 ICONS = (
     *("angle-left", "angle-right", "arrow-up", "bars", "circle-half-stroke", "github", "list", "magnifying-glass"),
     *("moon", "sun"),
 )
+SEARCHED = ("--silent", "--exclude-selectors", "details, .asked, .headerlink, .katex-html, .katex annotation")
 UNLISTED = ("404.html", "search.html")
 OUTLINE = re.compile(r'"?([\w-]+)"?:\[(\d+),(\d+),\[[^]]*\],"\w+","([^"]+)"\]')  # name, width, height, path
 sys.path.insert(0, str(ROOT))
 
-from address import HOME  # noqa: E402
+from address import HOME, KNOWN  # noqa: E402
 from minilm import write_minilm  # noqa: E402
 from pages import notebooks, write_pages  # noqa: E402
 from record_all import write_recordings  # noqa: E402
@@ -50,22 +55,31 @@ def build(folder: Path, node_modules: Path) -> int:
     begun = time.perf_counter()
     options = ["-b", "html", "-W", "--keep-going", "-q", "-E", "-d", str(folder / "doctrees"), "-c", str(HERE)]
     status = sphinx([*options, "-D", f"html_static_path={static}", str(pages), str(html)])
+    subprocess.run(["node", node_modules / "pagefind/lib/runner/bin.cjs", "--site", html, *SEARCHED], check=True)
     for name in UNUSED:
-        for path in (html / "_static").rglob(name):
+        for path in html.rglob(name):
             path.unlink()
-    _tell_crawlers(html)
+    if KNOWN:
+        _tell_crawlers(html)
+    else:
+        print("No address in pyproject.toml yet: no links to repository, Binder and Colab, and no sitemap.")
     print(f"Sphinx took {time.perf_counter() - begun:.0f} s.")
     return status
 
 
 def _copy_static(static: Path, node_modules: Path) -> None:
-    """What pages load: the explorers' own front end, the player, KaTeX and the picture for sharing."""
+    """What pages load: the explorers' own front end, the player, KaTeX, the serif and the picture for sharing."""
     shutil.copytree(HERE / "player", static / "player", ignore=NO_MODULES)
     shutil.copytree(front_end.FOLDER, static / "player", ignore=NO_MODULES, dirs_exist_ok=True)
     (static / "explorer.css").write_text(front_end.STYLE, encoding="utf-8")
-    shutil.copy(HERE / "site.css", static)
+    for style in ("site.css", "pages.css"):
+        shutil.copy(HERE / style, static)
     (static / "icons.css").write_text(_icons(), encoding="utf-8")
     shutil.copy(ROOT / ".github/positional.png", static / "share.png")
+    fonts = node_modules / "@fontsource/source-serif-4/files"
+    (static / "fonts").mkdir()
+    for face in ("normal", "italic"):
+        shutil.copy(fonts / f"source-serif-4-latin-400-{face}.woff2", static / "fonts")
     katex = node_modules / "katex/dist"
     shutil.copytree(katex / "fonts", static / "katex/fonts", ignore=shutil.ignore_patterns("*.ttf", "*.woff"))
     shutil.copy(katex / "katex.min.css", static / "katex")

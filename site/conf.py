@@ -1,17 +1,17 @@
 """Sphinx's settings for the web edition. `build.py` writes the pages that it reads."""
 
+import re
 import sys
 from pathlib import Path
 
 HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE))
 
-from address import HOME, REPOSITORY  # noqa: E402
+from address import HOME, KNOWN, REPOSITORY  # noqa: E402
 from reference import as_rst  # noqa: E402
 
 project = "The Transformer encoder"
-author = "its contributors"
-extensions = ["myst_nb", "sphinx.ext.autodoc", "formulas", "sphinxext.opengraph"]
+extensions = ["myst_nb", "sphinx.ext.autodoc", "formulas"]
 exclude_patterns = ["_static"]
 templates_path = ["templates"]
 
@@ -28,12 +28,15 @@ default_role = "code"
 html_math_renderer = "katex"
 
 html_theme = "sphinx_book_theme"
-html_context = {"default_mode": "auto", "home": HOME}
+html_context = {"default_mode": "auto", "home": HOME if KNOWN else ""}
 html_favicon = str(HERE / "icon.svg")
 html_title = project
-html_baseurl = HOME
+html_baseurl = HOME if KNOWN else ""
 
-html_css_files = ["explorer.css", "icons.css", "site.css"]
+html_sidebars = {"index": []}  # it lists the lessons itself
+html_additional_pages = {"search": "search.html"}
+
+html_css_files = ["explorer.css", "icons.css", "pages.css", "site.css"]
 html_js_files = [("player/player.js", {"type": "module"})]
 html_copy_source = False
 html_use_index = False
@@ -41,24 +44,15 @@ html_domain_indices = False
 html_show_copyright = False
 html_show_sphinx = False
 html_theme_options = {
-    "repository_url": REPOSITORY,
-    "repository_branch": "main",
-    "use_repository_button": True,
+    **({"repository_url": REPOSITORY, "use_repository_button": True} if KNOWN else {}),
     "use_download_button": False,
     "use_fullscreen_button": False,
     "navbar_persistent": [],
+    "footer_content_items": [],
     "show_toc_level": 2,
-    "home_page_in_toc": True,
     "pygments_light_style": "a11y-high-contrast-light",
     "pygments_dark_style": "a11y-high-contrast-dark",
 }
-
-ogp_site_url = HOME
-ogp_site_name = project
-ogp_image = HOME + "_static/share.png"
-ogp_image_alt = "The positional explorer: sliders over a heatmap of the sinusoidal table"
-ogp_enable_meta_description = True
-ogp_social_cards = {"enable": False}
 
 
 def _docstring(app, what, name, thing, options, lines):
@@ -66,6 +60,20 @@ def _docstring(app, what, name, thing, options, lines):
     lines[:] = as_rst(lines)
 
 
+def _headings(app, pagename, templatename, context, doctree):
+    """The search leads to headings that have a name; Sphinx names the section around them. Prose counts for more."""
+    named = r'<section id="([^"]+)">\s*(?:<span id="[^"]+"></span>)*<(h\d)>'
+    body = re.sub(named, r'<section><\2 id="\1">', context.get("body", ""))
+    context["body"] = body.replace('<div class="cell ', '<div data-pagefind-weight="0.2" class="cell ')
+
+
+def _no_search(app):
+    """Pagefind does it, when the pages are there."""
+    app.builder.search = False
+
+
 def setup(app):
     """Called by Sphinx."""
+    app.connect("html-page-context", _headings)
+    app.connect("builder-inited", _no_search)
     app.connect("autodoc-process-docstring", _docstring)

@@ -1,7 +1,10 @@
 """The course's own files as the pages of the web edition: copied, links led to where they go, live parts marked.
 
-Nothing is written anew. The first page is the README, the notebooks stand in its groups, the page of words is the last
-section of 00_start_here, and what was measured is tests/benchmarks/RESULTS.md.
+Written anew is the first page alone, `index.md`, and what it tells of each lesson is taken from its notebook. The page
+of words is the last section of 00_start_here, and what was measured is tests/benchmarks/RESULTS.md.
+
+Two notes in the metadata of a notebook's cells are for these pages: `description`, of its first cell, which search
+engines show; and `web`, what a page says in place of words that speak of cells and keys.
 """
 
 import base64
@@ -12,29 +15,33 @@ import json
 import re
 import shutil
 from pathlib import Path
+from string import Template
 
 import nbformat
-from address import ROOT, binder, colab, live, source
+from address import KNOWN, REPOSITORY, ROOT, closing, live, source, ways
 from asked import ask
 from bs4 import BeautifulSoup
 from PIL import Image
-from record_all import EXPLORER
+from record_all import EXPLORER, plan_name
+from recordings import HEIGHTS
 from reference import write_reference
 
-TEXTS = ("CONTRIBUTING.md", "tests/benchmarks/RESULTS.md", "binder/README.md")  # beside the README and the notebooks
-LINK = re.compile(r"(?<=\]\()(?!https?:|#|mailto:)([^)\s#]+)")
-NOTEBOOK = re.compile(r"\(notebooks/(\w+)\.ipynb\)")
+TEXTS = {  # pages beside the notebooks, and what they are
+    "CONTRIBUTING.md": "How the course is made: files and tests, and how to add a lesson, an explorer or a question.",
+    "tests/benchmarks/RESULTS.md": "What was measured: the speed of the encoder, of its parts and of the whole course.",
+    "TEACHING.md": "For teachers: what to prepare, what a class needs, and how exercises are collected.",
+    "binder/README.md": "How to give the course to a class: what it wants from a server, and what each reader costs.",
+}
+LINK = re.compile(r"\[((?:[^\[\]]|\[[^\]]*\])*)\]\((?!https?:|#|mailto:)([^)\s#]+)(#[^)\s]*)?\)")
 DRAWING = re.compile(r"!\[[^\]]*\]\((notebooks/)?(pictures/\w+\.svg)\)")
 QUESTION = re.compile(r"\bexplore\.predict\(\s*[\"'](\w+)[\"']")
+PLAN = re.compile(r"Plan for ([^.]*)\.")
+COLAB = re.compile(r"\A# On Colab.*\n(#.*\n)+")  # what a page leaves out of the first cell of code
 WORDS = "00_start_here", "## Words and letters"  # the notebook and the section that the page of words is
-MISSING = """---
-orphan: true
----
-
-# This page is not there
-
-It may have been renamed or moved. The [first page](index.md) lists all lessons, and the search finds every word.
-"""
+OPENING = "00_start_here", "heads"  # the notebook and the plan of the explorer on the first page
+WORDS_TOLD = "The main words of the course, what they mean, the letters that stand for them, and their Chinese names."
+INSTALL = re.compile(r"(?ms)^    git clone .*?(?=^\*\*|^#)")  # of the README
+HERE = Path(__file__).parent
 PICTURE = "data:image/png;base64,"
 
 
@@ -43,49 +50,54 @@ def notebooks() -> list[Path]:
     return sorted((ROOT / "notebooks").glob("*.ipynb"))
 
 
-def groups(readme: str) -> dict[str, list[str]]:
-    """The names of the notebooks under the headings of the README that list them; the first heading takes the rest."""
-    heading, found = "", {}
-    for line in readme.splitlines():
-        if line.startswith("#"):
-            heading = line.strip("# ")
-        if line.startswith("|"):
-            for name in NOTEBOOK.findall(line):
-                found.setdefault(heading, []).append(name)
-    if not found:
-        raise ValueError("README.md: expected a table of notebooks, got none: list them, with links to notebooks/")
-    listed = {name for names in found.values() for name in names}
-    found[next(iter(found))] += [path.stem for path in notebooks() if path.stem not in listed]
-    return found
-
-
 def write_pages(folder: Path, static: Path) -> None:
     """Write every page's source into `folder`, and what pages load by themselves into `static`."""
-    readme = _drawn((ROOT / "README.md").read_text(encoding="utf-8"))
     pages = {"README.md", *TEXTS, *(f"notebooks/{path.name}" for path in notebooks())}
     for each in (folder, static):
         (each / "notebooks").mkdir(parents=True)
+    lessons, opening = [], ""
     for path in notebooks():
         shutil.copy(path, static / "notebooks")  # to download, as it is
         notebook = nbformat.read(path, as_version=4)
-        _prepare(notebook, path.stem, static)
+        lessons.append(_lesson(notebook, path.stem))
+        explorers = _prepare(notebook, path.stem, static)
+        if path.stem == OPENING[0]:
+            opening = explorers[OPENING[1]].replace("../", "")
         nbformat.write(notebook, folder / "notebooks" / path.name)
-    for name in TEXTS:
+    for name, description in TEXTS.items():
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         text = (ROOT / name).read_text(encoding="utf-8")
-        (folder / name).write_text(_led(text, name, pages), encoding="utf-8")
+        (folder / name).write_text(_described(description, _led(text, name, pages)), encoding="utf-8")
     (folder / "words.md").write_text(_words(), encoding="utf-8")
-    (folder / "404.md").write_text(MISSING, encoding="utf-8")
+    listed = f'<ol class="lessons" start="0">{"".join(lessons)}</ol>'
+    (folder / "404.md").write_text((HERE / "404.md").read_text(encoding="utf-8") + listed, encoding="utf-8")
     reference = write_reference(folder)
+    install = INSTALL.search((ROOT / "README.md").read_text(encoding="utf-8"))
+    install = _led(install[0].replace("](#", "](README.md#"), "README.md", pages - {"README.md"})
+    if KNOWN:
+        install = re.sub(r"clone URL (.*?) *#.*", rf"clone {REPOSITORY} \1", install)
+    parts = {"explorer": opening, "lessons": listed, "install": install}
+    index = _drawn(Template((HERE / "index.md").read_text(encoding="utf-8")).substitute(parts))
     contents = [
-        _contents(heading, [f"notebooks/{name}" for name in names]) for heading, names in groups(readme).items()
+        _contents("Lessons", [f"notebooks/{path.stem}" for path in notebooks()]),
+        _contents("To look up", ["words", "tests/benchmarks/RESULTS", *reference]),
+        _contents("To take part", ["TEACHING", "binder/README", "CONTRIBUTING"]),
     ]
-    contents.append(_contents("To look up", ["words", "tests/benchmarks/RESULTS", *reference]))
-    contents.append(_contents("To take part", ["CONTRIBUTING", "binder/README"]))
-    for picture in re.findall(r"!\[[^]]*\]\(([^)]+)\)", readme):
-        (folder / picture).parent.mkdir(parents=True, exist_ok=True)
-        (folder / picture).write_bytes((ROOT / picture).read_bytes())
-    (folder / "index.md").write_text("\n".join([_led(readme, "README.md", pages), *contents]), encoding="utf-8")
+    (folder / "index.md").write_text("\n".join([index, *contents]), encoding="utf-8")
+
+
+def _lesson(notebook: nbformat.NotebookNode, stem: str) -> str:
+    """A lesson in the list of them: its number and name, the question that it answers, and the time that it takes."""
+    title, question = notebook.cells[0].source.split("\n\n")[:2]
+    plan = next(found[1] for cell in notebook.cells if (found := PLAN.search(cell.source)))
+    return (
+        f'<li><a href="notebooks/{stem}.html"><b>{stem[:2]}</b> {title.removeprefix("# ")}</a> '
+        f"<i>{html.escape(question.strip('*'))}</i> <small>{html.escape(plan[0].upper() + plan[1:])}</small></li>"
+    )
+
+
+def _described(description: str, text: str) -> str:
+    return f"---\ndescription: {json.dumps(description)}\n---\n\n{text}"
 
 
 def _contents(caption: str, pages: list[str]) -> str:
@@ -96,13 +108,16 @@ def _led(text: str, name: str, pages: set[str]) -> str:
     """Markdown whose links lead to pages where there are any, and to the repository's files where there are none."""
 
     def lead(link: re.Match) -> str:
-        target = (ROOT / name).parent.joinpath(link[1]).resolve()
+        words, to, place = link.groups("")
+        target = (ROOT / name).parent.joinpath(to).resolve()
         if not target.exists():
-            raise FileNotFoundError(f"{name}: expected a file of this repository behind a link, got {link[1]!r}")
+            raise FileNotFoundError(f"{name}: expected a file of this repository behind a link, got {to!r}")
         path = target.relative_to(ROOT.resolve()).as_posix()
-        if path in pages or path.endswith(".png"):
-            return link[1] if path != "README.md" else "/index.md"
-        return source(path)
+        if f"{path}/README.md" in pages:
+            path, to = f"{path}/README.md", f"{to.rstrip('/')}/README.md"
+        if path in pages:
+            return f"[{words}]({'/index.md' if path == 'README.md' else to + place})"
+        return f"[{words}]({source(path)}{place})" if KNOWN else words
 
     return LINK.sub(lead, text)
 
@@ -126,50 +141,64 @@ def _words() -> str:
     if len(found) != 1:
         raise ValueError(f"{name}: expected one cell that begins with {heading!r}, got {len(found)}")
     text = found[0].replace("## ", "# ", 1).replace("<details><summary>", "").replace("</summary>", "")
-    return LINK.sub(r"notebooks/\1", text.replace("</details>", ""))
+    return LINK.sub(r"[\1](notebooks/\2\3)", _described(WORDS_TOLD, text.replace("</details>", "")))
 
 
 # The cells of a notebook.
 
 
-def _prepare(notebook: nbformat.NotebookNode, stem: str, static: Path) -> None:
-    """Mark explorers, questions, exercises and folded cells, and take pictures out of the text of their outputs."""
-    path, explorers = f"notebooks/{stem}.ipynb", 0
-    for cell in notebook.cells:
+def _prepare(notebook: nbformat.NotebookNode, stem: str, static: Path) -> dict[str, str]:
+    """Say what a page can say, mark explorers, questions, exercises and folded cells, take pictures out of the text.
+
+    Gives the places of the explorers, by the names of their plans.
+    """
+    path, explorers = f"notebooks/{stem}.ipynb", []
+    notebook.cells[-1].source = closing(stem)  # a fork's pages lead to the fork
+    for number, cell in enumerate(notebook.cells):
+        for said, instead in cell.metadata.get("web", {}).items():
+            if said not in cell.source:
+                raise ValueError(f"{stem}, cell {number}: expected {said!r}, for which the web has {instead!r}")
+            cell.source = cell.source.replace(said, instead)
         if cell.cell_type != "code":
             cell.source = _drawn(cell.source)
             continue
+        cell.source = COLAB.sub("", cell.source)
         if EXPLORER.search(cell.source):
-            explorers += 1
             stored = _stored(cell, stem, "<img")
-            stored.data = {"text/html": _recorded(stored.data["text/html"], stem, explorers, static)}
+            plan = plan_name(cell.source)
+            place = _recorded(stored.data["text/html"], stem, len(explorers) + 1, HEIGHTS[plan], static)
+            stored.data = {"text/html": place}
+            explorers.append((plan, place))
         elif question := QUESTION.search(cell.source):
             stored = _stored(cell, stem, "<details")
             stored.data = {"text/html": _asked(stored.data["text/html"], stem, question[1], static)}
+        if "exercise" in cell.metadata.get("tags", []):
+            cell.outputs = [_html(f'<p class="live">To write it and have it checked, run it on {live(path)}.</p>')]
         for output in cell.outputs:
             _draw(output.get("data", {}), static)
-        if "exercise" in cell.metadata.get("tags", []):
-            cell.outputs.append(_html(f'<p class="live">To write it and have it checked, open it in {live(path)}.</p>'))
-    notebook.cells = [_folded(cell) for cell in notebook.cells]
+    first = notebook.cells[0]
+    notebook.metadata["description"] = first.metadata["description"]
+    first.source = first.source.replace("# ", f"# {stem[:2]} ", 1)
+    setup = next(cell for cell in notebook.cells if cell.cell_type == "code")
+    notebook.cells = [_folded(cell, "Imports" if cell is setup else "The folded cell") for cell in notebook.cells]
     notebook.cells.insert(1, nbformat.v4.new_markdown_cell(_ways(path)))
+    return dict(explorers)
 
 
-def _folded(cell: nbformat.NotebookNode) -> nbformat.NotebookNode:
-    """A cell whose source the notebook folds, as a fold of the page; any other cell as it is."""
-    if not cell.metadata.get("jupyter", {}).get("source_hidden"):
+def _folded(cell: nbformat.NotebookNode, name: str) -> nbformat.NotebookNode:
+    """A cell of imports, or one whose source the notebook folds, as a fold of the page; any other cell as it is."""
+    if name != "Imports" and not cell.metadata.get("jupyter", {}).get("source_hidden"):
         return cell
     if cell.outputs:
         raise ValueError(f"expected a folded cell that shows nothing, got {cell.source!r}: fold its definition alone")
-    fold = f"<details><summary>The folded cell</summary>\n\n```python\n{cell.source}\n```\n</details>"
+    fold = f"<details><summary>{name}</summary>\n\n```python\n{cell.source}\n```\n</details>"
     return nbformat.v4.new_markdown_cell(fold)
 
 
 def _ways(path: str) -> str:
     """Where else a notebook can be opened."""
-    return (
-        f'<p class="ways">Run it on {live(path)} · <a href="{source(path)}">Source</a> · '
-        f'<a href="../_static/{path}" download>Download</a></p>'
-    )
+    read = f'<a href="{source(path)}">Source</a> · ' if KNOWN else ""
+    return f'<p class="ways">Run it on {live(path)} · {read}<a href="../_static/{path}" download>Download</a></p>'
 
 
 def _html(text: str) -> nbformat.NotebookNode:
@@ -208,20 +237,18 @@ def _stored(cell: nbformat.NotebookNode, stem: str, part: str) -> nbformat.Noteb
     return found[0]
 
 
-def _recorded(picture: str, stem: str, number: int, static: Path) -> str:
-    """The place of an explorer, which holds its stored picture until the recording is there."""
-    links = html.escape(
-        json.dumps({"Binder": binder(f"notebooks/{stem}.ipynb"), "Colab": colab(f"notebooks/{stem}.ipynb")})
-    )
+def _recorded(picture: str, stem: str, number: int, heights: tuple[int, int], static: Path) -> str:
+    """The place of an explorer, as high as it will be, which holds its stored picture until the recording is there."""
+    links = html.escape(json.dumps(ways(f"notebooks/{stem}.ipynb")))
     return (
-        f'<div class="recorded" data-recording="../_static/recordings/{stem}-{number}.recording" data-live="{links}">'
-        f"{_with_files(picture, static)}</div>"
+        f'<div class="recorded" data-recording="../_static/recordings/{stem}-{number}.recording" data-live="{links}" '
+        f'style="--desk: {heights[0]}px; --phone: {heights[1]}px">{_with_files(picture, static)}</div>'
     )
 
 
 def _asked(stored: str, stem: str, name: str, static: Path) -> str:
     """A question whose answer stands in a file of its own, so that nothing on the page gives it away."""
-    question, answer = ask(name, stored)
+    question, answer = ask(name, stored, stem)
     (static / "answers").mkdir(parents=True, exist_ok=True)
     (static / "answers" / f"{stem}-{name}.html").write_text(answer, encoding="utf-8")
     address = f"../_static/answers/{stem}-{name}.html"

@@ -6,6 +6,7 @@ differs from one before is stored.
 """
 
 import gzip
+import inspect
 import io
 import json
 import struct
@@ -57,6 +58,8 @@ def _spread(control: Range) -> list:
 
 def states_of(explorer: Explorer, plan: Plan) -> list[dict]:
     """The values of all controls in each state, the one at the start first; the frames are in the state."""
+    if plan.computed:
+        return [explorer.values]
     controls = {name: c for name, c in explorer._by_name.items() if name != explorer._frames}
     stops = {name: stops_of(control, plan) for name, control in controls.items()}
     groups = [tuple(name for name in group if name in controls) for group in plan.together]
@@ -75,9 +78,10 @@ def record(explorer: Explorer, plan: Plan) -> bytes:
     """The file of an explorer, which is left in the state it came in."""
     start, arrays, shared = explorer.values, Arrays(plan.levels), Shared()
     states, pictures = [], []
+    drawn = not plan.computed  # by Python; else the numbers and pictures are the player's
     for values in states_of(explorer, plan):
         explorer.set(**values)
-        panels = [arrays.add(panel.values) for panel in explorer._view.panels] if explorer._view else []
+        panels = [arrays.add(panel.values) for panel in explorer._view.panels] if explorer._view and drawn else []
         state = {
             "at": [shared.add(values[name]) for name in explorer._by_name],
             "descriptions": shared.add(explorer._descriptions),
@@ -87,7 +91,7 @@ def record(explorer: Explorer, plan: Plan) -> bytes:
             "way": shared.add(explorer._way),
             "arrays": panels,
         }
-        if explorer._picture:
+        if explorer._picture and drawn:
             pictures.append(np.asarray(Image.open(io.BytesIO(explorer._picture)).convert("RGB")))
         states.append(list(state.values()))
     explorer.set(**start)
@@ -105,7 +109,10 @@ def record(explorer: Explorer, plan: Plan) -> bytes:
         "states": states,
         "arrays": index,
         "pictures": refs,
-        "live": [control.wire() for control in explorer._by_name.values()] if plan.live else None,
+        "live": plan.live,
+        "typed": [control.wire() for control in explorer._by_name.values()] if plan.live else [],
+        "computed": plan.computed,
+        "given": {name: inspect.getclosurevars(explorer._show).nonlocals[name] for name in plan.given},
     }
     text = json.dumps(header, ensure_ascii=False, separators=(",", ":")).encode()
     first = gzip.compress(struct.pack("<I", len(text)) + text + codes, 9, mtime=0)
@@ -114,6 +121,8 @@ def record(explorer: Explorer, plan: Plan) -> bytes:
 
 def _wire(control: Control, plan: Plan, frames: bool) -> dict:
     """A control as the front end draws it, and its stops: a typed text becomes a choice among the recorded ones."""
+    if plan.computed:
+        return control.wire() | {"stops": None}
     wire, stops = control.wire(), [] if frames else stops_of(control, plan)
     if isinstance(control, Text):
         label = f"{control.label} ({SENTENCES})"

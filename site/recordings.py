@@ -17,7 +17,9 @@ class Plan:
     starts: values of several controls that belong together, from each of which the groups are recorded.
     levels: into how many steps, above and below 0, the numbers of the heatmaps are cut.
     shades: how many shades of red, green and blue the pictures keep.
-    live: whether MiniLM can read in the browser what is typed there.
+    live: what of the player shows it when MiniLM reads in the browser what is typed there.
+    computed: the function of the player, in the module of its name, that computes it; then no other state is recorded.
+    given: what those two have to know of what the explorer was made with: names in its function.
     """
 
     stops: dict[str, tuple] = field(default_factory=dict)
@@ -25,7 +27,9 @@ class Plan:
     starts: tuple[dict, ...] = NONE
     levels: int = 32767
     shades: int = 12
-    live: bool = False
+    live: str = ""
+    computed: str = ""
+    given: tuple[str, ...] = ()
 
 
 SENTENCES = (
@@ -51,79 +55,47 @@ PAIRS = (
     ("The dog bites the man.", "The man bites the dog."),
     ("Spring is warmer than winter.", "The spring of the clock broke."),
 )
-MASKS = ("padding", "causal", "silent", "scaled")
-NUMBERS = ("mean", "spread", "outlier", "mates", "gain", "bias", "eps")
 PLANS = {
-    "attend": Plan(
-        {
-            "sentence": ("the dog bites the man [pad] [pad]", "a rose is a rose is a rose"),
-            "similarity": (0, 0.25, 0.5, 0.75, 1),
-            "temperature": (0.1, 0.3, 1.0, 3.0, 10.0),
-            "d_head": (2, 4, 16, 64, 512),
-        },
-        (
-            ("sentence", "similarity", *MASKS),
-            ("temperature", *MASKS),
-            ("temperature", "d_head", "similarity", "scaled"),
-        ),
-    ),
-    "attend masks=False": Plan(
-        {
-            "sentence": ("the dog bites the man", "the man bites the dog", "a rose is a rose is a rose"),
-            "similarity": (0, 0.2, 0.4, 0.6, 0.8, 1),
-            "temperature": (0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0),
-            "d_head": (2, 4, 16, 64, 128, 512),
-        },
-        (("sentence", "similarity", "temperature", "d_head", "scaled"),),
-    ),
+    "attend": Plan(computed="attend"),
+    "attend masks=False": Plan(computed="attend"),
     "block_steps": Plan(
         {"sentence": NONE, "layer": (1, 6)},
         (("step", "layer"), ("step", "order")),
         shades=8,
     ),
-    "clocks": Plan(
-        {"position": tuple(range(0, 101, 10)), "shift": (0, 1, 5, 10, 20, 30, 40, 50, 60, 70, 80, 90, 100)},
-        (("position", "shift"),),
-    ),
-    "cost": Plan(
-        {
-            "tokens": (16, 64, 128, 256, 512, 1024, 2048, 4096),
-            "batch": (1, 8, 16, 32, 64),
-            "width": (64, 256, 384, 512, 768, 1024),
-            "padding": (0, 25, 50, 75),
-        },
-        (("tokens", "number", "padding"),),
-    ),
+    "clocks": Plan(computed="clocks"),
+    "cost": Plan(computed="cost", given=("balance",)),
     "depth": Plan({}, (("depth", "order", "init"),)),
     "fit_curve": Plan(
         {"width": (1, 2, 3, 4, 8, 16, 32), "unit": (1, 2, 4, 32)},
         (("width", "activation", "curve"), ("width", "unit")),
     ),
     "head_slices": Plan({}, (("n_heads", "head"),)),
-    "heads": Plan({"sentence": SENTENCES}, (("sentence", "layer"),), live=True),
-    "heads atlas=True": Plan({"sentence": SENTENCES[:4]}, (("sentence", "layer"),), live=True),
+    "heads": Plan({"sentence": SENTENCES}, (("sentence", "layer"),), live="heads"),
+    "heads atlas=True": Plan({"sentence": SENTENCES[:4]}, (("sentence", "layer"),), live="heads"),
     "look_up": Plan({}, (("first", "second", "third"),)),
-    "normalise": Plan(
-        {
-            "mean": (-5, -4, -3, -2, -1, 0, 1, 2, 3, 4, 5),
-            "spread": (1e-4, 3e-4, 1e-3, 3e-3, 1e-2, 3e-2, 0.1, 0.2, 0.5, 1.0, 1.5),
-            "outlier": (0, 1, 2, 3, 5),
-            "mates": (-5, -3, -1, 0, 1, 3, 5),
-            "gain": (0, 0.2, 0.5, 0.8, 1, 1.2, 1.5, 2),
-            "bias": (-2, -1.5, -1, -0.5, 0, 0.5, 1, 1.5, 2),
-            "eps": (1e-12, 1e-8, 1e-5, 1e-3, 1e-2, 0.1, 1),
-        },
-        (*(("method", name) for name in NUMBERS), ("spread", "eps")),
-    ),
-    "positional": Plan(
-        {
-            "length": tuple(range(8, 129, 8)),
-            "d_model": (8, 16, 24, 32, 48, 64, 96, 128, 192, 256),
-            "base": (10, 30, 100, 300, 1000, 3000, 10_000, 30_000, 100_000),
-        },
-        levels=4095,
-    ),
+    "normalise": Plan(computed="normalise"),
+    "positional": Plan(computed="positional"),
     "similarity": Plan(),
-    "walk": Plan(starts=tuple({"first": a, "second": b} for a, b in PAIRS)),
+    "walk": Plan(starts=tuple({"first": a, "second": b} for a, b in PAIRS), live="walk", given=("word",)),
     "training_maps": Plan({}, (("sequence", "layer", "head"),), levels=4095),
+}
+# How many pixels high an explorer is, at a desk and on a phone: so much room waits for it.
+HEIGHTS = {
+    "attend": (820, 1150),
+    "attend masks=False": (710, 900),
+    "block_steps": (730, 870),
+    "clocks": (360, 430),
+    "cost": (640, 1160),
+    "depth": (600, 700),
+    "fit_curve": (620, 790),
+    "head_slices": (860, 620),
+    "heads": (940, 1030),
+    "heads atlas=True": (850, 990),
+    "look_up": (530, 700),
+    "normalise": (820, 1100),
+    "positional": (670, 760),
+    "similarity": (630, 620),
+    "training_maps": (590, 630),
+    "walk": (1170, 1380),
 }

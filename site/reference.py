@@ -23,7 +23,9 @@ def write_reference(folder: Path) -> list[str]:
     for name, files in parts.items():
         modules = [module for module in map(_module, files) if not module.endswith("__main__")]
         blocks = [_block(module, own=module == name) for module in modules]
-        (folder / "reference" / f"{name}.rst").write_text("\n".join([name, "=" * len(name), "", *blocks]))
+        told = ast.get_docstring(ast.parse(files[0].read_text(encoding="utf-8"))).partition("\n")[0]
+        lines = [f":description: {told}", "", name, "=" * len(name), "", *blocks]
+        (folder / "reference" / f"{name}.rst").write_text("\n".join(lines))
     return [f"reference/{name}" for name in parts]
 
 

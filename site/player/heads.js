@@ -1,30 +1,25 @@
 // What the explorer `heads` shows of a reading, as encoder_lib/course/explore/pretrained.py computes it with a kernel.
 
 import { percent } from "./format.js";
+import { packed } from "./traits.js";
 
 /**
  * The panels of one layer, with their numbers and words; the other words of a panel are those that were recorded.
- * @param {PanelSpec[]} panels
- * @param {Pick<Reading, "tokens" | "weights">} reading
- * @param {number} layer counts from 1
+ * @param {Record<string, any>} values of the explorer; layers count from 1
+ * @param {Pick<Reading, "tokens" | "weights">[]} readings one
  */
-export function showHeads(panels, { tokens, weights }, layer) {
+export function showHeads({ _panels, layer }, [{ tokens, weights }]) {
   const [T, chosen] = [tokens.length, weights[layer - 1]];
   const heads = chosen.length / T ** 2;
-  const drawn = panels.map((panel) => {
+  const drawn = /** @type {PanelSpec[]} */ (_panels).map((panel) => {
     if (panel.tile !== null) return tiled(panel, weights, T, heads);
     const title = `Layer ${layer}: who looks at whom`;
     const ticks = { x_ticks: tokens, y_ticks: tokens };
     return { spec: { ...panel, ...ticks, title, rows: T, columns: T, stride: T * T }, numbers: chosen };
   });
-  const data = new Float32Array(drawn.reduce((sum, { numbers }) => sum + numbers.length, 0));
-  drawn.reduce((start, { numbers }) => {
-    data.set(numbers, start);
-    return start + numbers.length;
-  }, 0);
   return {
     _panels: drawn.map(({ spec }) => spec),
-    _data: new DataView(data.buffer),
+    _data: packed(drawn.map(({ numbers }) => numbers)),
     _descriptions: Array.from({ length: heads }, (_, head) => {
       const map = chosen.subarray(head * T * T, (head + 1) * T * T);
       return `Layer ${layer}, head ${head + 1}: ${habit(map, tokens)}`;

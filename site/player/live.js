@@ -2,25 +2,32 @@
 
 import { element, say } from "./dom.js";
 import { showHeads } from "./heads.js";
-import { COSINE, MEGABYTES, read, WEIGHT } from "./reader.js";
+import { COSINE, MEGABYTES, read, WAY, WEIGHT } from "./reader.js";
 import { Traits } from "./traits.js";
+import { showWalk } from "./walk.js";
 
 /** @typedef {import("./model.js").RecordedModel} RecordedModel */
 
-/** The model of `explore.heads` without a kernel: a text, a layer and a head. */
-export class LiveHeads extends Traits {
+const KEPT = 8; // readings, as with a kernel
+
+/** What shows readings, and which texts are read for it, in this order. */
+const EXPLORERS = {
+  heads: { show: showHeads, texts: ["sentence"] },
+  walk: { show: showWalk, texts: ["first", "second", "word"] },
+};
+
+/** The model of an explorer of texts, without a kernel. */
+export class LiveModel extends Traits {
   silence = "MiniLM is still reading.";
   reads = false;
+  /** @type {Map<string, Reading>} */
+  readings = new Map();
 
-  /**
-   * @param {RecordedModel} recorded where it goes on from
-   * @param {Reading} reading of the text that was there
-   */
-  constructor(recorded, reading) {
-    super({ ...recorded.values, _controls: recorded.recording.header.live });
-    this.reading = reading;
-    this.look();
-    this.follow();
+  /** @param {RecordedModel} recorded where it goes on from */
+  constructor({ values, recording: { header } }) {
+    super({ ...header.given, ...values, _controls: header.typed });
+    this.frames = header.frames;
+    this.explorer = EXPLORERS[header.live || "heads"];
   }
 
   /**
@@ -30,8 +37,12 @@ export class LiveHeads extends Traits {
    */
   set(name, value) {
     super.set(name, value);
-    if (name === "layer") this.look();
-    if (name === "sentence" && !this.reads) this.follow();
+    if (name !== this.frames && !this.reads) this.follow();
+  }
+
+  /** What has to be read of the texts that are there now, each text with whether looks at others are forbidden. */
+  get wanted() {
+    return this.explorer.texts.map((name) => JSON.stringify([this.get(name), this.get("alone") ?? false]));
   }
 
   /** Read what is typed; while MiniLM reads, only the newest text waits. */
@@ -40,10 +51,7 @@ export class LiveHeads extends Traits {
     this.change({ _drawing: true });
     let error = "";
     try {
-      while (this.reading.text !== this.get("sentence")) {
-        this.reading = await read(this.get("sentence"));
-        this.look();
-      }
+      await this.read();
     } catch (problem) {
       error = `This text could not be read: ${reason(problem)}`;
     }
@@ -51,18 +59,33 @@ export class LiveHeads extends Traits {
     this.change({ error, _drawing: false });
   }
 
-  look() {
-    this.change(showHeads(this.get("_panels"), this.reading, this.get("layer")));
+  /**
+   * Read until nothing is missing, and show it.
+   * @param {(share: number) => void} [tell]
+   */
+  async read(tell) {
+    const missing = () => this.wanted.find((text) => !this.readings.has(text));
+    for (let next = missing(); next; next = missing()) {
+      const [text, alone] = JSON.parse(next);
+      this.readings.set(next, await read(text, alone, tell));
+    }
+    const found = this.wanted.map((text) => /** @type {Reading} */ (this.readings.get(text)));
+    this.change(this.explorer.show(this.values, found));
+    for (const old of [...this.readings.keys()].slice(0, -KEPT)) this.readings.delete(old);
   }
 }
 
 /**
  * What stands below the controls of a recorded explorer: a button that fetches MiniLM, and what has come so far.
  * @param {RecordedModel} recorded
- * @param {(model: LiveHeads) => void} start draws the explorer anew, when MiniLM has read the text that is there
+ * @param {(model: LiveModel) => void} start draws the explorer anew, when MiniLM has read the text that is there
  */
 export function offer(recorded, start) {
-  const button = element("button", { type: "button" }, `Type your own: fetch ${Math.round(MEGABYTES)} MB`);
+  const button = element(
+    "button",
+    { type: "button", class: "explorer-action" },
+    `Type your own: fetch ${Math.round(MEGABYTES)} MB`,
+  );
   const bar = element("progress", { "aria-label": "What has come of MiniLM", hidden: true });
   const words = element("span", { role: "status" }, "MiniLM then reads in your browser what you type.");
   button.addEventListener("click", async () => {
@@ -70,10 +93,11 @@ export function offer(recorded, start) {
     bar.hidden = false;
     say(words, "MiniLM is on its way.");
     try {
-      const reading = await read(recorded.get("sentence"), (share) => {
+      const model = new LiveModel(recorded);
+      await model.read((share) => {
         bar.value = share;
       });
-      start(new LiveHeads(recorded, reading));
+      start(model);
     } catch (problem) {
       say(words, `MiniLM could not be fetched: ${reason(problem)}. The recorded sentences stay.`);
     }
@@ -83,7 +107,7 @@ export function offer(recorded, start) {
 }
 
 /** What a reader who compares has to know. */
-export const NOTE = `MiniLM reads here in your browser, from numbers rounded to ten bits: beside JupyterLab a weight is off by at most ${WEIGHT}, and the cosine of two sentences by ${COSINE}.`;
+export const NOTE = `MiniLM reads here in your browser, from numbers rounded to ten bits: beside JupyterLab a weight is off by at most ${WEIGHT}, the cosine of two sentences by ${COSINE}, of two words on their way by ${WAY}.`;
 
 /** @param {unknown} problem */
 const reason = (problem) => (problem instanceof Error ? problem.message : String(problem));

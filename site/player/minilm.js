@@ -6,21 +6,24 @@ const H = 12; // heads
 const K = D / H; // numbers of a head
 
 /**
- * Token vectors, and who looked at whom on the way: embedding, then one layer after another.
+ * Token vectors at every station of the way, and who looked at whom: embedding, then one layer after another.
  * @param {MiniLM} model
  * @param {Float32Array[]} words the row of the word table for each token
- * @returns {{ x: Float32Array, weights: Float32Array[] }} x (T, D), and for each layer weights (H, T, T)
+ * @param {boolean} alone whether no token may look at another one
+ * @returns {{ x: Float32Array, stations: Float32Array[], weights: Float32Array[] }} x (T, D), the last of the stations
+ *     (T, D), and for each layer weights (H, T, T)
  */
-export function encode({ embedding, layers }, words) {
-  /** @type {Float32Array} */
-  let x = embed(words, embedding);
+export function encode({ embedding, layers }, words, alone = false) {
+  const table = rowsOf(words);
+  /** @type {Float32Array[]} */
+  const stations = [table, norm(plus(table, embedding.position.weight), embedding.norm)];
   const weights = [];
   for (const parameters of layers) {
-    const [y, looks] = layer(x, parameters);
-    x = y;
-    weights.push(looks);
+    const passed = layer(stations[stations.length - 1], parameters, alone);
+    stations.push(...passed.stations);
+    weights.push(passed.weights);
   }
-  return { x, weights };
+  return { x: stations[stations.length - 1], stations, weights };
 }
 
 /**
@@ -37,37 +40,38 @@ export function sentenceVector(x) {
 }
 
 /**
- * What each token is, plus where it stands.
+ * What each token is.
  * @param {Float32Array[]} words
- * @param {MiniLM["embedding"]} parameters
  */
-function embed(words, { position, norm: parameters }) {
-  const x = new Float32Array(words.length * D);
+function rowsOf(words) {
+  const table = new Float32Array(words.length * D);
   words.forEach((word, t) => {
-    x.set(word, t * D);
+    table.set(word, t * D);
   });
-  return norm(plus(x, position.weight), parameters);
+  return table;
 }
 
 /**
  * Attention, then at each token alone the feed-forward network; each adds to what was there, and a norm follows.
  * @param {Float32Array} x
  * @param {Layer} parameters
- * @returns {[Float32Array, Float32Array]}
+ * @param {boolean} alone
  */
-function layer(x, parameters) {
-  const [seen, weights] = attention(x, parameters.attention);
-  const y = norm(plus(seen, x), parameters.norm1);
-  return [norm(plus(feedForward(y, parameters.feed_forward), y), parameters.norm2), weights];
+function layer(x, parameters, alone) {
+  const [taken, weights] = attention(x, parameters.attention, alone);
+  const y = norm(plus(taken, x), parameters.norm1);
+  const added = feedForward(y, parameters.feed_forward);
+  return { stations: [taken, y, added, norm(plus(added, y), parameters.norm2)], weights };
 }
 
 /**
  * Each token takes a weighted mean of what all offer; its weights are the softmax of query · key / √K.
  * @param {Float32Array} x
  * @param {Layer["attention"]} parameters
+ * @param {boolean} alone
  * @returns {[Float32Array, Float32Array]} what each token takes (T, D), and the weights (H, T, T)
  */
-function attention(x, { q_proj, k_proj, v_proj, out_proj }) {
+function attention(x, { q_proj, k_proj, v_proj, out_proj }, alone) {
   const [query, key, value] = [q_proj, k_proj, v_proj].map((parameters) => linear(x, parameters));
   const T = x.length / D;
   const weights = new Float32Array(H * T * T);
@@ -77,7 +81,8 @@ function attention(x, { q_proj, k_proj, v_proj, out_proj }) {
     const at = head * K; // where the head's slice of a vector begins
     const scores = weights.subarray(row * T, (row + 1) * T);
     for (let other = 0; other < T; other++) {
-      for (let k = at; k < at + K; k++) scores[other] += query[t * D + k] * key[other * D + k];
+      if (alone && other !== t) scores[other] = Number.NEGATIVE_INFINITY;
+      else for (let k = at; k < at + K; k++) scores[other] += query[t * D + k] * key[other * D + k];
     }
     softmax(scores, 1 / Math.sqrt(K));
     for (let other = 0; other < T; other++) {

@@ -4,6 +4,26 @@ import { nearestState } from "./nearest.js";
 import { numbersOf, pictureOf } from "./recording.js";
 import { Traits } from "./traits.js";
 
+/**
+ * The traits of an explorer before anything is shown.
+ * @param {Header} header
+ */
+export function startOf({ title, controls, frames, colours, start }) {
+  const tables = Object.entries(colours).map(([name, table]) => [name, viewOf(Uint8Array.from(table))]);
+  return {
+    title,
+    error: "",
+    _controls: controls,
+    _frames: frames,
+    _colours: Object.fromEntries(tables),
+    _panels: [],
+    _tokens: {},
+    _way: {},
+    _picture: viewOf(new Uint8Array()),
+    ...start,
+  };
+}
+
 export class RecordedModel extends Traits {
   /** Where the key that was pressed last heads on a slider: up (1), down (-1), or nowhere (0). */
   heading = 0;
@@ -11,19 +31,7 @@ export class RecordedModel extends Traits {
 
   /** @param {Recording} recording */
   constructor(recording) {
-    const { title, controls, frames, colours, start } = recording.header;
-    const tables = Object.entries(colours).map(([name, table]) => [name, viewOf(Uint8Array.from(table))]);
-    super({
-      title,
-      error: "",
-      _controls: controls,
-      _frames: frames,
-      _colours: Object.fromEntries(tables),
-      _panels: [],
-      _way: {},
-      _picture: viewOf(new Uint8Array()),
-      ...start,
-    });
+    super(startOf(recording.header));
     this.recording = recording;
   }
 
@@ -39,7 +47,10 @@ export class RecordedModel extends Traits {
       return;
     }
     const slides = header.controls.some((control) => control.name === name && control.kind === "range");
+    const before = { ...this.values };
     this.go(nearestState(header, this.state, { name, value, heading: slides ? this.heading : 0 }));
+    const moved = header.controls.filter((other) => other.name !== name && this.get(other.name) !== before[other.name]);
+    this.change({ _moved: moved.map(({ label }) => `“${label}”`).join(" and ") });
   }
 
   /**

@@ -1,6 +1,7 @@
 // The live parts of a page: explorers when they come into view, and questions, drawn by their own front end.
 
-import { element } from "./dom.js";
+import { computedModel } from "./computed.js";
+import { element, say } from "./dom.js";
 import explorer from "./explorer.js";
 import { NOTE, offer } from "./live.js";
 import { RecordedModel } from "./model.js";
@@ -9,6 +10,7 @@ import { AskedModel } from "./question.js";
 import { fetchRecording } from "./recording.js";
 import { showStops } from "./stops.js";
 
+const AROUND = 50; // pixels of an explorer beside its pictures
 const NEAR = "400px"; // how far below the window an explorer is fetched
 
 /** @type {Record<string, number>} */
@@ -25,50 +27,80 @@ function head(model, heading = 0) {
 /** @param {HTMLElement} place */
 async function play(place) {
   const recording = await fetchRecording(place.dataset.recording ?? "");
+  if (recording.header.computed) {
+    await draw(await computedModel(recording.header, () => place.clientWidth - AROUND), place);
+    return;
+  }
   const model = new RecordedModel(recording);
   await model.go(0);
-  const root = draw(model, place);
-  root.addEventListener("keydown", ({ key }) => head(model, HEADINGS[key]), true);
-  root.addEventListener("pointerdown", () => head(model, 0), true);
-  const { controls, live } = recording.header;
-  for (const control of controls) showStops(root, control);
-  if (live) root.querySelector(".explorer-controls")?.after(offer(model, (typed) => goLive(typed, place)));
-  else if (controls.some(({ stops }) => stops)) place.append(needsKernel(JSON.parse(place.dataset.live ?? "{}")));
+  await draw(model, place, (root) => {
+    root.addEventListener("keydown", ({ key }) => head(model, HEADINGS[key]), true);
+    root.addEventListener("pointerdown", () => head(model, 0), true);
+    const { controls, live } = recording.header;
+    for (const control of controls) showStops(root, control);
+    const beside = root.querySelector(".explorer-controls");
+    beside?.after(movedAlong(model));
+    if (live) beside?.after(offer(model, (typed) => goLive(typed, place)));
+    else if (controls.some(({ stops }) => stops))
+      root.append(needsKernel(controls, JSON.parse(place.dataset.live ?? "{}")));
+  });
+}
+
+/**
+ * An explorer in its place, once its picture is there.
+ * @param {import("./traits.js").Traits} model
+ * @param {HTMLElement} place
+ * @param {(root: HTMLElement) => void} [furnish] adds what a page has and a notebook has not
+ */
+async function draw(model, place, furnish) {
+  const root = element("div");
+  model.on("change:_drawing", () => root.setAttribute("aria-busy", model.get("_drawing")));
+  explorer.render({ model, el: root });
+  furnish?.(root);
+  const picture = root.querySelector("img");
+  if (picture) await new Promise((come) => picture.addEventListener("load", come, { once: true }));
+  place.replaceChildren(root);
+  await new Promise(requestAnimationFrame); // in which panels are laid out, unseen
+  await new Promise(requestAnimationFrame);
   place.dataset.playing = "";
 }
 
 /**
- * @param {import("./traits.js").Traits} model
- * @param {HTMLElement} place
- */
-function draw(model, place) {
-  const root = element("div");
-  model.on("change:_drawing", () => root.setAttribute("aria-busy", model.get("_drawing")));
-  place.replaceChildren(root);
-  explorer.render({ model, el: root });
-  return root;
-}
-
-/**
  * The explorer with a field in which the reader types.
- * @param {import("./live.js").LiveHeads} model
+ * @param {import("./live.js").LiveModel} model
  * @param {HTMLElement} place
  */
-function goLive(model, place) {
-  const field = draw(model, place).querySelector("input");
-  place.append(element("p", { class: "recorded-note" }, NOTE));
-  field?.select();
+async function goLive(model, place) {
+  await draw(model, place, (root) => root.append(element("p", { class: "recorded-note" }, NOTE)));
+  place.querySelector("input")?.select();
 }
 
 /**
- * What was recorded is not all: where the rest is.
+ * Which controls had to follow the one that was moved.
+ * @param {RecordedModel} model
+ */
+function movedAlong(model) {
+  const words = element("p", { class: "recorded-note", role: "status" });
+  model.on("change:_moved", () => {
+    const moved = model.get("_moved");
+    say(words, moved && `Not all is recorded together: ${moved} moved along.`);
+  });
+  return words;
+}
+
+/**
+ * What was recorded, and where the rest is.
+ * @param {RecordedControl[]} controls
  * @param {Record<string, string>} links
  */
-function needsKernel(links) {
-  const [first, ...others] = Object.entries(links).map(([name, href]) => element("a", { href }, name));
-  const ways = others.reduce((all, link) => all.concat(" or ", link), /** @type {(Node | string)[]} */ ([first]));
-  const words = "This explorer plays back what was recorded. For every sentence and every value, run it on ";
-  return element("p", { class: "recorded-note" }, words, ...ways, ".");
+function needsKernel(controls, links) {
+  const values = controls.filter(({ stops }) => stops).map(({ label, stops }) => `${label} ${stops?.join(", ")}`);
+  const words = `This explorer plays back what was recorded: ${values.join("; ")}. For every value, run `;
+  const ways = Object.entries(links).flatMap(([name, href], i) => [
+    i ? " or " : "it on ",
+    element("a", { href }, name),
+  ]);
+  return element("p", { class: "recorded-note" }, words, ...(ways.length ? ways : ["the notebook"]), ".");
 }
 
 /** @param {HTMLElement} place */

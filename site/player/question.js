@@ -3,7 +3,7 @@
 import { Traits } from "./traits.js";
 
 export class AskedModel extends Traits {
-  silence = "No answer has come. You may be offline: reload this page when you are back.";
+  silence = "No answer has come. You may be offline: try again when you are back.";
 
   /**
    * @param {Pick<PredictionTraits, "_prompt" | "_choices">} question
@@ -15,13 +15,15 @@ export class AskedModel extends Traits {
   }
 
   /**
-   * After the reader's last step the answer follows.
+   * After the reader's last step the answer follows; without one the question is as before that step.
    * @override
    */
   async save_changes() {
     const committed = this.get("committed");
     if (committed || this.get("revealed")) {
-      const { shown, chosen } = await fetchAnswers(this.address);
+      const answers = await fetchAnswers(this.address).catch(console.warn);
+      if (!answers) return this.change({ committed: false, revealed: false });
+      const { shown, chosen } = answers;
       const told = committed ? { ...chosen[this.get("choice")], result: shown.result } : shown;
       this.change({ revealed: true, _told: told });
     }

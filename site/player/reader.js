@@ -2,6 +2,7 @@
 
 export const MEGABYTES = 14.1; // of the weights and the vocabulary
 export const [WEIGHT, COSINE] = [0.02, 0.003]; // the most that their rounding changes in 200 texts, tests/site measures it
+export const WAY = 0.005; // and of the cosine of a word on its way
 
 /** @type {Worker | undefined} */
 let worker;
@@ -9,13 +10,14 @@ let worker;
 /**
  * What MiniLM makes of a text. The first one fetches the weights, and `tell` hears which share of them has come.
  * @param {string} text
+ * @param {boolean} [alone] whether no token may look at another one
  * @param {(share: number) => void} [tell]
  * @returns {Promise<Reading>}
  */
-export function read(text, tell) {
+export function read(text, alone = false, tell) {
   worker ??= new Worker(new URL("./worker.js", import.meta.url), { type: "module" });
   const { port1, port2 } = new MessageChannel();
-  worker.postMessage(text, [port2]);
+  worker.postMessage({ text, alone }, [port2]);
   const answered = new AbortController();
   let come = 0;
   return new Promise((resolve, reject) => {

@@ -65,3 +65,16 @@ export class Traits {
     for (const callback of [...this.listenersTo(event)]) callback();
   }
 }
+
+/**
+ * The numbers of panels, one after another, as explorers want them.
+ * @param {ArrayLike<number>[]} arrays
+ */
+export function packed(arrays) {
+  const numbers = new Float32Array(arrays.reduce((sum, { length }) => sum + length, 0));
+  arrays.reduce((start, array) => {
+    numbers.set(array, start);
+    return start + array.length;
+  }, 0);
+  return new DataView(numbers.buffer);
+}

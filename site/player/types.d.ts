@@ -31,8 +31,13 @@ interface Header {
   states: RecordedState[];
   arrays: ArrayPlace[];
   pictures: PicturePlace[];
-  /** The controls as they are with a kernel, of an explorer that MiniLM can bring alive; else null. */
-  live: ControlSpec[] | null;
+  /** What shows a reading of MiniLM, of an explorer that it can bring alive, or "", and its controls with a kernel. */
+  live: "" | "heads" | "walk";
+  typed: ControlSpec[];
+  /** The module and function that compute the explorer, or "". */
+  computed: string;
+  /** What the explorer was made with. */
+  given: Record<string, unknown>;
 }
 
 /** A file of the recorder, unpacked: the header, the codes of all arrays, and the pictures as they came. */
@@ -69,10 +74,15 @@ interface MiniLM {
   layers: Layer[];
 }
 
-/** A text, and what MiniLM makes of it: its tokens, its vector of length 1, and the weights (H, T, T) of each layer. */
+/**
+ * A text, and what MiniLM makes of it: its tokens and their rows in the table, its vector of length 1, the vectors (T, D)
+ * at each station of the way, and the weights (H, T, T) of each layer.
+ */
 interface Reading {
   text: string;
   tokens: string[];
+  ids: number[];
   vector: Float32Array;
+  stations: Float32Array[];
   weights: Float32Array[];
 }

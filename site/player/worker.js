@@ -9,10 +9,11 @@ let coming;
 
 /**
  * @param {string} text
+ * @param {boolean} alone
  * @param {(bytes: number) => void} tell
  * @returns {Promise<Reading>}
  */
-async function read(text, tell) {
+async function read(text, alone, tell) {
   coming ??= fetchModel(tell);
   coming.catch(() => {
     coming = undefined; // so that it is asked for again
@@ -20,13 +21,15 @@ async function read(text, tell) {
   const model = await coming;
   const tokens = tokenize(text, model.vocabulary);
   const ids = tokens.map((token) => model.vocabulary.get(token) ?? 0);
-  const { x, weights } = encode(model, await Promise.all(ids.map(fetchWord)));
-  return { text, tokens, weights, vector: sentenceVector(x) };
+  const { x, ...way } = encode(model, await Promise.all(ids.map(fetchWord)), alone);
+  return { text, tokens, ids, ...way, vector: sentenceVector(x) };
 }
 
-addEventListener("message", async ({ data: text, ports: [port] }) => {
+addEventListener("message", async ({ data: { text, alone }, ports: [port] }) => {
   try {
-    port.postMessage({ reading: await read(text, (bytes) => port.postMessage({ bytes })) });
+    const reading = await read(text, alone, (bytes) => port.postMessage({ bytes }));
+    const moved = [...reading.stations, ...reading.weights].map((numbers) => numbers.buffer);
+    port.postMessage({ reading }, /** @type {ArrayBuffer[]} */ (moved));
   } catch (problem) {
     port.postMessage({ problem: problem instanceof Error ? problem.message : String(problem) });
   }

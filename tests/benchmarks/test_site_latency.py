@@ -1,5 +1,6 @@
 """How soon the explorers of the web edition are there, and MiniLM has read a sentence; `make site` comes first."""
 
+import os
 from statistics import median
 
 import pytest
@@ -23,15 +24,17 @@ APPEAR = """async (place) => {
     if (performance.now() - start > 20000) throw new Error('nothing came');
   }
 }"""
-# Milliseconds for each text, the second time that it is read.
+# Milliseconds for each text, ten times, once it has been read.
 READ = """async (texts) => {
   const { read } = await import('/_static/player/reader.js'), times = [];
-  for (const text of [...texts, ...texts]) {
-    const start = performance.now();
-    await read(text);
-    times.push(performance.now() - start);
+  for (let turn = 0; turn < 11; turn++) {
+    for (const text of texts) {
+      const start = performance.now();
+      await read(text);
+      if (turn) times.push(performance.now() - start);
+    }
   }
-  return times.slice(texts.length);
+  return times;
 }"""
 pytestmark = pytest.mark.skipif(not HTML.exists(), reason="no web edition here: run `make site` first")
 
@@ -60,5 +63,8 @@ def test_minilm_reads_a_sentence_in_the_browser_within_200_ms(browser):
         page.goto(address)
         times = page.evaluate(READ, SENTENCES)
         page.close()
-    print(f"MiniLM reads a sentence in {median(times):.0f} ms (median), at most {max(times):.0f} ms")
+    load = os.getloadavg()[0] if hasattr(os, "getloadavg") else float("nan")
+    print(
+        f"MiniLM reads a sentence in {median(times):.0f} ms (median), at most {max(times):.0f} ms, at load {load:.1f}"
+    )
     assert median(times) < READS

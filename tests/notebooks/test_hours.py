@@ -5,7 +5,7 @@ import re
 import nbformat
 import pytest
 from notebook_rules import code_cells, tags
-from places import NOTEBOOKS
+from places import NOTEBOOKS, ROOT
 
 WORDS, CODE, EXERCISE = 150, 2.5, 12  # words a minute; minutes for a cell of code, and for an exercise
 NUMBERS = {
@@ -57,6 +57,13 @@ def faults(notebook):
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
 def test_the_time_is_honest(path):
     assert list(faults(nbformat.read(path, as_version=4))) == []
+
+
+def test_the_readme_tells_the_hours_of_all():
+    times = [minutes(nbformat.read(path, as_version=4)) for path in NOTEBOOKS]
+    reading, exercises = (sum(each) / 60 for each in zip(*times, strict=True))
+    assert "Twelve hours to read and run, and eight more for the exercises" in (ROOT / "README.md").read_text()
+    assert 11 <= reading < 13.5 and 7 <= exercises < 9
 
 
 def made_up(plan, words, cells):

@@ -7,6 +7,8 @@ from lab_fixtures import browser  # noqa: F401
 from places import ROOT
 from served import served
 
+from encoder_lib.course.explore.widget import front_end
+
 HTML = ROOT / "build/site/html"
 
 
@@ -23,3 +25,19 @@ def address(html):
     """Where the pages are served."""
     with served(html) as address:
         yield address
+
+
+@pytest.fixture(scope="module")
+def player(browser, tmp_path_factory):  # noqa: F811
+    """A page beside the player's modules, which lie in `player`, and the folder that it is served from."""
+    folder = tmp_path_factory.mktemp("site")
+    (folder / "player").mkdir()
+    for source in (front_end.FOLDER, ROOT / "site/player"):
+        for path in source.glob("*.js"):
+            (folder / "player" / path.name).write_bytes(path.read_bytes())
+    (folder / "index.html").write_text("<!doctype html><title>player</title><body></body>")
+    with served(folder) as address:
+        page = browser.new_page()
+        page.goto(address)
+        yield page, folder
+        page.close()

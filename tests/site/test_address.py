@@ -1,7 +1,6 @@
 """The web edition has one address, and a workflow that publishes what `make site` writes."""
 
 import importlib
-import re
 
 import address
 import pytest
@@ -10,10 +9,6 @@ from pins import REQUIRED, pins, version
 from places import ROOT
 
 WORKFLOW = yaml.safe_load((ROOT / ".github/workflows/site.yml").read_text())
-
-
-def test_the_first_link_of_the_readme_is_the_web_edition():
-    assert re.search(r"\]\(([^)]+)\)", (ROOT / "README.md").read_text())[1] == address.URLS["Homepage"]
 
 
 @pytest.fixture

@@ -12,16 +12,14 @@ import pytest
 import torch
 from explorers import minilm
 from hostile_texts import HOSTILE
-from lab_fixtures import browser  # noqa: F401
 from minilm import write_minilm
 from places import ROOT
 from recordings import SENTENCES
 from safetensors.torch import load_file
-from served import served
 
 from encoder_lib.course import explore
-from encoder_lib.course.explore.widget import front_end
 from encoder_lib.course.lab.texts import library_sentences
+from encoder_lib.course.lab.way import visit
 
 pytestmark = pytest.mark.browser
 MOST = 15e6  # bytes until a first sentence is read
@@ -45,22 +43,12 @@ READ = """async ([text, file]) => {
 
 
 @pytest.fixture(scope="module")
-def player(browser, tmp_path_factory):  # noqa: F811
-    """A page beside the player and the weights, and the folder that all of it lies in."""
-    folder = tmp_path_factory.mktemp("site")
-    (folder / "player").mkdir()
-    for source in (front_end.FOLDER, ROOT / "site/player"):
-        for path in source.glob("*.js"):
-            (folder / "player" / path.name).write_bytes(path.read_bytes())
-    write_minilm(folder / "minilm")
-    for path in (folder / "minilm").rglob("*.*"):
+def player(player):
+    """The page and its folder, in which the weights lie as well."""
+    write_minilm(player[1] / "minilm")
+    for path in (player[1] / "minilm").rglob("*.*"):
         os.utime(path, (0, 0))  # old, as a browser asks anew for what has just been written
-    (folder / "index.html").write_text("<!doctype html><title>MiniLM</title><body></body>")
-    with served(folder) as address:
-        page = browser.new_page()
-        page.goto(address)
-        yield page, folder
-        page.close()
+    return player
 
 
 @pytest.fixture(scope="module")
@@ -137,7 +125,7 @@ def test_the_explorer_shows_what_it_shows_with_a_kernel(player, text):
       const { showHeads } = await import('/player/heads.js'), bytes = await (await fetch(file)).arrayBuffer();
       const all = new Float32Array(bytes), layer1 = all.length / 6;
       const weights = Array.from({ length: 6 }, (_, n) => all.subarray(n * layer1, (n + 1) * layer1));
-      const { _panels, _descriptions, _data } = showHeads(panels, { tokens, weights }, layer);
+      const { _panels, _descriptions, _data } = showHeads({ _panels: panels, layer }, [{ tokens, weights }]);
       const numbers = Array.from(new Float32Array(_data.buffer), (n) => (Number.isNaN(n) ? null : n));
       return { _panels, _descriptions, numbers };
     }"""
@@ -152,6 +140,50 @@ def test_the_explorer_shows_what_it_shows_with_a_kernel(player, text):
             np.testing.assert_array_equal(
                 np.array(got["numbers"], np.float32), np.frombuffer(explorer._data, np.float32)
             )
+
+
+TRAIL = """async ([values, pair]) => {
+  const { showWalk } = await import('/player/walk.js'), { read } = await import('/player/reader.js');
+  const float = (arrays) => arrays.map((array) => Float32Array.from(array));
+  const given = pair.map((reading) => (
+    { ...reading, stations: float(reading.stations), weights: float(reading.weights) }));
+  const texts = ['first', 'second', 'word'].map((name) => read(values[name], values.alone));
+  const [shown, own] = [given, await Promise.all(texts)].map((readings) => showWalk(values, readings));
+  const numbers = Array.from(new Float32Array(shown._data.buffer), (n) => (Number.isNaN(n) ? null : n));
+  return { ...shown, numbers, own: own._way.values };
+}"""
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "alone"),
+    [
+        ("The river bank was flooded.", "The big bank raised its interest rates.", False),
+        ("The river bank was flooded.", "The big bank raised its interest rates.", True),
+        ("A penguin, a penguin!", "Two penguins swam past a penguin.", False),
+        ("Hello", "你好", False),
+    ],
+)
+def test_the_walk_shows_what_it_shows_with_a_kernel(player, first, second, alone):
+    """Of the same vectors: words, numbers, the way. Of those that the page computes: cosines as near as it states."""
+    stated = float(re.search(r"WAY = ([\d.]+)", (ROOT / "site/player/reader.js").read_text())[1])
+    explorer = explore.walk(minilm(), "a cat", "the cat", "bank")
+    values = {"_panels": explorer._panels, "_way": explorer._way, "word": "bank"}
+    explorer.set(first=first, second=second, alone=alone)
+
+    def reading(text):
+        seen = visit(minilm(), text, "[CLS]", alone=alone)
+        stations = [seen.outputs[s.key][0].flatten().tolist() for s in seen.stations[:-1]]
+        weights = [seen.outputs[f"encoder.layers.{n}.attention.weights"].flatten().tolist() for n in range(6)]
+        return {"tokens": seen.tokens, "ids": minilm().ids(text)[0].tolist(), "stations": stations, "weights": weights}
+
+    readings = [reading(text) for text in (first, second, "bank")]
+    shown = player[0].evaluate(TRAIL, [values | explorer.values, readings])
+    assert shown["_panels"] == json.loads(json.dumps(explorer._panels))
+    assert shown["_descriptions"] == explorer._descriptions
+    np.testing.assert_array_equal(np.array(shown["numbers"], np.float32), np.frombuffer(explorer._data, np.float32))
+    assert shown["_way"]["title"] == explorer._way["title"]
+    np.testing.assert_allclose(shown["_way"]["values"], explorer._way["values"], atol=1e-6)
+    np.testing.assert_allclose(shown["own"], explorer._way["values"], atol=stated)
 
 
 def test_a_first_sentence_takes_no_more_than_the_button_says(player):
@@ -178,7 +210,7 @@ def test_a_second_visit_fetches_nothing(player):
 
 @pytest.mark.long
 @pytest.mark.parametrize("name", ["00_start_here", "09_pretrained"])
-def test_the_reader_types(browser, address, name):  # noqa: F811
+def test_the_reader_types(browser, address, name):
     """On request alone, and offline as before: then what is typed is read, layer by layer."""
     page = browser.new_context().new_page()
     asked = []
@@ -219,4 +251,23 @@ def test_the_reader_types(browser, address, name):  # noqa: F811
     field.fill("Zebras!")
     words.get_by_text("zebra").wait_for()
     assert explorer.get_by_role("alert").is_hidden() and all(url.startswith(address) for url in asked)
+    page.context.close()
+
+
+@pytest.mark.long
+def test_the_reader_walks_with_two_sentences_of_their_own(browser, address):
+    """The recorded pair is there first; what is typed is read, also alone, and a step reads nothing."""
+    page = browser.new_context().new_page()
+    page.goto(f"{address}notebooks/00_start_here.html")
+    page.locator(".recorded").first.scroll_into_view_if_needed()
+    walk = page.locator("section.explorer", has_text="A word on its way")
+    walk.get_by_role("button", name="Type your own").click()
+    walk.get_by_role("textbox", name="first sentence").fill("A mouse ate the cheese.")
+    walk.get_by_role("textbox", name="second sentence").fill("The mouse of my computer broke.")
+    walk.get_by_text("The walk follows “mouse”").first.wait_for()
+    told = walk.locator(".explorer-description")
+    walk.locator("input[data-control=station]").press("End")
+    assert "Station 27 of 27" in told.text_content()
+    walk.get_by_role("checkbox").check()
+    walk.get_by_text("No token may look at another one.").wait_for()
     page.context.close()

@@ -1,13 +1,17 @@
 """The pages of the web edition: complete, led to each other, described, small, and from nowhere else."""
 
+import gzip
 import json
+import os
 import re
 import subprocess
 from html.parser import HTMLParser
 from urllib.parse import unquote, urljoin, urlsplit
 
+import address
 import nbformat
 import pytest
+from bs4 import BeautifulSoup
 from notebook_rules import code_cells, is_explorer, tags
 from places import NOTEBOOKS, ROOT
 
@@ -24,6 +28,8 @@ sys.path.insert(0, sys.argv[1].rpartition("/")[0])
 sys.argv = sys.argv[1:]
 runpy.run_path(sys.argv[0], run_name="__main__")
 """
+ELSEWHERE = ("github.com/OWNER", "OWNER.github.io", "mybinder.org/v2", "colab.research.google.com/github")
+KERNEL = re.compile(r"(?i)\b(kernel|NameError|run (the|this|that) cell|put .* back|shift and enter|run all)\b")
 
 
 class Page(HTMLParser):
@@ -61,6 +67,12 @@ def pages(html):
     return {path.relative_to(html).as_posix(): Page(path) for path in paths}
 
 
+@pytest.fixture(scope="module")
+def lessons():
+    """The pages of the notebooks, parsed."""
+    return {path.stem: BeautifulSoup(html_of(path), "html.parser") for path in NOTEBOOKS}
+
+
 def broken(html, pages, name, link):
     """What is wrong with a link of a page, in words; nothing for one that leads out of the site."""
     target = urlsplit(urljoin(f"/{name}", link))
@@ -83,13 +95,6 @@ def test_a_link_that_leads_nowhere_is_noticed(html, pages):
         assert len(list(broken(html, pages, "index.html", link))) == 1
     for link in ("words.html", "#", "https://example.org"):
         assert list(broken(html, pages, "index.html", link)) == []
-
-
-def test_every_notebook_has_a_page_and_stands_in_the_contents(pages):
-    names = [f"notebooks/{path.stem}.html" for path in NOTEBOOKS]
-    assert [name for name in names if name not in pages] == []
-    listed = [link for link in pages["index.html"].links if link.startswith("notebooks/")]
-    assert list(dict.fromkeys(link.partition("#")[0] for link in listed)) == names
 
 
 def test_what_a_page_loads_is_beside_it(html, pages):
@@ -120,34 +125,60 @@ def test_every_icon_has_an_outline(html, pages):
     outlined = set(re.findall(r"(?m)^\.(fa-[\w-]+) ", style))
     text = "".join((html / name).read_text(encoding="utf-8") for name in pages)
     used = set(re.findall(r"\bfa-[\w-]+", " ".join(re.findall(r'class="([^"]*\bfa-[^"]*)"', text))))
-    assert used - {"fa-solid", "fa-lg", "fa-fw"} == outlined != set()
+    assert used - {"fa-solid", "fa-lg", "fa-fw"} == outlined - ({"fa-github"} if not address.KNOWN else set()) != set()
 
 
 def test_every_page_says_what_it_is(pages):
-    """A title and a description of its own, and a picture for sharing; the page of the search needs none."""
+    """A title and a description of its own, also where it is shared; the page of the search needs none."""
     described = {name: page for name, page in pages.items() if name != "search.html"}
-    assert len({page.title for page in described.values()}) == len(described)
+    for told in ("og:title", "description"):
+        assert len({page.meta[told] for page in described.values()}) == len(described), told
     for name, page in described.items():
-        assert len(page.meta.get("description", "")) > 20, name
-        assert page.meta["og:image"].endswith("_static/share.png") and page.meta.get("og:image:alt"), name
+        assert 20 < len(page.meta["description"]) < 170, name
+        assert page.meta["og:description"] == page.meta["description"] and page.meta["og:title"] in page.title
+        assert page.meta["twitter:card"] == "summary_large_image"
 
 
-def test_crawlers_are_told_of_every_page(html, pages):
-    """By the address that the page itself says is its own."""
-    listed = re.findall("<loc>(.*)</loc>", (html / "sitemap.xml").read_text(encoding="utf-8"))
-    own = {re.search('rel="canonical" href="(.*?)"', (html / name).read_text(encoding="utf-8"))[1] for name in pages}
-    assert {address.rpartition("/")[2] for address in own - set(listed)} == {"404.html", "search.html"}
-    assert set(listed) < own and len(listed) == len(pages) - 2
-    sitemap = pages["index.html"].meta["og:url"].replace("index.html", "sitemap.xml")
-    assert f"Sitemap: {sitemap}\n" in (html / "robots.txt").read_text(encoding="utf-8")
+def test_the_first_page_tells_of_every_lesson(html, pages):
+    """Its number, name, question and time, as the notebook has them; and the menu has the numbers."""
+    soup = BeautifulSoup((html / "index.html").read_text(encoding="utf-8"), "html.parser")
+    told = [item.get_text(" ", strip=True) for item in soup.select(".lessons li")]
+    other = BeautifulSoup((html / "words.html").read_text(encoding="utf-8"), "html.parser")
+    menu = [link.get_text(strip=True) for link in other.select(".bd-docs-nav a")]
+    assert [a["href"] for a in soup.select(".lessons a")] == [f"notebooks/{path.stem}.html" for path in NOTEBOOKS]
+    for path, words in zip(NOTEBOOKS, told, strict=True):
+        cells = nbformat.read(path, as_version=4).cells
+        title, question = cells[0].source.split("\n\n")[:2]
+        assert words.startswith(f"{path.stem[:2]} {title[2:]} {question.strip('*')} "), words
+        plan = words.partition(question.strip("*") + " ")[2]
+        assert f"Plan for {plan[0].lower()}{plan[1:]}." in " ".join(cell.source for cell in cells)
+        assert f"{path.stem[:2]} {title[2:]}" in menu
+    assert soup.select_one("a.start")["href"] == f"notebooks/{NOTEBOOKS[0].stem}.html"
+    assert soup.select_one(".recorded")
 
 
-def test_a_page_that_is_not_there_finds_its_style_from_anywhere(html, pages):
-    """What it loads and links to begins where the site does, which it says first of all."""
-    text = (html / "404.html").read_text(encoding="utf-8")
-    base = re.search('<base href="(.*?)">', text)
-    assert base[1] + "404.html" == pages["404.html"].meta["og:url"]
-    assert "href=" not in text[: base.start()] and "index.html" in pages["404.html"].links
+def test_no_page_asks_for_a_kernel(lessons):
+    """Words of cells and keys have another wording here."""
+    found = [
+        f"{name}: {words}"
+        for name, soup in lessons.items()
+        for words in soup.article.find_all(string=KERNEL)
+        if not words.find_parent(["pre", "script"]) and not words.find_parent(class_="cell_output")
+    ]
+    assert found == []
+
+
+def test_an_exercise_has_no_verdict(lessons):
+    """Nothing was written there, so that nothing is judged."""
+    for soup in lessons.values():
+        for live in soup.find_all(class_="live"):
+            assert live.find_parent(class_="cell_output").get_text(strip=True) == live.get_text(strip=True)
+
+
+def test_where_the_course_has_no_address_nothing_leads_there(html, pages):
+    """As long as OWNER stands in pyproject.toml."""
+    links = [link for page in pages.values() for link in page.links if any(words in link for words in ELSEWHERE)]
+    assert bool(links) == address.KNOWN == (html / "sitemap.xml").exists()
 
 
 def test_an_explorer_has_a_recording_and_a_question_an_answer(pages):
@@ -161,11 +192,12 @@ def test_an_explorer_has_a_recording_and_a_question_an_answer(pages):
         assert (html_of(path).count('<p class="live">')) == exercises
 
 
-def test_a_cell_that_is_folded_in_the_notebook_is_folded_on_its_page():
+def test_imports_are_folded_and_what_the_notebook_folds():
     cells = {path.stem: code_cells(nbformat.read(path, as_version=4)) for path in NOTEBOOKS}
     folded = {name: sum("source_hidden" in cell.metadata.get("jupyter", {}) for cell in cells[name]) for name in cells}
     assert folded["10_debugging_clinic"] == 1
     assert {path.stem: html_of(path).count("<summary>The folded cell</summary>") for path in NOTEBOOKS} == folded
+    assert [path.stem for path in NOTEBOOKS if html_of(path).count("<summary>Imports</summary>") != 1] == []
 
 
 def test_a_drawing_is_part_of_its_page_and_leads_to_the_pages_of_its_parts(html):
@@ -181,8 +213,8 @@ def html_of(path):
     return (ROOT / "build/site/html/notebooks" / f"{path.stem}.html").read_text(encoding="utf-8")
 
 
-def test_no_finding_stands_on_a_page_or_in_the_index_of_the_search(html):
-    """Answers lie in files of their own, which a search does not know."""
+def test_no_finding_stands_on_a_page(html):
+    """Answers lie in files of their own."""
     told = []
     for path in sorted((html / "_static/answers").glob("*.html")):
         text = re.search(r'id="told">(.*)</script>', path.read_text(encoding="utf-8"), re.DOTALL)[1]
@@ -190,6 +222,18 @@ def test_no_finding_stands_on_a_page_or_in_the_index_of_the_search(html):
     assert len(told) > 40
     pages = {name: (html / "notebooks" / f"{name}.html").read_text(encoding="utf-8") for name, _ in told}
     assert [finding for name, finding in told if finding in pages[name]] == []
+
+
+def test_the_search_knows_no_fold(html, lessons):
+    """Nor what stands around a page: of a lesson it has what one reads without opening anything."""
+    known = {}
+    for path in html.glob("pagefind/fragment/*.pf_fragment"):
+        page = json.loads(gzip.decompress(path.read_bytes()).removeprefix(b"pagefind_dcd"))
+        known[page["url"]] = page["content"]
+    assert len(known) > len(NOTEBOOKS) and not any("Skip to main content" in content for content in known.values())
+    for name, soup in lessons.items():
+        folds = [fold.get_text(strip=True) for fold in soup.article.find_all("summary")]
+        assert folds and not [words for words in folds if words in known[f"/notebooks/{name}.html"]], name
 
 
 def test_recordings_are_small(html):
@@ -204,11 +248,24 @@ def test_pages_are_small(html, pages):
     assert {name: size for name in pages if (size := (html / name).stat().st_size) > PAGE} == {}
 
 
-def test_the_site_builds_offline_without_a_warning(tmp_path, html):
-    """Sphinx takes every warning for an error; what was recorded is taken over."""
+def test_a_fork_builds_its_site_offline(tmp_path, html):
+    """Without a warning, which Sphinx takes for an error; what was recorded is taken over.
+
+    It publishes its own links, and tells crawlers of every page by the address that the page itself says is its own.
+    """
     python, recordings = ROOT / ".site/venv/bin/python", ROOT / "build/site/recordings"
     (tmp_path / "recordings").symlink_to(recordings)
     command = [python, "-c", OFFLINE, ROOT / "site/build.py", tmp_path, ROOT / ".site/node_modules"]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=600, cwd=ROOT)
+    fork = os.environ | {"GITHUB_REPOSITORY": "Somebody/their-course"}
+    done = subprocess.run(command, capture_output=True, text=True, timeout=600, cwd=ROOT, env=fork)
     assert (done.returncode, done.stderr) == (0, ""), done.stdout + done.stderr
-    assert (tmp_path / "html/index.html").is_file()
+    built, home = tmp_path / "html", "https://somebody.github.io/their-course/"
+    texts = {path.name: path.read_text(encoding="utf-8") for path in built.rglob("*.html") if "_" not in path.parts[-2]}
+    own = {re.search('rel="canonical" href="(.*?)"', text)[1] for text in texts.values() if "bd-article" in text}
+    listed = set(re.findall("<loc>(.*)</loc>", (built / "sitemap.xml").read_text(encoding="utf-8")))
+    assert own - listed == {f"{home}404.html", f"{home}search.html"} and listed < own
+    assert f"Sitemap: {home}sitemap.xml\n" in (built / "robots.txt").read_text(encoding="utf-8")
+    lesson = texts[f"{NOTEBOOKS[0].stem}.html"]
+    assert f'"og:image" content="{home}_static/share.png"' in lesson and "mybinder.org/v2/gh/Somebody/" in lesson
+    base = f'<base href="{home}">'  # from which a page that is not there finds its style, whatever was asked for
+    assert "href=" not in texts["404.html"].partition(base)[0] and base in texts["404.html"]

@@ -2,6 +2,7 @@
 
 import io
 import json
+import random
 import struct
 from base64 import b64decode
 
@@ -9,40 +10,29 @@ import nbformat
 import numpy as np
 import pytest
 from explorers import EXPLORERS
-from lab_fixtures import browser  # noqa: F401
 from PIL import Image
-from places import NOTEBOOKS, ROOT
+from places import NOTEBOOKS
 from record import Arrays, pack_pictures, record, states_of, stops_of
 from record_all import EXPLORER, needed, plan_name
 from recordings import PLANS, Plan
-from served import served
 
 from encoder_lib.course import explore
 from encoder_lib.course.explore import Checkbox, Explorer, Heatmap, Range, Select, Text, View
-from encoder_lib.course.explore.widget import front_end
 
 NAMES = {"atlas": "heads atlas=True", "attend without masks": "attend masks=False"}  # of EXPLORERS among the plans
+TYPED = (
+    "the dog bites the man",
+    "",
+    "one",
+    "你好 Straße antidisestablishmentarianism A b c d e f g h i j",
+    "strasse a",
+)
 FRAMED = {"similarity", "training_maps"}  # which are recorded as they are, whatever is in them
-
-
-@pytest.fixture(scope="module")
-def player(browser, tmp_path_factory):  # noqa: F811
-    """A page with the player's modules, and the folder that it is served from."""
-    folder = tmp_path_factory.mktemp("player")
-    for source in (front_end.FOLDER, ROOT / "site/player"):
-        for path in source.glob("*.js"):
-            (folder / path.name).write_bytes(path.read_bytes())
-    (folder / "index.html").write_text("<!doctype html><title>player</title><body></body>")
-    with served(folder) as address:
-        page = browser.new_page()
-        page.goto(address)
-        yield page, folder
-        page.close()
 
 
 # Go through all states; gives for each the controls, the numbers, the words and the picture.
 PLAY = """async (name) => {
-  const { fetchRecording } = await import('./recording.js'), { RecordedModel } = await import('./model.js');
+  const { fetchRecording } = await import('/player/recording.js'), { RecordedModel } = await import('/player/model.js');
   const recording = await fetchRecording(name), model = new RecordedModel(recording), all = [];
   for (let state = 0; state < recording.header.states.length; state++) {
     await model.go(state);
@@ -105,7 +95,7 @@ def test_every_picture_is_played_in_nearly_its_colours(player):
 
 # Milliseconds until a picture is there, while something else takes 20 of every frame.
 BUSY = """async (name) => {
-  const { fetchRecording, pictureOf } = await import('./recording.js'), recording = await fetchRecording(name);
+  const { fetchRecording, pictureOf } = await import('/player/recording.js'), recording = await fetchRecording(name);
   let busy = true;
   const work = () => {
     const begun = performance.now();
@@ -126,6 +116,53 @@ def test_a_picture_does_not_wait_until_the_browser_is_idle(player):
     page, folder = player
     (folder / "busy.recording").write_bytes(record(explore.clocks(), Plan({"position": (0, 50, 100), "shift": (5,)})))
     assert page.evaluate(BUSY, "busy.recording") < 500
+
+
+COMPUTED = {name: plan for name, plan in PLANS.items() if plan.computed}
+COMPUTE = """async ([name, states]) => {
+  const { fetchRecording } = await import('/player/recording.js');
+  const { computedModel } = await import('/player/computed.js');
+  const model = await computedModel((await fetchRecording(name)).header, () => 700);
+  return states.map((values) => {
+    for (const [control, value] of Object.entries(values)) model.set(control, value);
+    const data = model.get('_data'), numbers = data ? [...new Float32Array(data.buffer)] : [];
+    return {
+      words: model.get('_descriptions'), panels: model.get('_panels'), limits: model.get('_limits'),
+      numbers: numbers.map((n) => (Number.isNaN(n) ? null : n)), tokens: model.get('_tokens'),
+    };
+  });
+}"""
+
+
+def some_states(explorer, count):
+    """The values at the start, and some drawn at random from all that the controls take."""
+    draw = random.Random(0)
+
+    def value(control):
+        if not isinstance(control, Range):
+            return draw.choice(getattr(control, "options", TYPED if isinstance(control, Text) else (False, True)))
+        low, high, share = control.min, control.max, draw.random()
+        return control.check(low * (high / low) ** share if control.log else low + (high - low) * share)
+
+    others = [{name: value(control) for name, control in explorer._by_name.items()} for _ in range(count)]
+    return [explorer.values, *others]
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize("name", COMPUTED)
+def test_what_the_page_computes_is_what_python_computes(player, name):
+    """Word for word, and each number of a heatmap to a millionth, wherever the controls stand."""
+    explorer, (page, folder) = EXPLORERS[{plan: made for made, plan in NAMES.items()}.get(name, name)](), player
+    (folder / f"{name}.recording").write_bytes(record(explorer, COMPUTED[name]))
+    states = some_states(explorer, 10)
+    for values, shown in zip(states, page.evaluate(COMPUTE, [f"{name}.recording", states]), strict=True):
+        explorer.set(**values)
+        assert shown["words"] == explorer._descriptions, values
+        if explorer._view:
+            assert shown["panels"] == json.loads(json.dumps(explorer._panels)) and shown["tokens"] == explorer._tokens
+            np.testing.assert_allclose(shown["limits"], explorer._limits)
+            expected = np.frombuffer(explorer._data, np.float32)
+            np.testing.assert_allclose(np.array(shown["numbers"], np.float32), expected, rtol=1e-5, atol=1e-6)
 
 
 def test_every_explorer_of_a_notebook_has_a_plan():
@@ -159,7 +196,7 @@ def test_a_plan_names_controls_and_values_that_are_there():
         explorer, plan = make(), PLANS[NAMES.get(name, name)]
         named = {*plan.stops, *(control for group in plan.together for control in group)}
         assert named <= {*explorer._by_name} or name in FRAMED, name
-        for control in explorer._by_name.values():
+        for control in explorer._by_name.values() if not plan.computed else ():
             stops = stops_of(control, plan) if control.name != explorer._frames else [control.value]
             assert control.value in stops and len(set(stops)) == len(stops), (name, control.name)
             if isinstance(control, Range) and control.name != explorer._frames:
@@ -180,7 +217,8 @@ def test_a_way_is_played_as_it_was_shown(player):
     page, folder = player
     (folder / "walk.recording").write_bytes(record(explorer, plan))
     script = """async () => {
-      const { fetchRecording } = await import('./recording.js'), { RecordedModel } = await import('./model.js');
+      const { fetchRecording } = await import('/player/recording.js');
+      const { RecordedModel } = await import('/player/model.js');
       const model = new RecordedModel(await fetchRecording('walk.recording'));
       await model.go(0);
       const ways = [model.get('_way')];
@@ -219,6 +257,25 @@ def test_controls_go_together_as_the_plan_says():
     assert set(states) == {(a, b, 0) for a in range(3) for b in range(3)} | {(0, 0, c) for c in range(3)}
     everything = states_of(explorer, Plan({"a": (2,)}, (("a", "b", "c"),)))
     assert len(everything) == 2 * 3 * 3
+
+
+@pytest.mark.browser
+def test_a_control_that_moves_along_is_named(player):
+    """Where not all is recorded together; and no longer once another one moves alone."""
+    page, folder = player
+    explorer = Explorer(two, *(Range(name, 0, min=0, max=2) for name in "abc"), title="Three")
+    (folder / "along.recording").write_bytes(record(explorer, Plan({}, (("a", "b"),))))
+    script = """async () => {
+      const { fetchRecording } = await import('/player/recording.js');
+      const { RecordedModel } = await import('/player/model.js');
+      const model = new RecordedModel(await fetchRecording('/along.recording'));
+      await model.go(0);
+      return [['a', 2], ['b', 1], ['c', 2], ['c', 1]].map(([name, value]) => {
+        model.set(name, value);
+        return model.get('_moved');
+      });
+    }"""
+    assert page.evaluate(script) == ["", "", "“a” and “b”", ""]
 
 
 def test_an_explorer_is_left_as_it_came():

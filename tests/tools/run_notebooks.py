@@ -12,7 +12,7 @@ from encoder_lib.course.plots import notebook_drawings
 KERNELSPEC = {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"}
 LANGUAGE = {"name": "python", "file_extension": ".py", "mimetype": "text/x-python", "pygments_lexer": "ipython3"}
 WIDGET_VIEW = "application/vnd.jupyter.widget-view+json"
-KEPT = {"tags", "jupyter"}  # cell metadata that authors set
+KEPT = {"tags", "jupyter", "description", "web"}  # cell metadata that authors set
 
 
 def run(notebook, folder, timeout=600):

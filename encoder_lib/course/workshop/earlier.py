@@ -37,14 +37,25 @@ class Earlier(NamedTuple):
 def earlier_work(folder: str | Path = ".") -> list[Earlier]:
     """What the reader wrote in the exercises of earlier notebooks that parts of an encoder may grow from.
 
-    The notebooks are read as they were saved; one that cannot be read is named in `written`.
+    The notebooks are read as they were saved; one that cannot be read is named in `written`. What is not written there
+    is looked for in mine/ beside the folder, where `make update` keeps a reader's notebooks, the newest first.
 
     Raises: NotADirectoryError when there is no such folder.
     """
     folder = Path(folder)
     if not folder.is_dir():
         raise NotADirectoryError(f"folder: expected the folder of the notebooks, got {str(folder)!r}")
-    return [Earlier(stem, name, part, *_written(folder / f"{stem}.ipynb", name)) for stem, name, part in EARLIER]
+    return [Earlier(stem, name, part, *_found(folder, stem, name)) for stem, name, part in EARLIER]
+
+
+def _found(folder: Path, stem: str, name: str) -> tuple[str, str]:
+    """What `_written` finds in the notebook of the folder, or else in those of the same name that are kept in mine/."""
+    found = _written(folder / f"{stem}.ipynb", name)
+    kept = (folder.resolve().parent / "mine").glob(f"{stem}*.ipynb")
+    for path in [] if found[0] else sorted(kept, key=lambda path: path.stat().st_mtime, reverse=True):
+        if source := _written(path, name)[0]:
+            return source, f"yes, in mine/{path.name}"
+    return found
 
 
 def _written(path: Path, name: str) -> tuple[str, str]:

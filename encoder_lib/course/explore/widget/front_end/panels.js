@@ -9,6 +9,7 @@ import { clamp } from "./numbers.js";
 import { Tokens } from "./tokens.js";
 import { Way } from "./way.js";
 
+const NEXT = 60; // what is seen of the next panel where they scroll sideways, in CSS pixels
 const HINT = "Point at a cell, or focus a picture and press the arrow keys, to read its value.";
 
 /** @param {DataView<ArrayBuffer>} view */
@@ -17,7 +18,7 @@ function floats({ buffer, byteOffset, byteLength }) {
 }
 
 /**
- * Show the panels of a view in `pictures`, and its way, if it has one, in `above`; read them out in `readout` and follow the model. Returns how to stop.
+ * Show the panels of a view in `pictures`, and its words or its way, if it has them, in `above`; read them out in `readout` and follow the model. Returns how to stop.
  * @param {ExplorerModel} model
  * @param {Listen} listen
  * @param {{ above: HTMLElement, pictures: HTMLElement, readout: HTMLElement, frame: () => number, describe: () => void }} explorer
@@ -66,7 +67,7 @@ export function showPanels(model, listen, { above, pictures, readout, frame, des
     tokens = showTokens(matrices);
     way = showWay();
     markRows();
-    const parts = [...(tokens ? [tokens.root] : []), ...panels.map(({ figure }) => figure)];
+    const parts = panels.map(({ figure }) => figure);
     if (parts.some((part, i) => part !== pictures.children[i]) || pictures.children.length > parts.length) {
       pictures.replaceChildren(...parts);
     }
@@ -75,11 +76,15 @@ export function showPanels(model, listen, { above, pictures, readout, frame, des
   /** @param {Matrix[]} matrices */
   const showTokens = (matrices) => {
     const spec = model.get("_tokens");
-    if (spec.panel === undefined) return null;
+    if (spec.panel === undefined) {
+      tokens?.root.remove();
+      return null;
+    }
     const matrix = matrices[spec.panel];
-    if (!tokens) return new Tokens(spec, matrix, showWord);
-    tokens.show(spec, matrix);
-    return tokens;
+    const shown = tokens ?? new Tokens(spec, matrix, showWord);
+    if (tokens) shown.show(spec, matrix);
+    else above.append(shown.root);
+    return shown;
   };
 
   const showWay = () => {
@@ -102,11 +107,12 @@ export function showPanels(model, listen, { above, pictures, readout, frame, des
   const arrange = () => {
     const total = pictures.clientWidth;
     if (!total) return; // hidden: the ResizeObserver calls again
-    const { color, fontFamily } = getComputedStyle(pictures);
+    const { color, flexWrap, fontFamily } = getComputedStyle(pictures);
     const ratio = window.devicePixelRatio || 1;
     const style = { colour: color, font: `11px ${fontFamily}`, titleFont: `600 13px ${fontFamily}`, ratio };
     const sizes = panels.map((panel) => panel.sizes(style));
-    const layouts = layOut(sizes, total);
+    const next = flexWrap === "nowrap" && panels.length > 1 ? NEXT : 0;
+    const layouts = layOut(sizes, total - next);
     way?.arrange(total, style);
     panels.forEach((panel, i) => {
       panel.arrange(layouts[i], style);

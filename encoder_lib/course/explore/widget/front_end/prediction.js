@@ -12,8 +12,8 @@ function render({ model, el }) {
   const group = crypto.getRandomValues(new Uint32Array(2)).join("-"); // radio buttons of one view belong together
   const radios = model.get("_choices").map((_, i) => element("input", { type: "radio", name: group, value: i }));
   const choices = model.get("_choices").map((text, i) => element("label", {}, radios[i], element("span", {}, text)));
-  const commit = element("button", { type: "button", class: "prediction-commit" }, "Commit");
-  const show = element("button", { type: "button", class: "prediction-show" }, "Show me");
+  const commit = element("button", { type: "button", class: "explorer-action prediction-commit" }, "Commit");
+  const show = element("button", { type: "button", class: "explorer-action prediction-show" }, "Show me");
   const verdict = element("strong");
   const finding = element("span");
   const message = element(

@@ -37,7 +37,7 @@ export class Way {
     this.caption = element("figcaption");
     this.canvas = element("canvas", { class: "explorer-picture", role: "img" });
     this.pen = penOf(this.canvas);
-    this.button = element("button", { type: "button" }, "Play");
+    this.button = element("button", { type: "button", class: "explorer-action" }, "Play");
     this.figure = element("figure", { class: "explorer-panel explorer-way" }, this.caption, this.canvas, this.button);
     this.go = go;
     this.button.addEventListener("click", () => (this.playing ? this.stop() : this.play()));

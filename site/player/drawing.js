@@ -1,0 +1,105 @@
+// Pictures as SVG, in black on nothing: letters of one size, axes with few numbers.
+
+export const DARK = "#737373"; // what was before
+export const INKS = { blue: "#0072b2", orange: "#d55e00", green: "#009e73", black: "#000000", grey: "#919191" };
+
+/**
+ * A whole picture.
+ * @param {number} width
+ * @param {number} height
+ * @param {...string} parts
+ */
+export function svg(width, height, ...parts) {
+  const size = `width="${Math.round(width)}" height="${Math.round(height)}"`;
+  const letters = 'font-family="system-ui, sans-serif" font-size="13"';
+  return `<svg xmlns="http://www.w3.org/2000/svg" ${size} ${letters}>${parts.join("")}</svg>`;
+}
+
+/**
+ * @param {number} x
+ * @param {number} y of the line that the letters stand on
+ * @param {string} words
+ * @param {string} anchor the point is at their "start", "middle" or "end"
+ * @param {string} more
+ */
+export function text(x, y, words, anchor = "start", more = "") {
+  return `<text x="${x}" y="${y}" text-anchor="${anchor}" ${more}>${words}</text>`;
+}
+
+/**
+ * @param {number} x
+ * @param {number} y
+ * @param {number} radius
+ * @param {string} fill
+ * @param {string} stroke
+ */
+export function circle(x, y, radius, fill, stroke = "none") {
+  return `<circle cx="${x}" cy="${y}" r="${radius}" fill="${fill}" stroke="${stroke}" stroke-width="1.5"/>`;
+}
+
+/**
+ * @param {number[][]} points
+ * @param {string} ink
+ * @param {number} thick
+ * @param {string} dash
+ */
+export function polyline(points, ink, thick, dash = "") {
+  const style = `fill="none" stroke="${ink}" stroke-width="${thick}" stroke-dasharray="${dash}"`;
+  return `<polyline points="${points.map((point) => point.map((n) => n.toFixed(2))).join(" ")}" ${style}/>`;
+}
+
+/**
+ * @param {number} x1
+ * @param {number} y1
+ * @param {number} x2
+ * @param {number} y2
+ * @param {string} ink
+ * @param {number} thick
+ * @param {string} dash
+ */
+export function line(x1, y1, x2, y2, ink, thick = 1, dash = "") {
+  return polyline(
+    [
+      [x1, y1],
+      [x2, y2],
+    ],
+    ink,
+    thick,
+    dash,
+  );
+}
+
+/**
+ * Where the values of an axis stand, between two places of the picture.
+ * @param {Limits} values
+ * @param {Limits} places
+ * @param {boolean} log
+ * @returns {(value: number) => number}
+ */
+export function scale([low, high], [from, to], log = false) {
+  const share = log ? Math.log(high / low) : high - low;
+  return (value) => from + ((log ? Math.log(value / low) : value - low) / share) * (to - from);
+}
+
+/**
+ * The two axes below and left of a plot, with their numbers, and its title above.
+ * @param {Record<"left" | "top" | "right" | "bottom", number>} box
+ * @param {string} title
+ * @param {[place: number, number: string][]} xs
+ * @param {[place: number, number: string][]} ys
+ */
+export function axes({ left, top, right, bottom }, title, xs, ys) {
+  const below = xs.map(([x, n]) => line(x, bottom, x, bottom + 4, "black") + text(x, bottom + 18, n, "middle"));
+  const beside = ys.map(([y, n]) => line(left - 4, y, left, y, "black") + text(left - 7, y + 4.5, n, "end"));
+  const corner = [
+    [left, top],
+    [left, bottom],
+    [right, bottom],
+  ];
+  return (
+    text(left - 28, top - 10, title, "start", 'font-weight="600"') +
+    polyline(corner, "black", 1) +
+    below.join("") +
+    beside.join("")
+  );
+}

@@ -1,0 +1,152 @@
+// The explorer of 03: one token's vector before and after a normalisation, in a batch with seven others.
+
+import { axes, INKS, line, scale, svg, text } from "./drawing.js";
+import { general, plain } from "./format_numbers.js";
+import { randn } from "./random.js";
+
+const [D, MATES, REACH, NARROWEST] = [16, 7, 10, 0.1]; // REACH: how far the axes go, NARROWEST: the least spread of bars
+const SHAPE = standard(Array.from({ length: D }, (_, i) => -Math.log1p(-(i + 0.5) / D))); // a long tail to the right
+const noise = randn(3, MATES * D);
+const OTHERS = Array.from({ length: MATES }, (_, n) => [...noise.subarray(n * D, (n + 1) * D)]);
+
+/**
+ * The token's numbers before and after, those of its mates, and how far these move it.
+ * @param {Record<string, any>} values
+ */
+function numbersOf({ mean, spread, outlier, mates, ...norm }) {
+  const before = SHAPE.map((value, i) => mean + spread * value + (i === D / 2 ? outlier : 0));
+  const crowd = OTHERS.map((row) => row.map((value) => value + mates));
+  const after = normalised([before, ...crowd], norm);
+  const calm = normalised([before, ...OTHERS], norm);
+  return { before, after, crowd: crowd.flat(), moved: Math.max(...after.map((value, i) => Math.abs(value - calm[i]))) };
+}
+
+/**
+ * The first token of a batch (N, D), normalised; batch norm goes over the tokens, the others over the numbers of one.
+ * @param {number[][]} batch
+ * @param {Record<string, any>} norm
+ */
+function normalised(batch, { method, gain, bias, eps }) {
+  const [x] = batch;
+  const [centre, std] = [meanOf(x), deviation(x)];
+  /** @type {Record<string, (value: number, i: number) => number>} */
+  const methods = {
+    "layer norm": (value) => (value - centre) / Math.sqrt(std ** 2 + eps),
+    "RMS norm": (value) => value / Math.sqrt(meanOf(x.map((other) => other ** 2)) + eps),
+    "batch norm": (value, i) => {
+      const column = batch.map((row) => row[i]);
+      return (value - meanOf(column)) / Math.sqrt(deviation(column) ** 2 + eps);
+    },
+    "unbiased std, eps outside": (value) => (value - centre) / (std * Math.sqrt(D / (D - 1)) + eps),
+  };
+  return x.map((value, i) => methods[method](value, i) * gain + bias);
+}
+
+/** @param {number[]} x */
+function meanOf(x) {
+  return x.reduce((sum, value) => sum + value, 0) / x.length;
+}
+
+/** @param {number[]} x */
+function deviation(x) {
+  const centre = meanOf(x);
+  return Math.sqrt(meanOf(x.map((value) => (value - centre) ** 2)));
+}
+
+/**
+ * The same numbers at mean 0 and deviation 1.
+ * @param {number[]} x
+ */
+function standard(x) {
+  const [centre, std] = [meanOf(x), deviation(x)];
+  return x.map((value) => (value - centre) / std);
+}
+
+/**
+ * Mean, deviation and skewness; NaN for the skewness of equal numbers.
+ * @param {number[]} x
+ */
+function moments(x) {
+  const [mean, std] = [meanOf(x), deviation(x)];
+  const bent = std > 1e-12 * Math.max(...x.map(Math.abs));
+  return { mean, std, skewness: bent ? meanOf(x.map((value) => ((value - mean) / std) ** 3)) : Number.NaN };
+}
+
+/**
+ * @param {Record<string, any>} values
+ * @param {PanelSpec[]} _
+ * @param {number} width
+ */
+export function normalise(values, _, width) {
+  const { before, after, crowd, moved } = numbersOf(values);
+  return {
+    _picture: svg(
+      width,
+      450,
+      panel(before, "Before: what the token brings", 28, width, crowd),
+      panel(after, "After: what the next layer gets", 258, width),
+    ),
+    _descriptions: [inWords(values, moments(before), moments(after), moved)],
+  };
+}
+
+/**
+ * A histogram with each number as a tick below it; lines show the mean and a deviation around. Its bars are half a
+ * deviation wide, so that numbers moved and stretched keep their histogram.
+ * @param {number[]} numbers
+ * @param {string} title
+ * @param {number} top
+ * @param {number} width
+ * @param {number[]} crowd
+ */
+function panel(numbers, title, top, width, crowd = []) {
+  const box = { left: 30, top, right: width - 8, bottom: top + 165 };
+  const x = scale([-REACH, REACH], [box.left, box.right]);
+  const y = scale([-3.6, D + 1], [box.bottom, box.top]);
+  const { mean, std, skewness } = moments(numbers);
+  const size = Math.max(std, NARROWEST) / 2;
+  const first = mean - 8 * size; // no number lies beyond √15 deviations
+  const bars = Array.from({ length: 16 }, (_, i) => {
+    const from = first + i * size;
+    const count = numbers.filter((value) => Math.floor((value - first) / size) === i).length;
+    const place = `x="${x(from)}" y="${y(count)}" width="${x(from + size) - x(from)}" height="${y(0) - y(count)}"`;
+    return `<rect ${place} fill="${INKS.blue}" fill-opacity="0.75"/>`;
+  });
+  /** @param {number[]} values @param {number} at @param {string} ink */
+  const ticks = (values, at, ink) => values.map((v) => line(x(v), y(at) - 5, x(v), y(at) + 5, ink)).join("");
+  const bent = Number.isNaN(skewness) ? "none" : skewness.toFixed(2);
+  const facts = [`mean ${plain(mean)}`, `std ${std.toFixed(4)}`, `skewness ${bent}`];
+  if (crowd.length) facts.push("grey: its batch mates");
+  return [
+    ...bars,
+    line(x(mean), box.top, x(mean), box.bottom, INKS.orange, 2),
+    line(x(mean - std), y(0), x(mean + std), y(0), INKS.orange, 5),
+    ticks(numbers, -1.1, "black"),
+    ticks(crowd, -2.6, INKS.grey),
+    ...facts.map((fact, i) => text(box.right, top + 14 + 18 * i, fact, "end")),
+    axes(
+      box,
+      title,
+      [-10, -5, 0, 5, 10].map((n) => [x(n), general(n)]),
+      [0, 8, 16].map((n) => [y(n), general(n)]),
+    ),
+  ].join("");
+}
+
+/**
+ * @param {Record<string, any>} values
+ * @param {ReturnType<typeof moments>} old
+ * @param {ReturnType<typeof moments>} now
+ * @param {number} moved
+ */
+function inWords({ method, mates }, old, now, moved) {
+  let shape = `The skewness went from ${old.skewness.toFixed(2)} to ${now.skewness.toFixed(2)}.`;
+  if (Math.abs(now.skewness - old.skewness) < 1e-6) shape = `The skewness stayed at ${old.skewness.toFixed(2)}.`;
+  if (Number.isNaN(now.skewness)) shape = "All sixteen numbers became equal.";
+  const influence = moved > 5e-3 ? `moves its numbers by up to ${moved.toFixed(2)}` : "changes nothing for it";
+  const company = mates ? `Moving its batch mates from 0 to ${mates} ${influence}.` : "Its batch mates lie around 0.";
+  return (
+    `${method[0].toUpperCase()}${method.slice(1)}: the mean went from ${plain(old.mean)} to ${plain(now.mean)}, the ` +
+    `standard deviation from ${general(old.std, 4)} to ${general(now.std, 4)}. ${shape} ${company}`
+  );
+}

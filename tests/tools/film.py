@@ -1,0 +1,57 @@
+"""Film an explorer as it is used in JupyterLab, for the README: `make film` writes .github/explorer.webp."""
+
+import io
+import sys
+import tempfile
+from pathlib import Path
+
+import nbformat
+from PIL import Image
+from playwright.sync_api import sync_playwright
+
+ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "tests/helpers"))
+
+from labserver import BROWSER_ARGS, find_browser, lab  # noqa: E402
+from notebook_page import NotebookPage  # noqa: E402
+
+NAME, EXPLORER = "02_positional_encoding.ipynb", "explore.positional()"
+DRAGS = [("length", 0.15, 0.8), ("shift", 0.02, 0.7), ("shift", 0.7, 0.3)]  # from and to, as parts of a slider
+POINTER = """e => { const dot = document.createElement('div'); dot.id = 'pointer'; document.body.append(dot);
+  dot.style = 'position:fixed;z-index:9999;width:18px;height:18px;margin:-9px;border-radius:50%;pointer-events:none;'
+    + 'background:#d55e00cc;left:-50px';
+  addEventListener('mousemove', (e) => { dot.style.left = `${e.clientX}px`; dot.style.top = `${e.clientY}px`; }, true);
+}"""
+
+
+def film(folder, browser):
+    """The frames of a used explorer, as pictures."""
+    notebook = nbformat.read(ROOT / "notebooks" / NAME, as_version=4)
+    notebook.cells = [cell for cell in notebook.cells if "setup(" in cell.source or cell.source == EXPLORER]
+    nbformat.write(notebook, folder / NAME)
+    with lab(folder) as server:
+        opened = NotebookPage(browser, server, NAME)
+        opened.run_all()
+        (explorer,) = opened.explorers()
+        explorer.root.scroll_into_view_if_needed()
+        explorer.root.evaluate(POINTER)
+        for name, start, end in DRAGS:
+            box = explorer.control(name).bounding_box()
+            for step in range(13):
+                part = start + (end - start) * step / 12
+                opened.page.mouse.move(box["x"] + box["width"] * part, box["y"] + box["height"] / 2)
+                if step == 0:
+                    opened.page.mouse.down()
+                explorer.state()  # at rest
+                yield Image.open(io.BytesIO(explorer.root.screenshot())).convert("RGB")
+            opened.page.mouse.up()
+        opened.close()
+
+
+if __name__ == "__main__":
+    with sync_playwright() as playwright, tempfile.TemporaryDirectory() as folder:
+        chromium = playwright.chromium.launch(executable_path=find_browser(playwright), args=BROWSER_ARGS)
+        first, *more = film(Path(folder), chromium)
+    # once, in five seconds: what moves longer needs a way to stop it
+    options = {"duration": 128, "loop": 1, "quality": 55, "method": 6}
+    first.save(ROOT / ".github/explorer.webp", save_all=True, append_images=more, **options)
