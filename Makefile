@@ -102,7 +102,7 @@ bench: $(VENV)/.bench  ## measure the explorers in a real browser, and the encod
 	$(RUN) pytest tests/benchmarks -s
 
 film: $(TESTS)  ## film an explorer for the README
-	$(VENV)/bin/python tests/tools/film.py
+	PYTHONPATH=tests/helpers $(VENV)/bin/python tests/tools/film.py
 
 classroom: $(CLASSROOM)/.set-up  ## measure a class: students at once on a JupyterHub of its own (wants node and npm)
 	$(RUN) pytest tests/classroom -s

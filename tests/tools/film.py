@@ -1,20 +1,16 @@
 """Film an explorer as it is used in JupyterLab, for the README: `make film` writes .github/explorer.webp."""
 
 import io
-import sys
 import tempfile
 from pathlib import Path
 
 import nbformat
+from labserver import BROWSER_ARGS, find_browser, lab
+from notebook_page import NotebookPage
 from PIL import Image
 from playwright.sync_api import sync_playwright
 
 ROOT = Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(ROOT / "tests/helpers"))
-
-from labserver import BROWSER_ARGS, find_browser, lab  # noqa: E402
-from notebook_page import NotebookPage  # noqa: E402
-
 NAME, EXPLORER = "02_positional_encoding.ipynb", "explore.positional()"
 DRAGS = [("length", 0.15, 0.8), ("shift", 0.02, 0.7), ("shift", 0.7, 0.3)]  # from and to, as parts of a slider
 POINTER = """e => { const dot = document.createElement('div'); dot.id = 'pointer'; document.body.append(dot);
