@@ -29,9 +29,13 @@ def server(tmp_path_factory):
         yield address
 
 
+# The ladder's models are trained for fewer steps: their results are tested as claims, and here their pictures.
 # The kernel keeps what each question shows; a question that is asked again shows that, without its cell's trainings.
 KEEP = """
 from encoder_lib.course import explore
+from encoder_lib.course.lab import ladder
+for train in (ladder.train, ladder.climb):
+    train.__kwdefaults__["steps"] = 20
 def predict(name, show, ask=explore.predict, kept={}):
     if show:
         kept[name] = show()
