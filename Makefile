@@ -24,7 +24,7 @@ NBVAL := --nbval --nbval-current-env --nbval-cell-timeout 120 --nbval-sanitize-w
 COMPILED := import jupyterlab.labapp, ipykernel.kernelapp, seaborn, torch._dynamo; from encoder_lib.course import checks, explore, workshop
 ROOT_FLAG := $(if $(filter 0,$(shell id -u)),--allow-root)
 
-.PHONY: help lab test quick-tests test-long twice pages lint lint-front-end notebooks site bench classroom clean
+.PHONY: help lab test quick-tests test-long long twice pages lint lint-front-end notebooks site bench classroom clean
 
 help:  ## list the commands
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
@@ -39,18 +39,21 @@ test: $(TESTS)  ## set up and run the tests: style, library, what 00 to 03 claim
 quick-tests: $(TESTS)
 	$(RUN) $(PARALLEL) $(NBVAL) tests/browser $(firstword $(NOTEBOOKS)) tests
 
-# A browser's tests often wait, so that two cores have work for three processes. The claims' run of a notebook records
-# its explorers for the web edition.
+# Three processes at a time, since a browser's tests often wait: two for what follows on each other, one for the rest.
 test-long: $(TESTS)  ## the slow tests: the other claims, the web edition, all notebooks in a browser and on a poor machine
-	RECORDINGS=build/site/recordings $(RUN) $(PARALLEL) -n 3 -m long tests/browser tests --ignore tests/site
-	@$(MAKE) --no-print-directory -j 2 pages twice
+	@$(MAKE) --no-print-directory -j 2 long twice
 	@echo "make test-long: all passed."
 
+# The claims' run of a notebook records its explorers for the web edition.
+long: $(TESTS)
+	RECORDINGS=build/site/recordings $(RUN) $(PARALLEL) -m long tests/browser tests --ignore tests/site
+	@$(MAKE) --no-print-directory pages
+
 twice: $(TESTS)
-	PYTHONPATH=tests/tools $(VENV)/bin/python tests/tools/poorest.py $(RUN) $(PARALLEL) -p twice $(NBVAL) --nbval-cell-timeout 600 notebooks
+	PYTHONPATH=tests/tools $(VENV)/bin/python tests/tools/poorest.py $(RUN) $(PARALLEL) -n 1 -p twice $(NBVAL) --nbval-cell-timeout 600 notebooks
 
 pages: site
-	$(RUN) $(PARALLEL) -n 1 -m long tests/site
+	$(RUN) $(PARALLEL) -m long tests/site
 
 lint: $(TESTS) lint-front-end  ## check style, formatting and types, the front end's too where npm is
 	$(RUN) ruff check
