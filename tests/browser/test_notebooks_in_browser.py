@@ -9,6 +9,7 @@ import nbformat
 import notebook_rules
 import pytest
 from accessibility import axe_faults, fold_faults, key_faults, notebook_faults, reflow_faults, tab_faults
+from hurried import HURRIED
 from labserver import lab
 from notebook_page import NotebookPage
 from phrases import answers_in, asked, normal
@@ -29,13 +30,9 @@ def server(tmp_path_factory):
         yield address
 
 
-# The ladder's models are trained for fewer steps: their results are tested as claims, and here their pictures.
 # The kernel keeps what each question shows; a question that is asked again shows that, without its cell's trainings.
 KEEP = """
 from encoder_lib.course import explore
-from encoder_lib.course.lab import ladder
-for train in (ladder.train, ladder.climb):
-    train.__kwdefaults__["steps"] = 20
 def predict(name, show, ask=explore.predict, kept={}):
     if show:
         kept[name] = show()
@@ -60,7 +57,7 @@ def notebook(request, browser, server):
     page.stored = nbformat.read(ROOT / "notebooks" / request.param, as_version=4)
     page.shown_before_run = page.pictures_with_alt_text()
     cells = notebook_rules.code_cells(page.stored)
-    page.execute(KEEP)
+    page.execute(HURRIED + KEEP)
     page.run([cell.id for cell in (cells if request.param == FIRST else needed(cells, LIVE))])
     page.page.evaluate(REPEAT)
     page.told_early = [text for text in findings(page.stored) if page.page.get_by_text(text).count()]
