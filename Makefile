@@ -20,15 +20,11 @@ NOTEBOOKS := $(sort $(wildcard notebooks/*.ipynb))
 WORKERS ?= 2
 PARALLEL := pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder -p no:cacheprovider
 NBVAL := --nbval --nbval-current-env --nbval-cell-timeout 120 --nbval-sanitize-with tests/notebooks/nbval.cfg
-FAULTS := tests/notebooks/test_faults.py
-# The notebooks that have changed since a commit, the last one that is a day old; `make test-long SINCE=` takes all.
-SINCE ?= $(shell git rev-list -1 --before=yesterday HEAD)
-CHANGED := $(if $(SINCE),$(shell git diff --name-only --diff-filter=d $(SINCE) -- notebooks),$(NOTEBOOKS))
 # What JupyterLab, a kernel and the notebooks import: compiled at set-up, or the first reader would wait for it.
 COMPILED := import jupyterlab.labapp, ipykernel.kernelapp, seaborn, torch._dynamo; from encoder_lib.course import checks, explore, workshop
 ROOT_FLAG := $(if $(filter 0,$(shell id -u)),--allow-root)
 
-.PHONY: help lab test quick-tests test-long twice back pages lint lint-front-end notebooks site bench classroom clean
+.PHONY: help lab test quick-tests test-long long twice pages lint lint-front-end notebooks site bench classroom clean
 
 help:  ## list the commands
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
@@ -56,22 +52,21 @@ test: $(TESTS)  ## set up and run the tests: style, library, what 00 to 03 claim
 quick-tests: $(TESTS)
 	$(RUN) $(PARALLEL) $(NBVAL) tests/browser $(firstword $(NOTEBOOKS)) tests
 
-# A browser's tests often wait, so that two cores have work for three processes. The claims' run of a notebook records
-# its explorers for the web edition.
+# Three processes at a time, since a browser's tests often wait: two for what follows on each other, one for the rest.
 test-long: $(TESTS)  ## the slow tests: the other claims, the web edition, all notebooks in a browser and on a poor machine
-	RECORDINGS=build/site/recordings $(RUN) $(PARALLEL) -n 3 -m long tests/browser tests --ignore $(FAULTS) --ignore tests/site
-	@$(MAKE) --no-print-directory -j 2 pages twice
-	@$(MAKE) --no-print-directory back
+	@$(MAKE) --no-print-directory -j 2 long twice
 	@echo "make test-long: all passed."
 
-twice: $(TESTS)
-	PYTHONPATH=tests/tools $(VENV)/bin/python tests/tools/poorest.py $(RUN) $(PARALLEL) -p twice $(NBVAL) --nbval-cell-timeout 600 notebooks
+# The claims' run of a notebook records its explorers for the web edition.
+long: $(TESTS)
+	RECORDINGS=build/site/recordings $(RUN) $(PARALLEL) -m long tests/browser tests --ignore tests/site
+	@$(MAKE) --no-print-directory pages
 
-back: $(TESTS)
-	$(if $(strip $(CHANGED)),$(RUN) $(PARALLEL) -m long $(FAULTS) -k "$(subst $() , or ,$(strip $(basename $(notdir $(CHANGED)))))",@echo "No notebook has changed.")
+twice: $(TESTS)
+	PYTHONPATH=tests/tools $(VENV)/bin/python tests/tools/poorest.py $(RUN) $(PARALLEL) -n 1 -p twice $(NBVAL) --nbval-cell-timeout 600 notebooks
 
 pages: site
-	$(RUN) $(PARALLEL) -n 1 -m long tests/site
+	$(RUN) $(PARALLEL) -m long tests/site
 
 lint: $(TESTS) lint-front-end  ## check style, formatting and types, the front end's too where npm is
 	$(RUN) ruff check

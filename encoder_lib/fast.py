@@ -76,13 +76,9 @@ def fast(model: Model) -> Model:
     twin = copy.deepcopy(model, {id(weight): weight for weight in (*model.parameters(), *model.buffers())})
     for module in list(twin.modules()):
         for name, child in module.named_children():
-            setattr(module, name, _quicker(child))
-    return _quicker(twin)
-
-
-def _quicker(module: Model) -> Model:
-    kind = FASTER.get(type(module))
-    return module if kind is None else recast(module, kind)
+            if type(child) in FASTER:
+                setattr(module, name, recast(child, FASTER[type(child)]))
+    return recast(twin, FASTER[type(twin)]) if type(twin) in FASTER else twin
 
 
 def product(x: Tensor, weight: Tensor, bias: Tensor | None = None, activation: str = "none") -> Tensor:

@@ -4,6 +4,7 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
+from encoder_lib import expect
 from encoder_lib.model.encoder import Encoder, EncoderLayer
 from encoder_lib.model.norm import LayerNorm
 
@@ -20,10 +21,7 @@ def from_torch(module: nn.TransformerEncoder | nn.TransformerEncoderLayer) -> En
     """
     if isinstance(module, nn.TransformerEncoderLayer):
         return _layer(module)
-    if not isinstance(module, nn.TransformerEncoder):
-        raise TypeError(
-            f"module: expected nn.TransformerEncoder or nn.TransformerEncoderLayer, got {type(module).__name__}"
-        )
+    expect.kind("module", module, nn.TransformerEncoder, "nn.TransformerEncoder or nn.TransformerEncoderLayer")
     layers = [_layer(layer) for layer in module.layers]
     shape = layers[0].attention.d_model, layers[0].attention.n_heads, layers[0].feed_forward.linear1.out_features
     with torch.device("meta"):  # no memory for weights that are replaced at once

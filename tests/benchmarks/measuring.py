@@ -7,6 +7,7 @@ import re
 import time
 from pathlib import Path
 
+import pytest
 import torch
 
 from encoder_lib.course.lab.measure import layer_flops
@@ -14,6 +15,14 @@ from encoder_lib.fast import ONEDNN, product
 
 SIDE = 2048  # of the matrices whose product is the ceiling
 THREADS = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+
+
+@pytest.fixture(scope="module", autouse=True)
+def all_cores():
+    """Every subject may use the whole machine."""
+    torch.set_num_threads(THREADS)
+    yield
+    torch.set_num_threads(1)
 
 
 def seconds(work):

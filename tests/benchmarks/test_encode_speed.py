@@ -17,7 +17,7 @@ import exported
 import pytest
 import torch
 import torch.nn.functional as F
-from measuring import SIDE, THREADS, matmul_works, operations, processor, race
+from measuring import SIDE, THREADS, all_cores, matmul_works, operations, processor, race  # noqa: F401
 
 from encoder_lib import load_pretrained
 from encoder_lib.fast import QUICKER
@@ -53,14 +53,6 @@ def transformers_encode(model, tokenizer, texts):
             x = model(**batch).last_hidden_state
             vectors[rows] = F.normalize((x * real).sum(1) / real.sum(1), dim=-1)
     return vectors
-
-
-@pytest.fixture(scope="module", autouse=True)
-def all_cores():
-    """Every subject may use the whole machine."""
-    torch.set_num_threads(THREADS)
-    yield
-    torch.set_num_threads(1)
 
 
 @pytest.fixture(scope="module")

@@ -13,7 +13,7 @@ from statistics import median
 import peers
 import pytest
 import torch
-from measuring import SIDE, THREADS, matmul_peaks, matmul_works, operations, peak_memory, processor, take_turns
+from measuring import SIDE, all_cores, matmul_peaks, matmul_works, operations, peak_memory, processor, take_turns  # noqa: F401
 
 from encoder_lib import fast, lengths_mask, trace, unpadded
 
@@ -23,14 +23,6 @@ pytestmark = pytest.mark.filterwarnings("ignore")  # what the peers and the comp
 SIZES = peers.LAYERS, peers.D, peers.F
 CEILING_FLOPS = 2 * SIDE**3
 HEAD = "| | ms | × best peer | of the peak | MB |\n|---|---:|---:|---:|---:|"
-
-
-@pytest.fixture(scope="module", autouse=True)
-def all_cores():
-    """Every subject may use the whole machine."""
-    torch.set_num_threads(THREADS)
-    yield
-    torch.set_num_threads(1)
 
 
 @pytest.fixture(scope="module")

@@ -7,6 +7,8 @@ from labserver import lab
 from notebook_page import NotebookPage
 from specimens import EXPLORERS, REAL, notebook_of
 
+pytestmark = pytest.mark.long
+
 
 @pytest.fixture(scope="module")
 def classic(browser, tmp_path_factory):

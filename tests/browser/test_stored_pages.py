@@ -4,7 +4,6 @@ import re
 from hashlib import sha256
 
 import nbformat
-import pytest
 from accessibility import AXE, axe_faults
 from nbconvert import HTMLExporter
 from notebook_rules import Tags, code_cells, data_of
@@ -28,25 +27,12 @@ def read_page(browser, notebook):
     return found, alts
 
 
-def check(browser, path):
-    """A page has no fault, and its pictures have the words that are stored."""
-    notebook = nbformat.read(path, as_version=4)
+def test_a_page_without_a_kernel_describes_its_pictures(browser):
+    """The first notebook; axe sees the outputs of all in JupyterLab and on the web, and the rules their alt texts."""
+    notebook = nbformat.read(NOTEBOOKS[0], as_version=4)
     found, alts = read_page(browser, notebook)
     assert found == []
-    assert alts == alt_texts(notebook) and all(alts)
-    return alts
-
-
-def test_a_page_without_a_kernel_describes_its_pictures(browser):
-    """The first notebook; the others take their turn with the slow tests."""
-    assert check(browser, NOTEBOOKS[0])
-
-
-@pytest.mark.long
-@pytest.mark.parametrize("path", NOTEBOOKS[1:], ids=lambda path: path.stem)
-def test_every_page_without_a_kernel_describes_its_pictures(browser, path):
-    """All outputs that are stored."""
-    check(browser, path)
+    assert alts and alts == alt_texts(notebook) and all(alts)
 
 
 def test_a_page_with_faults_is_noticed(browser):

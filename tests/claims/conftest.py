@@ -9,6 +9,7 @@ import pytest
 import torch
 from notebook_run import Run
 from places import ROOT
+from reading import CLINIC, goes_back, restarts_half_way
 from record_all import Recorder
 
 
@@ -22,7 +23,8 @@ def as_in_a_notebook():
 def notebook(request):
     """The notebook that the file of tests is named after: test_04_attention.py runs 04_attention.ipynb.
 
-    It shows what is stored. RECORDINGS=folder keeps its explorers for the web edition, which then need not run again.
+    It shows what is stored; and when its claims have been tested, also to one who goes back or restarts half-way.
+    RECORDINGS=folder keeps its explorers for the web edition, which then need not run again.
     """
     dtype, threads = torch.get_default_dtype(), torch.get_num_threads()
     path = ROOT / "notebooks" / f"{request.path.stem.removeprefix('test_')}.ipynb"
@@ -35,8 +37,10 @@ def notebook(request):
                 recorder.finish()
             else:
                 run = Run(stored)
-            assert list(run.differences()) == []
+            assert run.differences() == []
             yield run
+            assert goes_back(run) == {}
+            assert restarts_half_way(run, cases=path.stem == CLINIC) == {}
     finally:
         torch.set_default_dtype(dtype)
         torch.set_num_threads(threads)

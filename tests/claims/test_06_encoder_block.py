@@ -271,9 +271,8 @@ def test_ten_times_as_large_norms_buy_nearly_all(notebook):
     assert max(without) < 75 and min(with_norms) > 95
 
 
-@pytest.mark.parametrize("seed", range(2, 8))
-def test_so_with_other_seeds(notebook, seed):
-    assert notebook["loud_cards"](norm=False, seed=seed) < 75 and notebook["loud_cards"](norm=True, seed=seed) > 95
+def test_so_with_another_seed(notebook):
+    assert notebook["loud_cards"](norm=False, seed=2) < 75 and notebook["loud_cards"](norm=True, seed=2) > 95
 
 
 # Going deeper

@@ -141,8 +141,8 @@ def test_the_first_and_the_second_card_suffice_and_both_are_needed(notebook):
     assert 0.2 < own < 0.27, "so often a card's own letter is the answer"
 
 
-@pytest.mark.parametrize("seed", EIGHT)
-def test_eight_seeds_say_the_same_of_looks(seed):
+@pytest.mark.parametrize("seed", [1, 2])
+def test_other_seeds_say_the_same_of_looks(seed):
     assert train(1, 1, seed)[1] > 0.97 and train(2, 1, seed)[1] < 0.36 and train(3, 1, seed)[1] < 0.42
     assert train(2, 2, seed)[1] > 0.97
     model, right = train(3, 2, seed)

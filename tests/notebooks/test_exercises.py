@@ -16,13 +16,10 @@ def exercises():
     The clinic's are tested in test_clinic, the names of a reader's own encoder in test_build_your_own.
     """
     for path in NOTEBOOKS:
-        cells = nbformat.read(path, as_version=4).cells
-        imports = [
-            node
-            for node in ast.parse(notebook_rules.code_cells(nbformat.read(path, as_version=4))[0].source).body
-            if isinstance(node, ast.Import | ast.ImportFrom)
-        ]
-        for above, cell in pairwise(cells):
+        notebook = nbformat.read(path, as_version=4)
+        first = ast.parse(notebook_rules.code_cells(notebook)[0].source).body
+        imports = [node for node in first if isinstance(node, ast.Import | ast.ImportFrom)]
+        for above, cell in pairwise(notebook.cells):
             if "exercise" in notebook_rules.tags(cell) and (found := re.search(r"checks\.(check_\w+)", cell.source)):
                 name = found.group(1)
                 yield pytest.param(ast.unparse(imports), above.source, cell.source, id=f"{path.stem}-{name}")

@@ -11,7 +11,7 @@ import pytest
 from places import NOTEBOOKS, ROOT
 
 pytestmark = pytest.mark.long
-MOVED = [path.stem for path in NOTEBOOKS if "device = setup(" in path.read_text(encoding="utf-8")]  # others stay
+MOVED = [path for path in NOTEBOOKS if "device = setup(" in path.read_text(encoding="utf-8")]  # others stay
 
 NOTEBOOK = r"""
 import re, sys
@@ -64,9 +64,9 @@ def run_alone(program, *arguments):
     assert done.returncode == 0, done.stderr
 
 
-@pytest.mark.parametrize("stem", MOVED)
-def test_every_cell_of_a_notebook_and_every_folded_answer_of_12_runs_there(stem):
-    run_alone(NOTEBOOK, stem)
+@pytest.mark.parametrize("path", MOVED, ids=lambda path: path.name)  # the ending lets processes share them
+def test_every_cell_of_a_notebook_and_every_folded_answer_of_12_runs_there(path):
+    run_alone(NOTEBOOK, path.stem)
 
 
 def test_checks_judge_right_answers_as_ever_and_know_what_the_device_refuses():

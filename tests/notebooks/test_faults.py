@@ -1,24 +1,17 @@
 """What readers do to a notebook: go back, restart the kernel. It goes on working.
 
-`make test-long` tries it on the notebooks that have changed, and once a week on all. That each cell runs twice in a
-row, and shows the same, stands in `tests/tools/twice.py`.
+That is tried where claims are tested, in `tests/claims/conftest.py`; here stands what it rests on. That each cell runs
+twice in a row, and shows the same, stands in `tests/tools/twice.py`.
 """
 
 import nbformat
+import notebook_run
 import pytest
-from nbformat.v4 import new_code_cell, new_markdown_cell
-from notebook_rules import code_cells, tags
-from places import NOTEBOOKS
-from reading import FOLDER, joined, lacks, reading, sections
-
-CLINIC = FOLDER / "10_debugging_clinic.ipynb"
-
-
-@pytest.fixture(scope="module", params=NOTEBOOKS, ids=lambda path: path.name)
-def reader(request):
-    """One reader for all that happens to a notebook: a kernel takes seconds to start."""
-    with reading(request.param) as one:
-        yield one
+from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
+from notebook_rules import code_cells
+from notebook_run import Run
+from places import NOTEBOOKS, ROOT
+from reading import CLINIC, exercises, goes_back, joined, lacks, restarts_half_way, sections
 
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.name)
@@ -34,7 +27,7 @@ def test_a_section_begins_at_its_heading(path):
     ("error", "plain"),
     [
         ("NameError: name 'model' is not defined", True),
-        ("NameError: name 'modal' is not defined. Did you mean: 'model'?", False),  # nothing above is called so
+        ("NameError: name 'modal' is not defined", False),  # no code above calls anything so
         ("LookupError: unknown encoding", False),
         ("AssertionError: ", False),
         ("AttributeError: 'NoneType' object has no attribute 'model'", False),
@@ -48,37 +41,46 @@ def test_what_counts_as_plain(error, plain):
 
 
 def test_the_course_says_what_to_do_after_a_restart():
-    """What the next tests hold it to."""
+    """What it is held to."""
     welcome, clinic = (
         "\n".join(cell.source for cell in nbformat.read(path, as_version=4).cells if cell.cell_type == "markdown")
-        for path in (FOLDER / "00_start_here.ipynb", CLINIC)
+        for path in (NOTEBOOKS[0], ROOT / "notebooks" / f"{CLINIC}.ipynb")
     )
     assert "Run All Above Selected Cell" in welcome and "`NameError`" in welcome
     assert "run the first code cell, and go on where you stopped" in clinic
 
 
-@pytest.mark.long
-def test_sections_run_again_from_the_last_to_the_first(reader):
-    """After the whole run, one goes back section by section, and each shows what is stored."""
-    assert reader.run_and_compare(code_cells(reader.notebook)) == {}
-    _, *others = sections(reader.notebook)
-    assert reader.go_back(others) == {}
+def read_by(*cells):
+    """A notebook after it has run: a set-up, and a section for each cell of code, with what is stored, and tags."""
+    parts = [new_code_cell("import torch; torch.set_default_dtype(torch.float64)")]
+    for source, stored, *tags in cells:
+        outputs = [new_output("execute_result", {"text/plain": stored}, execution_count=1)]
+        parts += [new_markdown_cell("## On"), new_code_cell(source, outputs=outputs, metadata={"tags": tags})]
+    return Run(new_notebook(cells=parts))
 
 
-@pytest.mark.long
-def test_a_kernel_restarted_half_way_says_plainly_what_it_lacks(reader):
-    """From the middle on, at once and after the set-up: a cell shows what is stored, or wants a cell above.
+def test_a_cell_that_shows_something_else_to_one_who_goes_back_is_noticed():
+    later = ("x = 2; x", "2"), ("x += 1; x", "3"), ("torch.set_default_dtype(torch.float32); x", "3")
+    run = read_by(("x = 1; x", "1"), ("y = x; y", "1"), *later, ("torch.zeros(0).dtype", "torch.float32"))
+    assert run.differences() == [] and run.slow == set()
+    assert goes_back(run) == {8: "4 instead of 3", 4: "2 instead of 1"}
 
-    Of what ran before a restart nothing is left, so that the set-up stands here for the whole first half.
-    """
-    setup, *others = sections(reader.notebook)
-    middle = len(others) // 2
-    reader.restart()
-    assert reader.run_what_can_run(others[middle]) == {}
-    assert reader.run_all(setup) == {}
-    if reader.path == CLINIC:  # its cases need nothing else
-        assert reader.run_what_can_run(joined(reversed(others))) == {}
-        cases = [cell for cell in joined(others) if "exercise" in tags(cell)]
-        assert len(cases) == 9 and reader.run_and_compare(cases[::-1]) == {}
-    else:
-        assert reader.run_what_can_run(joined(others[middle:])) == {}
+
+def test_a_cell_that_neither_runs_nor_says_plainly_what_it_lacks_after_a_restart_is_noticed():
+    first = ("x = 1; x", "1"), ("y = 2; y", "2"), ("z = 3; z", "3")
+    then = ("x", "1"), ("globals()['y']", "2"), ("torch.ones(1).dtype", "torch.float64"), ("x", "other", "exercise")
+    run = read_by(*first, *then)
+    assert run.differences() == ["1 instead of other"]
+    assert restarts_half_way(run) == {10: "KeyError: 'y'"}
+    assert restarts_half_way(run, cases=True) == {10: "KeyError: 'y'", 14: "1 instead of other"}
+
+
+def test_a_slow_cell_is_left_out_and_what_wants_it_says_so(monkeypatch):
+    monkeypatch.setattr(notebook_run, "LONG", 0)
+    run = read_by(("x = 1", ""), ("runs = []", ""), ("runs.append(1); w = 1", "", "nbval-ignore-output"), ("w", "1"))
+    assert len(run.slow) == 1 and goes_back(run) == {} and run["runs"] == []
+    assert restarts_half_way(run) == {} and "w" not in run.variables
+
+
+def test_every_case_of_the_clinic_is_tried_after_a_restart():
+    assert len(exercises(nbformat.read(ROOT / "notebooks" / f"{CLINIC}.ipynb", as_version=4))) == 9

@@ -21,12 +21,12 @@ def run_within(seconds: float, function: Callable[..., Result], *arguments: obje
     back to Python, such as a long sleep, is not cut short. An import takes no time of the function's, and is never
     interrupted: what it has half loaded would stay broken. (PyTorch loads its compiler at the first optimiser.)
     """
-    caller, done = threading.get_ident(), threading.Event()
+    caller, begun, done = threading.get_ident(), False, threading.Event()
 
     def remind() -> None:
         left = seconds
         while not done.wait(TICK):
-            if _imports(caller):
+            if not begun or _imports(caller):  # a machine may be busy while the thread starts
                 continue
             left -= TICK
             if left < TICK / 2:
@@ -35,6 +35,7 @@ def run_within(seconds: float, function: Callable[..., Result], *arguments: obje
     watch = threading.Thread(target=remind, daemon=True)
     watch.start()
     try:
+        begun = True
         try:
             return function(*arguments)
         finally:

@@ -83,29 +83,6 @@ def train(network: nn.Module, curve: str, *, steps: int = 500) -> nn.Module:
     return network
 
 
-@torch.no_grad()
-def rmse(network: nn.Module, curve: str) -> float:
-    """The root mean square of what a network misses of a curve."""
-    like = next(network.parameters())
-    return (network(grid().to(like)) - CURVES[curve](grid()).to(like)).square().mean().sqrt().item()
-
-
-@torch.no_grad()
-def dead_units(network: FeedForward) -> Tensor:
-    """Which hidden units of a network 1 -> F -> 1 are below zero at every place. Shapes: -> (F,), boolean."""
-    return (network.linear1(grid().to(network.linear1.weight)) <= 0).all(dim=0)
-
-
-def kinks(network: nn.Module) -> Tensor:
-    """Where the slope of a ReLU network with one input and one output jumps between −1 and 1, whatever its weights say.
-
-    The slope is compared at 20,001 places, so that two corners closer than 0.0001 count as one. Shapes: -> (corners,).
-    """
-    x = torch.linspace(-1, 1, 20_001, dtype=torch.float64).to(next(network.parameters())).requires_grad_()
-    (slope,) = torch.autograd.grad(network(x[:, None]).sum(), x)
-    return x.detach()[1:][slope.diff().abs() > MIN_SLOPE_CHANGE]
-
-
 def decompose(network: FeedForward, curve: str) -> dict:
     """What `plots.plot_fit` draws of a network 1 -> F -> 1 that fits a curve: the curve, the units, where they bend."""
     x = grid().to(network.linear1.weight)  # (P, 1)

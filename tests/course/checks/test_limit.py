@@ -47,6 +47,17 @@ def test_the_limit_leaves_no_thread_and_no_late_interruption(monkeypatch):
     assert sum(i for i in range(200_000)) == 19_999_900_000  # nothing is raised into later work
 
 
+def test_the_time_begins_with_the_function_on_a_machine_however_busy(monkeypatch):
+    def late(thread, start=threading.Thread.start):
+        start(thread)
+        while time.monotonic() < begun + 0.3:
+            pass
+
+    monkeypatch.setattr(threading.Thread, "start", late)
+    begun = time.monotonic()
+    assert run_within(0.1, lambda: "in time") == "in time"
+
+
 def test_an_import_takes_no_time_and_is_never_interrupted(tmp_path, monkeypatch):
     (tmp_path / "slow_to_load.py").write_text("import time\nfor _ in range(30):\n    time.sleep(0.01)\nloaded = True\n")
     monkeypatch.syspath_prepend(tmp_path)

@@ -5,9 +5,10 @@ import re
 import numpy as np
 import pytest
 import torch
+from fits import kinks
 
 from encoder_lib.course import explore
-from encoder_lib.course.lab.curves import CURVES, breakpoints, grid, kinks, orthogonal_least_squares
+from encoder_lib.course.lab.curves import CURVES, breakpoints, grid, orthogonal_least_squares
 
 
 @pytest.mark.parametrize(

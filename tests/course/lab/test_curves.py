@@ -4,6 +4,7 @@ import itertools
 
 import pytest
 import torch
+from fits import kinks, rmse
 from torch import nn
 
 from encoder_lib import FeedForward
@@ -11,12 +12,9 @@ from encoder_lib.course.lab.curves import (
     CURVES,
     MAX_UNITS,
     breakpoints,
-    dead_units,
     decompose,
     grid,
-    kinks,
     orthogonal_least_squares,
-    rmse,
     train,
     unit_contributions,
 )
@@ -61,16 +59,6 @@ def test_a_relu_network_is_straight_between_its_bends(curve):
     assert (found[:, None] - where).abs().amin(dim=1).max() < 2e-4
 
 
-def test_corners_are_found_without_the_weights():
-    """|x| has one corner, and a smooth network none."""
-    network = FeedForward(1, 2).double()
-    weights = {"linear1.weight": [[1.0], [-1.0]], "linear1.bias": [0.0, 0.0], "linear2.weight": [[1.0, 1.0]]}
-    weights |= {"linear2.bias": [0.0]}
-    network.load_state_dict({name: torch.tensor(values) for name, values in weights.items()})
-    assert kinks(network).tolist() == pytest.approx([0], abs=2e-4)
-    assert len(kinks(orthogonal_least_squares("wave", 4, activation="gelu")[-1])) == 0
-
-
 def test_training_lowers_the_error_in_place():
     torch.manual_seed(0)
     network = FeedForward(1, 32)
@@ -79,13 +67,6 @@ def test_training_lowers_the_error_in_place():
     assert rmse(network, "wave") < before / 2
     straight = nn.Sequential(nn.Linear(1, 8), nn.Linear(8, 1))
     assert rmse(train(straight, "wave", steps=300), "wave") > 0.5
-
-
-def test_silent_units_are_those_below_zero_everywhere():
-    network = FeedForward(1, 3)
-    network.linear1.weight.data = torch.tensor([[1.0], [0.0], [-1.0]])
-    network.linear1.bias.data = torch.tensor([0.5, -0.1, -1.5])
-    assert dead_units(network).tolist() == [False, True, True]
 
 
 def test_the_anatomy_is_what_the_picture_draws():
