@@ -88,7 +88,7 @@ def test_without_looks_they_are_the_same_to_the_end_and_only_the_means_differ(no
     assert min(words) > 1 - 1e-6 and mean == pytest.approx(0.792, abs=0.001)
     assert notebook["cosines"]["mean"] == pytest.approx(0.443, abs=0.001)
     question = notebook.prediction("alone").question
-    assert question.choices[question.answer] == "“bank” at 1, the sentences below 1"
+    assert question.choices[question.answer] == "1 for “bank”, below 1 for the sentences"
 
 
 def test_each_part_that_is_taken_out_is_missed(notebook):
