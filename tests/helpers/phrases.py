@@ -9,12 +9,12 @@ from encoder_lib.course.explore.questions import QUESTIONS
 PHRASES = {
     "part": (
         r"0\.31",
-        r"0\.945",
+        r"0\.9[24]",
         r"first thing that differs",
         r"part at (the|their) first look",
         r"comes from the neighbours",
     ),
-    "alone": (r"never part", r"equal vectors stay equal", r"stay together", r"they are the same vector"),
+    "alone": (r"never part", r"equal vectors stay equal", r"stay together", r"they are the same vector", r"0\.79"),
     "banks": (r"0\.8[67]", r"shows in the many", r"rich bank, 0", r"muddy and the rich"),
     "without": (r"4,?980", r"above 0\.99", r"numbers grow from", r"drown all"),
     "opposite": (r"0\.57", r"opposite has", r"moves? (it|the vector) less", r"not of the same opinion"),
@@ -24,8 +24,7 @@ PHRASES = {
         r"0\.35",
         r"more than its letters",
     ),
-    "parts": (r"more than half", r"11[.,]7", r"table of words (holds|has) "),
-    "cards": (r"answer (at card 2 )?is “?b\b", r"points at a B and is a capital"),
+    "parts": (r"more than half", r"11[.,]7", r"needed whole", r"table of words (holds|has) "),
     "repeat": (
         r"rows? (is|are) (equal|identical|copies)",
         r"copies of row",
