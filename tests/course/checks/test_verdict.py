@@ -110,8 +110,14 @@ def test_a_large_result_is_shown_where_it_differs_most():
             "numbers, not tensors",
             "expected 4 tensors (w1, b1, w2, b2), got list, list, list, list",
         ),
-        (checks.check_merge, "one matrix", "expected 2 tensors (w, b), got Tensor"),
-        (checks.check_merge, "first bias forgotten", "one number: b: with w1 [[2.0]], b1 [3.0]"),
+        (checks.check_prune, "which ones", "expected 4 tensors (w1, b1, w2, b2), got Tensor"),
+        (
+            checks.check_prune,
+            "w2 as it was",
+            "expected shapes (n, 1), (n,), (1, n), (1,), got (3, 1), (3,), (1, 4), (1,)",
+        ),
+        (checks.check_prune, "silent where b is below zero", "b1 [0.0, -1.0, -1.0, -0.25], x ["),
+        (checks.check_prune, "0 speaks", "the outputs are the same, but 2 units are left where 1 would do"),
         (checks.check_block, "pre-norm", "with\nx [[1.0, 2.0]]\nattention x → 10 · x\nfeed_forward x → x²\n"),
         (checks.check_block, "pre-norm", "each norm takes a finished sum"),
         (checks.check_encoder, "a plain list", "found 0; are they in an nn.ModuleList?"),
@@ -134,6 +140,7 @@ def test_a_message_and_its_first_hint_speak_of_the_mistake(check, mistake, words
 @pytest.mark.parametrize(
     ("check", "mistake", "hint"),
     [
+        (checks.check_prune, "at x = 1 alone", "it is not the same x as with w = 1"),
         (checks.check_translate, "keys and queries exchanged", "the next D the keys"),
         (checks.check_translate, "biases exchanged", "in_proj_bias lies in the same order"),
         (checks.check_translate, "width fixed at two", "a number of rows written out"),
