@@ -56,7 +56,7 @@ def test_keyboard_interrupts_pass_through():
     def interrupted(*_):
         raise KeyboardInterrupt
 
-    for check in (checks.check_look_up, checks.check_encoder):
+    for check in (checks.check_look_up, checks.check_hush):
         with pytest.raises(KeyboardInterrupt):
             check(interrupted)
 
@@ -120,12 +120,10 @@ def test_a_large_result_is_shown_where_it_differs_most():
         (checks.check_prune, "0 speaks", "the outputs are the same, but 2 units are left where 1 would do"),
         (checks.check_block, "pre-norm", "with\nx [[1.0, 2.0]]\nattention x → 10 · x\nfeed_forward x → x²\n"),
         (checks.check_block, "pre-norm", "each norm takes a finished sum"),
-        (checks.check_encoder, "a plain list", "found 0; are they in an nn.ModuleList?"),
-        (
-            checks.check_encoder,
-            "a norm at the end of either",
-            "layers, found norm.weight, norm.bias",
-        ),
+        (checks.check_hush, "everything", "takes: 16 tensors have changed, and 4 would do"),
+        (checks.check_hush, "another layer", "expected the layer itself, got Identity"),
+        (checks.check_hush, "a part gone", "a part of the layer is gone"),
+        (checks.check_hush, "weights alone", "adds to x twice"),
         (checks.check_translate, "theirs besides", "layer: there is no 'in_proj_weight' in our layer\n"),
         (checks.check_translate, "renames in place", "layer: the function changed its own input"),
         (checks.check_same_sequence, "itself alone", "expected True at (0, 1), got False\nexpected True at (1, 0)"),
@@ -141,6 +139,8 @@ def test_a_message_and_its_first_hint_speak_of_the_mistake(check, mistake, words
     ("check", "mistake", "hint"),
     [
         (checks.check_prune, "at x = 1 alone", "it is not the same x as with w = 1"),
+        (checks.check_hush, "values, too", "might have stayed as they were"),
+        (checks.check_reach, "one after the other", "All look at once"),
         (checks.check_translate, "keys and queries exchanged", "the next D the keys"),
         (checks.check_translate, "biases exchanged", "in_proj_bias lies in the same order"),
         (checks.check_translate, "width fixed at two", "a number of rows written out"),
@@ -187,6 +187,6 @@ def test_diagnose_reports_errors_in_words(hints):
 
 def test_the_learners_random_numbers_go_on_as_they_were():
     before = torch.get_rng_state()
-    for check in (checks.check_choose_floor, checks.check_encoder, checks.check_own_norm):
+    for check in (checks.check_choose_floor, checks.check_hush, checks.check_own_norm):
         check(lambda *_: torch.rand(3))
     assert torch.equal(torch.get_rng_state(), before)
