@@ -15,7 +15,6 @@ EARLIER = (
     ("03_layer_norm", "layer_norm", "Norm"),
     ("04_attention", "multi_head", "Attention"),
     ("06_encoder_block", "Block", "Block"),
-    ("09_pretrained", "pool", "pool"),
 )
 
 
