@@ -128,7 +128,6 @@ def test_a_large_result_is_shown_where_it_differs_most():
         (checks.check_which_is_which, "to the last digit", "rounding lets their last digits differ"),
         (checks.check_which_is_which, "their numbers", "expected three tensors (queries, keys, values), got (0, 1, 2)"),
         (checks.check_by_luck, "one coin", "heads 2, sentences 1, right 1: expected about 0.75, got 0.50"),
-        (checks.check_same_sequence, "itself alone", "expected True at (0, 1), got False\nexpected True at (1, 0)"),
         (checks.check_look_up, "whole numbers", "one dtype: a.to(b.dtype) gives a that of b"),
     ],
 )
