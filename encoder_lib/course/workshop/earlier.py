@@ -14,10 +14,7 @@ EARLIER = (
     ("01_embedding", "look_up", "Embedding"),
     ("03_layer_norm", "layer_norm", "Norm"),
     ("04_attention", "multi_head", "Attention"),
-    ("05_feed_forward", "feed_forward", "FeedForward"),
     ("06_encoder_block", "Block", "Block"),
-    ("07_encoder_stack", "Stack", "Encoder"),
-    ("09_pretrained", "pool", "pool"),
 )
 
 
