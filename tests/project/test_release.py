@@ -2,11 +2,10 @@
 
 import os
 import re
+import shutil
 import subprocess
 import sys
 import sysconfig
-import venv
-from pathlib import Path
 
 import pytest
 import yaml
@@ -18,21 +17,22 @@ NOTICE = (ROOT / "NOTICE.md").read_text(encoding="utf-8")
 NAMED = re.findall(r"`([\w-]+/[\w./-]+)`", NOTICE)
 BUILD = "from setuptools.build_meta import build_sdist, build_wheel; print({}('..'))"
 EXPLORER = """
-import encoder_lib
+import encoder_lib, pathlib
 from encoder_lib.course import checks, explore
 from encoder_lib.course.lab.texts import wonderland
-assert encoder_lib.__file__.startswith({!r}), encoder_lib.__file__
+assert pathlib.Path(encoder_lib.__file__).parents[1] == pathlib.Path().absolute(), encoder_lib.__file__
 shown = explore.positional()
 assert wonderland() and len(shown._esm) > 10_000 and len(shown._css) > 1000 and shown.description
 """
 
 
-def run(python, *words, folder):
-    """Run Python in a folder, without a word of this repository in its environment; gives the last line it prints."""
-    environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
-    done = subprocess.run([python, *words], cwd=folder, env=environment, capture_output=True, text=True)
+def run(folder, *words):
+    """Run Python with the packages installed here and, since -S reads no .pth file, without this repository."""
+    environment = os.environ | {"PYTHONPATH": sysconfig.get_path("purelib")}
+    command = [sys.executable, "-S", *words]
+    done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
-    return (done.stdout.strip().splitlines() or [""])[-1]
+    return done.stdout.strip().rpartition("\n")[2]
 
 
 def test_a_version_has_one_number_and_a_day():
@@ -42,22 +42,17 @@ def test_a_version_has_one_number_and_a_day():
 
 
 def test_an_explorer_runs_from_the_wheel_without_the_repository(tmp_path):
-    """As `python -m build` does: a source archive, from it a wheel; into an environment that has the other packages."""
-    for name in tracked():
-        if name.startswith(("encoder_lib/", "pyproject.toml", "README.md", "LICENSE", "NOTICE.md")):
-            (tmp_path / "tree" / name).parent.mkdir(parents=True, exist_ok=True)
-            (tmp_path / "tree" / name).write_bytes((ROOT / name).read_bytes())
-    archive = run(sys.executable, "-c", BUILD.format("build_sdist"), folder=tmp_path / "tree")
-    run(sys.executable, "-m", "tarfile", "-e", archive, folder=tmp_path)
-    unpacked = tmp_path / archive.removesuffix(".tar.gz")
-    wheel = run(sys.executable, "-c", BUILD.format("build_wheel"), folder=unpacked)
+    """As `python -m build` does: a source archive, and from it a wheel."""
+    tree = tmp_path / "tree"
+    shutil.copytree(ROOT / "encoder_lib", tree / "encoder_lib")
+    for name in ("pyproject.toml", "README.md", "LICENSE", "NOTICE.md"):
+        shutil.copy(ROOT / name, tree)
+    archive = run(tree, "-c", BUILD.format("build_sdist"))
+    run(tmp_path, "-m", "tarfile", "-e", archive)
+    wheel = run(tmp_path / archive.removesuffix(".tar.gz"), "-c", BUILD.format("build_wheel"))
     assert wheel == f"encoder_lib-{encoder_lib.__version__}-py3-none-any.whl"
-    venv.create(tmp_path / "venv", symlinks=os.name != "nt")
-    python = str(next(path for path in (tmp_path / "venv").glob("*/python*") if path.is_file()))
-    packages = Path(run(python, "-c", "import sysconfig; print(sysconfig.get_path('purelib'))", folder=tmp_path))
-    run(sys.executable, "-m", "zipfile", "-e", wheel, str(packages), folder=tmp_path)
-    (packages / "others.pth").write_text(sysconfig.get_path("purelib"))  # its own .pth files are not read
-    run(python, "-c", EXPLORER.format(str(packages)), folder=tmp_path)
+    run(tmp_path, "-m", "zipfile", "-e", wheel, "installed")
+    run(tmp_path / "installed", "-c", EXPLORER)
 
 
 def unnamed(path, text):
