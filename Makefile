@@ -39,8 +39,8 @@ update:  ## fetch the newest course; notebooks that you have changed are kept in
 fresh:  ## set one notebook back to how it came, and keep yours in mine/: make fresh NOTEBOOK=04
 	@$(PYTHON) tests/tools/update.py $(or $(NOTEBOOK),$(error NOTEBOOK: expected the number of one, as in make fresh NOTEBOOK=04))
 
-address: $(TESTS)  ## write this repository's address everywhere: make address REPOSITORY=https://github.com/you/course
-	$(VENV)/bin/python tests/tools/write_address.py $(REPOSITORY)
+address:  ## write this repository's address everywhere: make address REPOSITORY=https://github.com/you/course
+	@PYTHONPATH=site $(PYTHON) tests/tools/write_address.py $(REPOSITORY)
 
 links:  ## list the links that lead out of the repository
 	@git grep -IohE 'https?://[^][:space:]"`<>)}\*]+' -- '*.md' '*.ipynb' '*.cff' '*.toml' ':!tests/browser/vendor' | sort | uniq -c
