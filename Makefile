@@ -71,6 +71,7 @@ pages: site
 lint: $(TESTS) lint-front-end  ## check style, formatting and types, the front end's too where npm is
 	$(RUN) ruff check
 	$(RUN) ruff format --check
+	$(VENV)/bin/rumdl check --no-cache --disable MD013,MD033,MD041,MD046 *.md .github/*.md binder/*.md
 	$(RUN) check_jsonschema --builtin-schema vendor.github-workflows .github/workflows/*.yml
 	$(RUN) check_jsonschema --builtin-schema vendor.github-issue-forms .github/ISSUE_TEMPLATE/*.yml
 	$(RUN) check_jsonschema --builtin-schema vendor.dependabot .github/dependabot.yml
@@ -79,7 +80,7 @@ lint: $(TESTS) lint-front-end  ## check style, formatting and types, the front e
 
 ifneq ($(shell command -v npm),)
 lint-front-end: $(NODE)/.set-up
-	cd tests/front_end && ../../$(NODE)/node_modules/.bin/biome check --error-on-warnings $(FRONT_END)
+	cd tests/front_end && ../../$(NODE)/node_modules/.bin/biome check --error-on-warnings $(FRONT_END) ../../.devcontainer
 	$(NODE)/node_modules/.bin/tsc --project tests/front_end
 else
 lint-front-end:
