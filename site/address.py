@@ -7,21 +7,12 @@ from urllib.parse import quote, urlencode
 
 ROOT = Path(__file__).parents[1]
 URLS = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["urls"]
-
-
-def _lies() -> tuple[str, str]:
-    """The addresses of repository and web edition: those of pyproject.toml, or of the fork that publishes."""
-    fork = os.environ.get("GITHUB_REPOSITORY")  # owner/name, where a workflow runs
-    if not fork:
-        return URLS["Repository"].rstrip("/"), URLS["Homepage"].rstrip("/") + "/"
-    owner, name = fork.split("/")
-    return f"https://github.com/{owner}/{name}", f"https://{owner.lower()}.github.io/{name}/"
-
-
-REPOSITORY, HOME = _lies()
+_own = URLS["Repository"].removeprefix("https://github.com/")  # owner/name
+_name = os.environ.get("GITHUB_REPOSITORY") or _own  # in a workflow, the fork that publishes
+_owner, _, _course = _name.partition("/")
+REPOSITORY, HOME = f"https://github.com/{_name}", f"https://{_owner.lower()}.github.io/{_course}/"
 KNOWN = "/OWNER/" not in REPOSITORY  # before the course is published, its links would lead nowhere
 BRANCH = "main"
-_name = REPOSITORY.removeprefix("https://github.com/")
 
 
 def source(path: str) -> str:

@@ -20,23 +20,19 @@ def git(*words):
     return [name for name in done.stdout.strip().split("\0") if name]
 
 
-def changed(*notebooks):
-    """Those that are other than in the last commit."""
-    return git("diff", "--name-only", "--no-renames", "--diff-filter=MTD", "-z", "HEAD", "--", *notebooks)
-
-
 def put_aside(notebooks, then=()):
-    """Keep notebooks in mine/, set them back, and do one thing more with git; says what is kept where."""
+    """Keep those that are changed in mine/, set them back, and do one thing more with git; says what is kept where."""
     git("write-tree")  # refuses while a conflict is open
+    changed = git("diff", "--name-only", "--no-renames", "--diff-filter=MTD", "-z", "HEAD", "--", notebooks)
     kept = {}
     try:
-        for path in filter(os.path.lexists, map(Path, notebooks)):
+        for path in filter(os.path.lexists, map(Path, changed)):
             names = (Path("mine", f"{path.stem}{f'-{n}' if n > 1 else ''}.ipynb") for n in count(1))
             name = next(name for name in names if not os.path.lexists(name))
             name.parent.mkdir(exist_ok=True)
             kept[path] = shutil.move(path, name)
-        if notebooks:
-            git("restore", "--source=HEAD", "--staged", "--worktree", "--", *notebooks)
+        if changed:
+            git("restore", "--source=HEAD", "--staged", "--worktree", "--", *changed)
         if then:
             git(*then)
     except BaseException:
@@ -52,7 +48,7 @@ def update():
     (news,) = git("rev-list", "--count", "HEAD..@{upstream}")
     if news == "0":
         return "Nothing new; all files stay as they are."
-    kept = put_aside(changed("notebooks/*.ipynb"), ["merge", "--ff-only", "--no-overwrite-ignore", "@{upstream}"])
+    kept = put_aside("notebooks/*.ipynb", ["merge", "--ff-only", "--no-overwrite-ignore", "@{upstream}"])
     return f"Updated, new commits: {news}; {kept}"
 
 
@@ -61,7 +57,7 @@ def fresh(number):
     found = [name for name in git("ls-files", "-z", "notebooks/*.ipynb") if Path(name).name.startswith(number)]
     if len(found) != 1:
         sys.exit(f"NOTEBOOK: expected the number of one notebook, such as 04, got {number!r}")
-    return f"{found[0]} is as it came; {put_aside(changed(*found))}"
+    return f"{found[0]} is as it came; {put_aside(found[0])}"
 
 
 if __name__ == "__main__":

@@ -11,22 +11,20 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-PROJECT = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
+project = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
 if len(sys.argv) > 1:  # written before `address` reads it
-    found = re.fullmatch(r"https://github\.com/([\w.-]+)/([\w.-]+?)(\.git|/)?", sys.argv[1])
+    found = re.fullmatch(r"https://github\.com/([\w.-]+/[\w.-]+?)(\.git|/)?", sys.argv[1])
     if not found:
         sys.exit(f"REPOSITORY: expected https://github.com/owner/name, got {sys.argv[1]!r}")
-    home, repository = f"https://{found[1]}.github.io/{found[2]}/", f"https://github.com/{found[1]}/{found[2]}"
-    lines = f'Homepage = "{home}"\nRepository = "{repository}"'
-    PROJECT = re.sub(r"Homepage = .*\nRepository = .*", lines, PROJECT)
-    (ROOT / "pyproject.toml").write_text(PROJECT, encoding="utf-8")
+    project = re.sub(r"(?m)^Repository = .*", f'Repository = "https://github.com/{found[1]}"', project)
+    (ROOT / "pyproject.toml").write_text(project, encoding="utf-8")
 os.environ.pop("GITHUB_REPOSITORY", None)  # a workflow's own
 
 import address  # noqa: E402
 
 BADGE, FIRST = "https://img.shields.io/badge", "notebooks/00_start_here.ipynb"
 ACTIONS = f"{address.REPOSITORY}/actions/workflows/ci.yml"
-PYTHONS = re.findall(r"Python :: ([\d.]+)", PROJECT)
+PYTHONS = re.findall(r"Python :: ([\d.]+)", project)
 BADGES = f"""[![Python]({BADGE}/Python-{PYTHONS[0]}_to_{PYTHONS[-1]}-blue)](pyproject.toml)
 [![MIT licence]({BADGE}/licence-MIT-blue)](LICENSE)
 """
