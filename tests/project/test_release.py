@@ -51,7 +51,6 @@ def test_an_explorer_runs_from_the_wheel_without_the_repository(tmp_path):
     archive = run(tree, "-c", BUILD.format("build_sdist"))
     run(tmp_path, "-m", "tarfile", "-e", archive)
     wheel = run(tmp_path / archive.removesuffix(".tar.gz"), "-c", BUILD.format("build_wheel"))
-    assert wheel == f"encoder_lib-{encoder_lib.__version__}-py3-none-any.whl"
     run(tmp_path, "-m", "zipfile", "-e", wheel, "installed")
     run(tmp_path / "installed", "-c", EXPLORER)
 

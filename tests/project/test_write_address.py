@@ -27,26 +27,22 @@ def texts(tmp_path_factory):
         shutil.copy(path, place)
 
     def run(*words):
-        environment = os.environ | {"GITHUB_REPOSITORY": "somebody/elses", "PYTHONPATH": str(copy / "site")}
+        environment = os.environ | {"GITHUB_REPOSITORY": "", "PYTHONPATH": str(copy / "site")}
         subprocess.run([sys.executable, copy / "tests/tools/write_address.py", *words], env=environment, check=True)
         return {path: (copy / path.relative_to(ROOT)).read_text(encoding="utf-8") for path in FILES}
 
     return {words: run(*words) for words in ((SET + ".git",), (), (UNSET,), (STORED,))}
 
 
-def test_what_is_stored_is_what_the_command_writes(texts):
-    """From any address back to this one, byte for byte; `make address` mends what differs."""
+def test_what_is_stored_is_what_the_command_writes_byte_for_byte(texts):
     assert [path.name for path, text in texts[STORED,].items() if text != path.read_text(encoding="utf-8")] == []
 
 
-def test_every_place_shows_the_address_once_it_is_set(texts):
+def test_every_place_shows_the_address_once_it_is_set_and_no_link_before(texts):
+    assert [path.name for path in FILES if re.search(r"\]\([^)]*OWNER|repository-code", texts[UNSET,][path])] == []
     assert [path.name for path, text in texts[()].items() if "OWNER" in text or SET not in text] == []
     for link in ("https://ada.github.io/their.course/", "mybinder.org/v2/gh/Ada/their.course/main", f"{SET}/actions"):
         assert link in texts[()][ROOT / "README.md"]
-
-
-def test_while_nobody_has_set_it_no_link_leads_nowhere(texts):
-    assert [path.name for path in FILES if re.search(r"\]\([^)]*OWNER|repository-code", texts[UNSET,][path])] == []
 
 
 def test_a_notebook_ends_with_every_form_and_fills_itself_in(texts):

@@ -32,8 +32,8 @@ def film(folder, browser):
         for name, start, end in DRAGS:
             box = explorer.control(name).bounding_box()
             for step in range(13):
-                part = start + (end - start) * step / 12
-                opened.page.mouse.move(box["x"] + box["width"] * part, box["y"] + box["height"] / 2)
+                x = box["x"] + box["width"] * (start + (end - start) * step / 12)
+                opened.page.mouse.move(x, box["y"] + box["height"] / 2)
                 if step == 0:
                     opened.page.mouse.down()
                 explorer.state()  # at rest
@@ -45,6 +45,5 @@ def film(folder, browser):
 with sync_playwright() as playwright, tempfile.TemporaryDirectory() as folder:
     chromium = playwright.chromium.launch(executable_path=find_browser(playwright), args=BROWSER_ARGS)
     first, *more = film(Path(folder), chromium)
-# once, in five seconds: what moves longer needs a way to stop it
-options = {"duration": 128, "loop": 1, "quality": 55, "method": 6}
-first.save(ROOT / ".github/explorer.webp", save_all=True, append_images=more, **options)
+once = {"duration": 128, "loop": 1}  # in five seconds: what moves longer needs a way to stop it
+first.save(ROOT / ".github/explorer.webp", append_images=more, save_all=True, quality=55, method=6, **once)

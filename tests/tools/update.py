@@ -1,7 +1,6 @@
 """Fetch the newest course, and lose nothing that its reader wrote: `make update`, `make fresh NOTEBOOK=04`.
 
-Notebooks that the reader has changed are kept in mine/, which git ignores, each under a name that is free. Where git
-refuses, all is put back. This needs Python and git, and nothing that has to be installed.
+Notebooks that the reader has changed go to mine/, each under a name that is free; where git refuses, all is put back.
 """
 
 import os
@@ -54,7 +53,7 @@ def update():
 
 def fresh(number):
     """Set one notebook back to how it came."""
-    found = [name for name in git("ls-files", "-z", "notebooks/*.ipynb") if Path(name).name.startswith(number)]
+    found = git("ls-files", "-z", f"notebooks/{number}_*.ipynb")
     if len(found) != 1:
         sys.exit(f"NOTEBOOK: expected the number of one notebook, such as 04, got {number!r}")
     return f"{found[0]} is as it came; {put_aside(found[0])}"

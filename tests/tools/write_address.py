@@ -5,7 +5,6 @@ link that would lead nowhere.
 """
 
 import json
-import os
 import re
 import sys
 from pathlib import Path
@@ -18,7 +17,6 @@ if len(sys.argv) > 1:  # written before `address` reads it
         sys.exit(f"REPOSITORY: expected https://github.com/owner/name, got {sys.argv[1]!r}")
     project = re.sub(r"(?m)^Repository = .*", f'Repository = "https://github.com/{found[1]}"', project)
     (ROOT / "pyproject.toml").write_text(project, encoding="utf-8")
-os.environ.pop("GITHUB_REPOSITORY", None)  # a workflow's own
 
 import address  # noqa: E402
 
