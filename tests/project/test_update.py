@@ -35,8 +35,7 @@ def run(folder, *words):
 
 
 @pytest.fixture
-def clone(tmp_path):
-    """A reader's clone with a changed notebook, which lacks a commit that changes it too."""
+def clone(tmp_path):  # a reader's, with a changed notebook; it lacks a commit that changes it too
     above, clone = tmp_path / "above", tmp_path / "clone"
     git(tmp_path, "init", "--quiet", "above")
     commit(above, {TOOL: (ROOT / TOOL).read_text(), ".gitignore": "mine/\nbuild", NOTEBOOK: OURS, "a.py": ""})

@@ -1,7 +1,6 @@
 """Write the repository's address wherever it stands: `make address REPOSITORY=https://github.com/you/course`.
 
-It stands in pyproject.toml; README, CITATION.cff and the notebooks follow it. While nobody has set it, they show no
-link that would lead nowhere.
+README, CITATION.cff and the notebooks follow pyproject.toml; while nobody has set it, no link there leads nowhere.
 """
 
 import json
