@@ -537,7 +537,7 @@ def test_a_softmax_over_minus_infinity_is_nan_and_where_one_may_be_seen_it_is_ri
     assert masked_softmax(scores, nobody).tolist() == [0, 0]
 
 
-def test_a_row_drawn_by_xavier_stays_for_ever(notebook):
+def test_no_gradient_changes_a_row_drawn_by_xavier(notebook):
     with seeded(0):
         words = rounds.CASES[5].piece(5, 2, 0)
     before = words.table.weight[0].clone()
