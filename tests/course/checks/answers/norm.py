@@ -26,10 +26,6 @@ def _std(x, correction=0):
     return x.std(dim=-1, correction=correction, keepdim=True)
 
 
-def _absolute_deviation(x, weight, bias, eps):
-    return _deviation(x) / (_deviation(x).abs().mean(dim=-1, keepdim=True) + eps) * weight + bias
-
-
 def _in_place(x, weight, bias, eps):
     std = (x.var(dim=-1, correction=0, keepdim=True) + eps).sqrt()
     return x.sub_(x.mean(dim=-1, keepdim=True)).div_(std).mul_(weight).add_(bias)
@@ -50,9 +46,7 @@ ANSWERS = {
             "over everything": lambda x, w, b, eps: _normal(x, eps, tuple(range(x.ndim))) * w + b,
             "eps outside the root": lambda x, w, b, eps: _deviation(x) / (_std(x) + eps) * w + b,
             "eps forgotten": lambda x, w, b, eps: _normal(x, 0) * w + b,
-            "mean not subtracted": lambda x, w, b, eps: x / (_std(x) ** 2 + eps).sqrt() * w + b,
             "weight and bias forgotten": lambda x, w, b, eps: _normal(x, eps),
-            "absolute deviation": _absolute_deviation,
             "changes its input": _in_place,
         },
     ),
@@ -64,10 +58,8 @@ ANSWERS = {
         {
             "eps forgotten": lambda y, m, v, w, b, eps: _undo(y, m, v, w, b, 0),
             "eps outside the root": lambda y, m, v, w, b, eps: (y - b) / w * (v.sqrt() + eps) + m,
-            "variance in place of its root": lambda y, m, v, w, b, eps: (y - b) / w * (v + eps) + m,
             "weight before bias": lambda y, m, v, w, b, eps: (y / w - b) * (v + eps).sqrt() + m,
             "weight and bias forgotten": lambda y, m, v, w, b, eps: y * (v + eps).sqrt() + m,
-            "bias forgotten": lambda y, m, v, w, b, eps: y / w * (v + eps).sqrt() + m,
             "statistics along the wrong axis": lambda y, m, v, w, b, eps: _undo(y, m.T, v.T, w, b, eps),
             "in place": lambda y, m, v, w, b, eps: y.sub_(b).div_(w).mul_((v + eps).sqrt()).add_(m),
         },

@@ -45,14 +45,6 @@ def _reach(arrows, n_layers, step=lambda has, arrows: has[arrows[has]]):
     return has
 
 
-def _one_after_the_other(arrows, n_layers):
-    has = torch.arange(len(arrows))
-    for _ in range(n_layers):
-        for card in range(len(arrows)):
-            has[card] = has[arrows[has[card]]]  # of what others have taken in this very layer
-    return has
-
-
 class Stacked(nn.Module):
     def __init__(self, n_layers, d_model, n_heads, d_ff, norm_first):
         super().__init__()
@@ -91,10 +83,7 @@ ANSWERS = {
             LAYERS: "deepcopy(layer) for _ in range(n_layers)"})},
         wrong(Stacked, {
             "one object": {LAYERS: "[EncoderLayer(*sizes, norm_first=norm_first)] * n_layers"},
-            "a template beside them": {"= d_model, n_heads, d_ff\n": "= d_model, n_heads, d_ff\n"
-                                       "        self.template = EncoderLayer(*sizes)\n"},
             "a plain list": {f"nn.ModuleList({LAYERS})": f"[{LAYERS}]"},
-            "a plain list of the right type": {f"nn.ModuleList({LAYERS})": f"[layer.double() for layer in ({LAYERS})]"},
             "the mask dropped": {"layer(x, mask)": "layer(x)"},
             "each layer reads the input": {"x = layer(x, mask)": "y = layer(x, mask)", "self.norm(x)": "self.norm(y)"},
             "norm_first not handed on": {", norm_first=norm_first": ""},
@@ -112,7 +101,6 @@ ANSWERS = {
             "always with the residual path": lambda w, r: (1 + w).prod(),
             "never with it": lambda w, r: w.prod(),
             "one path around the whole chain": lambda w, r: r + w.prod(),
-            "the two cases exchanged": lambda w, r: (w if r else 1 + w).prod(),
             "the first two terms of the product": lambda w, r: 1 + w.sum() if r else w.prod(),
             "each layer for itself": lambda w, r: 1 + w if r else w,
             "sizes without signs": lambda w, r: (1 + w if r else w).prod().abs(),
@@ -123,9 +111,7 @@ ANSWERS = {
         {
             "tokens compared with themselves": lambda x: _cosines(x).mean(dim=(1, 2)),
             "not normalised": lambda x: _pairs_without_diagonal(x @ x.mT),
-            "normalised over the tokens": lambda x: _pairs_without_diagonal(F.normalize(x, dim=1) @ x.mT),
             "normalised over the batch": lambda x: _pairs_without_diagonal(F.normalize(x, dim=0) @ x.mT),
-            "sum in place of mean": lambda x: _off_diagonal(x) * x.shape[1] * (x.shape[1] - 1),
             "divided by T²": lambda x: _off_diagonal(x) * (1 - 1 / x.shape[1]),
             "without signs": lambda x: _pairs_without_diagonal(_cosines(x).abs()),
             "one number for the batch": lambda x: _off_diagonal(x).mean(),
@@ -141,13 +127,10 @@ ANSWERS = {
         },
         {
             "an arrow a layer": lambda arrows, n: _reach(arrows, n, lambda has, arrows: arrows[has]),
-            "of one's own arrow": lambda arrows, n: _reach(arrows, n, lambda has, arrows: has[arrows]),
             "two arrows a layer": lambda arrows, n: _reach(arrows, n, lambda has, arrows: arrows[arrows[has]]),
             "without a look": lambda arrows, n: _reach(arrows, n, lambda has, arrows: has[has]),
-            "twice as far": lambda arrows, n: _reach(arrows, 2**n, lambda has, arrows: arrows[has]),
             "two more a layer": lambda arrows, n: _reach(arrows, max(0, 2 * n - 1), lambda has, arrows: arrows[has]),
             "a layer too many": lambda arrows, n: _reach(arrows, n + 1),
-            "one after the other": _one_after_the_other,
             "how many arrows": lambda arrows, n: 2**n - 1,
             "card 0 alone": lambda arrows, n: _reach(arrows, n)[0],
         },
