@@ -11,7 +11,7 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_outp
 from notebook_rules import code_cells
 from notebook_run import Run
 from places import NOTEBOOKS, ROOT
-from reading import CLINIC, exercises, goes_back, joined, lacks, restarts_half_way, sections
+from reading import CLINIC, goes_back, joined, lacks, restarts_half_way, sections
 
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.name)
@@ -80,7 +80,3 @@ def test_a_slow_cell_is_left_out_and_what_wants_it_says_so(monkeypatch):
     run = read_by(("x = 1", ""), ("runs = []", ""), ("runs.append(1); w = 1", "", "nbval-ignore-output"), ("w", "1"))
     assert len(run.slow) == 1 and goes_back(run) == {} and run["runs"] == []
     assert restarts_half_way(run) == {} and "w" not in run.variables
-
-
-def test_every_case_of_the_clinic_is_tried_after_a_restart():
-    assert len(exercises(nbformat.read(ROOT / "notebooks" / f"{CLINIC}.ipynb", as_version=4))) == 9
