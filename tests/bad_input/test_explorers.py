@@ -137,7 +137,6 @@ def test_a_question_keeps_to_its_steps_whatever_the_front_end_sends(state):
 
 
 def test_a_question_that_has_shown_its_answer_takes_none():
-    """Steps after "show me" change nothing."""
     question = explore.predict("alike", lambda: 3)
     send(question, {"method": "update", "state": {"revealed": True}})
     told = question.message

@@ -150,6 +150,5 @@ def test_words_are_legible_on_every_shade(looks, words, theme):
 
 
 def test_it_passes_the_checks_of_every_explorer(looks, words):
-    """Controls, cells and keys work as in an explorer without words."""
     found = [*looks.check_at_rest(), *looks.check_cells(), *looks.check_typing(), *looks.check_control("power")]
     assert [problem for problem in found if "coming back" not in problem] == []  # the description counts on

@@ -105,14 +105,6 @@ def test_a_fresh_model_is_a_little_worse_than_sharing_evenly(notebook):
         assert F.cross_entropy(model(notebook["given"]), notebook["beside"]) > math.log(19)
 
 
-def test_adam_moves_by_lr_however_large_a_steady_gradient_is():
-    for gradient in (10.0, 0.001):
-        parameter = nn.Parameter(torch.zeros(1))
-        parameter.grad = torch.tensor([gradient])
-        torch.optim.Adam([parameter], lr=0.03).step()
-        assert parameter.item() == pytest.approx(-0.03, rel=1e-4)
-
-
 def adams_way(gradients, lr=0.03):
     """How far Adam goes with the last of these gradients, as a multiple of lr."""
     parameter = nn.Parameter(torch.zeros(1))
@@ -125,7 +117,7 @@ def adams_way(gradients, lr=0.03):
 
 
 def test_alike_gradients_move_by_lr_changing_signs_less_and_a_row_read_once_in_300_steps_further():
-    assert adams_way([1.0] * 100) == pytest.approx(1, abs=1e-4)
+    assert adams_way([10.0] * 100) == pytest.approx(1, abs=1e-4) == adams_way([0.001])
     assert adams_way([1.0, -1.0] * 50) < 0.2
     assert 1.5 < adams_way(([1.0] + [0.0] * 299) * 10 + [1.0]) < 6
 
@@ -205,13 +197,6 @@ def test_without_zero_grad_the_steps_become_longer_and_longer(notebook, seed):
         lengths.append(sum((parameter.grad**2).sum() for parameter in model.parameters()).sqrt().item())
     first, second, third, last = (lengths[i] for i in (0, 50, 100, 149))
     assert first < second < third < last and last > 50 * first
-
-
-def test_backward_adds_to_what_grad_holds():
-    weight = torch.ones(1, requires_grad=True)
-    for _ in range(3):
-        (2 * weight).sum().backward()
-    assert weight.grad.item() == 6
 
 
 # What the table has learned

@@ -26,7 +26,6 @@ HOSTILE = {
     "Python": "__import__('os').system('pwned')",
     "prototype": "__proto__ constructor toString",
     "very long": "<b>" * 20_000,
-    "a million letters": "w" * 1_000_000,
     "signs of three bytes": "你好世界 🙂" * 30,
     "nothing": " \t\n ",
 }

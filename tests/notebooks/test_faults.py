@@ -16,7 +16,6 @@ from reading import CLINIC, goes_back, joined, lacks, restarts_half_way, section
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.name)
 def test_a_section_begins_at_its_heading(path):
-    """The first holds the set-up alone, and together they hold every cell."""
     notebook = nbformat.read(path, as_version=4)
     first, *others = sections(notebook)
     assert len(first) == 1 and "setup(" in first[0].source and len(others) >= 4
@@ -41,7 +40,6 @@ def test_what_counts_as_plain(error, plain):
 
 
 def test_the_course_says_what_to_do_after_a_restart():
-    """What it is held to."""
     welcome, clinic = (
         "\n".join(cell.source for cell in nbformat.read(path, as_version=4).cells if cell.cell_type == "markdown")
         for path in (NOTEBOOKS[0], ROOT / "notebooks" / f"{CLINIC}.ipynb")

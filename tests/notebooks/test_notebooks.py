@@ -12,20 +12,17 @@ from places import NOTEBOOKS, ROOT
 @pytest.mark.parametrize("rule", notebook_rules.RULES, ids=lambda rule: rule.__name__)
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
 def test_notebook_keeps(path, rule):
-    """One notebook, one rule."""
     assert list(rule(nbformat.read(path, as_version=4), path)) == []
 
 
 @pytest.mark.parametrize("name", [*sorted(path.name for path in ROOT.glob("*.md")), "binder/README.md"])
 def test_links_of_the_documents_resolve(name):
-    """A link in a document leads to a file that exists."""
     path = ROOT / name
     assert list(notebook_rules.broken_links(path.read_text(), path.parent)) == []
 
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
 def test_readme_lists(path):
-    """A notebook that exists is linked from the README's table."""
     assert f"(notebooks/{path.name})" in (ROOT / "README.md").read_text()
 
 
@@ -52,7 +49,6 @@ def test_glossary_names_where_a_term_is_taught(row):
 
 
 def test_code_of_the_readme_runs():
-    """The README's few lines of code give what their comments say."""
     (source,) = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL)
     names = {}
     exec(source, names)

@@ -142,7 +142,6 @@ def test_unit_vectors_under_a_float64_default(minilm):
 
 
 def test_device(device):
-    """On a GPU the same vectors, and they stay there."""
     model = load_pretrained(device=device)
     vectors = model.encode(TEXTS)
     assert vectors.device.type == model.device.type == device.type
@@ -168,7 +167,6 @@ def test_any_iterable_and_any_string(minilm):
 
 
 def test_progress(minilm, capsys):
-    """A bar when asked for, silence otherwise."""
     minilm.encode(TEXTS[:4])
     assert capsys.readouterr().err == ""
     minilm.encode(TEXTS[:4], progress=True)

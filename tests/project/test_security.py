@@ -100,7 +100,6 @@ SETTINGS = ["config.json", "tokenizer.json", "modules.json", "sentence_bert_conf
 
 @pytest.mark.parametrize("name", ["model.safetensors", *SETTINGS])
 def test_a_pickle_in_the_place_of_weights_or_settings_stays_closed(name, tmp_path):
-    """Whatever the file's name says: it is refused by name, and nothing in it runs."""
     folder, trace, zipped = tmp_path / "model", tmp_path / "pwned", tmp_path / "zipped"
     shutil.copytree(hub.minilm(), folder, ignore=shutil.ignore_patterns("model.safetensors"))
     bomb = pickle.dumps(Bomb(trace))

@@ -23,15 +23,6 @@ from encoder_lib.course.lab.ladder import (
     train,
 )
 
-
-@pytest.fixture
-def as_if_nothing_had_been_drawn():
-    """The caller's random numbers are where they were."""
-    before = torch.get_rng_state()
-    yield
-    assert torch.equal(torch.get_rng_state(), before)
-
-
 # ---- the task ----
 
 
@@ -211,7 +202,7 @@ def weights(model):
     return nn.utils.parameters_to_vector(model.parameters())
 
 
-def test_a_training_repeats_whatever_was_drawn_before(as_if_nothing_had_been_drawn):
+def test_a_training_repeats_whatever_was_drawn_before(nothing_drawn):
     model, right = train(SMALL, steps=2, seed=3)
     with torch.random.fork_rng([]):
         torch.rand(7)
@@ -292,7 +283,7 @@ def test_a_climb_has_a_rung_for_each_part_in_order(rungs):
     assert [layer.residual for rung in rungs[3:] for layer in rung.model.layers] == [False, False, True]
 
 
-def test_a_climb_stops_where_it_is_told_to_and_repeats(rungs, as_if_nothing_had_been_drawn):
+def test_a_climb_stops_where_it_is_told_to_and_repeats(rungs, nothing_drawn):
     assert [rung.name for rung in climb("a guess", progress=False)] == ["a guess"]
     again = climb("attention", steps=2, progress=False)
     assert [rung.right for rung in again] == [rung.right for rung in rungs[:4]]
