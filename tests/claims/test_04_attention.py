@@ -263,6 +263,13 @@ def test_with_a_high_temperature_all_outputs_come_close_to_the_same_mean():
     assert (weights - 0.2).abs().max() < 0.05 and (outputs - outputs.mean(dim=0)).abs().max() < 0.15
 
 
+def test_with_12_heads_each_compares_one_number_and_there_are_624_parameters_as_before():
+    explorer = explore.head_slices()
+    before = explorer.description
+    explorer.set(n_heads=12)
+    assert "624 numbers" in before and "624 numbers" in explorer.description and "K = 1 of 12" in explorer.description
+
+
 # The trophy
 
 

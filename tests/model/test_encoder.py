@@ -133,14 +133,6 @@ def test_sequence_of_padding_alone(dtype, traced, device):
     torch.testing.assert_close(y[1:], run(encoder, x[1:], traced=traced), atol=limit, rtol=0)
 
 
-@pytest.mark.parametrize("n_heads", [1, D])
-@pytest.mark.parametrize("shape", [(B, 0, D), (B, 1, D), (0, T, D), (1, T, D)])
-@pytest.mark.parametrize("traced", [False, True])
-def test_empty_and_single(n_heads, shape, traced):
-    y = run(Encoder(2, D, n_heads, F, norm_first=True), torch.randn(shape), traced=traced)
-    assert y.shape == shape and y.isfinite().all()
-
-
 @pytest.mark.parametrize("norm_first", [False, True])
 def test_dropout_in_train_mode_alone(norm_first):
     encoder, x = Encoder(2, D, H, F, norm_first=norm_first, dropout=0.3), torch.randn(B, T, D)
