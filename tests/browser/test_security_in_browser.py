@@ -59,7 +59,7 @@ def raising(text):
 """,
     "explore.attend()",
     "for text in texts:\n    display(check_pool(raising(text)))",
-    "display(*map(asked, range(len(texts)), texts))",
+    "display(*map(asked, range(20), texts))",
     "from IPython.display import HTML\nHTML('<p>$x^2$</p>')",
 ]
 VERDICTS, FORMULA = 2, 4  # the cells that show them
@@ -149,7 +149,7 @@ def test_a_verdict_is_text_and_no_formula(hostile):
 def test_a_question_is_text(hostile):
     """Its prompt, its choices, the answer that is quoted and explained, and the result, a table or a text."""
     questions = hostile.page.locator(".prediction")
-    assert questions.count() == len(HOSTILE)
+    assert questions.count() == 20
     hostile.grown()
     for question, text in zip(questions.all()[:4], HOSTILE.values(), strict=False):
         question.locator("input").first.check()

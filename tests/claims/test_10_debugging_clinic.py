@@ -357,6 +357,14 @@ def test_in_row_2_parity_stops_before_a_number_is_compared_and_in_no_other(noteb
         notebook["share_parameters"](clinic.patient(2)(), clinic.SOUND.twin())
 
 
+def test_invariances_are_yellow_in_row_1_for_the_dropout_and_repeats_in_row_3_for_nan_alone(notebook, monkeypatch):
+    answers = [clinic.patient(3)().eval()(notebook["ids"]) for _ in range(2)]
+    assert answers[0].isnan().any() and torch.equal(*(answer.nan_to_num() for answer in answers))
+    assert clinic.notices(notebook["invariances"], clinic.patient(1))
+    monkeypatch.setattr(F, "dropout", lambda x, *_, **__: x)
+    assert not clinic.notices(notebook["invariances"], clinic.patient(1))
+
+
 def test_what_passes_parity_by_and_what_one_alone_notices_and_who_notices_b(notebook):
     passed = {case: row(notebook, case) for case in CASES if "parity" not in row(notebook, case)}
     assert passed == {4: ["sizes_and_types"], 6: ["parameters"]}

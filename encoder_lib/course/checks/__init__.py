@@ -27,7 +27,7 @@ from encoder_lib.course.checks.embedding import (
     check_most_similar,
     check_training_loop,
 )
-from encoder_lib.course.checks.fast import check_join, check_padding_share, check_same_sequence, check_speed_up
+from encoder_lib.course.checks.fast import check_join, check_padding_share
 from encoder_lib.course.checks.feed_forward import check_larger, check_merge, check_position_wise
 from encoder_lib.course.checks.norm import check_layer_norm, check_undo
 from encoder_lib.course.checks.positional import check_penalty, check_shift_matrix, check_sinusoidal_table
@@ -43,7 +43,6 @@ __all__ = [
     "check_mask_padding", "check_merge", "check_most_similar", "check_multi_head", "check_own_attention",
     "check_own_block", "check_own_embedding", "check_own_encoder", "check_own_feed_forward", "check_own_norm",
     "check_own_positions", "check_padding_share", "check_penalty", "check_pool", "check_position_wise",
-    "check_pre_norm_block", "check_reach", "check_residual_gradient", "check_same_sequence", "check_scaled_attention",
-    "check_shift_matrix", "check_sinusoidal_table", "check_speed_up", "check_token_similarity", "check_training_loop",
-    "check_translate", "check_undo",
+    "check_pre_norm_block", "check_reach", "check_residual_gradient", "check_scaled_attention", "check_shift_matrix",
+    "check_sinusoidal_table", "check_token_similarity", "check_training_loop", "check_translate", "check_undo",
 ]  # fmt: skip

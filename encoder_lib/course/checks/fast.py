@@ -60,22 +60,6 @@ def check_join(attempt: Callable) -> Verdict:
     return examine("join", attempt, reference, cases)
 
 
-def check_same_sequence(attempt: Callable) -> Verdict:
-    """same_sequence(lengths): which tokens of a packed strip may see which, for lengths (B,) -> (N, N), boolean."""
-    cases = [
-        Case("one sequence sees all of itself", (torch.tensor([2]),)),
-        Case("two sequences, the longer one first", (torch.tensor([2, 1]),)),
-        Case("two of one length are still two", (torch.tensor([2, 2]),)),
-        Case("nine sequences of any lengths", (_lengths(9, 6, 0),)),
-    ]
-
-    def reference(lengths: Tensor) -> Tensor:
-        owner = torch.arange(len(lengths)).repeat_interleave(lengths)  # (N,)
-        return owner[:, None] == owner
-
-    return examine("same_sequence", attempt, reference, cases)
-
-
 def check_padding_share(attempt: Callable) -> Verdict:
     """padding_share(lengths, size): the share of padding when the sequences are padded in batches of `size`."""
     cases = [
@@ -93,18 +77,3 @@ def check_padding_share(attempt: Callable) -> Verdict:
         return 1 - lengths.sum().double() / computed
 
     return examine("padding_share", attempt, reference, cases)
-
-
-def check_speed_up(attempt: Callable) -> Verdict:
-    """speed_up(times, factors): how many times as fast the whole is when part p is factors[p] times as fast."""
-    cases = [
-        Case("one part is the whole", (torch.tensor([2.0]), torch.tensor([4.0]))),
-        Case("half of the time, twice as fast", (torch.tensor([1.0, 1.0]), torch.tensor([2.0, 1.0]))),
-        Case("nine tenths, ten times as fast", (torch.tensor([9.0, 1.0]), torch.tensor([10.0, 1.0]))),
-        Case("five parts", (numbers(5).exp(), numbers(5, seed=1).exp())),
-    ]
-
-    def reference(times: Tensor, factors: Tensor) -> Tensor:
-        return times.sum() / (times / factors).sum()
-
-    return examine("speed_up", attempt, reference, cases)

@@ -6,20 +6,6 @@ from edits import wrong
 from encoder_lib.course import checks
 
 
-def _owners(lengths):
-    return torch.arange(len(lengths)).repeat_interleave(lengths)
-
-
-def _same_by_blocks(lengths):
-    return torch.block_diag(*(torch.ones(n, n) for n in lengths.tolist() if n)).bool()
-
-
-def _padded(lengths):
-    length = int(lengths.max())
-    real = torch.arange(length) < lengths[:, None]
-    return (real[:, :, None] & real[:, None, :]).flatten(0, 1)
-
-
 def _blocks(lengths, size):
     return [lengths[i : i + size] for i in range(0, len(lengths), size)]
 
@@ -67,19 +53,6 @@ ANSWERS = {
             "the half with the larger score": lambda m, s, y, n, t, z: torch.where(m > n, y / s, z / t),
         }),
     ),
-    checks.check_same_sequence: (
-        {
-            "compare owners": lambda n: _owners(n)[:, None] == _owners(n)[None, :],
-            "block diagonal": _same_by_blocks,
-        },
-        {
-            "the opposite": lambda n: _owners(n)[:, None] != _owners(n),
-            "numbers in place of booleans": lambda n: (_owners(n)[:, None] == _owners(n)).long(),
-            "itself alone": lambda n: torch.eye(int(n.sum()), dtype=torch.bool),
-            "lengths in place of owners": lambda n: n.repeat_interleave(n)[:, None] == n.repeat_interleave(n),
-            "padded": _padded,
-        },
-    ),
     checks.check_padding_share: (
         {
             "loop": _share_by_loop,
@@ -93,20 +66,6 @@ ANSWERS = {
             "the last batch filled up": lambda n, s: 1 - n.sum() / sum(s * b.max() for b in n.split(s)),
             "the first one is the longest": lambda n, s: 1 - n.sum() / sum(len(b) * b[0] for b in n.split(s)),
             "one for each batch": lambda n, s: torch.tensor([_share_by_loop(b, s) for b in _blocks(n, s)]),
-        },
-    ),
-    checks.check_speed_up: (
-        {
-            "times": lambda t, s: t.sum() / (t / s).sum(),
-            "shares": lambda t, s: 1 / ((t / t.sum()) / s).sum(),
-            "loop": lambda t, s: sum(t.tolist()) / sum(a / b for a, b in zip(t.tolist(), s.tolist(), strict=True)),
-        },
-        {
-            "the new time": lambda t, s: (t / s).sum(),
-            "the other way round": lambda t, s: (t / s).sum() / t.sum(),
-            "harmonic mean": lambda t, s: len(s) / (1 / s).sum(),
-            "each part by itself": lambda t, s: t / (t / s),
-            "what did not change left out": lambda t, s: t[s != 1].sum() / (t / s)[s != 1].sum(),
         },
     ),
 }  # fmt: skip
