@@ -136,16 +136,6 @@ def test_a_question_keeps_to_its_steps_whatever_the_front_end_sends(state):
     assert "but the answer is" in question.message and (question._esm, question._choices) == front_end
 
 
-def test_a_question_that_has_shown_its_answer_takes_none():
-    question = explore.predict("alike", lambda: 3)
-    send(question, {"method": "update", "state": {"revealed": True}})
-    told = question.message
-    assert told.startswith("The answer is")
-    for step in ({"choice": 1}, {"choice": 1, "committed": True}, {"committed": True}, {"revealed": False}):
-        send(question, {"method": "update", "state": step})
-        assert (question.choice, question.committed, question.revealed, question.message) == (None, False, True, told)
-
-
 @pytest.mark.parametrize("entry", [e for e in ENTRIES if e.name.removeprefix("explore.") not in SLOW], ids=repr)
 def test_the_arguments_that_are_right_are_taken(entry):
     """Without this, a wrong value could be refused for another's sake."""

@@ -11,7 +11,6 @@ from pathlib import Path
 import pytest
 import torch
 from bert_folders import CONFIG, MINILM, TEXTS, bert, difference, edit, save, tokenizer
-from few import first_few
 from tokenizers import processors
 
 from encoder_lib import load_pretrained, trace
@@ -75,7 +74,7 @@ def test_attention_equals_transformers(hugging, minilm):
     torch.testing.assert_close(maps.sum(-1), torch.ones(6, 12, n_tokens))
 
 
-@pytest.mark.parametrize("batch_tokens", first_few([64, 10**9, 1, 512]))
+@pytest.mark.parametrize("batch_tokens", [64, 10**9, *(pytest.param(n, marks=pytest.mark.long) for n in (1, 512))])
 def test_minilm_equals_sentence_transformers(minilm, sentence_transformer, batch_tokens):
     """Every script, emoji, markup, nothing, and far too much; in any packing."""
     expected = torch.tensor(sentence_transformer.encode(TEXTS, show_progress_bar=False))

@@ -13,13 +13,12 @@ from matplotlib.colors import to_rgba
 from matplotlib.patches import ConnectionPatch, FancyArrowPatch, FancyBboxPatch
 from pictures import DRAWN, figure_of
 from PIL import Image
+from small_explorers import HOSTILE
 
 from encoder_lib.course import explore, plots
 from encoder_lib.course.lab.measure import Profile
 from encoder_lib.course.notebook import setup
 from encoder_lib.course.plots import NOT_FINITE, TICK, Picture, plot_heatmap, show, style
-
-HOSTILE = ["$x^$", "<b>", "<img src=x onerror=alert(1)>", "😀", "你好", "\ud800", "", "a\nb\x00", "w" * 1_000_000]
 
 
 @pytest.fixture(autouse=True)
