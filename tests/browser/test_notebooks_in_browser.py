@@ -218,6 +218,7 @@ def test_the_checks_notice(specimens, fault, words):
     specimens.use_theme("light")
     explorer = specimens.explorer(fault)
     found = [*explorer.check_at_rest(), *explorer.check_cells(), *explorer.check_contrast("light")]
-    found += [*explorer.check_control("x"), *explorer.check_typing(), *tab_faults(specimens.page, explorer.root)]
+    found += [*explorer.check_control("x"), *tab_faults(specimens.page, explorer.root)]
+    found += key_faults(specimens.page, explorer.root)
     report = "\n".join(found)
     assert (report == "") if words is None else (words in report), report
