@@ -64,8 +64,9 @@ def test_the_banks_part_at_the_first_look_at_others(notebook):
     assert cosines["layer 6: + norm after feed-forward"] == pytest.approx(0.843, abs=0.001)
     assert next(name for name, cosine in cosines.items() if cosine < 0.999) == "layer 1: attention adds"
     question = notebook.prediction("part").question
-    assert question.answer == 2 and question.choices[2] == "when it looks at the other tokens"
+    assert question.choices[question.answer] == "from attention on: still much alike, above 0.9"
     assert notebook["first_steps"][-1] == "layer 1: + norm after feed-forward"
+    assert cosines[notebook["first_steps"][-1]] == pytest.approx(0.928, abs=0.001)
 
 
 def test_the_banks_are_token_2924_at_place_3_in_both(notebook):
@@ -87,7 +88,7 @@ def test_without_looks_they_are_the_same_to_the_end_and_only_the_means_differ(no
     assert min(words) > 1 - 1e-6 and mean == pytest.approx(0.792, abs=0.001)
     assert notebook["cosines"]["mean"] == pytest.approx(0.443, abs=0.001)
     question = notebook.prediction("alone").question
-    assert question.choices[question.answer].startswith("1:")
+    assert question.choices[question.answer] == "1 for “bank”, below 1 for the sentences"
 
 
 def test_each_part_that_is_taken_out_is_missed(notebook):
@@ -111,17 +112,9 @@ def test_kinds_of_banks_are_told_apart_on_average_and_not_one_by_one(notebook):
     assert len(rivers) == len(money) == 8
     assert [round(x, 3) for x in (rivers[0], rivers[-1], money[0], money[-1])] == [0.866, 0.916, 0.832, 0.889]
     assert sum(rivers) / 8 > sum(money) / 8 + 0.02
-    shore = way.along(notebook["first"], way.visit(notebook["model"], "The river shore was flooded.", "shore"))
-    assert shore["layer 6: + norm after feed-forward"] == pytest.approx(0.21, abs=0.005)
     muddy, rich = end_of("The muddy bank was steep."), end_of("The rich bank was robbed.")
     assert (round(muddy, 3), round(rich, 3)) == (0.868, 0.874)
     assert notebook.prediction("banks").question.answer == 1
-
-
-def test_another_place_parts_the_two_at_position(notebook):
-    model = notebook["model"]
-    cosines = way.along(notebook["first"], way.visit(model, "She sat down on the bank.", "bank"))
-    assert cosines["table"] > 1 - 1e-6 and cosines["position"] == pytest.approx(0.957, abs=0.001)
 
 
 def test_two_places_that_differ_part_at_position_and_for_no_other_reason(notebook):
@@ -130,16 +123,9 @@ def test_two_places_that_differ_part_at_position_and_for_no_other_reason(noteboo
     texts = ("They play chess in the park.", "You may park the car here.", "We should park a bus there.")
     one, other, third = (way.visit(model, text, "park", alone=True) for text in texts)
     assert one.place != other.place == third.place
-    assert way.along(one, other)["position"] < 0.99 and way.along(one, other)["table"] > 1 - 1e-6
+    assert way.along(one, other)["position"] == pytest.approx(0.959, abs=0.001)
+    assert way.along(one, other)["table"] > 1 - 1e-6
     assert min(list(way.along(other, third).values())[:-1]) > 1 - 1e-6
-
-
-def test_mouse_goes_the_same_way_as_bank(notebook):
-    model = notebook["model"]
-    texts = ("The mouse ate the cheese.", "The mouse and the keyboard are on the desk.")
-    cosines = way.along(*(way.visit(model, text, "mouse") for text in texts))
-    assert min(cosines["table"], cosines["position"]) > 1 - 1e-6
-    assert 0.9 > cosines["layer 6: + norm after feed-forward"] > 0.8
 
 
 def test_what_is_added_is_about_half_as_long_at_most_and_as_long_at_the_very_end(notebook):
@@ -155,6 +141,7 @@ def test_what_is_added_is_about_half_as_long_at_most_and_as_long_at_the_very_end
 
 
 def test_head_3_of_layer_1_takes_all_from_river_and_from_big(notebook):
+    assert notebook["first"].stations[2].name == "layer 1: attention adds"  # station 3 of the walk
     for visit, word in ((notebook["first"], "river"), (notebook["second"], "big")):
         weights = visit.looks(1)[2]
         assert weights[visit.tokens.index(word)] > 0.99 and weights.sum().item() == pytest.approx(1, abs=1e-5)
@@ -167,16 +154,17 @@ def test_the_model_has_six_layers_of_twelve_heads(notebook):
 # Attention
 
 
-def test_twelve_of_thirteen_tokens_look_most_at_cat_it_on_and_was_among_them_and_all_at_cls_elsewhere(notebook):
+def test_twelve_of_thirteen_tokens_look_most_at_cat_and_nine_of_eleven_at_cls_elsewhere(notebook):
     tokens = notebook["model"].tokens(notebook["text"])
     looked_at = [tokens[i] for i in notebook["model"].attention(notebook["text"])[5, 11].argmax(dim=-1)]
     assert len(tokens) == 13 and looked_at.count("cat") == 12
     assert all(looked_at[tokens.index(word)] == "cat" for word in ("it", "on", "was"))
-    assert not notebook["model"].attention("The stock market fell sharply.")[5, 11].argmax(dim=-1).any()
+    elsewhere = notebook["model"].attention("They walked along the bank of the river.")[5, 11].argmax(dim=-1)
+    assert len(elsewhere) == 11 and (elsewhere == 0).sum() == 9
 
 
 @pytest.mark.parametrize(
-    "text", ["The cat sat on the mat because it was tired.", "The stock market fell sharply.", "Hello"]
+    "text", ["The cat sat on the mat because it was tired.", "They walked along the bank of the river.", "Hello"]
 )
 def test_one_head_of_the_first_two_layers_looks_at_the_token_before(notebook, text):
     weights = notebook["model"].attention(text)  # (layers, H, T, T)
@@ -200,7 +188,11 @@ def test_the_table_of_words_holds_more_than_half_of_22_6_million(notebook):
     assert round(total / 1e6, 1) == 22.6 and sizes["the table of words"] == 30_522 * 384 > total / 2
     assert max(sizes, key=sizes.get) == "the table of words"
     assert sum(sizes.values()) > 0.98 * total  # the three largest parts: hardly anything is left
-    assert notebook.prediction("parts").question.answer == 0
+    rows = len(notebook["model"].tokens(notebook["river"]))
+    needed = total - (30_522 - rows) * 384  # of the table, the rows of the sentence alone
+    assert rows == 8 and 0.45 < needed / total < 0.55
+    question = notebook.prediction("parts").question
+    assert question.choices[question.answer] == "about half"
 
 
 def test_float64_has_sixteen_digits_and_float32_seven():
@@ -213,26 +205,6 @@ def test_minilm_runs_in_float32_here_and_so_do_the_models_that_are_trained(noteb
     assert notebook["model"].encoder.embedding.token.weight.dtype == torch.float32
     model, _ = ladder.train(lambda: ladder.CardModel(), steps=1)
     assert {p.dtype for p in model.parameters()} == {torch.float32}
-
-
-# The task
-
-
-def test_card_2_is_a_capital_and_its_answer_the_swapped_letter(notebook):
-    letters, arrows = notebook["letters"], notebook["arrows"]
-    torch.manual_seed(0)
-    _, answers = ladder.deal(1)
-    pointed_at = letters[arrows[2]]
-    assert (letters[2], pointed_at, ladder.spell(answers[0])[2]) == ("C", "B", "b")
-    question = notebook.prediction("cards").question
-    assert question.choices[question.answer] == "b"
-
-
-def test_a_guess_is_right_in_one_of_eight(notebook):
-    torch.manual_seed(0)
-    _, answers = ladder.deal(4000)
-    share = (torch.randint(8, answers.shape) == answers).double().mean()
-    assert notebook["letters"] and 100 * share.item() == pytest.approx(12.5, abs=0.6)
 
 
 # The exercise

@@ -340,6 +340,12 @@ def test_unbelievably_is_cut_into_eight_pieces_here_and_five_there(notebook):
 # The ladder
 
 
+def test_card_2_is_a_capital_and_its_answer_the_swapped_letter(notebook):
+    letters, arrows = notebook["letters"], notebook["arrows"]
+    answers = ladder.spell(notebook["answers"][0])
+    assert (letters[2], letters[arrows[2]], answers[2]) == ("C", "B", "b")
+
+
 @pytest.mark.parametrize("seed", range(3))
 def test_an_embedding_alone_is_right_as_often_as_a_guess(seed):
     guess, embedding = ladder.climb("embedding", seed=seed, progress=False)

@@ -226,7 +226,9 @@ def test_the_heaviest_place_is_the_largest_of_the_mean_map_when_the_partner_is_b
 
 
 def test_at_random_6_percent_of_the_weight_the_heaviest_16_and_the_partner_9(notebook):
-    assert notebook["gets"] == pytest.approx([6, 16, 9], abs=0.5)
+    assert notebook["gets"].tolist() == pytest.approx([6, 16, 9], abs=0.5)
+    at_random, heaviest, partner = notebook["most"].tolist()
+    assert at_random < partner < 0.5 * heaviest  # in one head, too
 
 
 def test_without_random_heaviest_and_partner_93_68_and_55_are_left_so_25_and_38_hang_on_the_two(notebook):
@@ -398,7 +400,7 @@ def test_spaces_come_first_then_vowels_then_consonants(notebook):
     assert list(notebook["guesses_after"]) == list(range(0, 601, 50))
     assert spaces[2] > 70 and vowels[2] == pytest.approx(33, abs=10) and consonants[2] == pytest.approx(21, abs=9)
     assert (spaces > vowels)[1:].all() and (vowels > consonants)[2:].all()
-    for name in ("tables", "first_gaps", "positions_on_text", "one_side"):
+    for name in ("tables", "positions_on_text", "one_side"):
         assert notebook.prediction(name).result is not None
 
 
@@ -452,12 +454,20 @@ def test_with_one_side_somewhat_more_than_half_is_left_and_with_two_letters_on_e
     assert within(reader, gaps, lambda d: d.abs() <= 2) / anywhere > 0.85
 
 
-def test_the_control_forbids_more_than_one_side_and_costs_next_to_nothing(notebook):
-    anywhere, before, after, one, two, five, twelve = notebook["kept"].values()
+@pytest.mark.parametrize("seed", (HERE, *SEEDS))
+def test_a_half_of_all_looks_drawn_at_random_costs_as_much_as_a_side(notebook, small, seed):
+    reader, gaps = trained(notebook, small, seed)
+    torch.manual_seed(0)
+    half = torch.rand(2 * [gaps.ids.shape[1]]) < 0.5
+    sides = [within(reader, gaps, side) for side in (lambda d: d <= 0, lambda d: d >= 0)]
+    assert within(reader, gaps, lambda d: half | (d == 0)) < max(sides) + 1
+
+
+def test_far_looks_add_little(notebook):
+    anywhere, before, after, half, one, two, five, twelve = notebook["kept"].values()
+    assert half <= max(before, after)
     assert one < two < five < twelve and 0.87 < two / anywhere < 0.93 and abs(anywhere - twelve) < 1.5
     assert max(before, after) < one + 5
-    distance = notebook["distance"]
-    assert (distance.abs() > 12).sum() > (distance > 0).sum() == (distance < 0).sum()
 
 
 def test_through_two_layers_of_at_most_two_away_news_comes_from_four_away_and_no_farther(notebook):
@@ -537,12 +547,11 @@ def test_without_residual_connections_eight_seeds_stay_at_half_for_600_steps_of_
     assert right == pytest.approx([50, 50, 50], abs=3)
 
 
-def test_of_eight_seeds_one_layer_and_two_overlap_after_200_steps(notebook):
+def test_of_eight_seeds_one_layer_and_two_overlap_after_150_steps(notebook):
     one, two = notebook["one_layer"], notebook["two_layers"]
-    assert len(one) == len(two) == 8 and max(one) > min(two) + 1  # they overlap
-    assert min(one) < 90 and min(two) > 95  # the worst of each
-    assert min(two[:3]) > max(one[:3])  # as the table with three seeds has it
-    assert sum(two) > sum(one) + 5 and sorted(two)[2] > sorted(one)[2] + 1  # ahead on the whole
+    assert len(one) == len(two) == 8 and max(one) > min(two) + 5  # they overlap
+    assert 12 < (sum(two) - sum(one)) / 8 < 28
+    assert sum(right > max(one) for right in two) >= 5 and sum(right < max(one) for right in two) in (1, 2)
     assert notebook.prediction("more_seeds").result is not None
 
 

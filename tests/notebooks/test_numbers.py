@@ -11,7 +11,7 @@ from places import NOTEBOOKS, ROOT
 HEADS = "six layers of twelve heads, a claim of 09"
 STEPS = "what ladder.climb takes when nobody says"
 EXCEPTIONS = {  # notebook -> numbers that stand nowhere else, and why
-    "00_start_here": {"72": HEADS, "150": "words a minute, which test_hours.py reckons with"},
+    "00_start_here": {"72": HEADS},
     "01_embedding": {"400": STEPS, "128": "rows of a batch of the ladder"},
     "02_positional_encoding": {
         "500": "a place made up",

@@ -7,7 +7,6 @@ in the prose, and its alt text, before a notebook is trusted or has run, and tak
 out of untrusted outputs. The files in `notebooks/pictures` are what these functions give; `make notebooks` writes them.
 """
 
-import base64
 import html
 import re
 from dataclasses import dataclass
@@ -45,12 +44,6 @@ class Drawing:
 
     svg: str
     alt: str
-
-    def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
-        """Give a notebook the drawing as an image with its alt text, which untrusted outputs keep, and as text."""
-        source = f"data:image/svg+xml;base64,{base64.b64encode(self.svg.encode()).decode()}"
-        image = f'<img alt="{html.escape(self.alt)}" src="{source}" style="max-width:100%">'
-        return {"text/html": image, "text/plain": f"<drawing: {self.alt}>"}
 
 
 def _text(x: float, y: float, words: str, kind: str = "word") -> str:

@@ -7,7 +7,6 @@ from xml.etree import ElementTree
 import nbformat
 import pytest
 from lab_fixtures import browser  # noqa: F401
-from notebook_rules import Tags
 from places import NOTEBOOKS, ROOT
 
 from encoder_lib.course.plots import ENCODER_PARTS, draw_encoder, notebook_drawings
@@ -50,12 +49,9 @@ def test_an_unknown_part_is_refused(name):
 
 
 @pytest.mark.parametrize("drawing", DRAWINGS.values(), ids=DRAWINGS)
-def test_a_drawing_is_an_image_with_its_alt_text(drawing):
+def test_a_drawing_is_an_image_that_says_what_it_shows_and_runs_nothing(drawing):
     root = ElementTree.fromstring(drawing.svg)
     assert (root.get("role"), root.get("aria-label")) == ("img", drawing.alt)
-    shown = drawing._repr_mimebundle_()
-    ((tag, attributes),) = Tags(shown["text/html"]).found
-    assert tag == "img" and attributes["alt"] == drawing.alt and drawing.alt in shown["text/plain"]
     assert not re.search(r"(?i)<script|\son\w+=|url\(|@import|xlink|href=\"(?!\w+\.ipynb\")", drawing.svg)
 
 
