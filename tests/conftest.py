@@ -56,12 +56,9 @@ def torch_is_left_as_it_was():
 
 
 @pytest.fixture(params=[torch.float32, torch.float64], ids=["float32", "float64"])
-def default_dtype(request):
+def default_dtype(request, torch_is_left_as_it_was):
     """What a notebook gets depends on no default: each in turn."""
-    before = torch.get_default_dtype()
     torch.set_default_dtype(request.param)
-    yield
-    torch.set_default_dtype(before)
 
 
 @pytest.fixture

@@ -42,12 +42,8 @@ def test_it_trains_in_float32_whatever_the_default(monkeypatch):
 
     seen = []
     monkeypatch.setattr(plain_stack, "fit", lambda model, draw, *, steps: seen.extend([model, *draw()]))
-    default = torch.get_default_dtype()
-    try:
-        torch.set_default_dtype(torch.float64)
-        plain_stack_accuracy(norm="layer norm", n_layers=1)
-    finally:
-        torch.set_default_dtype(default)
+    torch.set_default_dtype(torch.float64)
+    plain_stack_accuracy(norm="layer norm", n_layers=1)
     model, x, largest = seen
     assert {p.dtype for p in model.parameters()} == {torch.float32} == {x.dtype}
     assert torch.equal(x.max(dim=1).values, x.gather(1, largest[:, None])[:, 0]) and x.shape == (64, 4)
