@@ -24,7 +24,7 @@ NBVAL := --nbval --nbval-current-env --nbval-cell-timeout 120 --nbval-sanitize-w
 COMPILED := import jupyterlab.labapp, ipykernel.kernelapp, seaborn, torch._dynamo; from encoder_lib.course import checks, explore, workshop
 ROOT_FLAG := $(if $(filter 0,$(shell id -u)),--allow-root)
 
-.PHONY: help lab test quick-tests test-long long twice pages lint lint-front-end notebooks site bench classroom clean
+.PHONY: help lab update fresh address links test quick-tests test-long long twice pages lint lint-front-end notebooks site bench film classroom clean
 
 help:  ## list the commands
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
@@ -32,15 +32,14 @@ help:  ## list the commands
 lab: $(STAMP)  ## set up and open the notebooks in JupyterLab
 	$(RUN) jupyterlab --ip=127.0.0.1 $(ROOT_FLAG) $(or $(firstword $(NOTEBOOKS)),notebooks)
 
-.PHONY: update fresh address links film
 update:  ## fetch the newest course; notebooks that you have changed are kept in mine/
 	@$(PYTHON) tests/tools/update.py
 
 fresh:  ## set one notebook back to how it came, and keep yours in mine/: make fresh NOTEBOOK=04
 	@$(PYTHON) tests/tools/update.py $(or $(NOTEBOOK),$(error NOTEBOOK: expected the number of one, as in make fresh NOTEBOOK=04))
 
-address: $(TESTS)  ## write this repository's address everywhere: make address REPOSITORY=https://github.com/you/course
-	$(VENV)/bin/python tests/tools/write_address.py $(REPOSITORY)
+address:  ## write this repository's address everywhere: make address REPOSITORY=https://github.com/you/course
+	@GITHUB_REPOSITORY= PYTHONPATH=site $(PYTHON) tests/tools/write_address.py $(REPOSITORY)
 
 links:  ## list the links that lead out of the repository
 	@git grep -IohE 'https?://[^][:space:]"`<>)}\*]+' -- '*.md' '*.ipynb' '*.cff' '*.toml' ':!tests/browser/vendor' | sort | uniq -c
@@ -71,6 +70,7 @@ pages: site
 lint: $(TESTS) lint-front-end  ## check style, formatting and types, the front end's too where npm is
 	$(RUN) ruff check
 	$(RUN) ruff format --check
+	$(VENV)/bin/rumdl check --no-cache --disable MD013,MD033,MD041,MD046 *.md .github/*.md binder/*.md
 	$(RUN) check_jsonschema --builtin-schema vendor.github-workflows .github/workflows/*.yml
 	$(RUN) check_jsonschema --builtin-schema vendor.github-issue-forms .github/ISSUE_TEMPLATE/*.yml
 	$(RUN) check_jsonschema --builtin-schema vendor.dependabot .github/dependabot.yml
@@ -79,7 +79,7 @@ lint: $(TESTS) lint-front-end  ## check style, formatting and types, the front e
 
 ifneq ($(shell command -v npm),)
 lint-front-end: $(NODE)/.set-up
-	cd tests/front_end && ../../$(NODE)/node_modules/.bin/biome check --error-on-warnings $(FRONT_END)
+	cd tests/front_end && ../../$(NODE)/node_modules/.bin/biome check --error-on-warnings $(FRONT_END) ../../.devcontainer
 	$(NODE)/node_modules/.bin/tsc --project tests/front_end
 else
 lint-front-end:

@@ -3,25 +3,16 @@
 import os
 import tomllib
 from pathlib import Path
-from urllib.parse import quote, urlencode
+from urllib.parse import quote
 
 ROOT = Path(__file__).parents[1]
 URLS = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["urls"]
-
-
-def _lies() -> tuple[str, str]:
-    """The addresses of repository and web edition: those of pyproject.toml, or of the fork that publishes."""
-    fork = os.environ.get("GITHUB_REPOSITORY")  # owner/name, where a workflow runs
-    if not fork:
-        return URLS["Repository"].rstrip("/"), URLS["Homepage"].rstrip("/") + "/"
-    owner, name = fork.split("/")
-    return f"https://github.com/{owner}/{name}", f"https://{owner.lower()}.github.io/{name}/"
-
-
-REPOSITORY, HOME = _lies()
+_own = URLS["Repository"].removeprefix("https://github.com/")  # owner/name
+_name = os.environ.get("GITHUB_REPOSITORY") or _own  # in a workflow, the fork that publishes
+_owner, _, _course = _name.partition("/")
+REPOSITORY, HOME = f"https://github.com/{_name}", f"https://{_owner.lower()}.github.io/{_course}/"
 KNOWN = "/OWNER/" not in REPOSITORY  # before the course is published, its links would lead nowhere
 BRANCH = "main"
-_name = REPOSITORY.removeprefix("https://github.com/")
 
 
 def source(path: str) -> str:
@@ -52,15 +43,10 @@ def live(path: str) -> str:
     return " or ".join(f'<a href="{address}">{name}</a>' for name, address in ways(path).items())
 
 
-def report(form: str, **filled: str) -> str:
-    """A form of .github/ISSUE_TEMPLATE, with what is known filled in."""
-    return f"{REPOSITORY}/issues/new?{urlencode({'template': form + '.yml', **filled})}"
-
-
 def closing(stem: str) -> str:
-    """What a notebook ends with, as Markdown: where to say that something is wrong."""
+    """What a notebook ends with, as Markdown: where to say what is wrong, in forms with its name filled in."""
     told = {"sentence": "a sentence lose you", "check": "a check judge wrongly", "run": "something not run"}
     if not KNOWN:
         return f"Did {', or '.join(told.values())}? Tell whoever gave you this course: the notebook is {stem[:2]}."
-    links = [f"[{text}]({report(form, notebook=stem)})" for form, text in told.items()]
+    links = [f"[{text}]({REPOSITORY}/issues/new?template={form}.yml&notebook={stem})" for form, text in told.items()]
     return f"Did {', or '.join(links)}? Say so: the form knows your notebook."

@@ -62,14 +62,9 @@ function standard(x) {
   return x.map((value) => (value - centre) / std);
 }
 
-/**
- * Mean, deviation and skewness; NaN for the skewness of equal numbers.
- * @param {number[]} x
- */
+/** @param {number[]} x */
 function moments(x) {
-  const [mean, std] = [meanOf(x), deviation(x)];
-  const bent = std > 1e-12 * Math.max(...x.map(Math.abs));
-  return { mean, std, skewness: bent ? meanOf(x.map((value) => ((value - mean) / std) ** 3)) : Number.NaN };
+  return { mean: meanOf(x), std: deviation(x) };
 }
 
 /**
@@ -103,7 +98,7 @@ function panel(numbers, title, top, width, crowd = []) {
   const box = { left: 30, top, right: width - 8, bottom: top + 165 };
   const x = scale([-REACH, REACH], [box.left, box.right]);
   const y = scale([-3.6, D + 1], [box.bottom, box.top]);
-  const { mean, std, skewness } = moments(numbers);
+  const { mean, std } = moments(numbers);
   const size = Math.max(std, NARROWEST) / 2;
   const first = mean - 8 * size; // no number lies beyond √15 deviations
   const bars = Array.from({ length: 16 }, (_, i) => {
@@ -114,8 +109,7 @@ function panel(numbers, title, top, width, crowd = []) {
   });
   /** @param {number[]} values @param {number} at @param {string} ink */
   const ticks = (values, at, ink) => values.map((v) => line(x(v), y(at) - 5, x(v), y(at) + 5, ink)).join("");
-  const bent = Number.isNaN(skewness) ? "none" : skewness.toFixed(2);
-  const facts = [`mean ${plain(mean)}`, `std ${std.toFixed(4)}`, `skewness ${bent}`];
+  const facts = [`mean ${plain(mean)}`, `spread ${std.toFixed(4)}`];
   if (crowd.length) facts.push("grey: its batch mates");
   return [
     ...bars,
@@ -140,13 +134,10 @@ function panel(numbers, title, top, width, crowd = []) {
  * @param {number} moved
  */
 function inWords({ method, mates }, old, now, moved) {
-  let shape = `The skewness went from ${old.skewness.toFixed(2)} to ${now.skewness.toFixed(2)}.`;
-  if (Math.abs(now.skewness - old.skewness) < 1e-6) shape = `The skewness stayed at ${old.skewness.toFixed(2)}.`;
-  if (Number.isNaN(now.skewness)) shape = "All sixteen numbers became equal.";
   const influence = moved > 5e-3 ? `moves its numbers by up to ${moved.toFixed(2)}` : "changes nothing for it";
   const company = mates ? `Moving its batch mates from 0 to ${mates} ${influence}.` : "Its batch mates lie around 0.";
   return (
     `${method[0].toUpperCase()}${method.slice(1)}: the mean went from ${plain(old.mean)} to ${plain(now.mean)}, the ` +
-    `standard deviation from ${general(old.std, 4)} to ${general(now.std, 4)}. ${shape} ${company}`
+    `spread from ${general(old.std, 4)} to ${general(now.std, 4)}. ${company}`
   );
 }

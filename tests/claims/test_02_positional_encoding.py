@@ -172,26 +172,15 @@ def test_from_row_128_on_the_first_hand_is_longer(notebook):
     assert length[127:].mean() > 1.2 * length[:127].mean()
 
 
-def test_minilm_has_hands_of_5_7_and_16_9_and_53_6_steps(notebook):
-    assert [round(plane.wavelength, 1) for plane in notebook["planes"][:3]] == [5.7, 16.9, 53.6]
+def test_minilm_has_hands_of_5_7_and_16_9_steps(notebook):
+    assert [round(plane.wavelength, 1) for plane in notebook["planes"][:2]] == [5.7, 16.9]
     step = torch.linalg.lstsq(notebook["main"][:-1], notebook["main"][1:]).solution
     angles = torch.linalg.eigvals(step).angle()
     quickest = angles.sort(descending=True).values[:2]
     torch.testing.assert_close(2 * torch.pi / quickest, torch.tensor([c.wavelength for c in notebook["planes"][:2]]))
 
 
-def test_a_random_walk_draws_a_slow_ring_of_81_steps(notebook):
-    quickest = find_planes(notebook["walk"])[0]
-    assert round(quickest.wavelength) == 81 and round(notebook["quickest"]) == 75
-    for seed in range(8):
-        torch.manual_seed(seed)
-        plane = find_planes(principal_coordinates(torch.randn(256, 384).cumsum(dim=0), 8))[0]
-        angle = torch.atan2(plane.points[:, 1], plane.points[:, 0])
-        turned = (angle.diff() + math.pi) % (2 * math.pi) - math.pi
-        assert 70 < plane.wavelength < 95 and abs(turned.sum().item()) > 4 * math.pi, "it goes round"
-
-
-def test_the_first_two_hands_go_round_many_times_and_draw_rings(notebook):
+def test_each_of_the_two_hands_goes_round_many_times_and_draws_a_ring(notebook):
     for plane, least in zip(notebook["planes"], (40, 14), strict=False):
         angle = torch.atan2(plane.points[:, 1], plane.points[:, 0])
         turned = (angle.diff() + math.pi) % (2 * math.pi) - math.pi
@@ -245,17 +234,13 @@ def test_only_alibi_notices_a_swap_and_not_the_mirror(notebook):
     assert cell(shown, "no positions", "two words swapped") == cell(shown, "no positions", "read backwards") == 0
 
 
-def test_in_the_mirror_sinusoids_change_little_through_the_match_and_nothing_through_their_own_products(notebook):
+def test_in_the_mirror_the_products_of_sinusoids_are_as_before_and_what_holds_words_is_not(notebook):
     mix, rows = notebook["mix"], sinusoidal_table(3, 4)
-    matches = {
-        "all terms": lambda x: (x + rows) @ (x + rows).T,
-        "p · q": lambda x: x @ x.T + rows @ rows.T,
-    }
+    matches = {"all terms": lambda x: (x + rows) @ (x + rows).T, "p · q": lambda x: x @ x.T + rows @ rows.T}
     change = {
         name: notebook["change"](lambda x, match=match: mix(match(x), x), [2, 1, 0]) for name, match in matches.items()
     }
-    assert round(change["all terms"].item(), 2) == 0.17 and change["p · q"] < 1e-12
-    assert round(cell(notebook.prediction("mirror").result, "sinusoids, added", "read backwards"), 2) == 1.23
+    assert change["all terms"] > 0.1 and change["p · q"] < 1e-12
 
 
 def test_alibi_fails_the_mirror_exactly_and_whatever_the_words(notebook):

@@ -10,7 +10,6 @@ from torch import nn
 
 from encoder_lib import LayerNorm, RMSNorm, trace
 from encoder_lib.course import explore
-from encoder_lib.course.lab.norms import every_norm
 from encoder_lib.course.lab.plain_stack import PlainStack, plain_stack_accuracy
 
 SEEDS = range(3)
@@ -50,14 +49,13 @@ def test_the_numbers_keep_a_size_of_about_a_half_and_grow_800_times_without_norm
     sizes = notebook["sizes_bare"]
     assert all(below < above for below, above in pairwise(sizes)), "every layer makes them larger"
     assert round(sizes[0], 2) == 0.09 and round(sizes[-1]) == 70 and round(sizes[-1] / sizes[0], -2) == 800
-    assert 800**2 == 640_000
 
 
 # Thirty layers
 
 
 def test_two_words_differ_by_about_1_5_at_the_start_and_by_1_5e_12_at_the_end(notebook):
-    assert notebook["plain"]["as PyTorch draws"][-1] == pytest.approx(1.5e-12, rel=0.05)
+    assert notebook["differences"]()[-1] == pytest.approx(1.5e-12, rel=0.05)
     for sizes in in_fresh_stacks(notebook, notebook["differences"]):
         assert 1.4 < sizes[0] < 1.7 and sizes[-1] < 2e-12
 
@@ -94,7 +92,7 @@ def test_both_words_arrive_as_the_same_numbers_of_size_0_06_to_the_eleventh_digi
     assert torch.finfo(torch.float32).eps > 1e-7
 
 
-def test_with_root_6_a_tenth_arrives_and_with_4_it_grows_above_100_000(notebook):
+def test_with_root_6_a_tenth_arrives_or_less_or_far_more_and_with_4_it_grows_above_100_000(notebook):
     start, *_, end = notebook["without"]["no norm, × √6"]
     assert round(end / start, 1) == 0.1
     for grown in in_fresh_stacks(notebook, lambda: notebook["differences"](4)[-1]):
@@ -105,13 +103,12 @@ def test_with_root_6_a_tenth_arrives_and_with_4_it_grows_above_100_000(notebook)
     assert 0.01 < min(kept) < 0.04 and 1.5 < max(kept) < 2.5
 
 
-def test_root_6_keeps_the_size_and_it_is_layer_norms_centring_that_keeps_the_difference(notebook):
-    assert 0.5 < notebook["size"](notebook["way_up"](6**0.5)[-1]) < 1.5
-    rms, layer_norm = notebook["rms_normalise"], notebook["normalise"]
-    ends = [notebook["differences"](norm=norm)[-1] for norm in (rms, layer_norm)]
-    assert [round(ends[0], 2), round(ends[1], 1)] == [0.07, 1.3]
-    under_rms = [ends[-1] for ends in in_fresh_stacks(notebook, lambda: notebook["differences"](norm=rms), range(30))]
-    assert 0.3 < max(under_rms) < 0.45
+def test_root_6_keeps_the_size_and_the_lean_goes_with_the_mean(notebook):
+    for end in in_fresh_stacks(notebook, lambda: notebook["way_up"](6**0.5)[-1]):
+        assert 0.5 < notebook["size"](end) < 1.5
+    for norm, least, most in ((notebook["normalise"], 1.2, 1.5), (notebook["rms_normalise"], 0, 0.6)):
+        for sizes in in_fresh_stacks(notebook, lambda norm=norm: notebook["differences"](norm=norm)):
+            assert least < sizes[-1] < most
 
 
 # One token, by hand
@@ -130,7 +127,7 @@ def test_relu_makes_vectors_come_to_lean_the_same_way(notebook):
         assert abs(cosines[0]) < 0.4 and cosines[0] < cosines[2] < 0.9 and cosines[30] > 0.75
 
 
-def test_with_a_norm_words_stay_1_3_apart_and_both_lines_lie_on_each_other(notebook):
+def test_with_a_norm_words_stay_apart_and_both_lines_lie_on_each_other(notebook):
     one, four = notebook["behind"].values()
     assert round(one[-1], 1) == 1.3 and one == pytest.approx(four, rel=1e-9)
     for sizes in in_fresh_stacks(notebook, lambda: notebook["differences"](4, notebook["normalise"])):
@@ -147,9 +144,6 @@ def test_of_384_numbers_of_cls_one_is_223_and_after_normalising_about_20(noteboo
     second = cls.sort().values[-2]
     assert [round(x.item(), 1) for x in (cls.min(), second)] == [-2.1, 6.6] and round(cls.max().item()) == 223
     assert round(after.max().item(), 1) == 19.6 and after.sort().values[:-1].abs().max() < 0.6
-    assert math.sqrt(383) == pytest.approx(19.57, abs=0.01), "one number among 384 can get no further"
-    one = notebook["normalise"](torch.eye(384)[0])
-    assert one[0].item() == pytest.approx(math.sqrt(383))
 
 
 def test_mean_and_spread_are_all_that_is_lost(notebook):
@@ -157,20 +151,7 @@ def test_mean_and_spread_are_all_that_is_lost(notebook):
     torch.testing.assert_close(notebook["normalise"](x) * x.std(correction=0) + x.mean(), x)
 
 
-def test_at_its_large_number_minilm_learned_a_gain_of_0_41_the_second_smallest(notebook):
-    gain = notebook["model"].encoder.encoder.layers[0].norm2.weight
-    place = notebook["cls"].argmax()
-    assert round(gain[place].item(), 2) == 0.41 and (gain < gain[place]).sum() == 1
-
-
 # Gain and bias
-
-
-def test_the_gains_of_minilm_are_all_below_1_half_below_0_62_the_smallest_0_15(notebook):
-    gain = notebook["gain"]
-    assert gain.shape == notebook["bias"].shape == (384,)
-    assert gain.max() < 1 and round(gain.min().item(), 2) == 0.15
-    assert (gain < 0.625).sum() >= 192
 
 
 def test_gain_and_bias_start_at_1_and_0_and_are_the_same_for_all_tokens():
@@ -230,8 +211,8 @@ def test_one_new_word_moves_1_4_and_12_of_12(notebook):
 def test_a_sentence_keeps_its_vector_in_company_under_layer_norm_alone(notebook):
     layer, batch = notebook["company"]
     assert layer > 0.999 and batch < 0.3
-    padded = [len(notebook["model"].tokens(sentence)) for sentence in notebook["sentences"]]
-    assert min(padded) < max(padded), "there is padding in the batch"
+    pieces = [len(notebook["model"].tokens(sentence)) for sentence in notebook["sentences"][:2]]
+    assert pieces == [9, 9], "no padding"
 
 
 def test_padding_alone_moves_tokens_under_batch_norm(notebook):
@@ -269,19 +250,10 @@ def test_100_more_drown_the_differences_under_rms_norm_alone(notebook):
     assert round(notebook["higher"].square().mean().sqrt().item()) == 105
 
 
-def test_with_rms_norm_minilms_sentences_keep_a_cosine_of_0_94_with_their_vectors(notebook):
-    def rms(x, weight, bias, eps):
-        return x / (x.square().mean(dim=-1, keepdim=True) + eps).sqrt() * weight + bias
-
-    with every_norm(notebook["model"], rms):
-        kept = (notebook["model"].encode(notebook["sentences"]) * notebook["own"]).sum(dim=1)
-    assert 0.94 < kept.min() < 0.96
-
-
 def test_the_explorer_shows_what_its_fold_says():
     def spread(**controls):
         words = explore.normalise(**controls).description
-        return float(words.split("deviation from ")[1].split(" to ")[1].split(". ")[0].rstrip("."))
+        return float(words.split("spread from ")[1].split(" to ")[1].split(". ")[0].rstrip("."))
 
     assert round(spread(spread=1e-4), 2) == 0.03
     assert spread(spread=1e-4, eps=1e-9) < 0.97 and spread(spread=1e-4, eps=1e-10) > 0.99
@@ -296,33 +268,34 @@ def test_the_explorer_shows_what_its_fold_says():
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("seed", range(1, 8))
+@pytest.mark.parametrize("seed", range(4, 8))
 def test_on_other_seeds_too_only_root_6_learns_without_a_norm_and_all_with_one(seed):
     def accuracies(norm):
         return [plain_stack_accuracy(norm=norm, factor=factor, seed=seed) for factor in (1, 6**0.5, 10)]
 
-    plain, root_6, ten = accuracies("none")
+    plain, root_6, ten = accuracies("no norm")
     assert root_6 > 0.9 > max(plain, ten)
     assert min(accuracies("layer norm") + accuracies("RMS norm")) > 0.8
 
 
 def test_the_stacks_that_are_trained_have_twelve_layers_and_32_numbers(notebook):
     assert PlainStack(12).layers[0].weight.shape == (32, 32)
-    shown = notebook.prediction("norm_learns").result
-    right = {name: [float(x) for x in shown[name]] for name in shown}
-    assert right["no norm"][1] > 90 > 85 > max(right["no norm"][0], right["no norm"][2])
-    assert min(right["layer norm"] + right["RMS norm"]) > 88, "all three get there, or close"
+    right = {name: list(seeds.values()) for name, seeds in notebook["results"].items()}
+    assert all(len(seeds) == 4 for seeds in right.values())
+    assert min(right["no norm, × √6"]) > 90 > 85 > max(right["no norm, × 1"] + right["no norm, × 10"])
+    assert min(min(seeds) for name, seeds in right.items() if "no norm" not in name) > 84, "all get there, or close"
 
 
-def test_in_the_stack_times_10_the_first_scores_run_into_the_millions():
+def test_a_fresh_stack_times_1_shrinks_everything_and_times_10_lets_it_grow():
     for seed in SEEDS:
         torch.manual_seed(seed)
-        scores = PlainStack(12, factor=10)(torch.randn(100, 4))
-        assert 1e6 < scores.square().mean().sqrt() < 1e7
+        x = torch.randn(100, 4)
+        ends = [PlainStack(12, factor=factor)(x).square().mean().sqrt() for factor in (1, 10)]
+        assert ends[0] < 0.5 and ends[1] > 1e5
 
 
 def test_without_a_norm_the_first_layer_gets_less_than_a_billionth_of_the_last_ones_gradient(notebook):
-    for lengths in in_fresh_stacks(notebook, lambda: notebook["gradients"](notebook["no_norm"])):
+    for lengths in in_fresh_stacks(notebook, lambda: notebook["gradients"](notebook["hand_on"])):
         assert lengths[0] < 1e-9 * lengths[-1]
         assert sum(below < above for below, above in pairwise(lengths)) >= 25
 
@@ -330,11 +303,11 @@ def test_without_a_norm_the_first_layer_gets_less_than_a_billionth_of_the_last_o
 def test_with_a_norm_every_layer_gets_a_gradient_and_with_layer_norm_the_first_get_most(notebook):
     for norm in (LayerNorm(64), RMSNorm(64)):
         for lengths in in_fresh_stacks(notebook, lambda norm=norm: notebook["gradients"](norm)):
-            assert min(lengths) > 0.1
+            assert min(lengths) > 0.01
             if isinstance(norm, LayerNorm):
                 assert min(lengths[:5]) > max(lengths[-5:])
     shown = notebook["lengths"]
-    assert all(1 < x < 1000 for name in ("layer norm", "RMS norm") for x in shown[name])
+    assert all(0.1 < x < 100 for name in ("layer norm", "RMS norm") for x in shown[name])
 
 
 # Going deeper
@@ -373,14 +346,3 @@ def test_doubled_parameters_halve_the_gradient_and_leave_the_output(notebook):
             steps[rule, factor] = ((weight - factor * matrix).norm() / (factor * matrix).norm()).item()
     for rule, share in ((torch.optim.SGD, 1 / 4), (torch.optim.Adam, 1 / 2)):
         assert steps[rule, 2] / steps[rule, 1] == pytest.approx(share, rel=1e-4)
-
-
-def test_the_readers_layer_norm_gives_minilm_its_vectors_back(notebook):
-    def layer_norm(x, weight, bias, eps):
-        mean = x.mean(dim=-1, keepdim=True)
-        variance = (x - mean).square().mean(dim=-1, keepdim=True)
-        return weight * (x - mean) / (variance + eps).sqrt() + bias
-
-    with every_norm(notebook["model"], layer_norm):
-        again = notebook["model"].encode(notebook["sentences"])
-    torch.testing.assert_close(again, notebook["own"], atol=1e-4, rtol=0)

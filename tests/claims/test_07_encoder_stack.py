@@ -291,3 +291,36 @@ def test_layers_that_read_what_others_have_read_could_follow_1_3_7_15_arrows(n_l
     for _ in range(n_layers):
         has = has[arrows[has]]
     assert has[0] == far
+
+
+def moved_by_steps(*zero):
+    """What each of two steps moves in a pre-norm layer whose tensors of such names are zero at first."""
+    torch.manual_seed(0)
+    layer, x, target = EncoderLayer(8, 2, 16, norm_first=True), torch.randn(2, 5, 8), torch.randn(2, 5, 8)
+    for name, parameter in layer.named_parameters():
+        nn.init.normal_(parameter, std=0.0 if name.startswith(zero) else 0.5)
+    optimiser = torch.optim.SGD(layer.parameters(), lr=0.1)
+    for _ in range(2):
+        before = {name: parameter.clone() for name, parameter in layer.named_parameters()}
+        optimiser.zero_grad()
+        (layer(x) - target).square().mean().backward()
+        optimiser.step()
+        yield {name for name, parameter in layer.named_parameters() if not torch.equal(parameter, before[name])}
+
+
+def test_a_hushed_layer_moves_its_last_maps_first_and_all_matrices_then():
+    last = "attention.out_proj", "feed_forward.linear2"
+    first, second = moved_by_steps(*last)
+    assert first == {f"{part}.{kind}" for part in last for kind in ("weight", "bias")}
+    assert {name for name, x in EncoderLayer(8, 2, 16).named_parameters() if x.ndim == 2} <= second
+
+
+def test_of_a_layer_at_zero_two_biases_move_and_nothing_else():
+    assert all(moved == {"attention.out_proj.bias", "feed_forward.linear2.bias"} for moved in moved_by_steps(""))
+
+
+def test_a_post_norm_layer_changes_what_comes_through_even_if_its_branches_add_nothing():
+    layer, x = EncoderLayer(8, 2, 16), 3 * torch.randn(2, 5, 8, generator=torch.Generator().manual_seed(0)) + 1
+    for last in (layer.attention.out_proj, layer.feed_forward.linear2):
+        nn.init.zeros_(last.weight), nn.init.zeros_(last.bias)
+    assert (layer(x) - x).abs().max() > 1

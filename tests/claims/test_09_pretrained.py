@@ -1,5 +1,6 @@
 """What 09_pretrained says, tested: each number, and each "so"."""
 
+import math
 import re
 import sys
 
@@ -176,10 +177,9 @@ def test_each_of_four_pairs_is_nearest_to_its_own(notebook):
     assert notebook["loss"] < 0.01 < 1 < notebook["guess"]
 
 
-def test_without_the_factor_the_loss_of_1024_texts_stays_above_4_9():
+def test_without_the_factor_a_softmax_over_many_texts_never_gets_sure():
     best = 2 * torch.eye(1024) - 1  # cosines of 1 on the diagonal, and of -1 beside it
-    assert F.cross_entropy(best, torch.arange(1024)) > 4.9
-    assert F.cross_entropy(20 * best, torch.arange(1024)) < 1e-6
+    assert best.softmax(dim=1).max() < 0.01 and (20 * best).softmax(dim=1).diagonal().min() > 0.999
 
 
 # Cake, cage, recipe
@@ -309,6 +309,23 @@ def test_no_head_follows_it_better_than_a_coin(notebook):
     lean, (text, one, other, word, wrong) = notebook["lean"], notebook["sentences_with_it"][0]
     meaning, none = (lean(text, one, other, word) - lean(text, one, other, last) for last in (wrong, "large"))
     assert 0.5 < none.abs().mean() / meaning.abs().mean() < 2
+
+
+@pytest.mark.parametrize(
+    ("coins", "right", "chance"), [(72, 10, 3 / 4), (72, 11, 1 / 5), (72, 12, 0.015), (1000, 12, 1 / 5)]
+)
+def test_how_often_the_best_coin_has_so_many_of_twelve(coins, right, chance):
+    one = sum(math.comb(12, k) for k in range(right, 13)) / 2**12
+    assert abs(1 - (1 - one) ** coins - chance) < (0.005 if chance < 0.1 else 0.02)
+
+
+def test_one_token_tells_which_matrix_makes_the_values_and_nothing_of_the_others():
+    torch.manual_seed(0)
+    x, q, k, v = torch.randn(1, 4), *torch.randn(3, 4, 4)
+    wanted = F.scaled_dot_product_attention(x @ q.T, x @ k.T, x @ v.T)
+    torch.testing.assert_close(F.scaled_dot_product_attention(x @ k.T, x @ q.T, x @ v.T), wanted)
+    torch.testing.assert_close(x @ v.T, wanted)
+    assert not torch.allclose(x @ q.T, wanted)
 
 
 # Tokens taken away

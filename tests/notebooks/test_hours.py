@@ -59,6 +59,15 @@ def test_the_time_is_honest(path):
     assert list(faults(nbformat.read(path, as_version=4))) == []
 
 
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+def test_the_readme_lists(path):
+    """A notebook's row in the table: a link, the question below its title, and the time that it asks for."""
+    notebook = nbformat.read(path, as_version=4)
+    row = f"(notebooks/{path.name}) | {notebook.cells[0].source.split('**')[1]} |"
+    (plan,) = re.findall(re.escape(row) + r" ([\w ]+) \|", (ROOT / "README.md").read_text())
+    assert NUMBERS[plan] == stated(notebook)[0]
+
+
 def test_the_readme_tells_the_hours_of_all():
     times = [minutes(nbformat.read(path, as_version=4)) for path in NOTEBOOKS]
     reading, exercises = (sum(each) / 60 for each in zip(*times, strict=True))

@@ -21,11 +21,6 @@ def test_links_of_the_documents_resolve(name):
     assert list(notebook_rules.broken_links(path.read_text(), path.parent)) == []
 
 
-@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
-def test_readme_lists(path):
-    assert f"(notebooks/{path.name})" in (ROOT / "README.md").read_text()
-
-
 def prose(path):
     """All that a notebook says, without its last cells of sources."""
     return "\n".join(cell.source for cell in nbformat.read(path, as_version=4).cells if cell.cell_type == "markdown")

@@ -8,16 +8,14 @@ import nbformat
 from labserver import BROWSER_ARGS, find_browser, lab
 from notebook_page import NotebookPage
 from PIL import Image
+from places import ROOT
 from playwright.sync_api import sync_playwright
 
-ROOT = Path(__file__).resolve().parents[2]
 NAME, EXPLORER = "02_positional_encoding.ipynb", "explore.positional()"
 DRAGS = [("length", 0.15, 0.8), ("shift", 0.02, 0.7), ("shift", 0.7, 0.3)]  # from and to, as parts of a slider
-POINTER = """e => { const dot = document.createElement('div'); dot.id = 'pointer'; document.body.append(dot);
-  dot.style = 'position:fixed;z-index:9999;width:18px;height:18px;margin:-9px;border-radius:50%;pointer-events:none;'
-    + 'background:#d55e00cc;left:-50px';
-  addEventListener('mousemove', (e) => { dot.style.left = `${e.clientX}px`; dot.style.top = `${e.clientY}px`; }, true);
-}"""
+DOT = "position:fixed;z-index:9999;padding:9px;margin:-9px;border-radius:50%;pointer-events:none;background:#d55e00cc"
+POINTER = """look => { const dot = document.body.appendChild(document.createElement('div')); dot.style = look;
+  addEventListener('mousemove', (e) => { dot.style.left = `${e.x}px`; dot.style.top = `${e.y}px`; }, true); }"""
 
 
 def film(folder, browser):
@@ -30,12 +28,12 @@ def film(folder, browser):
         opened.run_all()
         (explorer,) = opened.explorers()
         explorer.root.scroll_into_view_if_needed()
-        explorer.root.evaluate(POINTER)
+        opened.page.evaluate(POINTER, DOT)
         for name, start, end in DRAGS:
             box = explorer.control(name).bounding_box()
             for step in range(13):
-                part = start + (end - start) * step / 12
-                opened.page.mouse.move(box["x"] + box["width"] * part, box["y"] + box["height"] / 2)
+                x = box["x"] + box["width"] * (start + (end - start) * step / 12)
+                opened.page.mouse.move(x, box["y"] + box["height"] / 2)
                 if step == 0:
                     opened.page.mouse.down()
                 explorer.state()  # at rest
@@ -44,10 +42,8 @@ def film(folder, browser):
         opened.close()
 
 
-if __name__ == "__main__":
-    with sync_playwright() as playwright, tempfile.TemporaryDirectory() as folder:
-        chromium = playwright.chromium.launch(executable_path=find_browser(playwright), args=BROWSER_ARGS)
-        first, *more = film(Path(folder), chromium)
-    # once, in five seconds: what moves longer needs a way to stop it
-    options = {"duration": 128, "loop": 1, "quality": 55, "method": 6}
-    first.save(ROOT / ".github/explorer.webp", save_all=True, append_images=more, **options)
+with sync_playwright() as playwright, tempfile.TemporaryDirectory() as folder:
+    chromium = playwright.chromium.launch(executable_path=find_browser(playwright), args=BROWSER_ARGS)
+    first, *more = film(Path(folder), chromium)
+once = {"duration": 128, "loop": 1}  # in five seconds: what moves longer needs a way to stop it
+first.save(ROOT / ".github/explorer.webp", append_images=more, save_all=True, quality=55, method=6, **once)

@@ -1,79 +1,81 @@
 """Checks of the exercises of 05_feed_forward."""
 
 from collections.abc import Callable
-from functools import partial, wraps
+from functools import partial
 from typing import Any
 
 import torch
 from torch import Tensor
 
 from encoder_lib.course.checks.verdict import (
+    CHANGED,
+    TOLERANCE,
     Case,
     Probe,
     Told,
     Verdict,
     diagnose,
+    difference,
     examine,
     numbers,
-    problem_on,
+    show,
     written,
 )
 
 
-def _weights(d_in: int, d_ff: int, d_out: int, seed: int = 1) -> tuple[Tensor, Tensor, Tensor, Tensor]:
-    """Weights and biases of two linear maps as torch.nn.Linear holds them: (F, D), (F,), (D, F), (D,)."""
-    drawn = numbers(d_ff * (d_in + 1) + d_out * (d_ff + 1), seed=seed)
-    w1, b1, w2, b2 = drawn.split([d_ff * d_in, d_ff, d_out * d_ff, d_out])
-    return w1.view(d_ff, d_in), b1, w2.view(d_out, d_ff), b2
+def _network(got: Any, d_in: int, d_out: int) -> tuple[list[Tensor], int]:
+    """What came back, if that is a ReLU network's parameters in float64, and its number of units. Raises: Told."""
+    parts = list(got) if isinstance(got, tuple | list) else [got]
+    if len(parts) != 4 or not all(isinstance(part, Tensor) for part in parts):
+        kinds = ", ".join(type(part).__name__ for part in parts[:9])
+        raise Told(f"expected 4 tensors (w1, b1, w2, b2), got {kinds or 'none'}")
+    n = len(parts[1]) if parts[1].ndim else 0
+    wanted = [(n, d_in), (n,), (d_out, n), (d_out,)]
+    if [tuple(part.shape) for part in parts] != wanted:
+        expected = f"(n, {d_in}), (n,), ({d_out}, n), ({d_out},)"
+        raise Told(f"expected shapes {expected}, got {', '.join(str(tuple(part.shape)) for part in parts)}")
+    return [part.double() for part in parts], n
 
 
-def _tensors(got: Any, names: str) -> list[Tensor]:
-    """What came back, if that is a tensor for each name. Raises: Told otherwise."""
-    given = list(got) if isinstance(got, tuple | list) else [got]
-    if len(given) != names.count(",") + 1 or not all(isinstance(each, Tensor) for each in given):
-        kinds = ", ".join(type(each).__name__ for each in given[:9])
-        raise Told(f"expected {names.count(',') + 1} tensors ({names}), got {kinds or 'none'}")
-    return given
+def _put_out(x: Tensor, w1: Tensor, b1: Tensor, w2: Tensor, b2: Tensor) -> Tensor:
+    return torch.relu(x @ w1.T + b1) @ w2.T + b2
 
 
-def check_position_wise(attempt: Callable) -> Verdict:
-    """feed_forward(x, w1, b1, w2, b2): relu(x · w1ᵀ + b1) · w2ᵀ + b2 for x (…, T, D), weights as in nn.Linear."""
-    one = torch.ones(1, 1, dtype=torch.float64)
-    cases = [
-        Case("one number, one unit that fires", (3 * one, 2 * one, one[0], -one, one[0])),
-        Case("one unit that stays silent", (-3 * one, 2 * one, one[0], -one, one[0])),
-        Case("one token", (numbers(1, 2), *_weights(2, 3, 2))),
-        Case("two tokens", (numbers(2, 3), *_weights(3, 5, 3))),
-        Case("as many hidden numbers as others, and as many tokens", (numbers(4, 4), *_weights(4, 4, 4))),
-        Case("a batch of sequences", (numbers(2, 3, 4), *_weights(4, 7, 4))),
-    ]
-
-    def reference(x: Tensor, w1: Tensor, b1: Tensor, w2: Tensor, b2: Tensor) -> Tensor:
-        return torch.relu(x @ w1.T + b1) @ w2.T + b2
-
-    return examine("feed_forward", attempt, reference, cases)
-
-
-def check_merge(attempt: Callable) -> Verdict:
-    """merge(w1, b1, w2, b2): the one map (w, b) that two linear maps without a bend between them amount to."""
-    one = torch.ones(1, 1, dtype=torch.float64)
-    weights = {
-        "one number": (2 * one, 3 * one[0], 5 * one, 7 * one[0]),
-        "two numbers, without biases": tuple(w * (w.ndim - 1) for w in _weights(2, 2, 2)),
-        "two numbers, with biases": _weights(2, 2, 2),
-        "another width at the end": _weights(2, 4, 3),
+def check_prune(attempt: Callable) -> Verdict:
+    """prune(w1, b1, w2, b2): the network without the units that are silent at every x with numbers from -1 to 1."""
+    two, six = torch.tensor([[0.6, -0.6], [0.5, 0.5], [-1.0, 0.5]]), torch.full((2, 6), 0.5)
+    networks = {
+        "one number in": ([[1.0], [-2.0], [0.5], [0.5]], [0.0, -1.0, -1.0, -0.25]),
+        "two numbers in": (two, [-1.0, -1.25, 0.5]),
+        "a unit that speaks in one corner alone": (six, [-2.75, -3.25]),
+        "a largest sum of exactly 0": ([[1.0, -0.5], [0.25, 1.0]], [-1.5, 0.25]),
+        "as many units as numbers": (numbers(4, 4), [-1.0, -4.0, 0.5, -9.0]),
+        "none that speaks": (numbers(3, 2), [-9.0, -8.0, -7.0]),
+        "none that is silent": (numbers(3, 2), [0.5, 0.0, 0.25]),
     }
 
-    def part(place: int) -> Callable:
-        """The attempt, as far as it gives w, or b."""
-        return wraps(attempt, (), ())(lambda *given: _tensors(written(attempt(*given), attempt), "w, b")[place])
+    def look(reads: Any, constants: list[float], attempt: Callable) -> str:
+        w1, b1 = (torch.as_tensor(each, dtype=torch.float64) for each in (reads, constants))
+        n, d = w1.shape
+        given = w1, b1, numbers(d, n, seed=1), numbers(d, seed=2)
+        mine = [part.clone() for part in given]
+        got, left = _network(written(attempt(*mine), attempt), d, d)
+        if not all(map(torch.equal, given, mine)):
+            raise Told(CHANGED)
+        corners = torch.cartesian_prod(*[torch.tensor([-1.0, 1.0], dtype=torch.float64)] * d).view(-1, d)
+        x = torch.cat([corners, numbers(9, d).tanh()])
+        before, after = _put_out(x, *given), _put_out(x, *got)
+        off = (before - after).abs().amax(dim=1)
+        units = f"w1 {show(w1)}, b1 {show(b1)}"
+        if off.max() > TOLERANCE:
+            worst = int(off.argmax())
+            return difference(f"{units}, x {show(x[worst])}", before[worst], after[worst])
+        few = int((b1 + w1.abs().sum(dim=1) > 0).sum())  # the largest sum of each
+        much = f"with {units}: the outputs are the same, but {left} units are left where {few} would do"
+        return much if left > few else ""
 
-    def look(given: tuple[Tensor, ...], _: Callable) -> str:
-        return problem_on(part(0), lambda w1, b1, w2, b2: w2 @ w1, Case("w", given)) or problem_on(
-            part(1), lambda w1, b1, w2, b2: w2 @ b1 + b2, Case("b", given)
-        )
-
-    return diagnose("merge", attempt, [Probe(label, partial(look, given)) for label, given in weights.items()])
+    probes = [Probe(label, partial(look, *network)) for label, network in networks.items()]
+    return diagnose("prune", attempt, probes)
 
 
 def check_larger(attempt: Callable) -> Verdict:
@@ -87,13 +89,7 @@ def check_larger(attempt: Callable) -> Verdict:
 
     def drawn(x: Tensor) -> Tensor:
         """What the network with the learner's weights puts out at x (P, 2)."""
-        got = _tensors(written(attempt(), attempt), "w1, b1, w2, b2")
-        n = len(got[1]) if got[1].ndim else 0
-        if [tuple(part.shape) for part in got] != [(n, 2), (n,), (1, n), (1,)]:
-            shapes = ", ".join(str(tuple(part.shape)) for part in got)
-            raise Told(f"expected shapes (n, 2), (n,), (1, n), (1,), got {shapes}")
-        w1, b1, w2, b2 = (part.to(x.dtype) for part in got)
-        return torch.relu(x @ w1.T + b1) @ w2.T + b2
+        return _put_out(x, *_network(written(attempt(), attempt), 2, 1)[0])
 
     def reference(x: Tensor) -> Tensor:
         return x.amax(dim=-1, keepdim=True)

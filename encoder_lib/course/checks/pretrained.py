@@ -1,6 +1,8 @@
-"""Checks of the exercises of 09_pretrained."""
+"""Checks of the exercises of 09_pretrained, and of the mean with which notebook 12 makes a sentence's vector."""
 
+import math
 from collections.abc import Callable
+from functools import partial
 
 import torch
 from torch import Tensor
@@ -13,69 +15,76 @@ from encoder_lib.course.checks.verdict import (
     Told,
     Verdict,
     diagnose,
-    difference,
     examine,
     numbers,
     show,
     written,
 )
+from encoder_lib.model.attention import attention
 
-PROJECTIONS = ("q_proj", "k_proj", "v_proj", "out_proj")  # of MultiHeadAttention
+THROWN = 0.03  # how far a chance may be off that was found by throwing
 
 
-def check_translate(attempt: Callable) -> Verdict:
-    """translate(theirs): the tensors of an nn.MultiheadAttention, by its names -> by those of MultiHeadAttention."""
+def check_which_is_which(attempt: Callable) -> Verdict:
+    """which_is_which(matrices, x, wanted): a head's three matrices (D, D) in order: queries, keys, values."""
+    named = ("queries", "keys", "values")
 
-    def theirs(d_model: int) -> dict[str, Tensor]:
-        shapes = {
-            "in_proj_weight": (3 * d_model, d_model),
-            "in_proj_bias": (3 * d_model,),
-            "out_proj.weight": (d_model, d_model),
-            "out_proj.bias": (d_model,),
-        }
-        return {name: numbers(*shape, seed=seed) for seed, (name, shape) in enumerate(shapes.items())}
-
-    def tensors(translate: Callable, d_model: int) -> dict[str, Tensor]:
-        """What the attempt makes of fresh tensors."""
-        given = theirs(d_model)
-        got = written(translate(given), translate)
-        if given.keys() != theirs(d_model).keys():
-            raise Told(CHANGED)
-        if not isinstance(got, dict):
-            raise Told(f"expected a dictionary, name -> tensor, got {type(got).__name__}")
-        return got
-
-    def names(translate: Callable) -> str:
-        got = tensors(translate, 2)
-        wanted = [f"{part}.{kind}" for part in PROJECTIONS for kind in ("weight", "bias")]
-        if missing := [name for name in wanted if name not in got]:
-            return f"{missing[0]} is missing"
-        return next((f"there is no {name!r} in our layer" for name in got if name not in wanted), "")
-
-    def part(d_model: int, name: str, place: int | None = None) -> Callable[[Callable], str]:
-        """Whether one of ours is what it should be: the third `place` of a stack, or all of theirs."""
-
-        def look(translate: Callable) -> str:
-            kind = name.partition(".")[2]
-            stack = theirs(d_model)[name if place is None else f"in_proj_{kind}"]
-            wanted = stack if place is None else stack[place * d_model : (place + 1) * d_model]
-            return difference(f"D = {d_model}, {name}", wanted, tensors(translate, d_model)[name])
-
-        return look
+    def look(attempt: Callable, d_model: int, order: tuple[int, ...]) -> str:
+        right = numbers(3, d_model, d_model, seed=d_model).unbind()
+        x = numbers(4, d_model)
+        query, key, value = (x @ each.T for each in right)
+        wanted = attention(query.float(), key.float(), value.float())[0].double()  # rounded
+        given = [right[place] for place in order]
+        got = written(attempt([each.clone() for each in given], x.clone(), wanted.clone()), attempt)
+        if not isinstance(got, tuple | list) or len(got) != 3 or not all(isinstance(each, Tensor) for each in got):
+            raise Told(f"expected three tensors (queries, keys, values), got {show(got)}")
+        for mine, name in zip(got, named, strict=True):
+            makes = [other for other, each in zip(named, right, strict=True) if torch.equal(mine.double(), each)]
+            if makes != [name]:
+                other = f"the {makes[0]}" if makes else "none of the three"
+                return f"with D = {d_model}: what you give for the {name} makes {other}"
+        return ""
 
     probes = [
-        Probe("the names of our layer", names),
-        Probe("the map behind the heads", part(2, "out_proj.weight")),
-        Probe("its bias", part(2, "out_proj.bias")),
-        Probe("queries", part(2, "q_proj.weight", 0)),
-        Probe("keys", part(2, "k_proj.weight", 1), hint="queries"),
-        Probe("values", part(2, "v_proj.weight", 2), hint="queries"),
-        Probe("the bias of the queries", part(3, "q_proj.bias", 0)),
-        Probe("the bias of the keys", part(3, "k_proj.bias", 1), hint="the bias of the queries"),
-        Probe("the bias of the values", part(3, "v_proj.bias", 2), hint="the bias of the queries"),
-        Probe("another width", part(5, "v_proj.weight", 2)),
+        Probe(label, partial(look, d_model=d_model, order=order))
+        for label, d_model, order in [
+            ("in order already", 2, (0, 1, 2)),
+            ("values first", 3, (2, 0, 1)),
+            ("keys before queries", 3, (1, 0, 2)),
+            ("queries last", 4, (1, 2, 0)),
+            ("the other way round", 5, (2, 1, 0)),
+            ("values in the middle", 4, (0, 2, 1)),
+        ]
     ]
-    return diagnose("translate", attempt, probes)
+    return diagnose("which_is_which", attempt, probes)
+
+
+def check_by_luck(attempt: Callable) -> Verdict:
+    """by_luck(heads, sentences, right): the chance that the best of `heads` coins shows `right` heads or more."""
+
+    def look(attempt: Callable, heads: int, sentences: int, right: int) -> str:
+        one = sum(math.comb(sentences, k) for k in range(right, sentences + 1)) / 2**sentences
+        chance = 1 - (1 - one) ** heads
+        got = written(attempt(heads, sentences, right), attempt)
+        if isinstance(got, Tensor) and got.numel() == 1:
+            got = got.item()
+        if not isinstance(got, int | float):
+            raise Told(f"expected one number, got {type(got).__name__}")
+        given = f"heads {heads}, sentences {sentences}, right {right}"
+        return "" if abs(got - chance) < THROWN else f"with {given}: expected about {chance:.2f}, got {got:.2f}"
+
+    probes = [
+        Probe(label, partial(look, heads=heads, sentences=sentences, right=right))
+        for label, heads, sentences, right in [
+            ("one coin, one throw", 1, 1, 1),
+            ("one coin, several throws", 1, 4, 3),
+            ("the best of two", 2, 1, 1),
+            ("the best of ten", 10, 4, 4),
+            ("ten of twelve", 72, 12, 10),
+            ("nothing asked", 3, 5, 0),
+        ]
+    ]
+    return diagnose("by_luck", attempt, probes)
 
 
 def check_pool(attempt: Callable) -> Verdict:
@@ -132,21 +141,3 @@ def check_choose_floor(attempt: Callable) -> Verdict:
         probe("better to show nothing", [0.2], [0.5, 0.6, 0.7]),
     ]
     return diagnose("choose_floor", attempt, probes)
-
-
-def check_looks_back(attempt: Callable) -> Verdict:
-    """looks_back(weights): for each layer and head (L, H, T, T), the mean weight on the token before -> (L, H)."""
-
-    def reference(weights: Tensor) -> Tensor:
-        return weights.diagonal(-1, dim1=-2, dim2=-1).mean(dim=-1)
-
-    def maps(*shape: int) -> Tensor:
-        return numbers(*shape).softmax(dim=-1)
-
-    two = torch.tensor([[[[1.0, 0.0], [0.75, 0.25]]]], dtype=torch.float64)
-    cases = [
-        Case("two tokens", (two,)),
-        Case("three tokens", (maps(1, 1, 3, 3),)),
-        Case("layers and heads", (maps(3, 2, 5, 5),)),
-    ]
-    return examine("looks_back", attempt, reference, cases)

@@ -1,45 +1,28 @@
 """Checks of the exercises of 07_encoder_stack."""
 
 from collections.abc import Callable
-from contextlib import suppress
+from copy import deepcopy
 from functools import partial
 
 import torch
-import torch.nn.functional as F
-from torch import Tensor, nn
+from torch import Tensor
 
-from encoder_lib.course.checks.modules import encoder_layers, in_a_row, made, unreached
-from encoder_lib.course.checks.verdict import Case, Probe, Verdict, diagnose, difference, examine, numbers, written
-from encoder_lib.course.lab.measure import token_similarity
+from encoder_lib.course.checks.verdict import (
+    Case,
+    Probe,
+    Told,
+    Verdict,
+    diagnose,
+    difference,
+    examine,
+    numbers,
+    show,
+    written,
+)
+from encoder_lib.model.encoder import EncoderLayer
 
-WIDTH, HEADS, HIDDEN = 4, 2, 6  # of the stacks that are tried
-
-
-def check_residual_gradient(attempt: Callable) -> Verdict:
-    """residual_gradient(weights, residual): the derivative of the last number of a chain of scalars for the first."""
-    cases = [
-        Case("one layer, with the residual path", (torch.tensor([0.5]), True)),
-        Case("one layer, without", (torch.tensor([0.5]), False)),
-        Case("two layers, with", (torch.tensor([0.5, -0.25]), True)),
-        Case("two layers, without", (torch.tensor([0.5, -0.25]), False)),
-        Case("eight random layers, with", (numbers(8), True)),
-    ]
-
-    def reference(weights: Tensor, residual: bool) -> Tensor:
-        return (weights + residual).prod()
-
-    return examine("residual_gradient", attempt, reference, cases)
-
-
-def check_token_similarity(attempt: Callable) -> Verdict:
-    """alike(x): the mean cosine of two different tokens, for x (B, T, D) -> (B,)."""
-    two = torch.tensor([[[1.0, 0.0], [3.0, 4.0]]])
-    cases = [
-        Case("two tokens", (two,)),
-        Case("tokens that point away from each other", (torch.tensor([[[1.0, 0.0], [-1.0, 0.0], [0.0, 1.0]]]),)),
-        Case("two sequences", (numbers(2, 3, 4) + 1,)),
-    ]
-    return examine("alike", attempt, token_similarity, cases)
+WIDTH, HEADS, HIDDEN = 4, 2, 6  # of the layers that are tried
+FEWEST = 4  # tensors: weight and bias of the last map of each branch
 
 
 def check_reach(attempt: Callable) -> Verdict:
@@ -63,55 +46,38 @@ def check_reach(attempt: Callable) -> Verdict:
     return examine("reach", attempt, reference, cases)
 
 
-def check_encoder(attempt: Callable) -> Verdict:
-    """Stack(n_layers, d_model, n_heads, d_ff, norm_first): encoder layers in a row, x (B, T, D) -> (B, T, D)."""
-    hidden = torch.tensor([[True, True, False], [True, True, True]])[:, None, None]  # (B, 1, 1, T)
+def check_hush(attempt: Callable) -> Verdict:
+    """hush(layer): a pre-norm layer, the fewest of whose tensors have become zero so that it gives back its input."""
     probes = (
-        Probe("as many layers as asked for", _found),
-        Probe("one layer", partial(_in_a_row, n_layers=1)),
-        Probe("three layers, one after the other", partial(_in_a_row, n_layers=3)),
-        Probe("training reaches every parameter", _no_gradient),
-        Probe("a mask that hides a token", partial(_in_a_row, n_layers=2, mask=hidden)),
-        Probe("norm_first, and a norm at the end", partial(_in_a_row, n_layers=2, norm_first=True)),
+        Probe("one token", partial(_gives_back, numbers(1, 1, WIDTH))),
+        Probe("sentences of large numbers", partial(_gives_back, 100 * numbers(2, 3, WIDTH))),
+        Probe("no more set than it takes", _fewest),
     )
-    return diagnose("Stack", attempt, probes)
+    return diagnose("hush", attempt, probes)
 
 
-def _stack(thing: Callable, n_layers: int, norm_first: bool = False) -> nn.Module:
-    return made(thing, n_layers, WIDTH, HEADS, HIDDEN, norm_first)
+def _hushed(attempt: Callable) -> tuple[EncoderLayer, int]:
+    """What the attempt makes of a layer without a zero in it, and how many of its tensors have changed."""
+    layer = EncoderLayer(WIDTH, HEADS, HIDDEN, norm_first=True).double()
+    for seed, parameter in enumerate(layer.parameters()):
+        parameter.data = numbers(*parameter.shape, seed=seed)
+    before = deepcopy(layer.state_dict())
+    got = written(attempt(layer), attempt)
+    if not isinstance(got, EncoderLayer):
+        raise Told(f"expected the layer itself, got {type(got).__name__}")
+    after = got.state_dict()
+    if after.keys() != before.keys():
+        raise Told("a part of the layer is gone; set numbers, and leave the parts in their places")
+    return got, sum(not torch.equal(before[name], after[name]) for name in before)
 
 
-def _found(thing: Callable) -> str:
-    """Whether a stack's layers can be found in it."""
-    module = _stack(thing, 3)
-    if (found := len(encoder_layers(module))) == 3:
-        return ""
-    with suppress(Exception):  # layers in a plain list are of another dtype
-        written(module(numbers(2, 3, WIDTH), None), type(module).forward)
-    where = "" if found else "; are they in an nn.ModuleList? A plain list hides them"
-    return f"with n_layers=3 expected as many EncoderLayers in the object, found {found}{where}"
+def _gives_back(x: Tensor, attempt: Callable) -> str:
+    """How far a hushed layer is from giving back its input."""
+    layer, _ = _hushed(attempt)
+    return difference(f"x {show(x)}", x, EncoderLayer.forward(layer, x))
 
 
-def _in_a_row(thing: Callable, n_layers: int, norm_first: bool = False, mask: Tensor | None = None) -> str:
-    """How the stack's output differs from that of its own layers, one after the other."""
-    module, x = _stack(thing, n_layers, norm_first), numbers(2, 3, WIDTH)
-    got = written(module(x, mask), type(module).forward)
-    layers = encoder_layers(module)
-    if any(layer.norm_first != norm_first for layer in layers):
-        return f"with norm_first={norm_first} expected layers with norm_first={norm_first}, found others"
-    expected = in_a_row(layers, x, mask)
-    if norm_first:
-        expected = F.layer_norm(expected, (WIDTH,))
-    inside = {id(weight) for layer in layers for weight in layer.parameters()}
-    beside = [name for name, weight in module.named_parameters() if id(weight) not in inside]
-    if len(beside) != 2 * norm_first:
-        wanted = "the weight and bias of one norm" if norm_first else "no parameter"
-        found = ", ".join(beside[:3]) or "none"
-        return f"with norm_first={norm_first} expected {wanted} beside those of the layers, found {found}"
-    return difference(f"x of shape (2, 3, {WIDTH}), n_layers={n_layers}, norm_first={norm_first}", expected, got)
-
-
-def _no_gradient(thing: Callable) -> str:
-    """Which parameters a loss does not reach."""
-    names = unreached(_stack(thing, 2), numbers(2, 3, WIDTH))
-    return f"expected a gradient for every parameter, {names[0]} got none" if names else ""
+def _fewest(attempt: Callable) -> str:
+    """Whether more tensors have changed than the last map of each branch has."""
+    _, changed = _hushed(attempt)
+    return f"{changed} tensors have changed, and {FEWEST} would do" if changed > FEWEST else ""

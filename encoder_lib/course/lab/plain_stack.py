@@ -7,7 +7,7 @@ from encoder_lib.model.norm import LayerNorm, RMSNorm
 from encoder_lib.seeded import seeded
 from encoder_lib.training.fit import fit
 
-NORMS = {"none": nn.Identity, "layer norm": LayerNorm, "RMS norm": RMSNorm}
+NORMS = {"no norm": nn.Identity, "layer norm": LayerNorm, "RMS norm": RMSNorm}
 WIDTH, N_NUMBERS = 32, 4  # D, and how many numbers a model has to choose from
 N_TRIED = 4000  # fresh rows of numbers that a model is tried on
 
@@ -20,7 +20,7 @@ class PlainStack(nn.Module):
     Shapes: x (B, N) -> scores (B, N), N = 4.
     """
 
-    def __init__(self, n_layers: int, *, norm: str = "none", factor: float = 1.0):
+    def __init__(self, n_layers: int, *, norm: str = "no norm", factor: float = 1.0):
         super().__init__()
         self.read = nn.Linear(N_NUMBERS, WIDTH)
         self.layers = nn.ModuleList(nn.Linear(WIDTH, WIDTH) for _ in range(n_layers))
@@ -38,7 +38,7 @@ class PlainStack(nn.Module):
 
 
 def plain_stack_accuracy(
-    *, norm: str = "none", factor: float = 1.0, n_layers: int = 12, steps: int = 100, seed: int = 0
+    *, norm: str = "no norm", factor: float = 1.0, n_layers: int = 12, steps: int = 100, seed: int = 0
 ) -> float:
     """How well a plain stack learns to say which of four random numbers is the largest, from 0 to 1, on fresh numbers.
 

@@ -14,10 +14,7 @@ EARLIER = (
     ("01_embedding", "look_up", "Embedding"),
     ("03_layer_norm", "layer_norm", "Norm"),
     ("04_attention", "multi_head", "Attention"),
-    ("05_feed_forward", "feed_forward", "FeedForward"),
     ("06_encoder_block", "Block", "Block"),
-    ("07_encoder_stack", "Stack", "Encoder"),
-    ("09_pretrained", "pool", "pool"),
 )
 
 
@@ -50,12 +47,9 @@ def earlier_work(folder: str | Path = ".") -> list[Earlier]:
 
 def _found(folder: Path, stem: str, name: str) -> tuple[str, str]:
     """What `_written` finds in the notebook of the folder, or else in those of the same name that are kept in mine/."""
-    found = _written(folder / f"{stem}.ipynb", name)
-    kept = (folder.resolve().parent / "mine").glob(f"{stem}*.ipynb")
-    for path in [] if found[0] else sorted(kept, key=lambda path: path.stat().st_mtime, reverse=True):
-        if source := _written(path, name)[0]:
-            return source, f"yes, in mine/{path.name}"
-    return found
+    kept = sorted((folder.resolve().parent / "mine").glob(f"{stem}*.ipynb"), key=lambda path: -path.stat().st_mtime)
+    found = [_written(path, name) for path in (folder / f"{stem}.ipynb", *kept)]
+    return next((each for each in found if each[0]), found[0])
 
 
 def _written(path: Path, name: str) -> tuple[str, str]:
@@ -70,7 +64,8 @@ def _written(path: Path, name: str) -> tuple[str, str]:
     for source in exercises:
         for node in parsed(source).body:
             if isinstance(node, Definition) and node.name == name and not _is_stub(node):
-                return ast.get_source_segment(source, node) or "", "yes"
+                where = f"yes, in mine/{path.name}" if path.parent.name == "mine" else "yes"
+                return ast.get_source_segment(source, node) or "", where
     return "", "not yet"
 
 

@@ -56,7 +56,7 @@ def test_keyboard_interrupts_pass_through():
     def interrupted(*_):
         raise KeyboardInterrupt
 
-    for check in (checks.check_look_up, checks.check_encoder):
+    for check in (checks.check_look_up, checks.check_hush):
         with pytest.raises(KeyboardInterrupt):
             check(interrupted)
 
@@ -104,18 +104,30 @@ def test_a_large_result_is_shown_where_it_differs_most():
             "numbers, not tensors",
             "expected 4 tensors (w1, b1, w2, b2), got list, list, list, list",
         ),
-        (checks.check_merge, "one matrix", "expected 2 tensors (w, b), got Tensor"),
-        (checks.check_merge, "first bias forgotten", "one number: b: with w1 [[2.0]], b1 [3.0]"),
+        (checks.check_prune, "which ones", "expected 4 tensors (w1, b1, w2, b2), got Tensor"),
+        (
+            checks.check_prune,
+            "w2 as it was",
+            "expected shapes (n, 1), (n,), (1, n), (1,), got (3, 1), (3,), (1, 4), (1,)",
+        ),
+        (checks.check_prune, "silent where b is below zero", "b1 [0.0, -1.0, -1.0, -0.25], x ["),
+        (checks.check_prune, "0 speaks", "the outputs are the same, but 2 units are left where 1 would do"),
         (checks.check_block, "pre-norm", "with\nx [[1.0, 2.0]]\nattention x → 10 · x\nfeed_forward x → x²\n"),
         (checks.check_block, "pre-norm", "each norm takes a finished sum"),
-        (checks.check_encoder, "a plain list", "found 0; are they in an nn.ModuleList?"),
-        (checks.check_encoder, "a norm at the end of either", "layers, found norm.weight, norm.bias"),
-        (checks.check_translate, "theirs besides", "layer: there is no 'in_proj_weight' in our layer\n"),
-        (checks.check_translate, "renames in place", "layer: the function changed its own input"),
+        (checks.check_hush, "everything", "takes: 16 tensors have changed, and 4 would do"),
+        (checks.check_hush, "another layer", "expected the layer itself, got Identity"),
+        (checks.check_hush, "a part gone", "a part of the layer is gone"),
+        (checks.check_hush, "weights alone", "adds to x twice"),
+        (checks.check_which_is_which, "values before keys", "what you give for the keys makes the values"),
+        (checks.check_which_is_which, "to the last digit", "rounding lets their last digits differ"),
+        (checks.check_which_is_which, "their numbers", "expected three tensors (queries, keys, values), got (0, 1, 2)"),
+        (checks.check_by_luck, "one coin", "heads 2, sentences 1, right 1: expected about 0.75, got 0.50"),
         (checks.check_look_up, "whole numbers", "one dtype: a.to(b.dtype) gives a that of b"),
-        (checks.check_translate, "keys and queries exchanged", "the next D the keys"),
-        (checks.check_translate, "biases exchanged", "in_proj_bias lies in the same order"),
-        (checks.check_translate, "width fixed at two", "a number of rows written out"),
+        (checks.check_prune, "at x = 1 alone", "it is not the same x as with w = 1"),
+        (checks.check_hush, "values, too", "might have stayed as they were"),
+        (checks.check_reach, "one after the other", "All look at once"),
+        (checks.check_by_luck, "exactly", "or more than three"),
+        (checks.check_by_luck, "any head", "falls short only if both do"),
         (checks.check_pool, "not brought to length 1", "divide it by its own length"),
         (checks.check_pool, "each token at length 1 first", "to length 1 after that"),
         (checks.check_pool, "padding counted in", "Padding counts here"),
@@ -123,9 +135,8 @@ def test_a_large_result_is_shown_where_it_differs_most():
         (checks.check_choose_floor, "always something", "where the two kinds part"),
         (checks.check_hide_words, "what stays is not asked", "the target is not −100"),
         (checks.check_look_up, "row by row", "no row of ids to go through"),
-        (checks.check_layer_norm, "changes its input", "changed its own input"),
-        (checks.check_own_positions, "in place", "changed its own input"),
         (checks.check_own_norm, "a mean that remembers", "nothing is averaged over calls"),
+        (checks.check_own_positions, "in place", "changed its own input"),
     ],
 )
 def test_a_verdict_and_its_hint_speak_of_the_mistake(check, mistake, words):
@@ -161,6 +172,6 @@ def test_diagnose_reports_errors_in_words(hints):
 
 def test_the_learners_random_numbers_go_on_as_they_were():
     before = torch.get_rng_state()
-    for check in (checks.check_choose_floor, checks.check_encoder, checks.check_own_norm):
+    for check in (checks.check_choose_floor, checks.check_hush, checks.check_own_norm):
         check(lambda *_: torch.rand(3))
     assert torch.equal(torch.get_rng_state(), before)

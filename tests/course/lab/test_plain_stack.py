@@ -8,7 +8,7 @@ from encoder_lib import LayerNorm, RMSNorm
 from encoder_lib.course.lab.plain_stack import PlainStack, plain_stack_accuracy
 
 
-@pytest.mark.parametrize(("norm", "kind"), [("none", nn.Identity), ("layer norm", LayerNorm), ("RMS norm", RMSNorm)])
+@pytest.mark.parametrize(("norm", "kind"), [("no norm", nn.Identity), ("layer norm", LayerNorm), ("RMS norm", RMSNorm)])
 def test_a_stack_is_its_layers_one_after_the_other(norm, kind):
     stack, numbers = PlainStack(3, norm=norm), torch.randn(5, 4)
     x = stack.read(numbers)

@@ -64,10 +64,10 @@ def test_what_is_not_written_is_not_found(tmp_path, source):
 )
 def test_a_notebook_that_cannot_be_read_is_named_and_the_others_are_read(tmp_path, text):
     path = folder(tmp_path, WRITTEN)
-    (path / "09_pretrained.ipynb").write_text(text, encoding="utf-8", errors="surrogateescape")
-    *_, pooled = earlier_work(path)
-    unread = "not yet" if text == '{"cells": [{}]}' else "09_pretrained.ipynb cannot be read"
-    assert (pooled.source, pooled.written) == ("", unread) and found(path).source == WRITTEN
+    (path / "06_encoder_block.ipynb").write_text(text, encoding="utf-8", errors="surrogateescape")
+    *_, block = earlier_work(path)
+    unread = "not yet" if text == '{"cells": [{}]}' else "06_encoder_block.ipynb cannot be read"
+    assert (block.source, block.written) == ("", unread) and found(path).source == WRITTEN
     assert earlier_work(path)[0].written == "no 01_embedding.ipynb here"
 
 

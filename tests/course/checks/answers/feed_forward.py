@@ -1,16 +1,33 @@
 """What learners answer in 05_feed_forward: right answers, and wrong ones by the mistake that each makes."""
 
 import torch
-import torch.nn.functional as F
 
 from encoder_lib.course import checks
 
-relu = torch.relu
+
+def _prune(w1, b1, w2, b2, speaks=lambda w1, b1: b1 + w1.abs().sum(dim=1) > 0):
+    stays = speaks(w1, b1)
+    return w1[stays], b1[stays], w2[:, stays], b2
 
 
-def _in_place(x, w1, b1, w2, b2):
-    w1.clamp_(min=0)
-    return relu(x @ w1.T + b1) @ w2.T + b2
+def _unit_by_unit(w1, b1, w2, b2):
+    stays = [i for i in range(len(b1)) if w1[i] @ w1[i].sign() + b1[i] > 0]
+    return w1[stays], b1[stays], w2[:, stays], b2
+
+
+def _by_every_corner(w1, b1):
+    corners = torch.cartesian_prod(*[torch.tensor([-1.0, 1.0], dtype=w1.dtype)] * w1.shape[1]).view(-1, w1.shape[1])
+    return (corners @ w1.T + b1).amax(dim=0) > 0
+
+
+def _by_trying(w1, b1):
+    x = 2 * torch.rand(1000, w1.shape[1], dtype=w1.dtype) - 1
+    return (x @ w1.T + b1).amax(dim=0) > 0
+
+
+def _in_place(w1, b1, w2, b2):
+    w2[:, b1 + w1.abs().sum(dim=1) <= 0] = 0
+    return _prune(w1, b1, w2, b2)
 
 
 def _larger(reads=((1, -1), (0, 1), (0, -1)), writes=(1, 1, -1), constant=0.0):
@@ -19,41 +36,31 @@ def _larger(reads=((1, -1), (0, 1), (0, -1)), writes=(1, 1, -1), constant=0.0):
 
 
 ANSWERS = {
-    checks.check_position_wise: (
+    checks.check_prune: (
         {
-            "from the formula": lambda x, w1, b1, w2, b2: relu(x @ w1.T + b1) @ w2.T + b2,
-            "functional": lambda x, w1, b1, w2, b2: F.linear(F.relu(F.linear(x, w1, b1)), w2, b2),
+            "by the sizes of what it reads with": _prune,
+            "unit by unit": _unit_by_unit,
+            "by every corner": lambda *network: _prune(*network, _by_every_corner),
         },
         {
-            "no bend": lambda x, w1, b1, w2, b2: (x @ w1.T + b1) @ w2.T + b2,
-            "bend at the end": lambda x, w1, b1, w2, b2: relu((x @ w1.T + b1) @ w2.T + b2),
-            "first weight not transposed": lambda x, w1, b1, w2, b2: (
-                relu(x @ (w1 if w1.shape[0] == w1.shape[1] else w1.T) + b1) @ w2.T + b2
+            "nothing cut": lambda *network: network,
+            "silent where b is below zero": lambda *network: _prune(*network, lambda w1, b1: b1 > 0),
+            "at x = 1 alone": lambda *network: _prune(*network, lambda w1, b1: b1 + w1.sum(dim=1) > 0),
+            "at 1 and at −1": lambda *network: _prune(*network, lambda w1, b1: b1 + w1.sum(dim=1).abs() > 0),
+            "the length of what it reads with": lambda *network: _prune(
+                *network, lambda w1, b1: b1 + w1.norm(dim=1) > 0
             ),
-            "neither transposed": lambda x, w1, b1, w2, b2: relu(x @ w1 + b1) @ w2 + b2,
-            "first bias forgotten": lambda x, w1, b1, w2, b2: relu(x @ w1.T) @ w2.T + b2,
-            "mean over the tokens": lambda x, w1, b1, w2, b2: (
-                relu(x.mean(-2, keepdim=True).expand_as(x) @ w1.T + b1) @ w2.T + b2
+            "a thousand tries": lambda *network: _prune(*network, _by_trying),
+            "the largest number alone": lambda *network: _prune(
+                *network, lambda w1, b1: b1 + w1.abs().amax(dim=1) > 0
             ),
-            "tokens flattened": lambda x, w1, b1, w2, b2: relu(x.flatten() @ w1.T + b1) @ w2.T + b2,
-            "GELU": lambda x, w1, b1, w2, b2: F.gelu(x @ w1.T + b1) @ w2.T + b2,
+            "0 speaks": lambda *network: _prune(*network, lambda w1, b1: b1 + w1.abs().sum(dim=1) >= 0),
+            "the silent ones alone": lambda *network: _prune(*network, lambda w1, b1: b1 + w1.abs().sum(dim=1) <= 0),
+            "rows of w2": lambda w1, b1, w2, b2: (*_prune(w1, b1, w2, b2)[:2], w2[b1 + w1.abs().sum(1) > 0], b2),
+            "w2 as it was": lambda w1, b1, w2, b2: (*_prune(w1, b1, w2, b2)[:2], w2, b2),
+            "b2 forgotten": lambda *network: (*_prune(*network)[:3], 0 * network[3]),
+            "which ones": lambda w1, b1, w2, b2: b1 + w1.abs().sum(dim=1) > 0,
             "changes a weight": _in_place,
-        },
-    ),
-    checks.check_merge: (
-        {
-            "multiplied out": lambda w1, b1, w2, b2: (w2 @ w1, w2 @ b1 + b2),
-            "by its effect": lambda w1, b1, w2, b2: (
-                F.linear(F.linear(torch.eye(w1.shape[1]).to(w1), w1), w2).T, F.linear(b1, w2, b2),
-            ),
-            "einsum, as a list": lambda w1, b1, w2, b2: [torch.einsum("of,fi->oi", w2, w1), (w2 * b1).sum(1) + b2],
-        },
-        {
-            "other order": lambda w1, b1, w2, b2: (w1 @ w2, w2 @ b1 + b2),
-            "transposed": lambda w1, b1, w2, b2: ((w2 @ w1).T, w2 @ b1 + b2),
-            "first bias forgotten": lambda w1, b1, w2, b2: (w2 @ w1, b2),
-            "bias through the transpose": lambda w1, b1, w2, b2: (w2 @ w1, b1 @ w2 + b2),
-            "one matrix": lambda w1, b1, w2, b2: torch.cat([w2 @ w1, (w2 @ b1 + b2)[:, None]], dim=1),
         },
     ),
     checks.check_larger: (
@@ -65,6 +72,12 @@ ANSWERS = {
         {
             "right above zero only": lambda: _larger(((1, -1), (0, 1)), (1, 1)),
             "the smaller": lambda: _larger(((-1, 1), (0, 1), (0, -1)), (-1, 1, -1)),
+            "the sum": lambda: _larger(((1, 1), (-1, -1)), (1, -1)),
+            "the mean": lambda: _larger(((1, 1), (-1, -1)), (0.5, -0.5)),
+            "the distance": lambda: _larger(((1, -1), (-1, 1)), (1, 1)),
+            "the second": lambda: _larger(((0, 1), (0, -1)), (1, -1)),
+            "the wrong difference": lambda: _larger(((-1, 1), (0, 1), (0, -1))),
+            "a constant too many": lambda: _larger(constant=1.0),
             "a large constant for what is below zero": lambda: (
                 torch.tensor([[1.0, -1], [0, 1]]), torch.tensor([0.0, 100]), torch.ones(1, 2), torch.tensor([-100.0]),
             ),

@@ -5,30 +5,25 @@ import torch
 from encoder_lib.course import checks
 
 
-def _normal(x, eps, dim=-1, correction=0):
-    mean = x.mean(dim=dim, keepdim=True)
-    return (x - mean) / (x.var(dim=dim, correction=correction, keepdim=True) + eps).sqrt()
+def _folded(weight, bias, matrix, constants):
+    return matrix * weight, matrix @ bias + constants
 
 
-def _layer_norm_by_loop(x, weight, bias, eps):
-    rows = []
-    for token in x.flatten(0, -2):
-        centred = token - sum(token) / len(token)
-        rows.append(centred / (sum(centred**2) / len(token) + eps) ** 0.5 * weight + bias)
-    return torch.stack(rows).reshape(x.shape)
+def _by_loop(weight, bias, matrix, constants):
+    new, more = matrix.clone(), constants.clone()
+    for i in range(len(weight)):
+        new[:, i] = weight[i] * matrix[:, i]
+        more = more + bias[i] * matrix[:, i]
+    return new, more
 
 
-def _deviation(x, dim=-1):
-    return x - x.mean(dim=dim, keepdim=True)
+def _centred(weight, bias, matrix, constants):
+    new, more = _folded(weight, bias, matrix, constants)
+    return new - new.mean(dim=1, keepdim=True), more  # a normalised token has mean 0
 
 
-def _std(x, correction=0):
-    return x.std(dim=-1, correction=correction, keepdim=True)
-
-
-def _in_place(x, weight, bias, eps):
-    std = (x.var(dim=-1, correction=0, keepdim=True) + eps).sqrt()
-    return x.sub_(x.mean(dim=-1, keepdim=True)).div_(std).mul_(weight).add_(bias)
+def _in_place(weight, bias, matrix, constants):
+    return matrix.mul_(weight), constants.add_(matrix @ (bias / weight))
 
 
 def _undo(y, mean, variance, weight, bias, eps):
@@ -36,17 +31,24 @@ def _undo(y, mean, variance, weight, bias, eps):
 
 
 ANSWERS = {
-    checks.check_layer_norm: (
+    checks.check_fold: (
         {
-            "formula": lambda x, w, b, eps: _normal(x, eps) * w + b,
-            "loop": _layer_norm_by_loop,
+            "by columns": _folded,
+            "with a diagonal matrix": lambda w, b, m, c: [m @ torch.diag(w), c + m @ b],
+            "loop": _by_loop,
+            "rows without what a mean of 0 cannot see": _centred,
         },
         {
-            "unbiased variance": lambda x, w, b, eps: _normal(x, eps, correction=1) * w + b,
-            "over everything": lambda x, w, b, eps: _normal(x, eps, tuple(range(x.ndim))) * w + b,
-            "eps outside the root": lambda x, w, b, eps: _deviation(x) / (_std(x) + eps) * w + b,
-            "eps forgotten": lambda x, w, b, eps: _normal(x, 0) * w + b,
-            "weight and bias forgotten": lambda x, w, b, eps: _normal(x, eps),
+            "gain on the rows": lambda w, b, m, c: (m * w[:, None] if len(w) == len(m) else m, m @ b + c),
+            "gain forgotten": lambda w, b, m, c: (m, m @ b + c),
+            "divided by the gain": lambda w, b, m, c: (m / w, m @ b + c),
+            "bias forgotten": lambda w, b, m, c: (m * w, c),
+            "bias past the matrix": lambda w, b, m, c: (m * w, b + c if len(b) == len(c) else c),
+            "gain on the bias too": lambda w, b, m, c: (m * w, m * w @ b + c),
+            "constants forgotten": lambda w, b, m, c: (m * w, m @ b),
+            "matrix alone": lambda w, b, m, c: m * w,
+            "constants first": lambda w, b, m, c: (m @ b + c, m * w),
+            "matrix transposed": lambda w, b, m, c: ((m * w).T, m @ b + c),
             "changes its input": _in_place,
         },
     ),
@@ -58,8 +60,10 @@ ANSWERS = {
         {
             "eps forgotten": lambda y, m, v, w, b, eps: _undo(y, m, v, w, b, 0),
             "eps outside the root": lambda y, m, v, w, b, eps: (y - b) / w * (v.sqrt() + eps) + m,
+            "variance in place of its root": lambda y, m, v, w, b, eps: (y - b) / w * (v + eps) + m,
             "weight before bias": lambda y, m, v, w, b, eps: (y / w - b) * (v + eps).sqrt() + m,
             "weight and bias forgotten": lambda y, m, v, w, b, eps: y * (v + eps).sqrt() + m,
+            "bias forgotten": lambda y, m, v, w, b, eps: y / w * (v + eps).sqrt() + m,
             "statistics along the wrong axis": lambda y, m, v, w, b, eps: _undo(y, m.T, v.T, w, b, eps),
             "in place": lambda y, m, v, w, b, eps: y.sub_(b).div_(w).mul_((v + eps).sqrt()).add_(m),
         },

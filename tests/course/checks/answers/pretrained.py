@@ -1,5 +1,8 @@
 """What learners answer in 09_pretrained: right answers, and wrong ones by the mistake that each makes."""
 
+import math
+from itertools import permutations
+
 import torch
 import torch.nn.functional as F
 
@@ -20,65 +23,112 @@ def _choose_floor(answered, unanswered):
     return floors[torch.stack(wrong).argmin()]
 
 
-def _translate(theirs):
-    query, key, value = theirs["in_proj_weight"].chunk(3)
-    query_bias, key_bias, value_bias = theirs["in_proj_bias"].chunk(3)
-    return {
-        "q_proj.weight": query, "q_proj.bias": query_bias,
-        "k_proj.weight": key, "k_proj.bias": key_bias,
-        "v_proj.weight": value, "v_proj.bias": value_bias,
-        "out_proj.weight": theirs["out_proj.weight"], "out_proj.bias": theirs["out_proj.bias"],
-    }  # fmt: skip
+def _output(x, query, key, value):
+    return ((x @ query.T) @ (x @ key.T).T / len(query) ** 0.5).softmax(dim=-1) @ (x @ value.T)
 
 
-def _translate_by_loop(theirs):
-    width = theirs["out_proj.bias"].shape[0]
-    ours = {name: tensor for name, tensor in theirs.items() if name.startswith("out_proj")}
-    for i, letter in enumerate("qkv"):
-        rows = slice(i * width, (i + 1) * width)
-        ours[f"{letter}_proj.weight"] = theirs["in_proj_weight"][rows]
-        ours[f"{letter}_proj.bias"] = theirs["in_proj_bias"][rows]
-    return ours
+def _which_is_which(matrices, x, wanted, output=_output):
+    """The order whose output comes closest."""
+    return min(permutations(matrices), key=lambda order: (output(x, *order) - wanted).abs().max().item())
 
 
-def _translated(change):
-    """The right answer, with a change."""
-
-    def answer(theirs):
-        ours = _translate(theirs)
-        return ours | change(ours, theirs)
-
-    return answer
+def _up_to_rounding(matrices, x, wanted):
+    for query, key, value in permutations(matrices):
+        output = F.scaled_dot_product_attention(x @ query.T, x @ key.T, x @ value.T)
+        if torch.allclose(output, wanted, atol=1e-5):
+            return query, key, value
 
 
-def _exchanged(one, other):
-    return _translated(lambda ours, _: {one: ours[other], other: ours[one]})
+def _to_the_last_digit(matrices, x, wanted):
+    for order in permutations(matrices):
+        if torch.equal(_output(x, *order), wanted):
+            return order
+
+
+def _value_alone(matrices, x, wanted):
+    """The one whose values have a mean that is nearest, and the two others as they come."""
+    value = min(matrices, key=lambda value: ((x @ value.T).mean(dim=0) - wanted.mean(dim=0)).norm().item())
+    return *(each for each in matrices if each is not value), value
+
+
+def _by_luck(heads, sentences, right):
+    throws = torch.randint(2, (5000, sentences, heads))
+    return (throws.sum(dim=1).amax(dim=1) >= right).double().mean()
+
+
+def _on_paper(heads, sentences, right):
+    one = sum(math.comb(sentences, k) for k in range(right, sentences + 1)) / 2**sentences
+    return 1 - (1 - one) ** heads
+
+
+def _round_by_round(heads, sentences, right):
+    rounds = [max((torch.rand(heads, sentences) < 0.5).sum(1).tolist()) >= right for _ in range(3000)]
+    return sum(rounds) / len(rounds)
+
+
+def _thrown(share, dim=1):
+    """An answer that makes something else of right throws (rounds, sentences, heads)."""
+    return lambda heads, sentences, right: share(torch.randint(2, (5000, sentences, heads)).sum(dim=dim), right)
 
 
 ANSWERS = {
-    checks.check_translate: (
-        {"chunk": _translate, "loop": _translate_by_loop},
+    checks.check_which_is_which: (
+        {"the closest": _which_is_which, "up to rounding": _up_to_rounding},
         {
-            "their names": lambda theirs: theirs,
-            "keys and queries exchanged": _exchanged("q_proj.weight", "k_proj.weight"),
-            "keys and values exchanged": _exchanged("k_proj.weight", "v_proj.weight"),
-            "biases exchanged": _exchanged("q_proj.bias", "v_proj.bias"),
-            "columns for rows": _translated(lambda ours, _: {"q_proj.weight": ours["q_proj.weight"].T}),
-            "the output map turned": _translated(lambda ours, _: {"out_proj.weight": ours["out_proj.weight"].T}),
-            "renames in place": lambda theirs: _translate(theirs | {"out_proj.bias": theirs.pop("out_proj.bias")}),
-            "theirs besides": lambda theirs: theirs | _translate(theirs),
-            "width fixed at two": _translated(
-                lambda _, theirs: {
-                    f"{x}_proj.weight": theirs["in_proj_weight"][2 * i : 2 * i + 2] for i, x in enumerate("qkv")
-                }
+            "as they came": lambda matrices, x, wanted: tuple(matrices),
+            "the other way round": lambda matrices, x, wanted: tuple(matrices[::-1]),
+            "to the last digit": _to_the_last_digit,
+            "values alone": _value_alone,
+            "turned over": lambda matrices, x, wanted: _which_is_which(
+                [each.T for each in matrices], x, wanted, lambda x, q, k, v: _output(x, q.T, k.T, v.T)
             ),
+            "x @ W": lambda matrices, x, wanted: _which_is_which(
+                matrices, x, wanted, lambda x, q, k, v: _output(x, q.T, k.T, v.T)
+            ),
+            "without a softmax": lambda matrices, x, wanted: _which_is_which(
+                matrices, x, wanted, lambda x, q, k, v: (x @ q.T) @ (x @ k.T).T @ (x @ v.T)
+            ),
+            "softmax over the wrong side": lambda matrices, x, wanted: _which_is_which(
+                matrices, x, wanted, lambda x, q, k, v: ((x @ q.T) @ (x @ k.T).T).softmax(dim=0) @ (x @ v.T)
+            ),
+            "three turns of six": lambda matrices, x, wanted: min(
+                [matrices, [*matrices[1:], matrices[0]], [matrices[2], *matrices[:2]]],
+                key=lambda order: (_output(x, *order) - wanted).abs().max().item(),
+            ),
+            "values before keys": lambda matrices, x, wanted: [
+                _which_is_which(matrices, x, wanted)[place] for place in (0, 2, 1)
+            ],
+            "their numbers": lambda matrices, x, wanted: (0, 1, 2),
+            "the output": lambda matrices, x, wanted: wanted,
+        },
+    ),
+    checks.check_by_luck: (
+        {"thrown": _by_luck, "on paper": _on_paper, "round by round": _round_by_round},
+        {
+            "more than": _thrown(lambda won, right: (won.amax(dim=1) > right).double().mean()),
+            "exactly": _thrown(lambda won, right: (won.amax(dim=1) == right).double().mean()),
+            "one coin": lambda heads, sentences, right: _on_paper(1, sentences, right),
+            "as many times as there are heads": lambda heads, sentences, right: heads * _on_paper(1, sentences, right),
+            "all of them": lambda heads, sentences, right: _on_paper(1, sentences, right) ** heads,
+            "any head": _thrown(lambda won, right: (won >= right).double().mean()),
+            "all together": _thrown(lambda won, right: (won.sum(dim=1) >= right).double().mean()),
+            "over the wrong side": _thrown(lambda won, right: (won.amax(dim=1) >= right).double().mean(), dim=2),
+            "how many the best has": _thrown(lambda won, right: won.amax(dim=1).double().mean()),
+            "one round": lambda heads, sentences, right: float(
+                torch.randint(2, (sentences, heads)).sum(dim=0).amax() >= right
+            ),
+            "in per cent": lambda heads, sentences, right: 100 * _on_paper(heads, sentences, right),
+            "every round": _thrown(lambda won, right: won.amax(dim=1) >= right),
         },
     ),
     checks.check_pool: (
         {"masked mean": _pool, "loop": _pool_by_loop},
         {
             "padding counted in": lambda x, real: F.normalize(x.mean(dim=1), dim=-1),
+            "first token": lambda x, real: F.normalize(x[:, 0], dim=-1),
             "not brought to length 1": lambda x, real: (x * real[..., None]).sum(1) / real.sum(1, keepdim=True),
+            "padding alone": lambda x, real: _pool(x, ~real),
+            "largest": lambda x, real: F.normalize(x.masked_fill(~real[..., None], -1e9).amax(dim=1), dim=-1),
             "over the batch": lambda x, real: F.normalize((x * real[..., None]).mean(dim=0), dim=-1),
             "each token at length 1 first": lambda x, real: _pool(F.normalize(x, dim=-1), real),
             "one mean for all": lambda x, real: F.normalize(x[real].mean(dim=0), dim=-1).expand(len(x), -1),
@@ -95,19 +145,9 @@ ANSWERS = {
             "the mean": lambda a, u: (a.mean() + u.mean()) / 2,
             "one half": lambda a, u: 0.5,
             "always something": lambda a, u: -1.0,
-        },
-    ),
-    checks.check_looks_back: (
-        {
-            "diagonal": lambda w: w.diagonal(-1, dim1=-2, dim2=-1).mean(-1),
-            "by index": lambda w: w[..., torch.arange(1, w.shape[-1]), torch.arange(w.shape[-1] - 1)].mean(dim=-1),
-        },
-        {
-            "the token after": lambda w: w.diagonal(1, dim1=-2, dim2=-1).mean(-1),
-            "the token itself": lambda w: w.diagonal(dim1=-2, dim2=-1).mean(-1),
-            "sum": lambda w: w.diagonal(-1, dim1=-2, dim2=-1).sum(-1),
-            "the first two dimensions": lambda w: w.diagonal(-1).mean(-1),
-            "largest": lambda w: w.diagonal(-1, dim1=-2, dim2=-1).amax(-1),
+            "never anything": lambda a, u: 2.0,
+            "all the floors": lambda a, u: torch.cat([a, u]),
+            "the number of mistakes": lambda a, u: (a < u.max()).sum(),
         },
     ),
 }  # fmt: skip
