@@ -263,7 +263,6 @@ def finds(number):
 
 
 def test_a_visit_shows_what_is_found_in_three_encoders(default_dtype):
-    """And leaves the random numbers alone."""
     torch.manual_seed(3)
     expected = torch.rand(3)
     torch.manual_seed(3)
