@@ -1,12 +1,14 @@
 """What 00_start_here says, tested: each number, and each "so"."""
 
 import itertools
+import random
 import re
 
 import pytest
 import torch
 
 from encoder_lib.course.lab import ladder, way
+from encoder_lib.course.lab.texts import library_sentences
 from encoder_lib.trace import trace
 
 # Vectors
@@ -171,6 +173,13 @@ def test_one_head_of_the_first_two_layers_looks_at_the_token_before(notebook, te
     before = torch.arange(weights.shape[-1] - 1)
     found = (weights.argmax(dim=-1)[..., 1:].cpu() == before).all(dim=-1)  # (layers, H)
     assert found[:2].sum() >= 1 and found[:2].nonzero().tolist()[0] == [0, 2]
+
+
+def test_head_3_of_layer_1_looks_at_the_token_before_in_150_sentences_of_150(notebook):
+    for text in random.Random(0).sample(list(library_sentences()), 150):
+        weights = notebook["model"].attention(text)[0, 2].cpu()  # (T, T)
+        assert torch.equal(weights.argmax(dim=-1)[1:], torch.arange(len(weights) - 1))
+
 
 
 # Parameters and digits
