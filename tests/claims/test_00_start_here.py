@@ -181,7 +181,6 @@ def test_head_3_of_layer_1_looks_at_the_token_before_in_150_sentences_of_150(not
         assert torch.equal(weights.argmax(dim=-1)[1:], torch.arange(len(weights) - 1))
 
 
-
 # Parameters and digits
 
 
