@@ -488,8 +488,12 @@ def test_most_that_is_nearest_to_vowels_are_vowels(notebook, small, seed):
     assert sum(letter in KINDS[1] for letter in nearest) >= 14 and ("y" in nearest or seed != HERE)
 
 
-def test_your_model_has_met_some_1_2_million_letters():
+BERT = {"tokens a step": 128_000, "words": 3.3e9, "chips": 16}  # its paper, appendix A.2
+
+
+def test_your_model_has_met_some_1_2_million_letters_and_bert_up_to_512_tokens_of_256_texts_a_step():
     assert round(600 * 32 * 64 / 10**6, 1) == 1.2
+    assert BERT["tokens a step"] == pytest.approx(256 * 512, rel=0.05)
 
 
 # Which sentence
