@@ -74,7 +74,7 @@ def test_a_body_without_return_is_a_mistake_though_it_names_nothing_from_outside
 
 
 def test_an_attempt_that_changes_its_input_is_told_so():
-    assert "changed its own input" in checks.check_undo(lambda y, *_: y.sub_(1)).problem
+    assert "changed its own input" in checks.check_layer_norm(lambda x, *_: x.sub_(1)).problem
     in_place = ANSWERS[checks.check_own_positions][1]["in place"]
     assert "changed its own input" in checks.check_own_positions(in_place).problem
 
