@@ -54,7 +54,7 @@ PHRASES = {
     ),
     "distance": (r"they are equal", r"depends? only on", r"drops out", r"distance alone", r"wherever the pair"),
     "learned_table": (r"\brings?\b", r"5\.7", r"16\.9", r"quick clocks", r"these are clocks", r"about six"),
-    "scale": (r"each of the two", r"both reasons", r"drowned all the same", r"get what quiet positions"),
+    "scale": (r"no longer guesses", r"both reasons", r"drown(ed)? all the same", r"get only what quiet"),
     "mirror": (r"keeps all its distances", r"nothing but distances", r"cannot see a mirror", r"alibi fails"),
     "longer": (
         r"rotary stays",
