@@ -257,7 +257,7 @@ def test_every_training_of_rotary_and_sinusoids_ends_the_same_way_on_64_letters(
 
 def test_on_1024_letters_eight_rotary_models_copy_anything_from_a_fifth_to_nearly_all(notebook):
     far = torch.tensor(list(notebook["far"].values()))
-    assert far.max() > 94 and 15 < far.min() < 25 and len(far) == 8
+    assert far.max() > 94 and 18 < far.min() < 23 and len(far) == 8
 
 
 def test_the_learned_table_copies_to_its_end_and_stops(notebook):
