@@ -577,13 +577,6 @@ def test_without_residual_connections_every_letter_is_found_and_its_case_is_a_to
     assert letter.double().mean() > 0.99 and abs(case.double().mean() - 0.5) < 0.02
 
 
-# Keep what was learned
-
-
-def test_the_twin_gives_the_same(notebook):
-    assert torch.equal(notebook["twin"](notebook["gaps"].ids), notebook["filler"](notebook["gaps"].ids))
-
-
 # The exercises
 
 
