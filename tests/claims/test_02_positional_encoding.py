@@ -1,6 +1,7 @@
 """What 02_positional_encoding says, one test a claim. Trainings stand for themselves on the seeds that they show."""
 
 import math
+from itertools import pairwise
 
 import pytest
 import torch
@@ -125,15 +126,6 @@ def test_256_positions_are_half_of_the_table_and_texts_begin_with_cls(notebook):
     assert notebook["model"].encoder.embedding.position.weight.shape == (512, 384)
 
 
-def test_with_more_columns_than_rows_many_matrices_fit_the_first_half():
-    torch.manual_seed(0)
-    rows = torch.randn(128, 384).double()
-    move = torch.linalg.lstsq(rows[:-5], rows[5:], driver="gelsd").solution
-    free = torch.linalg.svd(rows[:-5]).Vh[-1]  # a direction that no row has
-    for matrix in (move, move + torch.outer(free, torch.randn(384))):
-        torch.testing.assert_close(rows[:-5] @ matrix, rows[5:])
-
-
 def test_the_directions_do_not_depend_on_the_order(notebook):
     learned = notebook["learned"]
     order = torch.randperm(256)
@@ -141,30 +133,28 @@ def test_the_directions_do_not_depend_on_the_order(notebook):
     torch.testing.assert_close(shuffled.abs(), notebook["main"][order].abs())
 
 
-def test_one_matrix_serves_minilm_for_a_few_steps_and_leaves_half_after_twenty(notebook):
-    shown = notebook.table("MiniLM's rows")
-    left = [cell(shown, f"{s} on", "MiniLM's rows") for s in (1, 5, 10, 20)]
-    assert left[0] < 0.005 and left[1] < 0.07 and left[2] < 0.19 and round(left[3], 1) == 0.5
-    assert all(cell(shown, f"{s} on", "MiniLM's, shuffled") > 1 for s in (1, 5, 10, 20))
-    for seed in range(8):
+def test_a_walks_quickest_hand_halves_with_twice_the_directions_or_half_the_rows_and_minilms_stays(notebook):
+    quickest, learned, kept = notebook["quickest"], notebook["learned"], notebook["kept"]
+    assert [round(quickest(learned, n), 1) for n in kept] == [5.8, 5.7, 5.7, 5.7]
+    few, *first = [quickest(learned[:128], n) for n in kept]
+    assert few > 40 and [round(each, 1) for each in first] == [5.7] * 3
+    for seed in range(4):
         torch.manual_seed(seed)
-        assert notebook["unexplained"](notebook["main"][torch.randperm(256)], 1) > 0.9
+        walks = [torch.randn(256, 384).cumsum(dim=0) for _ in range(20)]
+        whole, half = ([min(quickest(walk[:rows], n) for walk in walks) for n in kept] for rows in (256, 128))
+        assert whole[1] == pytest.approx(75, abs=2)
+        for one, twice in (*pairwise(whole), *pairwise(half), *zip(whole, half, strict=True)):
+            assert 0.38 < twice / one < 0.55
 
 
-def test_walks_do_as_well_after_one_step_and_after_twenty_and_not_between_and_never_turn_fast(notebook):
-    main, unexplained = notebook["main"], notebook["unexplained"]
-    for seed in range(8):
-        torch.manual_seed(seed)
-        walks = [principal_coordinates(torch.randn(256, 384).cumsum(dim=0), 8) for _ in range(20)]
-        best = {s: min(unexplained(walk, s) for walk in walks) for s in (1, 5, 10, 20)}
-        assert best[1] < 0.02 and best[5] > 2 * unexplained(main, 5) and best[10] > 1.4 * unexplained(main, 10)
-        assert 0.7 < best[20] / unexplained(main, 20) < 1.25
-        assert min(find_planes(walk)[0].wavelength for walk in walks) > 60
-    assert notebook["quickest"] > 60
+def test_with_eight_directions_every_hand_keeps_its_length_and_with_32_the_quickest_fades(notebook):
+    assert all(plane.growth > 0.9 for plane in notebook["planes"])
+    assert find_planes(principal_coordinates(notebook["learned"], 32))[0].growth < 0.5
 
 
 def test_eight_directions_hold_85_percent(notebook):
-    assert round(notebook["held"].item(), 2) == 0.85
+    main, learned = notebook["main"], notebook["learned"]
+    assert round((main.var(0).sum() / learned.var(0).sum()).item(), 2) == 0.85
 
 
 def test_from_row_128_on_the_first_hand_is_longer(notebook):
@@ -203,8 +193,6 @@ def test_as_drawn_95_percent_with_loud_words_a_guess_with_quiet_positions_a_quar
     assert 0.095 < reversal_accuracy(words=8, seed=seed) < 0.13
     assert reversal_accuracy(positions=1 / 8, seed=seed) == pytest.approx(0.24, abs=0.025)
     assert reversal_accuracy(words=8, scores=1 / 64, seed=seed) == pytest.approx(0.24, abs=0.04)
-    assert reversal_accuracy(words=8, positions=8, seed=seed) < 0.2
-    assert reversal_accuracy(words=8, positions=8, scores=1 / 64, seed=seed) > 0.94
 
 
 # Turned, or penalised
@@ -267,9 +255,9 @@ def test_every_training_of_rotary_and_sinusoids_ends_the_same_way_on_64_letters(
     assert sinusoidal[3:16].min() > 90 and 14 < sinusoidal[16:].mean() < 25
 
 
-def test_on_1024_letters_eight_rotary_models_copy_anything_from_less_than_half_to_nearly_all(notebook):
+def test_on_1024_letters_eight_rotary_models_copy_anything_from_a_fifth_to_nearly_all(notebook):
     far = torch.tensor(list(notebook["far"].values()))
-    assert far.max() > 94 and far.min() < 50 and len(far) == 8
+    assert far.max() > 94 and 18 < far.min() < 23 and len(far) == 8
 
 
 def test_the_learned_table_copies_to_its_end_and_stops(notebook):
@@ -310,11 +298,10 @@ def test_the_place_of_a_card_says_nothing_about_its_answer():
 # Going deeper
 
 
-def test_divided_by_64_only_the_proportion_counts_and_undivided_the_model_guesses(notebook):
+def test_divided_by_64_loud_words_get_what_quiet_positions_get(notebook):
     shares = notebook["letters_right"]
-    assert shares["both × 8, scores / 64"] == pytest.approx(shares["as drawn"], abs=0.02)
+    assert shares["words × 8"] < 0.13 < 0.2 < shares["words × 8, scores / 64"]
     assert shares["words × 8, scores / 64"] == pytest.approx(shares["positions / 8"], abs=0.04)
-    assert shares["both × 8"] < 0.2
 
 
 def test_near_base_100_products_fall_from_1_to_0_over_64_positions_and_not_with_10_or_100_000():

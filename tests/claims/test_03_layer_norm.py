@@ -8,7 +8,7 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
-from encoder_lib import LayerNorm, RMSNorm, trace
+from encoder_lib import LayerNorm, RMSNorm
 from encoder_lib.course import explore
 from encoder_lib.course.lab.plain_stack import PlainStack, plain_stack_accuracy
 
@@ -92,23 +92,11 @@ def test_both_words_arrive_as_the_same_numbers_of_size_0_06_to_the_eleventh_digi
     assert torch.finfo(torch.float32).eps > 1e-7
 
 
-def test_with_root_6_a_tenth_arrives_or_less_or_far_more_and_with_4_it_grows_above_100_000(notebook):
+def test_with_root_6_a_tenth_arrives_and_with_4_it_grows_above_100_000(notebook):
     start, *_, end = notebook["without"]["no norm, × √6"]
     assert round(end / start, 1) == 0.1
-    for grown in in_fresh_stacks(notebook, lambda: notebook["differences"](4)[-1]):
+    for grown in in_fresh_stacks(notebook, lambda: notebook["differences"](4)[-1], range(8)):
         assert grown > 100_000
-    kept = [
-        ends[-1] / ends[0] for ends in in_fresh_stacks(notebook, lambda: notebook["differences"](6**0.5), range(100))
-    ]
-    assert 0.01 < min(kept) < 0.04 and 1.5 < max(kept) < 2.5
-
-
-def test_root_6_keeps_the_size_and_the_lean_goes_with_the_mean(notebook):
-    for end in in_fresh_stacks(notebook, lambda: notebook["way_up"](6**0.5)[-1]):
-        assert 0.5 < notebook["size"](end) < 1.5
-    for norm, least, most in ((notebook["normalise"], 1.2, 1.5), (notebook["rms_normalise"], 0, 0.6)):
-        for sizes in in_fresh_stacks(notebook, lambda norm=norm: notebook["differences"](norm=norm)):
-            assert least < sizes[-1] < most
 
 
 # One token, by hand
@@ -119,18 +107,10 @@ def test_the_token_by_hand_has_mean_0_and_spread_1(notebook):
     assert y.tolist() == [-1, 0, 2, 0, -1, 0] and y.mean() == 0 and y.std(correction=0) == 1
 
 
-def test_relu_makes_vectors_come_to_lean_the_same_way(notebook):
-    def leans():
-        return [F.cosine_similarity(*x, dim=0).item() for x in notebook["way_up"](6**0.5)]
-
-    for cosines in in_fresh_stacks(notebook, leans, range(8)):
-        assert abs(cosines[0]) < 0.4 and cosines[0] < cosines[2] < 0.9 and cosines[30] > 0.75
-
-
-def test_with_a_norm_words_stay_apart_and_both_lines_lie_on_each_other(notebook):
+def test_with_layer_norm_words_stay_apart_and_both_lines_lie_on_each_other(notebook):
     one, four = notebook["behind"].values()
     assert round(one[-1], 1) == 1.3 and one == pytest.approx(four, rel=1e-9)
-    for sizes in in_fresh_stacks(notebook, lambda: notebook["differences"](4, notebook["normalise"])):
+    for sizes in in_fresh_stacks(notebook, lambda: notebook["differences"](4, notebook["normalise"]), range(8)):
         assert 1.2 < sizes[-1] < 1.5
 
 
@@ -177,22 +157,6 @@ def test_the_layer_is_pytorchs(notebook):
     assert (LayerNorm(6)(batch) - nn.LayerNorm(6)(batch)).abs().max() < 1e-12
 
 
-def test_pytorchs_epsilon_changes_nothing_in_minilm_and_1_loses_the_vectors(notebook):
-    cosines = [notebook["with_epsilon"](eps) for eps in notebook["epsilons"]]
-    assert min(c.min() for c in cosines[:3]) > 0.995 and 0.98 < cosines[3].min() < 0.995
-    assert cosines[4].abs().max() < 0.2
-
-
-def test_the_variances_that_minilms_norms_meet_are_around_a_half_and_0_005_behind_the_embedding(notebook):
-    with trace(notebook["model"].encoder) as t:
-        notebook["model"].encode(notebook["sentences"][:1])
-    met = {name: x.var(dim=-1, correction=0).median().item() for name, x in t.items() if name.endswith(".input")}
-    met = {name: variance for name, variance in met.items() if "norm" in name}
-    assert len(met) == 13 and round(met.pop("embedding.norm.input"), 3) == 0.005
-    assert sum(0.3 < variance < 1 for variance in met.values()) >= 9, "mostly around a half"
-    assert all(0.1 < variance < 3 for variance in met.values())
-
-
 # Over what?
 
 
@@ -215,14 +179,6 @@ def test_a_sentence_keeps_its_vector_in_company_under_layer_norm_alone(notebook)
     assert pieces == [9, 9], "no padding"
 
 
-def test_padding_alone_moves_tokens_under_batch_norm(notebook):
-    for seed in range(8):
-        torch.manual_seed(seed)
-        sentence = torch.randn(3, 8)
-        together = notebook["normalise"](torch.cat([sentence, torch.zeros(2, 8)]), 0)[:3]
-        assert (together - notebook["normalise"](sentence, 0)).abs().max() > 0.3
-
-
 def test_batch_norm_is_another_layer_in_use():
     torch.manual_seed(0)
     norm, sentence = nn.BatchNorm1d(8), torch.randn(3, 8)
@@ -242,12 +198,29 @@ def test_of_a_centred_token_rms_norm_is_layer_norm(notebook):
     torch.testing.assert_close(RMSNorm(64, eps=0)(x), notebook["rms_normalise"](x))
 
 
-def test_100_more_drown_the_differences_under_rms_norm_alone(notebook):
-    shown = notebook.prediction("rms_mean").result
-    assert shown["RMS norm of that"].tolist() == ["0.98", "1.00", "1.04", "1.00", "0.98", "1.00"]
-    normalise = notebook["normalise"]
-    torch.testing.assert_close(normalise(notebook["higher"]), normalise(notebook["token"]))
-    assert round(notebook["higher"].square().mean().sqrt().item()) == 105
+def test_under_rms_norm_two_words_run_together_and_under_layer_norm_they_do_not(notebook):
+    ends = {name: list(seeds.values()) for name, seeds in notebook["ends"].items()}
+    assert all(len(seeds) == 6 for seeds in ends.values())
+    assert max(ends["RMS norm"]) < 0.4 and min(ends["layer norm"]) > 1.2 and max(ends["layer norm"]) < 1.5
+    assert all(rms < layer / 3 for rms, layer in zip(ends["RMS norm"], ends["layer norm"], strict=True))
+    assert ends["layer norm"][0] == pytest.approx(notebook["behind"]["layer norm, × √6"][-1])
+    for seed in range(6, 30):
+        rms, layer = (
+            notebook["differences"](6**0.5, notebook[norm], notebook["fresh"](seed))[-1]
+            for norm in ("rms_normalise", "normalise")
+        )
+        assert rms < 0.5 and layer > 0.8, "other stacks too"
+
+
+def test_rms_norm_keeps_the_size_and_what_two_words_share_becomes_more_of_it(notebook):
+    def alike(norm):
+        x = notebook["way_up"](6**0.5, notebook[norm])
+        return notebook["size"](x[-1]), [F.cosine_similarity(*each, dim=0).item() for each in x]
+
+    for size, cosines in in_fresh_stacks(notebook, lambda: alike("rms_normalise"), range(8)):
+        assert size == pytest.approx(1) and abs(cosines[0]) < 0.4 < cosines[4] < cosines[30] and cosines[30] > 0.9
+    for _, cosines in in_fresh_stacks(notebook, lambda: alike("normalise"), range(8)):
+        assert abs(cosines[30]) < 0.3
 
 
 def test_the_explorer_shows_what_its_fold_says():
@@ -256,7 +229,7 @@ def test_the_explorer_shows_what_its_fold_says():
         return float(words.split("spread from ")[1].split(" to ")[1].split(". ")[0].rstrip("."))
 
     assert round(spread(spread=1e-4), 2) == 0.03
-    assert spread(spread=1e-4, eps=1e-9) < 0.97 and spread(spread=1e-4, eps=1e-10) > 0.99
+    assert spread(spread=1e-4, eps=1e-9) < 0.99 and round(spread(spread=1e-4, eps=1e-10), 3) == 0.995
     assert round(spread(method="RMS norm", mean=2.0), 2) == 0.24
     assert round(spread(method="RMS norm", mean=5.0), 2) == 0.10
     for method in ("layer norm", "RMS norm", "batch norm", "unbiased std, eps outside"):
@@ -269,29 +242,29 @@ def test_the_explorer_shows_what_its_fold_says():
 
 @pytest.mark.long
 @pytest.mark.parametrize("seed", range(4, 8))
-def test_on_other_seeds_too_only_root_6_learns_without_a_norm_and_all_with_one(seed):
+def test_on_other_seeds_too_only_the_stack_times_1_without_a_norm_stays_behind(seed):
     def accuracies(norm):
-        return [plain_stack_accuracy(norm=norm, factor=factor, seed=seed) for factor in (1, 6**0.5, 10)]
+        return [plain_stack_accuracy(norm=norm, factor=factor, seed=seed) for factor in (1, 6**0.5)]
 
-    plain, root_6, ten = accuracies("no norm")
-    assert root_6 > 0.9 > max(plain, ten)
+    plain, root_6 = accuracies("no norm")
+    assert root_6 > 0.9 > 0.8 > plain
     assert min(accuracies("layer norm") + accuracies("RMS norm")) > 0.8
 
 
 def test_the_stacks_that_are_trained_have_twelve_layers_and_32_numbers(notebook):
     assert PlainStack(12).layers[0].weight.shape == (32, 32)
     right = {name: list(seeds.values()) for name, seeds in notebook["results"].items()}
-    assert all(len(seeds) == 4 for seeds in right.values())
-    assert min(right["no norm, × √6"]) > 90 > 85 > max(right["no norm, × 1"] + right["no norm, × 10"])
-    assert min(min(seeds) for name, seeds in right.items() if "no norm" not in name) > 84, "all get there, or close"
+    assert len(right) == 6 and all(len(seeds) == 4 for seeds in right.values())
+    behind = right.pop("no norm, × 1")
+    assert max(behind) < 80 < 84 < min(map(min, right.values())), "all others get there"
+    assert sum(right["no norm, × √6"]) > sum(right["layer norm, × √6"]) - 8, "not worse than with one"
 
 
-def test_a_fresh_stack_times_1_shrinks_everything_and_times_10_lets_it_grow():
-    for seed in SEEDS:
+def test_a_fresh_stack_times_1_shrinks_everything():
+    for seed in range(8):
         torch.manual_seed(seed)
         x = torch.randn(100, 4)
-        ends = [PlainStack(12, factor=factor)(x).square().mean().sqrt() for factor in (1, 10)]
-        assert ends[0] < 0.5 and ends[1] > 1e5
+        assert PlainStack(12)(x).square().mean().sqrt() < 0.5
 
 
 def test_without_a_norm_the_first_layer_gets_less_than_a_billionth_of_the_last_ones_gradient(notebook):

@@ -54,7 +54,7 @@ PHRASES = {
     ),
     "distance": (r"they are equal", r"depends? only on", r"drops out", r"distance alone", r"wherever the pair"),
     "learned_table": (r"\brings?\b", r"5\.7", r"16\.9", r"quick clocks", r"these are clocks", r"about six"),
-    "scale": (r"each of the two", r"both reasons", r"drowned all the same", r"get what quiet positions"),
+    "scale": (r"no longer guesses", r"both reasons", r"drown(ed)? all the same", r"get only what quiet"),
     "mirror": (r"keeps all its distances", r"nothing but distances", r"cannot see a mirror", r"alibi fails"),
     "longer": (
         r"rotary stays",
@@ -82,14 +82,15 @@ PHRASES = {
         r"every token alone",
         r"that the word does not",
     ),
-    "rms_mean": (r"all nearly 1", r"close to 1", r"differences .*drown", r"by about 105", r"between 0\.98"),
+    "rms_words": (r"0\.4 or less", r"words run together nearly", r"any two words share", r"not the words apart"),
     "norm_learns": (
-        r"only × √6,",
-        r"keeps the size",
-        r"three starts get there",
+        r"both, and so",
+        r"stays behind",
         r"with care, a plain",
         r"without any norm",
         r"room for error",
+        r"mean can be spared",
+        r"did as well with it",
     ),
     "saturate": (
         r"more than 80",
