@@ -110,6 +110,7 @@ def test_a_large_result_is_shown_where_it_differs_most():
             "numbers, not tensors",
             "expected 4 tensors (w1, b1, w2, b2), got list, list, list, list",
         ),
+        (checks.check_prune, "a thousand tries", "a unit that speaks in one corner alone: with w1 "),
         (checks.check_prune, "which ones", "expected 4 tensors (w1, b1, w2, b2), got Tensor"),
         (
             checks.check_prune,
@@ -139,6 +140,7 @@ def test_a_message_and_its_first_hint_speak_of_the_mistake(check, mistake, words
 @pytest.mark.parametrize(
     ("check", "mistake", "hint"),
     [
+        (checks.check_larger, "a large constant for what is below zero", "lift"),
         (checks.check_prune, "at x = 1 alone", "it is not the same x as with w = 1"),
         (checks.check_hush, "values, too", "might have stayed as they were"),
         (checks.check_reach, "one after the other", "All look at once"),
