@@ -144,6 +144,7 @@ def test_a_message_and_its_first_hint_speak_of_the_mistake(check, mistake, words
         (checks.check_prune, "at x = 1 alone", "it is not the same x as with w = 1"),
         (checks.check_hush, "values, too", "might have stayed as they were"),
         (checks.check_reach, "one after the other", "All look at once"),
+        (checks.check_by_luck, "three hundred rounds", "Play some thousand rounds"),
         (checks.check_by_luck, "exactly", "or more than three"),
         (checks.check_by_luck, "any head", "falls short only if both do"),
         (checks.check_pool, "not brought to length 1", "divide it by its own length"),
