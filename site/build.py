@@ -45,11 +45,11 @@ def build(folder: Path, node_modules: Path) -> int:
     static = pages / "_static"
     static.mkdir(parents=True)
     _copy_static(static, node_modules)
-    write_pages(pages, static)
     write_minilm(static / "minilm")
-    begun = time.perf_counter()
-    write_recordings(notebooks(), folder / "recordings")
-    shutil.copytree(folder / "recordings", static / "recordings", ignore=shutil.ignore_patterns("*.digest"))
+    begun, recordings = time.perf_counter(), folder / "recordings"
+    write_recordings(notebooks(), recordings)
+    shutil.copytree(recordings, static / "recordings", ignore=shutil.ignore_patterns("*.digest", "*.png"))
+    write_pages(pages, static, recordings)
     print(f"The recordings took {time.perf_counter() - begun:.0f} s.")
     os.environ["NODE_MODULES"] = str(node_modules)
     begun = time.perf_counter()

@@ -7,6 +7,7 @@ Two notes in the metadata of a notebook's cells are for these pages: `descriptio
 engines show; and `web`, what a page says in place of words that speak of cells and keys.
 """
 
+import ast
 import base64
 import hashlib
 import html
@@ -14,6 +15,8 @@ import io
 import json
 import re
 import shutil
+from collections.abc import Iterator
+from itertools import takewhile
 from pathlib import Path
 from string import Template
 
@@ -42,7 +45,9 @@ OPENING = "00_start_here", "heads"  # the notebook and the plan of the explorer 
 WORDS_TOLD = "The main words of the course, what they mean, the letters that stand for them, and their Chinese names."
 INSTALL = re.compile(r"(?ms)^    git clone .*?(?=^\*\*|^#)")  # of the README
 HERE = Path(__file__).parent
+WIDTHS = "--desk", "--phone", "--between"  # for which site.css takes the heights of an explorer
 PICTURE = "data:image/png;base64,"
+DRAWS = re.compile(r"(\w+ = )?(plot_\w+|show)\(|(for )?(ax|axes|figure)\b")  # what makes a picture
 
 
 def notebooks() -> list[Path]:
@@ -50,7 +55,7 @@ def notebooks() -> list[Path]:
     return sorted((ROOT / "notebooks").glob("*.ipynb"))
 
 
-def write_pages(folder: Path, static: Path) -> None:
+def write_pages(folder: Path, static: Path, recordings: Path) -> None:
     """Write every page's source into `folder`, and what pages load by themselves into `static`."""
     pages = {"README.md", *TEXTS, *(f"notebooks/{path.name}" for path in notebooks())}
     for each in (folder, static):
@@ -60,7 +65,7 @@ def write_pages(folder: Path, static: Path) -> None:
         shutil.copy(path, static / "notebooks")  # to download, as it is
         notebook = nbformat.read(path, as_version=4)
         lessons.append(_lesson(notebook, path.stem))
-        explorers = _prepare(notebook, path.stem, static)
+        explorers = _prepare(notebook, path.stem, static, recordings)
         if path.stem == OPENING[0]:
             opening = explorers[OPENING[1]].replace("../", "")
         nbformat.write(notebook, folder / "notebooks" / path.name)
@@ -147,7 +152,7 @@ def _words() -> str:
 # The cells of a notebook.
 
 
-def _prepare(notebook: nbformat.NotebookNode, stem: str, static: Path) -> dict[str, str]:
+def _prepare(notebook: nbformat.NotebookNode, stem: str, static: Path, recordings: Path) -> dict[str, str]:
     """Say what a page can say, mark explorers, questions, exercises and folded cells, take pictures out of the text.
 
     Gives the places of the explorers, by the names of their plans.
@@ -162,7 +167,7 @@ def _prepare(notebook: nbformat.NotebookNode, stem: str, static: Path) -> dict[s
         if cell.cell_type != "code":
             cell.source = _drawn(cell.source)
             continue
-        cell.source = COLAB.sub("", cell.source)
+        cell.source, sharp = COLAB.sub("", cell.source), recordings / f"{stem}-{cell.id}.png"
         if EXPLORER.search(cell.source):
             stored = _stored(cell, stem, "<img")
             plan = plan_name(cell.source)
@@ -171,28 +176,47 @@ def _prepare(notebook: nbformat.NotebookNode, stem: str, static: Path) -> dict[s
             explorers.append((plan, place))
         elif question := QUESTION.search(cell.source):
             stored = _stored(cell, stem, "<details")
-            stored.data = {"text/html": _asked(stored.data["text/html"], stem, question[1], static)}
+            stored.data = {"text/html": _asked(stored.data["text/html"], stem, question[1], static, sharp)}
         if "exercise" in cell.metadata.get("tags", []):
-            cell.outputs = [_html(f'<p class="live">To write it and have it checked, run it on {live(path)}.</p>')]
-        for output in cell.outputs:
-            _draw(output.get("data", {}), static)
+            told = f'<p class="live">To write it and have it checked, run it on {live(path)}.</p>'
+            cell.outputs = [nbformat.v4.new_output("display_data", {"text/html": told})]
+        for data in (output.get("data", {}) for output in cell.outputs):
+            if "text/html" in data:
+                data["text/html"] = _with_files(data["text/html"], static, sharp)
+                data.pop("image/png", None)  # it is the same picture
     first = notebook.cells[0]
     notebook.metadata["description"] = first.metadata["description"]
     first.source = first.source.replace("# ", f"# {stem[:2]} ", 1)
     setup = next(cell for cell in notebook.cells if cell.cell_type == "code")
-    notebook.cells = [_folded(cell, "Imports" if cell is setup else "The folded cell") for cell in notebook.cells]
+    names = ["Imports" if cell is setup else "The folded cell" for cell in notebook.cells]
+    notebook.cells = [part for cell, name in zip(notebook.cells, names, strict=True) for part in _parts(cell, name)]
     notebook.cells.insert(1, nbformat.v4.new_markdown_cell(_ways(path)))
     return dict(explorers)
 
 
-def _folded(cell: nbformat.NotebookNode, name: str) -> nbformat.NotebookNode:
-    """A cell of imports, or one whose source the notebook folds, as a fold of the page; any other cell as it is."""
-    if name != "Imports" and not cell.metadata.get("jupyter", {}).get("source_hidden"):
-        return cell
-    if cell.outputs:
+def _parts(cell: nbformat.NotebookNode, name: str) -> Iterator[nbformat.NotebookNode]:
+    """A cell as its page has it: imports, what the notebook folds and the code of a picture are folds of the page."""
+    hidden = cell.metadata.get("jupyter", {}).get("source_hidden")
+    if hidden and cell.outputs:
         raise ValueError(f"expected a folded cell that shows nothing, got {cell.source!r}: fold its definition alone")
-    fold = f"<details><summary>{name}</summary>\n\n```python\n{cell.source}\n```\n</details>"
-    return nbformat.v4.new_markdown_cell(fold)
+    if hidden or name == "Imports":
+        yield _fold(name, cell.source)
+        return
+    if "<img" in str(cell.get("outputs")):
+        body, lines = ast.parse(cell.source).body, cell.source.splitlines()
+        drawing = list(takewhile(lambda part: DRAWS.match(ast.unparse(part)), body[::-1]))
+        first = drawing[-1].lineno - 1 if drawing else len(lines)
+        if len(lines) - first > 2:
+            yield nbformat.v4.new_code_cell("\n".join(lines[:first]).strip())
+            yield _fold("The code of the picture", "\n".join(lines[first:]), ' class="draws"')
+            cell.metadata["tags"] = [*cell.metadata.get("tags", []), "remove-input"]
+    yield cell
+
+
+def _fold(name: str, source: str, kind: str = "") -> nbformat.NotebookNode:
+    return nbformat.v4.new_markdown_cell(
+        f"<details{kind}><summary>{name}</summary>\n\n```python\n{source}\n```\n</details>"
+    )
 
 
 def _ways(path: str) -> str:
@@ -201,27 +225,17 @@ def _ways(path: str) -> str:
     return f'<p class="ways">Run it on {live(path)} · {read}<a href="../_static/{path}" download>Download</a></p>'
 
 
-def _html(text: str) -> nbformat.NotebookNode:
-    return nbformat.v4.new_output("display_data", {"text/html": text})
-
-
-def _draw(data: dict, static: Path) -> None:
-    """Put the pictures of an output into files of their own."""
-    if "text/html" in data:
-        data["text/html"] = _with_files(data["text/html"], static)
-        data.pop("image/png", None)  # it is the same picture
-
-
-def _with_files(markup: str, static: Path) -> str:
-    """HTML whose pictures are files, with their sizes, that load when they come into view."""
+def _with_files(markup: str, static: Path, sharp: Path | None = None) -> str:
+    """HTML whose pictures are files that load when they come into view: `sharp` ones, as large as the stored ones."""
     soup = BeautifulSoup(markup, "html.parser")
     for image in soup.find_all("img", src=re.compile(f"^{re.escape(PICTURE)}")):
-        png = base64.b64decode(image["src"].removeprefix(PICTURE))
+        stored = base64.b64decode(image["src"].removeprefix(PICTURE))
+        with Image.open(io.BytesIO(stored)) as opened:
+            image["width"], image["height"] = opened.size
+        png = sharp.read_bytes() if sharp else stored
         name = f"{hashlib.sha256(png).hexdigest()[:16]}.png"
         (static / "pictures").mkdir(parents=True, exist_ok=True)
         (static / "pictures" / name).write_bytes(png)
-        with Image.open(io.BytesIO(png)) as opened:
-            image["width"], image["height"] = opened.size
         image["src"], image["loading"] = f"../_static/pictures/{name}", "lazy"
     return str(soup)
 
@@ -237,17 +251,21 @@ def _stored(cell: nbformat.NotebookNode, stem: str, part: str) -> nbformat.Noteb
     return found[0]
 
 
-def _recorded(picture: str, stem: str, number: int, heights: tuple[int, int], static: Path) -> str:
+def _recorded(picture: str, stem: str, number: int, heights: tuple[int, ...], static: Path) -> str:
     """The place of an explorer, as high as it will be, which holds its stored picture until the recording is there."""
     links = html.escape(json.dumps(ways(f"notebooks/{stem}.ipynb")))
+    style = "; ".join(f"{name}: {height}px" for name, height in zip(WIDTHS, heights, strict=False))
     return (
         f'<div class="recorded" data-recording="../_static/recordings/{stem}-{number}.recording" data-live="{links}" '
-        f'style="--desk: {heights[0]}px; --phone: {heights[1]}px">{_with_files(picture, static)}</div>'
+        f'style="{style}">{_with_files(picture, static)}</div>'
     )
 
 
-def _asked(stored: str, stem: str, name: str, static: Path) -> str:
+def _asked(stored: str, stem: str, name: str, static: Path, sharp: Path) -> str:
     """A question whose answer stands in a file of its own, so that nothing on the page gives it away."""
+    if PICTURE in stored:
+        picture = PICTURE + base64.b64encode(sharp.read_bytes()).decode()
+        stored = re.sub(f'{PICTURE}[^"]*', picture, stored)
     question, answer = ask(name, stored, stem)
     (static / "answers").mkdir(parents=True, exist_ok=True)
     (static / "answers" / f"{stem}-{name}.html").write_text(answer, encoding="utf-8")

@@ -53,7 +53,7 @@ def _spread(control: Range) -> list:
     count = control.positions if few else FEW
     low, high = control.min, control.max
     shares = [i / (count - 1) for i in range(count)]
-    return [control.check(low * (high / low) ** s if control.log else low + s * (high - low)) for s in shares]
+    return [control.check(low + share * (high - low)) for share in shares]
 
 
 def states_of(explorer: Explorer, plan: Plan) -> list[dict]:
@@ -129,12 +129,9 @@ def _wire(control: Control, plan: Plan, frames: bool) -> dict:
         wire = {"kind": "select", "name": control.name, "label": label, "options": stops}
     elif isinstance(control, Select):
         wire["options"] = stops
-    complete = isinstance(control, Checkbox) or frames or isinstance(control, Select) or _every(control, stops)
+    every = isinstance(control, Range) and control.step is not None and len(stops) == control.positions
+    complete = every or frames or isinstance(control, Checkbox | Select)
     return wire | {"stops": None if complete else stops}
-
-
-def _every(control: Control, stops: list) -> bool:
-    return isinstance(control, Range) and control.step is not None and len(stops) == control.positions
 
 
 class Shared:

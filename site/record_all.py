@@ -1,10 +1,11 @@
-"""Find the explorers of the notebooks, by running their cells, and record them."""
+"""Find the explorers and pictures of the notebooks, by running their cells, and keep them for the pages."""
 
 import ast
 import hashlib
 import io
 import re
 import warnings
+from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
@@ -15,8 +16,11 @@ from address import ROOT
 from record import record
 from recordings import PLANS
 
+from encoder_lib.course.plots import style
+
 HERE = Path(__file__).parent
 EXPLORER = re.compile(r"\bexplore\.(?!(?:predict|judge|Question|Prediction)\b)\w+\(")
+SHARPER = 2  # pixels of a page's pictures for each one of the notebook's, in a row
 
 
 def plan_name(source: str) -> str:
@@ -28,17 +32,30 @@ def plan_name(source: str) -> str:
     raise ValueError(f"expected a call of an explorer, got {source!r}")
 
 
+def _explores(cell: nbformat.NotebookNode) -> bool:
+    return bool(EXPLORER.search(cell.source))
+
+
+def _shows(cell: nbformat.NotebookNode) -> bool:
+    """Whether a cell has a picture, or an explorer, which stores one."""
+    return "image/png" in str(cell.outputs)
+
+
 class Recorder:
-    """Records the explorers of a notebook, each as its cell has run and before a later cell can change it."""
+    """Keeps what a notebook shows, each as its cell has run and before a later cell can change it."""
 
     def __init__(self, path: Path, folder: Path) -> None:
         self.path, self.folder, self.number = path, folder, 0
         folder.mkdir(parents=True, exist_ok=True)
         for stale in folder.glob(f"{path.stem}*"):
             stale.unlink()
+        style.DPI *= SHARPER
 
     def __call__(self, cell: nbformat.NotebookNode, value: object) -> None:
-        """Keep the explorer that a cell shows, if it is the cell of one."""
+        """Record the explorer that a cell shows, or keep its picture or the one that its question reveals."""
+        shown = getattr(value, "_shown", value)
+        if png := getattr(shown, "png", None) or getattr(shown, "wire", {}).get("png"):
+            (self.folder / f"{self.path.stem}-{cell.id}.png").write_bytes(png)
         if not EXPLORER.search(cell.source):
             return
         name = plan_name(cell.source)
@@ -53,10 +70,11 @@ class Recorder:
 
     def finish(self) -> None:
         """Note what was recorded, so that it need not be again."""
+        style.DPI //= SHARPER
         (self.folder / f"{self.path.stem}.digest").write_text(_digest(self.path))
 
 
-def needed(cells: list[nbformat.NotebookNode], wanted_for: re.Pattern = EXPLORER) -> list[nbformat.NotebookNode]:
+def needed(cells: list[nbformat.NotebookNode], wanted_for: Callable = _explores) -> list[nbformat.NotebookNode]:
     """The cells without which an explorer would lack something, in their order; trainings take most of the time.
 
     They are those that `wanted_for` finds, the first one, which sets up, and whatever gives or changes what a needed
@@ -68,7 +86,7 @@ def needed(cells: list[nbformat.NotebookNode], wanted_for: re.Pattern = EXPLORER
     found, wanted = [], set()
     for place in reversed(range(len(cells))):
         read, bound, defined = names[place]
-        if wanted_for.search(cells[place].source) or place == 0 or wanted & (bound | defined | read - tools):
+        if wanted_for(cells[place]) or place == 0 or wanted & (bound | defined | read - tools):
             found.append(cells[place])
             wanted |= read
     return found[::-1]
@@ -103,18 +121,19 @@ def _run(cell: nbformat.NotebookNode, variables: dict) -> object:
 
 
 def _write(path: Path, folder: Path) -> None:
-    """Record the explorers of a notebook into `folder`, by running the cells that they need."""
+    """Record what a notebook shows into `folder`, by running the cells that this needs."""
     matplotlib.use("agg")
     recorder, variables = Recorder(path, folder), {"__name__": "__main__"}
     cells = nbformat.read(path, as_version=4).cells
-    for cell in needed([cell for cell in cells if cell.cell_type == "code"]):
+    for cell in needed([cell for cell in cells if cell.cell_type == "code"], _shows):
         recorder(cell, _run(cell, variables))
     recorder.finish()
 
 
 def write_recordings(paths: list[Path], folder: Path) -> None:
     """Record the explorers of all notebooks, in two processes; what has not changed since the last time stays."""
-    new = [path for path in paths if _read(folder / f"{path.stem}.digest") != _digest(path)]
+    known = {file.stem: file.read_text() for file in folder.glob("*.digest")}
+    new = [path for path in paths if known.get(path.stem) != _digest(path)]
     with ProcessPoolExecutor(2) as pool:
         for _ in pool.map(_write, new, [folder] * len(new)):
             pass
@@ -122,16 +141,8 @@ def write_recordings(paths: list[Path], folder: Path) -> None:
 
 def _digest(path: Path) -> str:
     """A mark of all that a notebook's recordings depend on: the library, the recorder, its code and its plans."""
-    library = [*sorted(ROOT.glob("encoder_lib/**/*.py")), HERE / "record.py"]
-    return hashlib.sha256(b"".join(file.read_bytes() for file in library) + _code(path)).hexdigest()
-
-
-def _code(path: Path) -> bytes:
-    """The code of a notebook, and the plans of its explorers."""
+    library = [*sorted(ROOT.glob("encoder_lib/**/*.py")), HERE / "record.py", HERE / "record_all.py"]
     cells = [cell.source for cell in nbformat.read(path, as_version=4).cells if cell.cell_type == "code"]
     plans = [PLANS.get(plan_name(source)) for source in cells if EXPLORER.search(source)]
-    return "\n".join([*cells, *map(repr, plans)]).encode()
-
-
-def _read(path: Path) -> str:
-    return path.read_text() if path.exists() else ""
+    code = "\n".join([*cells, *map(repr, plans)]).encode()
+    return hashlib.sha256(b"".join(file.read_bytes() for file in library) + code).hexdigest()

@@ -80,19 +80,19 @@ PLANS = {
     "walk": Plan(starts=tuple({"first": a, "second": b} for a, b in PAIRS), live="walk", given=("word",)),
     "training_maps": Plan({}, (("sequence", "layer", "head"),), levels=4095),
 }
-# How many pixels high an explorer is, at a desk and on a phone: so much room waits for it.
+# How many pixels high an explorer is, at a desk and on a phone, and between them where its panels stand otherwise.
 HEIGHTS = {
-    "attend": (820, 1150),
-    "attend masks=False": (710, 900),
+    "attend": (820, 1150, 1215),
+    "attend masks=False": (710, 900, 1050),
     "block_steps": (730, 870),
     "clocks": (360, 430),
     "cost": (640, 1160),
     "depth": (600, 700),
     "fit_curve": (620, 790),
-    "head_slices": (860, 620),
+    "head_slices": (860, 620, 790),
     "heads": (940, 1030),
     "heads atlas=True": (850, 990),
-    "look_up": (530, 700),
+    "look_up": (530, 700, 915),
     "normalise": (820, 1100),
     "positional": (670, 760),
     "similarity": (630, 620),

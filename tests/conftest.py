@@ -2,7 +2,6 @@
 
 import re
 import warnings
-from collections import defaultdict
 
 import pytest
 import torch
@@ -57,12 +56,9 @@ def torch_is_left_as_it_was():
 
 
 @pytest.fixture(params=[torch.float32, torch.float64], ids=["float32", "float64"])
-def default_dtype(request):
+def default_dtype(request, torch_is_left_as_it_was):
     """What a notebook gets depends on no default: each in turn."""
-    before = torch.get_default_dtype()
     torch.set_default_dtype(request.param)
-    yield
-    torch.set_default_dtype(before)
 
 
 @pytest.fixture
@@ -102,17 +98,3 @@ def compiles():
         torch._dynamo.reset()
 
     return check
-
-
-def pytest_terminal_summary(terminalreporter, config):
-    """After `pytest tests/course/checks`, say how many answers each check judged rightly."""
-    if not any("tests/course/checks" in str(argument) for argument in config.args):
-        return
-    judged, test = defaultdict(list), re.compile(r"::test_a_(right|wrong)_answer\w+\[(?:float\d+-)?(check_\w+): ")
-    for outcome in ("passed", "failed"):
-        for report in terminalreporter.stats.get(outcome, []):
-            if found := test.search(report.nodeid):
-                judged[found[2], found[1]].append(outcome == "passed")
-    terminalreporter.section("answers judged rightly")
-    for (check, kind), good in sorted(judged.items()):
-        terminalreporter.write_line(f"{check} {kind} {sum(good)}/{len(good)}")

@@ -132,7 +132,6 @@ def test_the_twin_shares_every_weight():
 
 
 def test_dropout_still_falls():
-    """Two passes of a twin in training differ, and evaluation is steady."""
     twin = fast(model(torch.float32, dropout=0.5)).train()
     x = torch.randn(2, 5, D)
     with torch.no_grad():
@@ -157,7 +156,6 @@ def test_autocast_to_bfloat16(make):
 
 @pytest.mark.long
 def test_the_twin_compiles_whole(compiles):
-    """`torch.compile(fullgraph=True)` and `torch.export` with dynamic B and T."""
     batch, length = torch.export.Dim("B", max=64), torch.export.Dim("T", min=2, max=64)
     twin = fast(model(torch.float32, activation="gelu")).requires_grad_(False)
     compiles(twin, lambda b, t: (torch.randn(b, t, D),), ({0: batch, 1: length},))

@@ -138,13 +138,6 @@ def test_an_import_that_points_elsewhere_is_noticed(name, source, fault):
     assert fault in words
 
 
-def test_a_circle_is_noticed():
-    a, b, c = (f"encoder_lib.course.plots.{name}" for name in "abc")
-    made = {"encoder_lib.course.plots": "", a: f"import {b}", b: f"def f():\n    from {c} import x", c: ""}
-    assert circle(made) == []
-    assert set(circle(made | {c: "from encoder_lib.course.plots import a"})) == {a, b, c}
-
-
 # The tests
 
 
@@ -177,13 +170,6 @@ def test_every_file_of_the_library_has_its_tests():
     assert list(untested(SOURCES, {str(path.relative_to("tests")): text for path, text in TESTS.items()})) == []
 
 
-def test_a_file_without_tests_is_noticed():
-    table = {"course/plots/test_plots.py": "plots.plot_anything(ax)"}
-    for name, lacking in (("anything", []), ("nothing", ["course/plots/test_new.py"])):
-        source = {"encoder_lib.course.plots.new": f"def plot_{name}(ax):\n    pass"}
-        assert list(untested(source, table)) == lacking
-
-
 def imported_tests(source):
     """The files of tests that a file imports."""
     parts = (part for name in imported("", source) for part in name.split("."))
@@ -193,10 +179,3 @@ def imported_tests(source):
 @pytest.mark.parametrize("path", TESTS, ids=str)
 def test_what_tests_share_lives_in_no_file_of_tests(path):
     assert imported_tests(TESTS[path]) == []
-
-
-def test_a_file_of_tests_that_is_imported_is_noticed():
-    assert imported_tests("def f():\n    from test_trace import H\nimport tests.model.test_norm") == [
-        "test_norm",
-        "test_trace",
-    ]

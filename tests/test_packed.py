@@ -9,7 +9,6 @@ D, H, K = 8, 2, 4
 
 
 def test_pack_and_unpack_are_inverse():
-    """What unpack puts under each other is what pack took, with zeros after it."""
     lengths = torch.tensor([2, 0, 3])
     x = torch.arange(3 * 4 * D).view(3, 4, D).double()
     packed = Packed(lengths)

@@ -79,7 +79,6 @@ def test_a_stack_of_one_layer_is_a_stack(device):
 
 @pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float32, F64])
 def test_keeps_dtype_device_mode_and_dropout(dtype, device):
-    """The copy is of the original's kind, in every part."""
     norm = nn.LayerNorm(D)
     ours = from_torch(torch_stack(norm, dropout=0.3).to(device, dtype).eval())
     assert isinstance(ours, Encoder) and all(isinstance(layer, EncoderLayer) for layer in ours.layers)
@@ -92,7 +91,6 @@ def test_keeps_dtype_device_mode_and_dropout(dtype, device):
 
 
 def test_shares_no_memory():
-    """Training the copy leaves the original alone."""
     theirs = torch_stack(nn.LayerNorm(D, dtype=F64))
     places = {p.untyped_storage().data_ptr() for p in theirs.parameters()}
     assert not places & {p.untyped_storage().data_ptr() for p in from_torch(theirs).parameters()}

@@ -89,7 +89,6 @@ def test_equals_recomputation_by_hand(norm_first):
 
 
 def test_one_module_alone():
-    """A part has names without a prefix."""
     module, x = MultiHeadAttention(D, H), torch.randn(B, T, D)
     with trace(module) as t:
         module(x, x, x)

@@ -58,15 +58,8 @@ export function polyline(points, ink, thick, dash = "") {
  * @param {string} dash
  */
 export function line(x1, y1, x2, y2, ink, thick = 1, dash = "") {
-  return polyline(
-    [
-      [x1, y1],
-      [x2, y2],
-    ],
-    ink,
-    thick,
-    dash,
-  );
+  const style = `stroke="${ink}" stroke-width="${thick}" stroke-dasharray="${dash}"`;
+  return `<line x1="${x1}" y1="${y1}" x2="${x2}" y2="${y2}" ${style}/>`;
 }
 
 /**
@@ -91,14 +84,10 @@ export function scale([low, high], [from, to], log = false) {
 export function axes({ left, top, right, bottom }, title, xs, ys) {
   const below = xs.map(([x, n]) => line(x, bottom, x, bottom + 4, "black") + text(x, bottom + 18, n, "middle"));
   const beside = ys.map(([y, n]) => line(left - 4, y, left, y, "black") + text(left - 7, y + 4.5, n, "end"));
-  const corner = [
-    [left, top],
-    [left, bottom],
-    [right, bottom],
-  ];
   return (
     text(left - 28, top - 10, title, "start", 'font-weight="600"') +
-    polyline(corner, "black", 1) +
+    line(left, top, left, bottom, "black") +
+    line(left, bottom, right, bottom, "black") +
     below.join("") +
     beside.join("")
   );

@@ -1,6 +1,8 @@
 // MiniLM's encoder, all of it, under the names of the course. A matrix lies in one array, row after row; x has T rows of
 // D numbers, a row for each token.
 
+import { packed } from "./traits.js";
+
 export const D = 384; // numbers of a vector
 const H = 12; // heads
 const K = D / H; // numbers of a head
@@ -14,7 +16,7 @@ const K = D / H; // numbers of a head
  *     (T, D), and for each layer weights (H, T, T)
  */
 export function encode({ embedding, layers }, words, alone = false) {
-  const table = rowsOf(words);
+  const table = new Float32Array(packed(words).buffer);
   /** @type {Float32Array[]} */
   const stations = [table, norm(plus(table, embedding.position.weight), embedding.norm)];
   const weights = [];
@@ -37,18 +39,6 @@ export function sentenceVector(x) {
   });
   const length = Math.hypot(...sum);
   return sum.map((value) => value / length);
-}
-
-/**
- * What each token is.
- * @param {Float32Array[]} words
- */
-function rowsOf(words) {
-  const table = new Float32Array(words.length * D);
-  words.forEach((word, t) => {
-    table.set(word, t * D);
-  });
-  return table;
 }
 
 /**

@@ -8,9 +8,7 @@
  */
 export function distance(control, a, b) {
   if (control.kind !== "range" || typeof a !== "number" || typeof b !== "number") return a === b ? 0 : 1;
-  const { min, max, log } = control;
-  const share = log ? Math.log(a / b) / Math.log(max / min) : (a - b) / (max - min);
-  return Math.abs(share);
+  return Math.abs(a - b) / (control.max - control.min);
 }
 
 /**
@@ -21,24 +19,19 @@ export function distance(control, a, b) {
  * @param {{ name: string, value: ControlValue, heading: number }} move
  */
 export function nearestState(header, from, { name, value, heading }) {
-  const { names, controls, values, states, frames } = header;
+  const { names, controls, values, frames } = header;
   const place = names.indexOf(name);
   /** @param {number} state @param {number} i */
-  const at = (state, i) => /** @type {ControlValue} */ (values[states[state][0][i]]);
+  const at = (state, i) => /** @type {ControlValue} */ (values[header.states[state][0][i]]);
   const now = Number(at(from, place));
-  const all = states.map((_, state) => state);
+  const all = header.states.map((_, state) => state);
   const there = heading ? all.filter((state) => (Number(at(state, place)) - now) * heading > 0) : [];
   const others = names.map((_, i) => i).filter((i) => names[i] !== frames && i !== place);
   /** @param {number} state */
   const far = (state) =>
     1000 * distance(controls[place], value, at(state, place)) +
     others.reduce((sum, i) => sum + distance(controls[i], at(from, i), at(state, i)), 0);
-  const [first, ...rest] = there.length ? there : all;
-  let best = first;
-  let least = far(first);
-  for (const state of rest) {
-    const distant = far(state);
-    if (distant < least) [best, least] = [state, distant];
-  }
-  return best;
+  const states = there.length ? there : all;
+  const distances = states.map(far);
+  return states[distances.indexOf(Math.min(...distances))];
 }

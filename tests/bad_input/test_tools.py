@@ -49,7 +49,6 @@ DEFINED = {
 
 @pytest.mark.parametrize(("draw", "arguments"), DEFINED.values(), ids=DEFINED)
 def test_odd_numbers_are_drawn_without_a_warning(draw, arguments):
-    """They have a picture, and nothing complains while it is rendered."""
     ax = draw(**arguments)
     ax.figure.canvas.draw()
     assert ax.images or ax.lines or ax.patches or ax.collections

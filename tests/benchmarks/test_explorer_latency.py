@@ -178,13 +178,3 @@ def test_a_step_of_the_walk_takes_less_than_a_frame(browser, tmp_path):
         notebook.close()
     print(f"\na step of the walk: {median(times):.1f} ms, nine of ten {quantiles(times, n=10)[-1]:.1f} ms")
     assert quantiles(times, n=10)[-1] <= 17
-
-
-def test_kernel_work_of_one_step(benchmark):
-    """The kernel's share of a round trip, without the browser."""
-    from encoder_lib.course import explore
-
-    explorer = explore.positional(length=64, d_model=128)
-    bases = iter(range(1_000, 10_000_000))
-    benchmark.pedantic(lambda: explorer.set(base=next(bases) % 90_000 + 1_000), rounds=200, warmup_rounds=10)
-    assert benchmark.stats.stats.median < 0.02

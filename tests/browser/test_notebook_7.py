@@ -27,6 +27,7 @@ def test_arrows_move_sliders_and_commands_do_nothing(classic):
     assert classic.errors() == []
     found = [fault for one in classic.explorers() for fault in key_faults(classic.page, one.root)]
     found += [fault for one in classic.explorers() for fault in one.check_control(one.controls()[0])]
+    found += key_faults(classic.page, classic.page.locator(".prediction"))
     assert found + list(classic.check_predictions()) == []
 
 

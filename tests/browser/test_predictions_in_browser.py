@@ -168,7 +168,6 @@ def test_questions_are_read_by_everybody_after_the_reveal(asked, theme):
 
 
 def test_no_error_and_no_request(asked):
-    """After all of the above."""
     assert asked.errors() == [] and asked.external == []
 
 
@@ -206,7 +205,6 @@ def test_an_untrusted_notebook_folds_the_answers_away(browser, server):
 
 
 def test_a_page_without_a_kernel_folds_the_answers_away(browser):
-    """As nbconvert makes it."""
     page = browser.new_page()
     page.route("**/*", lambda route: route.abort())
     page.set_content(HTMLExporter().from_notebook_node(question_notebook(stored=True))[0])

@@ -38,23 +38,12 @@ new MutationObserver((changes) => changes.forEach(({ target, addedNodes }) => {
 """
 CELLS = [
     f"""
-import anywidget, traitlets
 import pandas as pd
 from IPython.display import display
 from encoder_lib.course import explore
 from encoder_lib.course.checks import check_pool
 
 texts = {list(HOSTILE.values())!a}
-
-
-class Careless(anywidget.AnyWidget):
-    _esm = '''export default {{render({{el}}) {{
-      const [input, place] = [document.createElement('input'), document.createElement('p')];
-      input.className = 'careless';
-      input.addEventListener('input', () => {{ place.innerHTML = input.value; }});
-      input.addEventListener('keydown', (event) => event.stopPropagation());
-      el.append(input, place);
-    }}}}'''
 
 
 def asked(number, text):
@@ -70,9 +59,8 @@ def raising(text):
 """,
     "explore.attend()",
     "for text in texts:\n    display(check_pool(raising(text)))",
-    "display(*map(asked, range(30), texts))",
+    "display(*map(asked, range(20), texts))",
     "from IPython.display import HTML\nHTML('<p>$x^2$</p>')",
-    "Careless()",
 ]
 VERDICTS, FORMULA = 2, 4  # the cells that show them
 
@@ -161,7 +149,7 @@ def test_a_verdict_is_text_and_no_formula(hostile):
 def test_a_question_is_text(hostile):
     """Its prompt, its choices, the answer that is quoted and explained, and the result, a table or a text."""
     questions = hostile.page.locator(".prediction")
-    assert questions.count() == 30
+    assert questions.count() == 20
     hostile.grown()
     for question, text in zip(questions.all()[:4], HOSTILE.values(), strict=False):
         question.locator("input").first.check()
@@ -173,33 +161,3 @@ def test_a_question_is_text(hostile):
     seen = {"div", "pre", "table", "tbody", "td", "th", "thead", "tr"}
     assert set(tags) == {"fieldset", "legend", "label", "input", "span", "strong", "button", "p", *seen}
     assert hostile.grown() == seen and hostile.harm() == [] and hostile.intruders() == []
-
-
-# The same means notice what a careless widget does; these come last, as they leave their marks.
-
-
-def test_a_careless_widget_is_noticed(hostile):
-    """Its text becomes elements, a handler runs, a picture is asked for, and the policy is broken."""
-    field = hostile.page.locator("input.careless")
-    hostile.grown()
-    put(field, HOSTILE["image that fails"])
-    hostile.page.wait_for_function("'pwned' in window")
-    assert {"img", "onerror"} <= hostile.grown()
-    put(field, HOSTILE["frame"])
-    harm = "\n".join(hostile.harm())
-    assert "a script ran" in harm and "/pwned" in harm and "script-src-attr inline" in harm
-    assert {"iframe", "srcdoc"} <= hostile.grown() and "iframe" in hostile.intruders()
-
-
-def test_every_way_out_is_counted(hostile):
-    """Requests of the page, of a socket and of a worker are on the list that is empty for every notebook."""
-    before, page = len(hostile.external), "https://counted.invalid"
-    work = f"URL.createObjectURL(new Blob([`fetch('{page}/worker').catch(() => {{}})`]))"
-    for script in (f"fetch('{page}/fetch')", "new WebSocket('wss://counted.invalid/socket')", f"new Worker({work})"):
-        hostile.page.evaluate(f"() => {{ {script}; }}")
-    for _ in range(30):
-        counted = {url.rpartition("/")[2] for url in hostile.external[before:]}
-        if counted == {"fetch", "socket", "worker"}:
-            return
-        hostile.page.wait_for_timeout(100)
-    raise AssertionError(counted)

@@ -115,16 +115,6 @@ def test_pointing_changes_shades_and_numbers_without_the_kernel(looks, words):
     assert state["description"] == asked
 
 
-def test_a_cell_that_is_pointed_at_is_read_and_the_word_comes_back(looks, words):
-    """The reading of a heatmap's cell stands as long as it is pointed at."""
-    canvas = looks.root.locator("canvas.explorer-picture").first
-    canvas.focus()
-    looks.page.keyboard.press("ArrowRight")
-    assert looks.state()["readout"].startswith("row the, column the")
-    words.nth(2).focus()
-    assert looks.state()["readout"].startswith("“a,b” looks at")
-
-
 def test_the_choice_follows_the_sentence(looks, words):
     """New weights show at once; a sentence that is cut keeps its last word lit, and the choice when it grows again."""
     words.nth(4).hover()
@@ -138,18 +128,3 @@ def test_the_choice_follows_the_sentence(looks, words):
     looks.control("words").fill("11")
     looks.state_when(lambda _: words.count() == 11)
     assert chosen(words) == [4]
-
-
-@pytest.mark.parametrize("theme", ["dark", "light"])
-def test_words_are_legible_on_every_shade(looks, words, theme):
-    """At least 4.5 to 1 in both themes, with weights from 0 to 1 in eleven steps."""
-    looks.notebook.use_theme(theme)
-    words.nth(0).hover()
-    assert len(set(shades(words))) == 11
-    assert list(looks.check_contrast(theme)) == []
-
-
-def test_it_passes_the_checks_of_every_explorer(looks, words):
-    """Controls, cells and keys work as in an explorer without words."""
-    found = [*looks.check_at_rest(), *looks.check_cells(), *looks.check_typing(), *looks.check_control("power")]
-    assert [problem for problem in found if "coming back" not in problem] == []  # the description counts on

@@ -24,7 +24,7 @@ def notebook(request):
     """The notebook that the file of tests is named after: test_04_attention.py runs 04_attention.ipynb.
 
     It shows what is stored; and when its claims have been tested, also to one who goes back or restarts half-way.
-    RECORDINGS=folder keeps its explorers for the web edition, which then need not run again.
+    RECORDINGS=folder keeps its explorers and pictures for the web edition, which then need not run again.
     """
     dtype, threads = torch.get_default_dtype(), torch.get_num_threads()
     path = ROOT / "notebooks" / f"{request.path.stem.removeprefix('test_')}.ipynb"

@@ -1,6 +1,5 @@
 """What 00_start_here says, tested: each number, and each "so"."""
 
-import itertools
 import random
 import re
 
@@ -130,18 +129,6 @@ def test_two_places_that_differ_part_at_position_and_for_no_other_reason(noteboo
     assert min(list(way.along(other, third).values())[:-1]) > 1 - 1e-6
 
 
-def test_what_is_added_is_about_half_as_long_at_most_and_as_long_at_the_very_end(notebook):
-    shares = []
-    for visit in (notebook["first"], notebook["second"]):
-        for added, after in itertools.pairwise(visit.stations[:-1]):
-            if after.short == "+ norm":
-                total = visit.outputs[f"{after.key}.input"][0, visit.place].double()
-                shares.append((visit.at(added).norm() / (total - visit.at(added)).norm()).item())
-    first, second = shares[:12], shares[12:]
-    assert 0.4 < max(first[:-1] + second[:-1]) < 0.55
-    assert 0.9 < first[-1] < 1.1 and 0.9 < second[-1] < 1.1
-
-
 def test_head_3_of_layer_1_takes_all_from_river_and_from_big(notebook):
     assert notebook["first"].stations[2].name == "layer 1: attention adds"  # station 3 of the walk
     for visit, word in ((notebook["first"], "river"), (notebook["second"], "big")):
@@ -179,7 +166,6 @@ def test_head_3_of_layer_1_looks_at_the_token_before_in_150_sentences_of_150(not
     for text in random.Random(0).sample(list(library_sentences()), 150):
         weights = notebook["model"].attention(text)[0, 2].cpu()  # (T, T)
         assert torch.equal(weights.argmax(dim=-1)[1:], torch.arange(len(weights) - 1))
-
 
 
 # Parameters and digits

@@ -87,30 +87,12 @@ def test_there_are_4000_pairs_of_19_words_in_both_directions(notebook):
     assert all(pairs[a, b] == pairs[b, a] for a, b in pairs)
 
 
-def test_by_hand_the_loss_is_0_41_for_eats_and_2_41_for_visits():
-    scores = torch.tensor([2.0, 1.0, 0.0], dtype=torch.float64)
-    for right, loss in enumerate((0.41, 1.41, 2.41)):
-        assert F.cross_entropy(scores, torch.tensor(right)).item() == pytest.approx(loss, abs=0.005)
-
-
-def test_sharing_evenly_among_19_words_costs_2_94():
-    assert F.cross_entropy(torch.zeros(1, 19), torch.tensor([0])).item() == pytest.approx(2.94, abs=0.005)
-
-
 def test_a_fresh_model_is_a_little_worse_than_sharing_evenly(notebook):
     assert math.log(19) < notebook["losses"][0] < math.log(19) + 0.5
     for seed in range(3):
         with seeded(seed):
             model = nn.Sequential(TokenEmbedding(19, 2), nn.Linear(2, 19))
         assert F.cross_entropy(model(notebook["given"]), notebook["beside"]) > math.log(19)
-
-
-def test_adam_moves_by_lr_however_large_a_steady_gradient_is():
-    for gradient in (10.0, 0.001):
-        parameter = nn.Parameter(torch.zeros(1))
-        parameter.grad = torch.tensor([gradient])
-        torch.optim.Adam([parameter], lr=0.03).step()
-        assert parameter.item() == pytest.approx(-0.03, rel=1e-4)
 
 
 def adams_way(gradients, lr=0.03):
@@ -125,7 +107,7 @@ def adams_way(gradients, lr=0.03):
 
 
 def test_alike_gradients_move_by_lr_changing_signs_less_and_a_row_read_once_in_300_steps_further():
-    assert adams_way([1.0] * 100) == pytest.approx(1, abs=1e-4)
+    assert adams_way([10.0] * 100) == pytest.approx(1, abs=1e-4) == adams_way([0.001])
     assert adams_way([1.0, -1.0] * 50) < 0.2
     assert 1.5 < adams_way(([1.0] + [0.0] * 299) * 10 + [1.0]) < 6
 
@@ -205,13 +187,6 @@ def test_without_zero_grad_the_steps_become_longer_and_longer(notebook, seed):
         lengths.append(sum((parameter.grad**2).sum() for parameter in model.parameters()).sqrt().item())
     first, second, third, last = (lengths[i] for i in (0, 50, 100, 149))
     assert first < second < third < last and last > 50 * first
-
-
-def test_backward_adds_to_what_grad_holds():
-    weight = torch.ones(1, requires_grad=True)
-    for _ in range(3):
-        (2 * weight).sum().backward()
-    assert weight.grad.item() == 6
 
 
 # What the table has learned

@@ -4,7 +4,7 @@ import pytest
 import torch
 from torch import nn
 
-from encoder_lib import attention, lengths_mask, load_pretrained, trace
+from encoder_lib import attention, lengths_mask, trace
 from encoder_lib.course import explore
 from encoder_lib.course.lab import ladder
 from encoder_lib.seeded import seeded
@@ -40,13 +40,6 @@ def test_the_output_of_bank_is_the_mean_that_the_title_names(notebook, by_hand):
     assert notebook["title"] is not None and [round(x, 2) for x in output.tolist()] == [0.80, 2.29]
 
 
-def test_a_mean_with_positive_shares_never_leaves_the_triangle(notebook):
-    corners = torch.cat([notebook["values"], torch.ones(3, 1)], dim=1)  # a 1 behind each: shares add up to 1
-    shares = (3 * torch.randn(1000, 3)).softmax(dim=-1)
-    points = torch.cat([shares @ notebook["values"], torch.ones(1000, 1)], dim=1)
-    assert (torch.linalg.solve(corners, points, left=False) > 0).all()
-
-
 # All rows at once, and where they come from
 
 
@@ -62,18 +55,6 @@ def test_down_the_columns_money_gets_more_than_1_and_river_less(notebook):
     shares = (notebook["queries"] @ notebook["keys"].T / 2**0.5).softmax(dim=0)
     money, river, _ = shares.sum(dim=-1).tolist()
     assert ((shares >= 0) & (shares <= 1)).all() and money > 1 > river
-
-
-def test_five_words_that_look_at_seven_have_five_rows_of_seven_weights_and_five_outputs(notebook):
-    output, weights = attention(torch.randn(5, 8), torch.randn(7, 8), torch.randn(7, 8))
-    assert weights.shape == (5, 7) and output.shape == (5, 8)
-    assert notebook["layer"](torch.randn(1, 5, 8), *2 * [torch.randn(1, 7, 8)]).shape == (1, 5, 8)
-
-
-def test_a_linear_layer_keeps_its_matrix_with_rows_and_columns_exchanged():
-    layer, x = nn.Linear(3, 5, bias=False), torch.randn(2, 3)
-    assert layer.weight.shape == (5, 3)
-    torch.testing.assert_close(layer(x), x @ layer.weight.T)
 
 
 def test_vectors_compared_directly_match_each_other_equally_well_and_with_two_matrices_they_do_not(notebook):
@@ -190,11 +171,6 @@ def test_the_mean_of_two_letters_does_not_say_which_came_from_where():
     torch.testing.assert_close(*values)
 
 
-def test_a_quarter_of_the_other_answers_is_luck():
-    by_arrow, by_chance = 1 / 7, 6 / 7 / 8
-    assert by_arrow + by_chance == pytest.approx(1 / 4)
-
-
 def test_one_head_looks_left_and_the_other_where_the_arrows_point(notebook):
     torch.manual_seed(1)
     cards, _ = ladder.deal(1)  # those that the lines are drawn for
@@ -294,16 +270,6 @@ def test_with_12_heads_each_compares_one_number_and_there_are_624_parameters_as_
     assert "624 numbers" in before and "624 numbers" in explorer.description and "K = 1 of 12" in explorer.description
 
 
-def test_a_silent_row_is_zero_and_the_causal_mask_lets_the_last_token_look_at_most():
-    explorer = explore.attend("the dog bites the man [pad] [pad]", similarity=0.5)
-    explorer.set(silent="the first word")
-    _, weights, outputs = (torch.tensor(panel.frame(0)) for panel in explorer._view.panels)
-    assert (weights[0] == 0).all() and (outputs[0] == 0).all()
-    explorer.set(silent="no word", causal=True)
-    looks = (torch.tensor(explorer._view.panels[1].frame(0)) > 0).sum(dim=-1)
-    assert looks.tolist() == [1, 2, 3, 4, 5, 6, 7]
-
-
 # The trophy
 
 
@@ -340,16 +306,6 @@ def test_it_looks_at_both_things_and_in_the_same_way_whichever_word_is_last(note
         trophy, suitcase = looks[tokens.index("trophy")], looks[tokens.index("suitcase")]
         assert suitcase > 1 / len(tokens) and 0 < trophy - suitcase < 0.02
     assert (big - small).abs().max() < 0.005
-
-
-def test_the_embedding_gives_it_the_same_row_in_both_sentences():
-    minilm = load_pretrained()
-    texts = [f"The trophy does not fit into the suitcase because it is too {word}." for word in ("big", "small")]
-    places = [minilm.tokens(text).index("it") for text in texts]
-    rows = [
-        minilm.encoder.embedding.token(minilm.ids(text))[0, place] for text, place in zip(texts, places, strict=True)
-    ]
-    assert torch.equal(*rows)
 
 
 def test_the_class_from_the_first_line_to_the_last_is_the_librarys_layer(notebook):

@@ -111,11 +111,6 @@ def test_attention_writes_little_and_every_sum_is_larger_and_the_norm_evens_the_
     assert after.max() / after.min() < before.max() / before.min()
 
 
-def test_in_a_row_nothing_of_a_token_is_left_and_with_plus_signs_nearly_all(notebook):
-    assert notebook.shown("cosine with its own input, in a row: -0.01") and notebook.shown("with plus signs: 0.96")
-    assert notebook.shown("least weight on the token before: 0.997")
-
-
 def test_behind_attention_alone_the_tokens_are_alike(notebook):
     cosines = notebook["cosines"](notebook["fetched"])
     assert cosines.min() > 0.7
@@ -280,10 +275,3 @@ def test_so_with_another_seed(notebook):
 
 def test_a_block_is_shuffled_and_padded_as_its_parts_are(notebook):
     assert notebook["shuffled"].abs().max() < 1e-10 and notebook["with_padding"].abs().max() < 1e-10
-
-
-def test_the_heads_drop_out_of_the_count():
-    def count(n_heads):
-        return sum(p.numel() for p in EncoderLayer(384, n_heads, 1536).parameters())
-
-    assert count(1) == count(12) == 4 * (384**2 + 384) + 2 * 384 * 1536 + 1536 + 384 + 4 * 384

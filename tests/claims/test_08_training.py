@@ -460,7 +460,7 @@ def test_a_half_of_all_looks_drawn_at_random_costs_as_much_as_a_side(notebook, s
     torch.manual_seed(0 if seed == HERE else seed)
     half = torch.rand(2 * [gaps.ids.shape[1]]) < 0.5
     sides = [within(reader, gaps, side) for side in (lambda d: d <= 0, lambda d: d >= 0)]
-    assert within(reader, gaps, lambda d: half | (d == 0)) < max(sides) + 1
+    assert min(sides) - 10 < within(reader, gaps, lambda d: half | (d == 0)) < max(sides) + 5
 
 
 def test_far_looks_add_little(notebook):
@@ -488,13 +488,8 @@ def test_most_that_is_nearest_to_vowels_are_vowels(notebook, small, seed):
     assert sum(letter in KINDS[1] for letter in nearest) >= 14 and ("y" in nearest or seed != HERE)
 
 
-PRETRAINING = {"tokens a step": 128_000, "steps": 10**6, "words": 3.3e9, "times": 40, "chips": 16}  # appendix A.2
-
-
-def test_your_model_has_met_some_1_2_million_letters_and_bert_its_text_40_times(notebook):
+def test_your_model_has_met_some_1_2_million_letters():
     assert round(600 * 32 * 64 / 10**6, 1) == 1.2
-    tokens = PRETRAINING["tokens a step"] * PRETRAINING["steps"]
-    assert tokens / PRETRAINING["words"] == pytest.approx(PRETRAINING["times"], rel=0.05)  # 3.3 milliards
 
 
 # Which sentence

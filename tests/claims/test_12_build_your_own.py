@@ -12,15 +12,6 @@ from encoder_lib.seeded import seeded
 pytestmark = pytest.mark.long  # the notebook takes half a minute
 
 
-@pytest.fixture(autouse=True)
-def numbers_of_the_notebook():
-    """It works in float64 unless it says otherwise."""
-    before = torch.get_default_dtype()
-    torch.set_default_dtype(torch.float64)
-    yield
-    torch.set_default_dtype(before)
-
-
 def test_the_cards_are_answered(notebook):
     assert notebook["right"] > 0.99 and notebook["losses"][0] > 2 > 0.1 > notebook["losses"][-1]
 

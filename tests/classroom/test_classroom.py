@@ -218,7 +218,6 @@ def lesson(browser, tmp_path_factory):
 
 
 def test_every_cell_runs_for_every_student(lesson):
-    """No error in any page, no request to another machine. Widgets that load late, on a busy machine, still work."""
     assert [set(errors) - {LATE} for errors in lesson.errors] == [set() for _ in lesson.students]
     assert [student.external for student in lesson.students] == [[] for _ in lesson.students]
 

@@ -19,11 +19,7 @@ from encoder_lib.course.notebook import complaint, missing, setup, show_source, 
 
 @pytest.fixture(autouse=True)
 def put_back():
-    dtype, threads, random = torch.get_default_dtype(), torch.get_num_threads(), torch.get_rng_state()
     yield
-    torch.set_default_dtype(dtype)
-    torch.set_num_threads(threads)
-    torch.set_rng_state(random)
     torch.set_printoptions(profile="default")
 
 

@@ -197,7 +197,6 @@ def test_every_kind_of_control_sends_what_python_takes(modules, start):
 
 
 def test_a_view_that_has_gone_listens_no_more(modules, start):
-    """Whoever closes an explorer leaves nothing behind on its model."""
     start(Explorer(sized, Range("size", 3, min=1, max=9), title="Sizes"))
     listening = "() => [...model.listeners.values()].reduce((sum, all) => sum + all.size, 0)"
     assert modules.page.evaluate(listening) > 5

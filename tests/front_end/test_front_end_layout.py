@@ -34,7 +34,6 @@ def layouts(modules):
 
 
 def test_panels_stand_level(layouts):
-    """Tops, bottom margins and lines of the title are shared; no plot is taller than the tallest, and all are there."""
     for (panels, _), laid in zip(CASES, layouts, strict=True):
         assert len(laid) == len(panels)
         for shared in ("top", "bottom", "titleLines"):
@@ -82,7 +81,6 @@ def test_a_shared_height_does_not_stretch_cells(layouts):
 
 
 def test_neighbours_share_the_height_of_the_tallest(modules):
-    """Whichever comes first."""
     flat, tall = panel(rows=7), panel(rows=8)
     first, second = modules.call("layout.js", "layOut", [[[flat, tall], 900], [[tall, flat], 900]])
     assert len({place["height"] for place in first + second}) == 1

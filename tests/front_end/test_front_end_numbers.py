@@ -43,12 +43,10 @@ def test_a_share_reads_alike_live_and_stored(modules):
 
 
 def test_values_have_four_digits(modules):
-    """Rounded as exact arithmetic rounds them."""
     assert modules.call("format.js", "formatValue", [[value] for value in VALUES]) == list(map(in_words, VALUES))
 
 
 def test_what_is_no_number_has_a_name(modules):
-    """The names that the key of a heatmap uses."""
     assert modules.call("format.js", "formatValue", [[nan], [inf], [-inf]]) == ["NaN", "+∞", "−∞"]
 
 

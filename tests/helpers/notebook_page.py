@@ -206,10 +206,6 @@ class NotebookPage:
         widgets = ["a widget is not displayed"] if broken else []
         return self.page.evaluate(CELL_ERRORS, self.ran) + widgets + self.page_errors
 
-    def cell_count(self):
-        """The number of cells of the notebook."""
-        return self.page.evaluate("() => jupyterapp.shell.currentWidget.content.widgets.length")
-
     def use_theme(self, theme):
         """Switch JupyterLab to its light or dark theme."""
         name = {"light": "JupyterLab Light", "dark": "JupyterLab Dark"}[theme]
@@ -218,17 +214,8 @@ class NotebookPage:
         self.page.wait_for_function("light => document.body.dataset.jpThemeLight === light", arg=light)
         self.page.locator("#jupyterlab-splash").wait_for(state="detached")
 
-    def type_commands(self, where):
-        """Type `dd`, JupyterLab's command that deletes a cell, on an element; gives what is wrong when one is gone."""
-        before = self.cell_count()
-        where.focus()
-        self.page.keyboard.type("dd")
-        if self.cell_count() != before:
-            self.page.evaluate("() => jupyterapp.commands.execute('notebook:undo-cell-action')")
-            yield "typing dd deleted a cell"
-
     def check_predictions(self, steps=("Commit", "Show me")):
-        """Every question that is open is answered by keyboard and reveals its answer then, and keys stay in it.
+        """Every question that is open is answered by keyboard and reveals its answer then.
 
         Each takes the next of the steps in turn; before its step there is nothing to see of an answer.
         """
@@ -236,7 +223,7 @@ class NotebookPage:
         for place, question in enumerate(questions):
             step = steps[place % len(steps)]
             choice = question.locator("input").first
-            yield from self.type_commands(choice)
+            choice.focus()
             self.page.keyboard.press("Space")
             if not choice.is_checked():
                 yield "the space bar chooses no answer"
@@ -379,11 +366,6 @@ class ExplorerOnPage:
             control.fill(value)
             control.press("Enter")
         self.state()
-
-    def check_typing(self):
-        """Keys meant for a control stay there: `dd` on a slider does not delete the cell."""
-        for problem in self.notebook.type_commands(self.root.locator("[data-control]").first):
-            yield f"{self.title}: {problem}"
 
     def check_cells(self):
         """Arrow keys walk over the cells of a heatmap and read each one out."""

@@ -154,15 +154,26 @@ def pictures_have_alt_text(notebook, path):
 
 @rule
 def outputs_are_clean(notebook, path):
-    """Stored outputs hold no paths, secrets, addresses or URLs, and nothing that runs or loads."""
+    """Stored outputs hold no paths, secrets, addresses or URLs, and nothing that runs or loads; nor does the prose."""
+    for cell in notebook.cells:
+        if cell.cell_type == "raw" or cell.get("attachments"):
+            yield f"{where(cell)} is raw, or has an attachment"
+        if cell.cell_type == "markdown":
+            prose = re.sub(r"```.*?```|`[^`\n]*`", "", cell.source, flags=re.DOTALL)
+            if re.search(r"!\[[^\]]*\]\(\s*<?([a-z]+:|/)", prose, re.IGNORECASE):
+                yield f"{where(cell)} shows a picture from elsewhere"
+            if unknown := {tag for tag, _ in Tags(prose).found} - {"details", "summary"}:
+                yield f"{where(cell)} holds {sorted(unknown)}"
     for cell in code_cells(notebook):
         text = "\n".join(texts_of(cell))
+        if unknown := {mime for data in data_of(cell) for mime in data} - {"text/plain", "text/html", "image/png"}:
+            yield f"{where(cell)} stores {sorted(unknown)}"
         for name, pattern in PRIVATE.items():
             if found := re.search(pattern, text):
                 yield f"{where(cell)} stores {name}: {found.group()!r}"
         for data in data_of(cell):
             for tag, attributes in Tags(data.get("text/html", "") + data.get("image/svg+xml", "")).found:
-                if tag in ("script", "iframe", "object", "embed", "link", "base", "form"):
+                if tag in ("script", "iframe", "object", "embed", "link", "meta", "base", "form"):
                     yield f"{where(cell)} stores <{tag}>"
                 if handlers := [name for name in attributes if name.startswith("on")]:
                     yield f"{where(cell)} stores the event handler {handlers[0]}"

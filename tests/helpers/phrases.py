@@ -123,7 +123,7 @@ PHRASES = {
     "without_source": (r"all but the guesses", r"no answer is lost", r"\b11 %", r"nothing to answer with"),
     "tables": (r"passes three", r"whole pieces of words", r"still rises", r"stay ahead of it", r"some 200 steps"),
     "positions_on_text": (r"one in six", r"row of its own", r"for all places at once", r"get there, later"),
-    "one_side": (r"more than half", r"costs at least as much", r"letters after\*? a gap", r"has only half of them"),
+    "one_side": (r"more than half", r"costs about as much", r"letters after\*? a gap", r"has only half of them"),
     "forbidden": (r"55 %", r"\b38\b", r"gets less weight", r"without the (partner|heaviest)"),
     "more_seeds": (r"twenty points", r"no further than", r"far ahead after"),
     "six_heads": (r"0\.80", r"near enough to be believed"),

@@ -220,7 +220,6 @@ def test_autocast(traced, device):
 
 
 def test_function_compiles():
-    """The function, with everything that it takes, as one graph."""
     inputs, options = [*torch.randn(3, T, K), draw_mask(T, T)], {"bias": torch.randn(T, T), "scale": 0.3}
     torch._dynamo.reset()
     compiled = torch.compile(attention, fullgraph=True, backend="aot_eager")

@@ -57,7 +57,6 @@ def test_sum_of_token_and_position(positional, norm):
 
 
 def test_dropout_in_train_mode_alone():
-    """Half of the numbers are dropped and the others doubled in train mode, none in eval mode."""
     embedding = TransformerEmbedding(V, 64, dropout=0.5)
     ids = torch.randint(V, (16, 32))
     whole, dropped = embedding.eval()(ids), embedding.train()(ids)
@@ -68,6 +67,5 @@ def test_dropout_in_train_mode_alone():
 
 @pytest.mark.parametrize("shape", [(0, 5), (2, 0), (1, 1)])
 def test_empty_and_single(shape):
-    """No sequences, no tokens, one token."""
     assert TransformerEmbedding(V, D, padding_idx=0)(torch.ones(shape, dtype=torch.long)).shape == (*shape, D)
     assert TokenEmbedding(1, 1)(torch.zeros(shape, dtype=torch.long)).shape == (*shape, 1)

@@ -43,13 +43,11 @@ def test_dropout_falls_on_the_hidden_numbers():
 
 @pytest.mark.parametrize(("dtype", "limit"), [(torch.float16, 1e-2), (torch.bfloat16, 5e-2)])
 def test_precision(dtype, limit, device):
-    """Against float64."""
     network, x = FeedForward(D, F).to(device, dtype), torch.randn(B, T, D).to(device, dtype)
     y = network(x)
     assert y.dtype == dtype and (y - network.double()(x.double())).abs().max() < limit
 
 
 def test_compiles(compiles):
-    """As one graph, for any B and T."""
     batch, length = torch.export.Dim("B"), torch.export.Dim("T")
     compiles(FeedForward(D, F, activation="gelu"), lambda b, t: (torch.randn(b, t, D),), ({0: batch, 1: length},))

@@ -29,7 +29,6 @@ def test_lengths_mask_is_the_padding_mask(lengths, extra):
 
 @pytest.mark.parametrize("length", [0, 1, 2, 7])
 def test_causal_mask(length):
-    """Each position may see itself and what came before."""
     mask = causal_mask(length)
     assert mask.shape == (length, length)
     assert all(mask[i, j].item() == (j <= i) for i in range(length) for j in range(length))

@@ -76,6 +76,5 @@ def test_half_precision(norm, dtype, limit, device):
 
 @norms
 def test_compiles(norm, compiles):
-    """As one graph, for any B and T."""
     batch, length = torch.export.Dim("B"), torch.export.Dim("T")
     compiles(norm(D), lambda b, t: (torch.randn(b, t, D),), ({0: batch, 1: length},))

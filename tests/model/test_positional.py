@@ -106,7 +106,6 @@ def test_alibi_slopes_of_the_paper(n_heads, exponents, device):
 
 @TABLED
 def test_compiles(module, compiles):
-    """As one graph, for any length."""
     batch, length = torch.export.Dim("B"), torch.export.Dim("T")
     compiles(module(D), lambda b, t: (torch.randn(b, t, D),), ({0: batch, 1: length},))
 

@@ -11,12 +11,11 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_outp
 from notebook_rules import code_cells
 from notebook_run import Run
 from places import NOTEBOOKS, ROOT
-from reading import CLINIC, exercises, goes_back, joined, lacks, restarts_half_way, sections
+from reading import CLINIC, goes_back, joined, lacks, restarts_half_way, sections
 
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.name)
 def test_a_section_begins_at_its_heading(path):
-    """The first holds the set-up alone, and together they hold every cell."""
     notebook = nbformat.read(path, as_version=4)
     first, *others = sections(notebook)
     assert len(first) == 1 and "setup(" in first[0].source and len(others) >= 4
@@ -41,7 +40,6 @@ def test_what_counts_as_plain(error, plain):
 
 
 def test_the_course_says_what_to_do_after_a_restart():
-    """What it is held to."""
     welcome, clinic = (
         "\n".join(cell.source for cell in nbformat.read(path, as_version=4).cells if cell.cell_type == "markdown")
         for path in (NOTEBOOKS[0], ROOT / "notebooks" / f"{CLINIC}.ipynb")
@@ -80,7 +78,3 @@ def test_a_slow_cell_is_left_out_and_what_wants_it_says_so(monkeypatch):
     run = read_by(("x = 1", ""), ("runs = []", ""), ("runs.append(1); w = 1", "", "nbval-ignore-output"), ("w", "1"))
     assert len(run.slow) == 1 and goes_back(run) == {} and run["runs"] == []
     assert restarts_half_way(run) == {} and "w" not in run.variables
-
-
-def test_every_case_of_the_clinic_is_tried_after_a_restart():
-    assert len(exercises(nbformat.read(ROOT / "notebooks" / f"{CLINIC}.ipynb", as_version=4))) == 9

@@ -135,28 +135,13 @@ def picture(alt):
         (3, {"outputs": [new_output("display_data", {"text/html": "<b>not</b> at all", "text/plain": ""})]}),
         (4, {"source": "<details>\n\nWhy?\n\n</details>\n\nNot at all, as we saw."}),
         (5, {"source": "zero = 0  # not at all"}),
+        (5, {"source": f"# {QUESTIONS['shuffle'].finding}"}),
     ],
 )
 def test_what_gives_an_answer_away_is_noticed(cell, change):
     notebook = page()
     notebook.cells[cell].update(change)
-    assert any(f"shuffle: cell {cell} says " in words for words in given_away(notebook))
-
-
-def test_the_words_of_the_answer_are_noticed_where_no_other_choice_stands():
-    notebook = page("repeat")
-    notebook.cells[0].source = "Look at the rows: equal? Yes, in every number."
-    assert list(given_away(notebook)) == ["repeat: cell 0 says 'yes, in every number'"]
-    notebook.cells[0].source += " Or no, their places differ?"
-    assert list(given_away(notebook)) == []
-
-
-@pytest.mark.parametrize("cell", [0, 5])
-def test_the_finding_is_told_nowhere_else(cell):
-    notebook = page()
-    notebook.cells[cell].source += "\n" + ("# " if notebook.cells[cell].cell_type == "code" else "")
-    notebook.cells[cell].source += QUESTIONS["shuffle"].finding
-    assert f"shuffle: cell {cell} tells the finding" in list(given_away(notebook))
+    assert any(re.match(f"shuffle: cell {cell} (says|tells the finding)", words) for words in given_away(notebook))
 
 
 def test_what_is_folded_away_and_what_comes_after_the_next_question_may_tell():

@@ -73,17 +73,3 @@ def test_the_readme_tells_the_hours_of_all():
     reading, exercises = (sum(each) / 60 for each in zip(*times, strict=True))
     assert "Twelve hours to read and run, and eight more for the exercises" in (ROOT / "README.md").read_text()
     assert 11 <= reading < 13.5 and 7 <= exercises < 9
-
-
-def made_up(plan, words, cells):
-    """A notebook of so many words and cells of code."""
-    prose = nbformat.v4.new_markdown_cell(f"Plan for {plan}. " + "word " * words)
-    deeper = nbformat.v4.new_markdown_cell("## Going deeper\n" + "word " * 9000)
-    code = [nbformat.v4.new_code_cell("x = 1") for _ in range(cells)]
-    return nbformat.v4.new_notebook(cells=[prose, *code, deeper])
-
-
-def test_a_time_that_is_not_is_noticed():
-    assert list(faults(made_up("an hour", 3600, 20))) == []
-    assert list(faults(made_up("half an hour", 3600, 20))) == ["it says 30 minutes and takes 74"]
-    assert list(faults(made_up("an hour", 180, 10))) == ["it says 60 minutes and takes 26"]

@@ -27,7 +27,6 @@ def test_saves_outputs_in_order_without_anything_volatile(tmp_path):
 
 
 def test_stops_at_a_cell_error_and_keeps_the_file(tmp_path):
-    """A failing cell is reported and nothing is overwritten."""
     path = tmp_path / "bad.ipynb"
     nbformat.write(new_notebook(cells=[new_code_cell("1 / 0")]), path)
     before = path.read_bytes()
@@ -36,7 +35,6 @@ def test_stops_at_a_cell_error_and_keeps_the_file(tmp_path):
 
 
 def test_stops_at_a_cell_that_takes_too_long_and_keeps_the_file(tmp_path, monkeypatch):
-    """A cell without an end is reported like one that fails."""
     path = tmp_path / "slow.ipynb"
     nbformat.write(new_notebook(cells=[new_code_cell("while True:\n    pass")]), path)
     before, run = path.read_bytes(), run_notebooks.run

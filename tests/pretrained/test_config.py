@@ -46,7 +46,6 @@ BAD = {f"absurd {size}": (config(**{size: 10**12}), ValueError, f"{size}: expect
 
 @pytest.mark.parametrize("name", BAD)
 def test_bad_folder(copy, name):
-    """Each is refused with the file, what was expected, and what came."""
     spoil, error, words = BAD[name]
     spoil(copy)
     with pytest.raises(error, match=words):

@@ -11,7 +11,6 @@ from pathlib import Path
 import pytest
 import torch
 from bert_folders import CONFIG, MINILM, TEXTS, bert, difference, edit, save, tokenizer
-from few import first_few
 from tokenizers import processors
 
 from encoder_lib import load_pretrained, trace
@@ -75,7 +74,7 @@ def test_attention_equals_transformers(hugging, minilm):
     torch.testing.assert_close(maps.sum(-1), torch.ones(6, 12, n_tokens))
 
 
-@pytest.mark.parametrize("batch_tokens", first_few([64, 10**9, 1, 512]))
+@pytest.mark.parametrize("batch_tokens", [64, 10**9, *(pytest.param(n, marks=pytest.mark.long) for n in (1, 512))])
 def test_minilm_equals_sentence_transformers(minilm, sentence_transformer, batch_tokens):
     """Every script, emoji, markup, nothing, and far too much; in any packing."""
     expected = torch.tensor(sentence_transformer.encode(TEXTS, show_progress_bar=False))
@@ -142,7 +141,6 @@ def test_unit_vectors_under_a_float64_default(minilm):
 
 
 def test_device(device):
-    """On a GPU the same vectors, and they stay there."""
     model = load_pretrained(device=device)
     vectors = model.encode(TEXTS)
     assert vectors.device.type == model.device.type == device.type
@@ -168,7 +166,6 @@ def test_any_iterable_and_any_string(minilm):
 
 
 def test_progress(minilm, capsys):
-    """A bar when asked for, silence otherwise."""
     minilm.encode(TEXTS[:4])
     assert capsys.readouterr().err == ""
     minilm.encode(TEXTS[:4], progress=True)

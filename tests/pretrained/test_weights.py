@@ -76,7 +76,6 @@ BAD = {
 
 @pytest.mark.parametrize("name", BAD)
 def test_bad_folder(copy, name):
-    """Each is refused with the file, what was expected, and what came."""
     spoil, error, words = BAD[name]
     spoil(copy)
     with pytest.raises(error, match=words):

@@ -5,7 +5,6 @@ import json
 import os
 import re
 import subprocess
-from html.parser import HTMLParser
 from urllib.parse import unquote, urljoin, urlsplit
 
 import address
@@ -13,12 +12,14 @@ import nbformat
 import pytest
 from bs4 import BeautifulSoup
 from notebook_rules import code_cells, is_explorer, tags
+from PIL import Image
 from places import NOTEBOOKS, ROOT
 
 pytestmark = pytest.mark.long
 LARGEST, ALL = 400_000, 6_000_000  # bytes of a recording, and of all of them
 PAGE = 300_000  # bytes of a page, without what it loads
-LOADS = {("script", "src"), ("link", "href"), ("img", "src"), ("source", "src"), ("iframe", "src")}
+NAMED = ("src", "href", "data-recording", "data-answer")
+LOADS = "[src], [data-recording], [data-answer], link:not([rel~=canonical], [rel~=next], [rel~=prev])"
 OFFLINE = """
 import runpy, socket, sys
 def refuse(self, address):
@@ -32,32 +33,16 @@ ELSEWHERE = ("github.com/OWNER", "OWNER.github.io", "mybinder.org/v2", "colab.re
 KERNEL = re.compile(r"(?i)\b(kernel|NameError|run (the|this|that) cell|put .* back|shift and enter|run all)\b")
 
 
-class Page(HTMLParser):
-    """The ids of a page, what it links to, what it loads, its title and its metadata."""
+class Page:
+    """A page: its ids, what it links to, what it loads, its title and its metadata."""
 
     def __init__(self, path):
-        super().__init__()
-        self.ids, self.links, self.loads, self.meta, self.title, self._in_title = set(), [], [], {}, "", False
-        self.feed(path.read_text(encoding="utf-8"))
-
-    def handle_starttag(self, tag, attrs):
-        given = dict(attrs)
-        self.ids |= {given[name] for name in ("id", "name") if given.get(name)}
-        if tag == "a" and given.get("href"):
-            self.links.append(given["href"])
-        for name in ("src", "href"):
-            if (tag, name) in LOADS and given.get(name) and given.get("rel") not in ("canonical", "next", "prev"):
-                self.loads.append(given[name])
-        self.loads += [given[name] for name in ("data-recording", "data-answer") if name in given]
-        if tag == "meta" and given.get("content"):
-            self.meta[given.get("name") or given.get("property")] = given["content"]
-        self._in_title = tag == "title"
-
-    def handle_endtag(self, tag):
-        self._in_title = False
-
-    def handle_data(self, data):
-        self.title += data if self._in_title else ""
+        self.soup = soup = BeautifulSoup(path.read_text(encoding="utf-8"), "html.parser")
+        self.ids = {tag[name] for name in ("id", "name") for tag in soup.find_all(attrs={name: True})}
+        self.links = [tag["href"] for tag in soup.select("a[href]")]
+        self.loads = [tag[name] for tag in soup.select(LOADS) for name in NAMED if name in tag.attrs]
+        self.meta = {tag.get("name") or tag.get("property"): tag["content"] for tag in soup.select("meta[content]")}
+        self.title = soup.title.text
 
 
 @pytest.fixture(scope="module")
@@ -68,9 +53,9 @@ def pages(html):
 
 
 @pytest.fixture(scope="module")
-def lessons():
+def lessons(pages):
     """The pages of the notebooks, parsed."""
-    return {path.stem: BeautifulSoup(html_of(path), "html.parser") for path in NOTEBOOKS}
+    return {path.stem: pages[f"notebooks/{path.stem}.html"].soup for path in NOTEBOOKS}
 
 
 def broken(html, pages, name, link):
@@ -139,12 +124,11 @@ def test_every_page_says_what_it_is(pages):
         assert page.meta["twitter:card"] == "summary_large_image"
 
 
-def test_the_first_page_tells_of_every_lesson(html, pages):
+def test_the_first_page_tells_of_every_lesson(pages):
     """Its number, name, question and time, as the notebook has them; and the menu has the numbers."""
-    soup = BeautifulSoup((html / "index.html").read_text(encoding="utf-8"), "html.parser")
+    soup = pages["index.html"].soup
     told = [item.get_text(" ", strip=True) for item in soup.select(".lessons li")]
-    other = BeautifulSoup((html / "words.html").read_text(encoding="utf-8"), "html.parser")
-    menu = [link.get_text(strip=True) for link in other.select(".bd-docs-nav a")]
+    menu = [link.get_text(strip=True) for link in pages["words.html"].soup.select(".bd-docs-nav a")]
     assert [a["href"] for a in soup.select(".lessons a")] == [f"notebooks/{path.stem}.html" for path in NOTEBOOKS]
     for path, words in zip(NOTEBOOKS, told, strict=True):
         cells = nbformat.read(path, as_version=4).cells
@@ -208,6 +192,14 @@ def test_a_drawing_is_part_of_its_page_and_leads_to_the_pages_of_its_parts(html)
         assert len(links) == 8 and links <= {f"{folder}{path.stem}.html" for path in NOTEBOOKS}, text[:300]
 
 
+def test_a_picture_has_two_pixels_for_each_of_the_page(html, lessons):
+    """But for those that an explorer replaces."""
+    for soup in lessons.values():
+        for image in soup.select(".cell_output img[width]:not(.recorded img)"):
+            with Image.open(html / "notebooks" / image["src"]) as opened:
+                assert 1.95 < opened.width / int(image["width"]) < 2.05, image["alt"]
+
+
 def html_of(path):
     """The page of a notebook, as text."""
     return (ROOT / "build/site/html/notebooks" / f"{path.stem}.html").read_text(encoding="utf-8")
@@ -232,7 +224,7 @@ def test_the_search_knows_no_fold(html, lessons):
         known[page["url"]] = page["content"]
     assert len(known) > len(NOTEBOOKS) and not any("Skip to main content" in content for content in known.values())
     for name, soup in lessons.items():
-        folds = [fold.get_text(strip=True) for fold in soup.article.find_all("summary")]
+        folds = [told.get_text()[:50] for told in soup.article.select("details p") if len(told.get_text()) > 50]
         assert folds and not [words for words in folds if words in known[f"/notebooks/{name}.html"]], name
 
 
@@ -267,5 +259,6 @@ def test_a_fork_builds_its_site_offline(tmp_path, html):
     assert f"Sitemap: {home}sitemap.xml\n" in (built / "robots.txt").read_text(encoding="utf-8")
     lesson = texts[f"{NOTEBOOKS[0].stem}.html"]
     assert f'"og:image" content="{home}_static/share.png"' in lesson and "mybinder.org/v2/gh/Somebody/" in lesson
+    assert "template=sentence.yml&amp;notebook=words" in texts["words.html"]
     base = f'<base href="{home}">'  # from which a page that is not there finds its style, whatever was asked for
     assert "href=" not in texts["404.html"].partition(base)[0] and base in texts["404.html"]

@@ -15,7 +15,7 @@ from places import NOTEBOOKS
 
 pytestmark = [pytest.mark.long, pytest.mark.browser]
 FIRST = 550_000  # bytes that a page may fetch before one scrolls
-WIDTHS = {"desk": 1400, "phone": 390}
+WIDTHS = {"desk": 1280, "phone": 390}
 OTHERS = ("index", "words", "search", "CONTRIBUTING", "tests/benchmarks/RESULTS", "reference/encoder_lib.model")
 PAGES = [*OTHERS, *(f"notebooks/{path.name}" for path in NOTEBOOKS)]  # the ending lets processes share them
 # There is no kernel to wait for. What moves on the page is added up, but for what the reader moves.
@@ -119,6 +119,12 @@ def test_a_page_is_sound(pages, place):
     assert (site.unplayed, site.problems) == ([], [])
     assert site.page.evaluate("shifted") < 0.1 or not cells_of(pages["name"])  # a lesson stays where it is
     assert site.page.evaluate("[document.documentElement.scrollWidth, innerWidth]") == [WIDTHS[place]] * 2
+
+
+@pytest.mark.parametrize("place", WIDTHS)
+def test_the_code_of_a_picture_is_folded_on_a_phone_alone(pages, place):
+    drawing = pages[place].page.locator(".draws pre").all()
+    assert {code.is_visible() for code in drawing} <= {place == "desk"}
 
 
 @pytest.mark.parametrize("place", WIDTHS)

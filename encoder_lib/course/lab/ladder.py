@@ -4,11 +4,10 @@ Eight cards lie in a row. Each shows a letter, small or capital, and an arrow to
 is the letter that it points at; if the card itself shows a capital, that letter with its case swapped.
 """
 
-import math
 from collections import Counter, defaultdict
 from collections.abc import Callable, Sequence
 from functools import partial
-from itertools import combinations_with_replacement, product
+from itertools import product
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import torch
@@ -188,20 +187,6 @@ def most_possible(clue: Callable[[int, int], object]) -> float:
     for own, fetched in product(range(N_LETTERS), repeat=2):
         answers[clue(own, fetched)][_answer(own, fetched)] += 1
     return sum(max(counts.values()) for counts in answers.values()) / N_LETTERS**2
-
-
-def most_possible_for_a_bag() -> float:
-    """The share of right answers of whoever knows the other seven letters and not which of them is pointed at.
-
-    The best guess is the commonest of the seven. How often that is right is counted over all bags of seven letters,
-    each as often as there are orders to lay it out in.
-    """
-    right = 0.0
-    for bag in combinations_with_replacement(range(N_LETTERS), N_CARDS - 1):
-        counts = Counter(bag).values()
-        orders = math.factorial(N_CARDS - 1) / math.prod(map(math.factorial, counts))
-        right += orders * max(counts) / (N_CARDS - 1)
-    return right / N_LETTERS ** (N_CARDS - 1)
 
 
 ITS_OWN = most_possible(lambda own, fetched: own)

@@ -5,7 +5,6 @@ import re
 import pytest
 import torch
 import torch.nn.functional as F
-from few import first_few
 
 from encoder_lib import EncoderLayer, load_pretrained
 from encoder_lib.course import explore
@@ -66,7 +65,7 @@ def shown(explorer):
 
 
 @pytest.mark.parametrize("order", ORDERS)
-@pytest.mark.parametrize("layer", first_few([1, 6], few=1))
+@pytest.mark.parametrize("layer", [1, pytest.param(6, marks=pytest.mark.long)])
 @torch.no_grad()
 def test_every_step_shows_the_tensor_that_it_names(model, order, layer):
     explorer = explore.block_steps(model, SENTENCE, layer=layer, order=order)

@@ -67,7 +67,7 @@ def test_a_profile_equals_a_stack_of_that_depth_by_itself(norm_first, init, loss
     torch.testing.assert_close(profile.similarity, token_similarity(stream).mean(1))
 
 
-def test_seeds_are_averaged_and_all_different():
+def test_seeds_are_averaged_and_all_different(nothing_drawn):
     one, four = (depth_profiles([3], norm_first=True, seeds=n)[3] for n in (1, 4))
     assert one.gradient.shape == four.gradient.shape == (3,) and one.size.shape == one.similarity.shape == (4,)
     assert not torch.allclose(one.gradient, four.gradient)
@@ -86,14 +86,6 @@ def test_a_louder_input_is_the_drawn_one_times_a_number(norm_first):
     plain, loud = (depth_profiles([2], norm_first=norm_first, loudness=n)[2] for n in (1, 100))
     assert loud.size[0] == pytest.approx(100 * plain.size[0].item())
     assert (loud.size[2] > 90) == norm_first and (loud.gradient[1] < plain.gradient[1] / 50) == norm_first
-
-
-def test_profiles_leave_the_random_numbers_of_torch_alone():
-    torch.manual_seed(5)
-    expected = torch.randn(3)
-    torch.manual_seed(5)
-    depth_profiles([2], norm_first=False)
-    assert torch.equal(torch.randn(3), expected)
 
 
 def test_word_similarity_compares_words_within_a_sentence_and_across_all_pairs_of_sentences():

@@ -87,6 +87,5 @@ def test_a_property_that_occurs_in_one_half_alone_has_no_score():
 
 @pytest.mark.parametrize(("texts", "layer", "error"), [("abc", 1, TypeError), (TEXTS, 0, ValueError)])
 def test_what_would_be_taken_for_something_else_is_refused(texts, layer, error):
-    """A text for a list of its letters, layer 0 for the last one."""
     with pytest.raises(error, match="expected"):
         collect_activations(minilm(), texts, layer=layer)

@@ -41,12 +41,8 @@ def test_one_layer_learns_it_in_either_order(norm_first):
     assert right > 0.9 and -0.2 < similarity < 0.9
 
 
-def test_the_seed_decides_and_nobody_elses_numbers_move():
-    torch.manual_seed(3)
-    expected = torch.randn(2)
-    torch.manual_seed(3)
+def test_the_seed_decides(nothing_drawn):
     one, again, other = (learn_to_reverse(1, norm_first=True, steps=2, seed=seed) for seed in (0, 0, 1))
-    assert torch.equal(torch.randn(2), expected)
     assert one == again != other
 
 

@@ -58,11 +58,8 @@ ANSWERS = {
         wrong(_multi_head, {
             "one head, as wide as all": {"(h, -1)": "(1, -1)"},
             "cut without exchanging": {"unflatten(-1, (h, -1)).transpose(1, 2)": "reshape(len(x), h, x.shape[1], -1)"},
-            "heads in the place of words": {"(h, -1)).transpose(1, 2)": "(h, -1))", "heads.transpose(1, 2)": "heads"},
             "every second number": {"(h, -1)).transpose(1, 2)": "(-1, h)).permute(0, 3, 1, 2)"},
             "not divided": {"(q, k, v, mask)": "(q, k, v, mask, scale=1.0)"},
-            "softmax over the queries": {"F.scaled_dot_product_attention(q, k, v, mask)":
-                                         "(q @ k.mT / q.shape[-1] ** 0.5).softmax(dim=-2) @ v"},
             "mask forgotten": {"q, k, v, mask)": "q, k, v)"},
             "NaN for a word that looks at nobody": {"F.scaled_dot_product_attention(q, k, v, mask)":
                                                     "_with_nan(q, k, v, mask)"},
@@ -81,7 +78,6 @@ ANSWERS = {
             "the root of the values' width": {"q.shape[-1]": "v.shape[-1]"},
             "softmax over dimension 1": {"softmax(dim=-1)": "softmax(dim=1)"},
             "softmax over the queries": {"softmax(dim=-1)": "softmax(dim=-2)"},
-            "no softmax": {".softmax(dim=-1)": ""},
             "the mask inverted": {"~mask": "mask"},
             "NaN on a dead row": {".nan_to_num()": ""},
             "a fill that a score can pass": {"-torch.inf": "-20.0"},
@@ -97,7 +93,6 @@ ANSWERS = {
         },
         {
             "True where padding": lambda ids, pad: (ids == pad)[:, None, None, :],
-            "(B, T)": lambda ids, pad: ids != pad,
             "on the queries": lambda ids, pad: (ids != pad)[:, None, :, None],
             "batch in the second place": lambda ids, pad: (ids != pad)[None, :, None, :],
             "padding id fixed at 0": lambda ids, pad: (ids != 0)[:, None, None, :],
@@ -105,7 +100,6 @@ ANSWERS = {
             "by length, from the front": lambda ids, pad: (
                 torch.arange(ids.shape[1]) < (ids != pad).sum(1, keepdim=True)
             )[:, None, None, :],
-            "the first sentence for all": lambda ids, pad: (ids[:1] != pad).expand_as(ids)[:, None, None, :],
         },
     ),
     checks.check_mask_future: (
@@ -118,7 +112,6 @@ ANSWERS = {
             "upper triangle": lambda n: torch.ones(n, n).triu().bool(),
             "True where hidden": lambda n: torch.ones(n, n).triu(1).bool(),
             "sees one ahead": lambda n: torch.ones(n, n).tril(1).bool(),
-            "floats": lambda n: torch.ones(n, n).tril(),
             "integers": lambda n: torch.ones(n, n, dtype=torch.uint8).tril(),
             "itself and the one before": lambda n: torch.ones(n, n).tril().triu(-1).bool(),
             "one row": lambda n: torch.arange(n) <= n - 1,

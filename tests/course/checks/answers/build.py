@@ -171,7 +171,6 @@ ANSWERS = {
         {"nn.Embedding": Embedding, "padding_idx=0": EmbeddingWithPadding, "one-hot": EmbeddingByOneHot},
         wrong(Embedding, {
             "ids as they are": {"self.table(ids)": "ids"},
-            "one row too few": {"(vocab_size, d_model)\n\n": "(vocab_size - 1, d_model)\n\n"},
             "scaled": {"self.table(ids)": "self.table(ids) * self.table.embedding_dim**0.5"},
             "the first token alone": {"(ids)": "(ids[:, :1]).expand(*ids.shape, -1)"},
             "cut off from training": {"self.table(ids)": "self.table(ids).detach()"},
@@ -185,13 +184,9 @@ ANSWERS = {
         wrong(Positions, {
             "the table alone": {"x + self.table[: x.shape[1]]": "self.table[: x.shape[1]].expand_as(x)"},
             "the whole table": {"[: x.shape[1]]": ""},
-            "the last rows": {"[: x.shape[1]]": "[-x.shape[1] :]"},
             "the first row everywhere": {"[: x.shape[1]]": "[0]"},
-            "multiplied": {"x + self": "x * self"},
             "in place": {"x + self.table[: x.shape[1]]": "x.add_(self.table[: x.shape[1]])"},
             "not learned": {"x.shape[1]]": "x.shape[1]].detach()"},
-            "sizes exchanged": {"randn(max_len, d_model)": "randn(d_model, max_len)"},
-            "nothing added": {"x + self.table[: x.shape[1]]": "x"},
         }) | wrong(PositionsByLookUp, {"places on the CPU": {", device=x.device": ""}}),
     ),
     checks.check_own_norm: (
@@ -200,7 +195,6 @@ ANSWERS = {
             "std with D − 1": {"x.square().mean(": "x.var("},
             "eps outside the root": {"(variance + self.eps).sqrt()": "(variance.sqrt() + self.eps)"},
             "no eps": {" + self.eps": ""},
-            "no mean": {"x = x - x.mean": "y = x - x.mean", "x.square()": "y.square()"},
             "no bias": {" + self.bias": ""},
             "no gain": {"self.gain * x": "x"},
             "one mean for all tokens": {"- x.mean(dim=-1, keepdim=True)": "- x.mean()",
@@ -217,7 +211,6 @@ ANSWERS = {
         wrong(Attention, {
             "no root": {" / q.shape[-1] ** 0.5": ""},
             "the root of D": {"q.shape[-1]": "x.shape[-1]"},
-            "K without root": {" ** 0.5": ""},
             "no mask": {"mask is not None": "False"},
             "values are not mapped": {"self.key, self.value)": "self.key, nn.Identity())"},
             "no last map": {"range(4))\n": "range(4))\n        self.out = nn.Identity()\n"},
@@ -230,8 +223,6 @@ ANSWERS = {
         wrong(FeedForward, {
             "ReLU": {"F.gelu": "F.relu"},
             "approximate GELU": {"F.gelu(self.up(x))": "F.gelu(self.up(x), approximate='tanh')"},
-            "SiLU": {"F.gelu": "F.silu"},
-            "no bend": {"F.gelu": ""},
             "sizes exchanged": {"d_model, d_ff):": "d_ff, d_model):"},
             "a single map": lambda d_model, d_ff: nn.Linear(d_model, d_model),
             "dropout": {"F.gelu(self.up(x))": "F.dropout(F.gelu(self.up(x)), 0.5, self.training)"},
@@ -242,11 +233,9 @@ ANSWERS = {
         {"two lines": Block, "loop": BlockByLoop},
         wrong(Block, {
             "no sums": {"(x + self.attention": "(self.attention", "(x + self.feed": "(self.feed"},
-            "no first sum": {"(x + self.attention": "(self.attention"},
             "no second sum": {"(x + self.feed": "(self.feed"},
             "pre-norm": {"self.norm1(x + self.attention(x, mask))": "x + self.attention(self.norm1(x), mask)",
                          "self.norm2(x + self.feed_forward(x))": "x + self.feed_forward(self.norm2(x))"},
-            "the first norm twice": {"self.norm2(": "self.norm1("},
             "no mask": {"(x, mask))": "(x))"},
             "the mask for everybody": {"feed_forward(x)": "feed_forward(x, mask)"},
             "parts in no module": {
@@ -259,7 +248,6 @@ ANSWERS = {
         wrong(Encoder, {
             "no positions": {"self.positions(self.embedding(ids))": "self.embedding(ids)"},
             "no norm": {NORMED: "self.positions(self.embedding(ids))"},
-            "norm before positions": {NORMED: "self.positions(self.norm(self.embedding(ids)))"},
             "norm at the end": {NORMED: "self.positions(self.embedding(ids))", "return x": "return self.norm(x)"},
             "the first block alone": {"in self.blocks": "in self.blocks[:1]"},
             "backwards": {"in self.blocks": "in reversed(self.blocks)"},

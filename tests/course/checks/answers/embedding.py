@@ -73,14 +73,11 @@ ANSWERS = {
         },
         {
             "the first rows": lambda table, ids: table[: len(ids)],
-            "as many classes as ids seen": lambda table, ids: F.one_hot(ids).to(table.dtype) @ table,
             "transposed table": lambda table, ids: table.T[ids % table.shape[1]],
             "sorted ids": lambda table, ids: table[ids.sort().values],
-            "each id once": lambda table, ids: table[ids.unique()],
             "scaled by id": lambda table, ids: table[ids] * ids[..., None],
             "whole numbers": lambda table, ids: F.one_hot(ids, len(table)) @ table,
             "row by row": lambda table, ids: torch.stack([table[i] for i in ids]),
-            "the one-hot rows themselves": lambda table, ids: F.one_hot(ids, len(table)).to(table.dtype),
             "changes the table": _spoils_its_input,
         },
     ),
@@ -88,12 +85,9 @@ ANSWERS = {
         {"by index": rows, "by set": _rows_by_set},
         {
             "padding counted in": lambda ids, v, p: rows(ids, v, None),
-            "every row": lambda ids, v, p: torch.ones(v, dtype=torch.bool),
             "counts": lambda ids, v, p: torch.bincount(ids.flatten(), minlength=v),
             "ids, not rows": lambda ids, v, p: ids.unique(),
-            "inverted": lambda ids, v, p: ~rows(ids, v, p),
             "id 0 is always padding": lambda ids, v, p: rows(ids, v, 0),
-            "rows up to the largest id": lambda ids, v, p: rows(ids, int(ids.max()) + 1, None),
             "crashes without padding": lambda ids, v, p: rows(ids, v, p + 0),
         },
     ),
@@ -102,16 +96,11 @@ ANSWERS = {
         {
             "itself": lambda table, word: _cosine(table, word).argmax(),
             "dot product": lambda table, word: (table @ table[word]).index_fill(0, torch.tensor(word), -1e9).argmax(),
-            "least similar": lambda table, word: _cosine(table, word).argmin(),
             "smallest distance": lambda table, word: (
                 (table - table[word]).norm(dim=-1).index_fill(0, torch.tensor(word), 1e9).argmin()
             ),
-            "the cosine, not its place": lambda table, word: _cosine(table, word).sort().values[-2],
             "largest absolute cosine": lambda table, word: (
                 _cosine(table, word).abs().index_fill(0, torch.tensor(word), -1).argmax()
-            ),
-            "counted without the word": lambda table, word: (
-                torch.cat([_cosine(table, word)[:word], _cosine(table, word)[word + 1 :]]).argmax()
             ),
             "always the next word": lambda table, word: (word + 1) % len(table),
         },
@@ -122,12 +111,9 @@ ANSWERS = {
             "never clears the gradients": {"        optimiser.zero_grad()\n": ""},
             "clears them before the step": {"loss.backward()\n": "loss.backward()\n        optimiser.zero_grad()\n",
                                             "step()\n        optimiser.zero_grad()": "step()"},
-            "never asks for gradients": {"        loss.backward()\n": ""},
             "never steps": {"        optimiser.step()\n": ""},
-            "notes the loss after the step": {"(loss.item())": "(F.cross_entropy(model(inputs), targets).item())"},
             "Adam": {"SGD": "Adam"},
             "a step too few": {"range(steps)": "range(steps - 1)"},
-            "the last loss alone": {"return losses": "return losses[-1]"},
             "gives nothing back": {"    return losses": ""},
         }),
     ),

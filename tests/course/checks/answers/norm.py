@@ -60,10 +60,8 @@ ANSWERS = {
         {
             "eps forgotten": lambda y, m, v, w, b, eps: _undo(y, m, v, w, b, 0),
             "eps outside the root": lambda y, m, v, w, b, eps: (y - b) / w * (v.sqrt() + eps) + m,
-            "variance in place of its root": lambda y, m, v, w, b, eps: (y - b) / w * (v + eps) + m,
             "weight before bias": lambda y, m, v, w, b, eps: (y / w - b) * (v + eps).sqrt() + m,
             "weight and bias forgotten": lambda y, m, v, w, b, eps: y * (v + eps).sqrt() + m,
-            "bias forgotten": lambda y, m, v, w, b, eps: y / w * (v + eps).sqrt() + m,
             "statistics along the wrong axis": lambda y, m, v, w, b, eps: _undo(y, m.T, v.T, w, b, eps),
             "in place": lambda y, m, v, w, b, eps: y.sub_(b).div_(w).mul_((v + eps).sqrt()).add_(m),
         },

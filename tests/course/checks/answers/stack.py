@@ -90,10 +90,8 @@ ANSWERS = {
         },
         {
             "an arrow a layer": lambda arrows, n: _reach(arrows, n, lambda has, arrows: arrows[has]),
-            "of one's own arrow": lambda arrows, n: _reach(arrows, n, lambda has, arrows: has[arrows]),
             "two arrows a layer": lambda arrows, n: _reach(arrows, n, lambda has, arrows: arrows[arrows[has]]),
             "without a look": lambda arrows, n: _reach(arrows, n, lambda has, arrows: has[has]),
-            "twice as far": lambda arrows, n: _reach(arrows, 2**n, lambda has, arrows: arrows[has]),
             "two more a layer": lambda arrows, n: _reach(arrows, max(0, 2 * n - 1), lambda has, arrows: arrows[has]),
             "a layer too many": lambda arrows, n: _reach(arrows, n + 1),
             "one after the other": _one_after_the_other,

@@ -5,16 +5,14 @@ import torch
 from encoder_lib.course import checks
 
 
-def closed(*closings, own=True, start=torch.ones):
+def closed(*closings):
     """An answer that begins with a mask of ones, and puts False at some (row, column), made from word and other."""
 
     def hide(length, word, other):
-        mask = start(length, length, dtype=torch.bool)
+        mask = torch.ones(length, length, dtype=torch.bool)
         for closing in closings:
             mask[closing(word, other)] = False
-        if own:
-            mask.fill_diagonal_(True)
-        return mask
+        return mask.fill_diagonal_(True)
 
     return hide
 
@@ -32,14 +30,7 @@ ANSWERS = {
             "both looks of the two": closed(lambda word, other: (word, other), lambda word, other: (other, word)),
             "the other looks at nobody": closed(lambda word, other: (other, ALL)),
             "nobody looks at the word": closed(lambda word, other: (ALL, word)),
-            "not even itself": closed(lambda word, other: (ALL, other), own=False),
-            "row and column": closed(lambda word, other: (ALL, other), lambda word, other: (other, ALL)),
-            "nobody looks at all": closed(lambda word, other: (ALL, ALL)),
-            "no look back": lambda n, word, other: torch.ones(n, n).tril().bool(),
-            "everything allowed": closed(),
-            "the other way around": lambda *at: ~closed(lambda word, other: (ALL, other))(*at),
             "numbers": lambda *at: closed(lambda word, other: (ALL, other))(*at).double(),
-            "one row": lambda n, word, other: torch.arange(n) != other,
         },
     ),
 }
