@@ -253,20 +253,6 @@ def test_swapping_a_case_changes_the_letter_to_its_capital_and_back(notebook):
         assert one.swapcase() == two and where == there
 
 
-def right_after_800_steps(seed, rows):
-    build = lambda: ladder.CardModel(positions="learned", attention=True, feed_forward=True)  # noqa: E731
-    return ladder.train(build, seed=seed, steps=800, deal=lambda _: ladder.deal(rows))[1]
-
-
-def test_after_800_steps_some_are_above_90_percent_and_others_still_toss():
-    right = [right_after_800_steps(seed, rows=128) for seed in (0, 2, 3, 4)]
-    assert max(right) > 0.9 and min(right) < 0.6
-
-
-def test_with_half_as_many_rows_hardly_any_is_beyond_one_half():
-    assert sum(right_after_800_steps(seed, rows=64) > 0.6 for seed in (1, 2, 3, 4)) <= 1
-
-
 # Going deeper: what a unit answers to
 
 

@@ -18,26 +18,15 @@ pytestmark = pytest.mark.long  # the notebook takes most of a minute
 EIGHT = range(8)
 
 
-# Whispering down the line
-
-
-def left_at_the_bottom(seed, residual):
-    """Of a gradient that comes down through 32 feed-forward networks, as PyTorch draws them, without norms."""
-    with torch.random.fork_rng():
-        torch.manual_seed(seed)
-        networks = [FeedForward(32, 128) for _ in range(32)]
-        start, direction = torch.randn(4, 16, 32, requires_grad=True), torch.randn(4, 16, 32)
-    x = start
-    for f in networks:
-        x = x + f(x) if residual else f(x)
-    (gradient,) = torch.autograd.grad((x * direction).sum(), start)
-    return (gradient.norm() / direction.norm()).item()
+# Word from the top
 
 
 @pytest.mark.parametrize("seed", EIGHT)
-def test_hardly_anything_is_left_and_a_residual_connection_hands_it_on(seed):
-    assert left_at_the_bottom(seed, residual=False) < 1e-18
-    assert 1 < left_at_the_bottom(seed, residual=True) < 3
+def test_less_than_a_millionth_is_left_and_a_residual_connection_hands_it_on(notebook, seed):
+    with torch.random.fork_rng(), pytest.MonkeyPatch.context() as patch:
+        torch.manual_seed(seed)
+        patch.setitem(notebook["arrives"].__globals__, "networks", [FeedForward(32, 64) for _ in range(10)])
+        assert notebook["arrives"](residual=False) < 1e-6 and 1 < notebook["arrives"](residual=True) < 2
 
 
 # Ten layers learn
@@ -73,13 +62,6 @@ def test_eight_seeds_say_the_same_of_norms_warm_up_and_small_steps(seed):
 
 def test_a_rate_of_0_moves_no_parameter(notebook):
     assert all(model.right < 0.2 for model in notebook["fresh"])
-
-
-def test_in_a_fresh_stack_pre_norms_last_gradient_is_small_and_post_norms_is_not():
-    """Eight stacks of 32 layers, each against the stack's own first two."""
-    for norm_first in (False, True):
-        profiles = measure.depth_profiles([2, 32], norm_first=norm_first, seeds=8)
-        assert (profiles[32].gradient[-1] / profiles[2].gradient[-1] < 0.6) == norm_first
 
 
 # What does a second look buy?
@@ -207,17 +189,6 @@ def test_it_is_pytorchs_stack_in_both_orders(notebook):
         difference = from_torch(theirs)(sentences, mask) - theirs(sentences, src_key_padding_mask=~real)
         assert difference[real].abs().max() < 1e-12
     assert real.sum(dim=1).tolist() == [9, 5]
-
-
-def test_masked_padding_moves_nothing_and_other_padding_does(notebook):
-    assert max(notebook["with_mask"]) < 1e-12
-    assert min(notebook["without_mask"]) > 0.1
-
-
-def test_the_padding_itself_changes_in_six_layers(notebook):
-    padded = torch.cat([notebook["sentence"], notebook["padding"][:, :8]], dim=1)
-    out = notebook["encoder"](padded)
-    assert (out[:, 8:] - padded[:, 8:]).abs().amax(dim=-1).min() > 0.1
 
 
 # What does it cost?

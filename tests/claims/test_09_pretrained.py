@@ -9,7 +9,6 @@ import torch
 import torch.nn.functional as F
 
 from encoder_lib import load_pretrained, padding_mask
-from encoder_lib.course.lab.erasure import content_tokens
 from encoder_lib.course.lab.texts import library_sentences
 from encoder_lib.course.notebook import missing
 from encoder_lib.pretrained import hub
@@ -87,17 +86,15 @@ def test_the_count_closes(notebook):
     assert 22_713_728 - 22_564_608 == 149_120
 
 
-@pytest.mark.parametrize("change", ["missing", "too many", "another shape"])
+@pytest.mark.parametrize("change", ["missing", "another shape"])
 def test_load_state_dict_refuses_names_and_shapes_that_do_not_fit(notebook, change):
     norm = notebook["model"].encoder.encoder.layers[0].norm1
     tensors = {name: x.clone() for name, x in norm.state_dict().items()}
     if change == "missing":
         del tensors["bias"]
-    elif change == "too many":
-        tensors["other"] = torch.ones(384)
     else:
         tensors["bias"] = torch.ones(2)
-    with pytest.raises(RuntimeError, match=r"Missing|Unexpected|size mismatch"):
+    with pytest.raises(RuntimeError, match=r"Missing|size mismatch"):
         norm.load_state_dict(tensors)
 
 
@@ -164,7 +161,7 @@ def test_a_floor_parts_seven_questions_and_a_new_thread_lies_in_between(notebook
         return (notebook["vectors"] @ notebook["model"].encode(list(questions)).T).max(dim=0)
 
     answered = best(*notebook["questions"][:2], "open a web page", "pick a random number").values
-    unanswered = best(notebook["questions"][2], "who wrote Hamlet?", notebook["cake_text"]).values
+    unanswered = best(notebook["questions"][2], "who wrote Hamlet?", "How do I bake a cake?").values
     assert answered.min() > 0.595 and unanswered.max() < 0.365
     thread = best("make a new thread")
     assert round(thread.values.item(), 2) == 0.56
@@ -175,6 +172,8 @@ def test_each_of_four_pairs_is_nearest_to_its_own(notebook):
     square = notebook["square"]
     assert (square.argmax(dim=1) == torch.arange(4)).all() and (square.argmax(dim=0) == torch.arange(4)).all()
     assert notebook["loss"] < 0.01 < 1 < notebook["guess"]
+    cake_and_recipe, primes = notebook["square"][2, 2].item(), notebook["cosines"].amax(dim=0)[2].item()
+    assert round(cake_and_recipe, 2) == 0.35 < primes
 
 
 def test_without_the_factor_a_softmax_over_many_texts_never_gets_sure():
@@ -183,27 +182,6 @@ def test_without_the_factor_a_softmax_over_many_texts_never_gets_sure():
 
 
 # Cake, cage, recipe
-
-
-def test_only_the_last_layer_turns_the_cake_over(notebook):
-    cage, recipe = notebook["lines"].values()
-    assert (cage > recipe).tolist() == [True] * 6 + [False]
-    assert [round(x.item(), 2) for x in (cage[5], recipe[5], cage[6], recipe[6])] == [0.79, 0.70, 0.21, 0.35]
-    lines = notebook.prediction("turns_over").result.lines
-    assert [line.get_ydata()[-1] for line in lines] == pytest.approx([x[-1].item() for x in (cage, recipe)])
-
-
-def test_naming_words_favour_the_recipe_everywhere_and_small_words_the_cage_up_to_layer_5(notebook):
-    naming, small = (
-        [(notebook[f"cake_{kind}"] * notebook[f"{other}_{kind}"]).sum(dim=-1) for other in ("cage", "recipe")]
-        for kind in ("naming", "small")
-    )
-    assert (naming[1] > naming[0]).all() and (small[0][:6] > small[1][:6] + 0.1).all()
-    assert round(small[0][5].item(), 2) == 0.90 and round(small[0][6].item(), 2) == 0.36
-    assert abs(small[0][6] - small[1][6]) < 0.02 < naming[1][6] - naming[0][6]
-    tokens = notebook["model"].tokens(notebook["cake_text"])
-    naming_tokens = [token for token, kept in zip(tokens, content_tokens(tokens), strict=True) if kept]
-    assert naming_tokens == ["ba", "##ke", "cake"]
 
 
 def test_by_layer_ends_with_what_encode_gives(notebook):
@@ -244,9 +222,6 @@ def test_in_all_eight_and_in_four_more_the_topic_gains(notebook):
 
 def test_the_robbed_bank_stays_nearer_to_the_flooded_one(notebook):
     assert notebook["leads"][list(notebook["triples"]).index("bank"), -1] < 0
-    one, other = (notebook["model"].tokens(text) for text in notebook["triples"]["bank"][:2])
-    naming = [{token for token, kept in zip(t, content_tokens(t), strict=True) if kept} for t in (one, other)]
-    assert naming[0] & naming[1] == {"bank", "night"}
 
 
 # Where heads look
@@ -264,11 +239,6 @@ def test_in_65_of_72_heads_cls_gets_most_and_nearly_as_many_elsewhere(notebook, 
     table = notebook.prediction("parking").result
     assert sum(int(count) for count in table["of 12 heads, [CLS] leads in"]) == 65 and notebook["tokens"][0] == "[CLS]"
     assert 0.4 < notebook["received"][..., 0].mean() < 0.6
-
-
-def test_most_of_those_that_do_not_park_are_in_layers_1_and_6(notebook):
-    free = 12 - parked(notebook["attention"])
-    assert free[0] + free[5] == 6 and free.sum() == 7 and free[[0, 5]].min() > free[1:5].max()
 
 
 def test_the_value_of_cls_is_short_from_layer_2_on(notebook):
@@ -300,8 +270,8 @@ def test_head_9_of_layer_2_looks_ahead_or_parks(notebook, minilm):
     assert dogs.diagonal(1).mean() < weights.diagonal(1).mean()
 
 
-def test_no_head_follows_it_better_than_a_coin(notebook):
-    """The best of 72 heads does what the best of 72 coins does, whatever the seed; and big for large moves as much."""
+def test_the_best_head_follows_it_no_better_than_the_best_coin(notebook):
+    """Whatever the seed; and big for large moves as much."""
     right = notebook["right"]
     assert right.max() == 10 and 5.5 < right.mean() < 6.5 and len(notebook["sentences_with_it"]) == 12
     throws = torch.randint(2, (1000, 12, 72), generator=torch.Generator().manual_seed(1)).sum(dim=1).amax(dim=1)
@@ -346,13 +316,6 @@ def test_the_most_weight_gets_three_times_as_far_as_any_token(notebook, start):
     assert len(results) == 43 and (results[:, 2] >= results.max(dim=1).values).all()
     means = results.mean(dim=0)
     assert means.diff().min() > 0 and 2.6 < means[1] / means[0] < 3.5 and 0.75 < means[1] / means[2] < 0.9
-
-
-def test_four_fifths_of_the_heads_beat_chance_a_fifth_does_not_and_none_reaches_all(notebook):
-    alone, means = notebook["alone"], notebook["means"]
-    assert 0.75 < (alone > means[0]).double().mean() < 0.85 and (alone < means[0]).sum() > 10
-    assert (alone > 2 * means[0]).any() and alone.max() < means[1] and len(alone) == 72
-    assert notebook.shown(f"{(alone > means[0]).sum()} of 72 heads beat any token; the best reaches {alone.max():.3f}")
 
 
 # Going deeper

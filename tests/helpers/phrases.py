@@ -128,7 +128,6 @@ PHRASES = {
     "forbidden": (r"55 %", r"\b38\b", r"gets less weight", r"without the (partner|heaviest)"),
     "more_seeds": (r"twenty points", r"no further than", r"far ahead after"),
     "six_heads": (r"0\.80", r"near enough to be believed"),
-    "turns_over": (r"last layer turns", r"0\.79", r"cage still leads"),
     "eight_triples": (r"four of (the )?eight", r"end with the words", r"middle, and the other four"),
     "parking": (r"a tenth", r"next to nothing", r"hands out nothing", r"\bsink\b", r"\bparks?\b"),
     "shuffled_rows": (r"follows the rows", r"the address before", r"addresses alone"),

@@ -55,13 +55,14 @@ def check_prune(attempt: Callable) -> Verdict:
     }
 
     def look(reads: Any, constants: list[float], attempt: Callable) -> str:
-        w1, b1 = (torch.as_tensor(each, dtype=torch.float64) for each in (reads, constants))
-        n, d = w1.shape
-        given = w1, b1, numbers(d, n, seed=1), numbers(d, seed=2)
+        n, d = len(reads), len(reads[0])
+        parts = reads, constants, numbers(d, n, seed=1), numbers(d, seed=2)
+        given = [torch.as_tensor(part, dtype=torch.get_default_dtype()) for part in parts]  # that of torch.rand
         mine = [part.clone() for part in given]
         got, left = _network(written(attempt(*mine), attempt), d, d)
         if not all(map(torch.equal, given, mine)):
             raise Told(CHANGED)
+        w1, b1, *_ = given = [part.double() for part in given]
         corners = torch.cartesian_prod(*[torch.tensor([-1.0, 1.0], dtype=torch.float64)] * d).view(-1, d)
         x = torch.cat([corners, numbers(9, d).tanh()])
         before, after = _put_out(x, *given), _put_out(x, *got)
@@ -84,15 +85,18 @@ def check_larger(attempt: Callable) -> Verdict:
         "both above zero": [(1.0, 2.0), (5.0, 3.0), (2.0, 2.0)],
         "one below zero": [(-1.0, 2.0), (3.0, -4.0), (-2.0, 0.0)],
         "both below zero": [(-1.0, -2.0), (-5.0, -3.0), (-0.5, -0.5)],
-        "large ones": [(-400.0, -401.0), (300.0, -1.0), (250.0, 251.0)],
     }
 
-    def drawn(x: Tensor) -> Tensor:
-        """What the network with the learner's weights puts out at x (P, 2)."""
-        return _put_out(x, *_network(written(attempt(), attempt), 2, 1)[0])
+    def drawn(x: Tensor, in_units_of: float = 1.0) -> Tensor:
+        """What the network with the learner's weights puts out at x (P, 2); both in units of so much."""
+        return _put_out(in_units_of * x, *_network(written(attempt(), attempt), 2, 1)[0]) / in_units_of
 
-    def reference(x: Tensor) -> Tensor:
+    def reference(x: Tensor, in_units_of: float = 1.0) -> Tensor:
         return x.amax(dim=-1, keepdim=True)
 
-    cases = [Case(label, (torch.tensor(pair, dtype=torch.float64),)) for label, pair in pairs.items()]
+    x = {label: torch.tensor(pair, dtype=torch.float64) for label, pair in pairs.items()}
+    cases = [Case(label, (pair,)) for label, pair in x.items()]
+    cases.append(
+        Case("far from zero", (torch.cat([pair[:2] for pair in x.values()]), 1e200))
+    )  # next to it no float32 counts
     return examine("larger", drawn if callable(attempt) else attempt, reference, cases)

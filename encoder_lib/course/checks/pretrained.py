@@ -62,14 +62,23 @@ def check_which_is_which(attempt: Callable) -> Verdict:
 def check_by_luck(attempt: Callable) -> Verdict:
     """by_luck(heads, sentences, right): the chance that the best of `heads` coins shows `right` heads or more."""
 
-    def look(attempt: Callable, heads: int, sentences: int, right: int) -> str:
-        one = sum(math.comb(sentences, k) for k in range(right, sentences + 1)) / 2**sentences
-        chance = 1 - (1 - one) ** heads
-        got = written(attempt(heads, sentences, right), attempt)
+    def chance_by(attempt: Callable, *given: int) -> float:
+        got = written(attempt(*given), attempt)
         if isinstance(got, Tensor) and got.numel() == 1:
             got = got.item()
         if not isinstance(got, int | float):
             raise Told(f"expected one number, got {type(got).__name__}")
+        return got
+
+    def steady(attempt: Callable) -> str:
+        got = [chance_by(attempt, 2, 4, 3) for _ in range(10)]
+        low, high = min(got), max(got)
+        return f"ten calls with the same numbers give from {low:.2f} to {high:.2f}" if high - low > 2 * THROWN else ""
+
+    def look(attempt: Callable, heads: int, sentences: int, right: int) -> str:
+        one = sum(math.comb(sentences, k) for k in range(right, sentences + 1)) / 2**sentences
+        chance = 1 - (1 - one) ** heads
+        got = chance_by(attempt, heads, sentences, right)
         given = f"heads {heads}, sentences {sentences}, right {right}"
         return "" if abs(got - chance) < THROWN else f"with {given}: expected about {chance:.2f}, got {got:.2f}"
 
@@ -84,7 +93,7 @@ def check_by_luck(attempt: Callable) -> Verdict:
             ("nothing asked", 3, 5, 0),
         ]
     ]
-    return diagnose("by_luck", attempt, probes)
+    return diagnose("by_luck", attempt, [Probe("two digits that stay", steady), *probes])
 
 
 def check_pool(attempt: Callable) -> Verdict:

@@ -179,10 +179,7 @@ def problem_on(attempt: Callable, reference: Callable, case: Case) -> str:
         return UNWRITTEN
     changed = [a for a, b in zip(case.arguments, mine, strict=True) if isinstance(a, Tensor) and not _same(a, b)]
     if failed:
-        advice = (
-            "; both sides of a product need one dtype: a.to(b.dtype) gives a that of b" if "dtype" in failed else ""
-        )
-        problem = _with(given, failed + advice)
+        problem = _with(given, failed)
     elif changed:
         problem = _with(given, CHANGED)
     else:
@@ -206,7 +203,9 @@ def _asked(function: Callable, *arguments: Any) -> tuple[Any, str]:
     except Told as complaint:
         return None, str(complaint)
     except BaseException as error:
-        return None, f"it stopped with {type(error).__name__}{_where(error)}: {_said(error)}"
+        said = _said(error)
+        advice = "; both sides of a product need one dtype: a.to(b.dtype) gives a that of b" if "dtype" in said else ""
+        return None, f"it stopped with {type(error).__name__}{_where(error)}: {said}{advice}"
 
 
 def _where(error: BaseException) -> str:

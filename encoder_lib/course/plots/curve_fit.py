@@ -41,7 +41,7 @@ def plot_fit(
     fit = parts.sum(axis=1) + constant  # (P,)
     marks = marks[(places[0] < marks) & (marks < places[-1])]
     reach = max(np.abs(parts).max(), np.abs(fit).max())
-    limit = next((size for size in (1.2, 2.4, 6, 12, 24, 60) if size >= reach), reach)  # few, so that pictures compare
+    limit = next((size for size in (1.2, 2.4, 6, 14, 24, 60) if size >= reach), reach)  # few, so that pictures compare
     figure = _fit_axes(titles) if figure is None else figure
     left, right = figure.axes
     drawn = (places, curve), (places, fit), (marks, np.interp(marks, places, fit))

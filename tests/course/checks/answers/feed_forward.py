@@ -16,12 +16,12 @@ def _unit_by_unit(w1, b1, w2, b2):
 
 
 def _by_every_corner(w1, b1):
-    corners = torch.cartesian_prod(*[torch.tensor([-1.0, 1.0], dtype=w1.dtype)] * w1.shape[1]).view(-1, w1.shape[1])
+    corners = torch.cartesian_prod(*[torch.tensor([-1.0, 1.0])] * w1.shape[1]).view(-1, w1.shape[1])
     return (corners @ w1.T + b1).amax(dim=0) > 0
 
 
 def _by_trying(w1, b1):
-    x = 2 * torch.rand(1000, w1.shape[1], dtype=w1.dtype) - 1
+    x = 2 * torch.rand(1000, w1.shape[1]) - 1
     return (x @ w1.T + b1).amax(dim=0) > 0
 
 
@@ -73,7 +73,7 @@ ANSWERS = {
             "right above zero only": lambda: _larger(((1, -1), (0, 1)), (1, 1)),
             "the smaller": lambda: _larger(((-1, 1), (0, 1), (0, -1)), (-1, 1, -1)),
             "a large constant for what is below zero": lambda: (
-                torch.tensor([[1.0, -1], [0, 1]]), torch.tensor([0.0, 100]), torch.ones(1, 2), torch.tensor([-100.0]),
+                torch.tensor([[1.0, -1], [0, 1]]), torch.tensor([0.0, 1000]), torch.ones(1, 2), torch.tensor([-1e3]),
             ),
             "weights as rows": lambda: tuple(part.T if part.ndim == 2 else part for part in _larger()),
             "numbers, not tensors": lambda: tuple(part.tolist() for part in _larger()),

@@ -66,9 +66,9 @@ def _round_by_round(heads, sentences, right):
     return sum(rounds) / len(rounds)
 
 
-def _thrown(share, dim=1):
+def _thrown(share, dim=1, rounds=5000):
     """An answer that makes something else of right throws (rounds, sentences, heads)."""
-    return lambda heads, sentences, right: share(torch.randint(2, (5000, sentences, heads)).sum(dim=dim), right)
+    return lambda heads, sentences, right: share(torch.randint(2, (rounds, sentences, heads)).sum(dim=dim), right)
 
 
 ANSWERS = {
@@ -117,6 +117,7 @@ ANSWERS = {
             "one round": lambda heads, sentences, right: float(
                 torch.randint(2, (sentences, heads)).sum(dim=0).amax() >= right
             ),
+            "three hundred rounds": _thrown(lambda won, right: (won.amax(dim=1) >= right).double().mean(), rounds=300),
             "in per cent": lambda heads, sentences, right: 100 * _on_paper(heads, sentences, right),
             "every round": _thrown(lambda won, right: won.amax(dim=1) >= right),
         },
