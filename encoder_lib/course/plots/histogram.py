@@ -18,19 +18,23 @@ def plot_histogram(
     title: str = "",
     x_label: str = "",
     y_label: str = "",
+    discrete: bool = False,
     ax: Axes | None = None,
 ) -> Axes:
     """Draw how numbers are spread, as a histogram with every number as a tick below it, and named marks to compare.
 
-    values: (N,). marks: name -> place on the x axis, drawn as a vertical line.
+    values: (N,). marks: name -> place on the x axis, drawn as a vertical line. discrete: a bar for each whole number,
+    and no ticks.
     Raises ValueError for no numbers, or one that is not finite; TypeError for what are no numbers.
     """
     import seaborn as sns  # here, since it takes most of a second that no other picture has to wait for
 
     array = as_array(values, ndim=(1,), finite=True)  # (N,)
     ax = style.axes_or_new(ax)
-    sns.histplot(array, bins=18, color="0.87", edgecolor="0.4", ax=ax)
-    sns.rugplot(array, color="0.3", ax=ax)
+    bars = {"discrete": True} if discrete else {"bins": 18}
+    sns.histplot(array, **bars, color="0.87", edgecolor="0.4", ax=ax)
+    if not discrete:
+        sns.rugplot(array, color="0.3", ax=ax)
     for (name, place), colour, dash in zip(marks.items(), cycle(style.COLOURS), cycle(style.DASHES), strict=False):
         ax.axvline(place, color=colour, linestyle=dash, linewidth=2, label=style.legend_label(name))
     if marks:
