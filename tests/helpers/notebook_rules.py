@@ -310,3 +310,12 @@ def live_cells_are_tagged(notebook, path):
         live = LIVE.search(cell.source) or any(WIDGET_VIEW in data for data in data_of(cell))
         if live and "nbval-ignore-output" not in tags(cell):
             yield f"{where(cell)} shows a widget or a time and lacks the tag nbval-ignore-output"
+
+
+@rule
+def web_wordings_stand_in_their_cell(notebook, path):
+    """What the web edition says otherwise is there to be replaced."""
+    for cell in notebook.cells:
+        for said in cell.metadata.get("web", {}):
+            if said not in cell.source:
+                yield f"{where(cell)}: for {said!r} the web has other words, and the cell has no such ones"
