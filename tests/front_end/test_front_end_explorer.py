@@ -240,6 +240,27 @@ def test_a_way_is_stepped_and_clicked_without_the_kernel(modules, start):
     assert modules.page.evaluate("() => model.get('station')") == 1
 
 
+def test_names_of_narrow_stations_leave_each_other_room(modules, start):
+    """On a phone every second one is written, and none beside the name of the station that is lit."""
+    start(walked())
+    script = """async () => {
+      const { prototype } = CanvasRenderingContext2D, { fillText } = prototype, found = [];
+      let names = [];
+      prototype.fillText = (text) => names.push(text);
+      home.style.width = '80px';
+      await painted();
+      for (const station of [3, 2, 1]) {
+        names = [];
+        model.set('station', station);
+        await painted();
+        found.push([...new Set(names)].filter((name) => name.length > 4 && Number.isNaN(Number(name))));
+      }
+      prototype.fillText = fillText;
+      return found;
+    }"""
+    assert modules.page.evaluate(script) == [["table", "attention"], ["position"], ["table", "attention"]]
+
+
 def test_a_way_plays_to_its_end_and_from_there_again_and_can_be_stopped(modules, start):
     page = modules.page
     start(walked())

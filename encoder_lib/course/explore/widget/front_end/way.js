@@ -144,7 +144,8 @@ export class Way {
     pen.fillRect(x - this.step / 2 + 1, BOXES, this.step - 2, BOX);
     pen.globalAlpha = 1;
     pen.fillStyle = lit ? inkOn(colour) : ink;
-    paintTurned(pen, name, [x, BOXES + BOX / 2], -Math.PI / 2, "center");
+    const free = station % 2 === 0 && Math.abs(station - this.frame) !== 1; // a name is as high as two narrow boxes
+    if (lit || free || this.step >= 13) paintTurned(pen, name, [x, BOXES + BOX / 2], -Math.PI / 2, "center");
     pen.fillStyle = ink;
     const first = layer !== (this.spec.stations[station - 1]?.[1] ?? 0);
     const title = this.step < 13 ? String(layer) : `layer ${layer}`;
