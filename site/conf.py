@@ -10,6 +10,8 @@ sys.path.insert(0, str(HERE))
 from address import HOME, KNOWN, REPOSITORY  # noqa: E402
 from reference import as_rst  # noqa: E402
 
+from encoder_lib.course.explore.widget import front_end  # noqa: E402
+
 project = "The Transformer encoder"
 extensions = ["myst_nb", "sphinx.ext.autodoc", "formulas"]
 exclude_patterns = ["_static"]
@@ -55,6 +57,16 @@ html_theme_options = {
 }
 
 
+def _imported(module: str, known: set[str]) -> set[str]:
+    """`known`, and all that a module of the player imports: one behind the other they would take longer to come."""
+    path = next(path for folder in (HERE / "player", front_end.FOLDER) if (path := folder / module).exists())
+    for other in re.findall(r'from "\./(\w+\.js)"', path.read_text(encoding="utf-8")):
+        if other not in known:
+            known.add(other)
+            _imported(other, known)
+    return known
+
+
 def _docstring(app, what, name, thing, options, lines):
     """Docstrings are written for `help()`; here they become what Sphinx reads."""
     lines[:] = as_rst(lines)
@@ -74,6 +86,7 @@ def _no_search(app):
 
 def setup(app):
     """Called by Sphinx."""
+    app.config.html_context["modules"] = sorted(_imported("player.js", set()))
     app.connect("html-page-context", _headings)
     app.connect("builder-inited", _no_search)
     app.connect("autodoc-process-docstring", _docstring)
