@@ -48,7 +48,7 @@ def build(folder: Path, node_modules: Path) -> int:
     write_minilm(static / "minilm")
     begun, recordings = time.perf_counter(), folder / "recordings"
     write_recordings(notebooks(), recordings)
-    shutil.copytree(recordings, static / "recordings", ignore=shutil.ignore_patterns("*.digest", "*.png"))
+    shutil.copytree(recordings, static / "recordings", ignore=shutil.ignore_patterns("*.digest", "*.p*"))
     write_pages(pages, static, recordings)
     print(f"The recordings took {time.perf_counter() - begun:.0f} s.")
     os.environ["NODE_MODULES"] = str(node_modules)

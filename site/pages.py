@@ -226,7 +226,10 @@ def _ways(path: str) -> str:
 
 
 def _with_files(markup: str, static: Path, sharp: Path | None = None) -> str:
-    """HTML whose pictures are files that load when they come into view: `sharp` ones, as large as the stored ones."""
+    """HTML whose pictures are files that load when they come into view: `sharp` ones, as large as the stored ones.
+
+    Each notes where its heatmaps lie: those alone keep their colours on a dark page.
+    """
     soup = BeautifulSoup(markup, "html.parser")
     for image in soup.find_all("img", src=re.compile(f"^{re.escape(PICTURE)}")):
         stored = base64.b64decode(image["src"].removeprefix(PICTURE))
@@ -237,6 +240,8 @@ def _with_files(markup: str, static: Path, sharp: Path | None = None) -> str:
         (static / "pictures").mkdir(parents=True, exist_ok=True)
         (static / "pictures" / name).write_bytes(png)
         image["src"], image["loading"] = f"../_static/pictures/{name}", "lazy"
+        if sharp:
+            image["data-heatmaps"] = sharp.with_suffix(".path").read_text()
     return str(soup)
 
 
@@ -265,7 +270,8 @@ def _asked(stored: str, stem: str, name: str, static: Path, sharp: Path) -> str:
     """A question whose answer stands in a file of its own, so that nothing on the page gives it away."""
     if PICTURE in stored:
         picture = PICTURE + base64.b64encode(sharp.read_bytes()).decode()
-        stored = re.sub(f'{PICTURE}[^"]*', picture, stored)
+        path = sharp.with_suffix(".path").read_text()
+        stored = re.sub(f'"{PICTURE}[^"]*"', f'"{picture}" data-heatmaps="{path}"', stored)
     question, answer = ask(name, stored, stem)
     (static / "answers").mkdir(parents=True, exist_ok=True)
     (static / "answers" / f"{stem}-{name}.html").write_text(answer, encoding="utf-8")

@@ -13,6 +13,8 @@ from pathlib import Path
 import matplotlib
 import nbformat
 from address import ROOT
+from matplotlib.collections import QuadMesh
+from matplotlib.figure import Figure
 from record import record
 from recordings import PLANS
 
@@ -50,12 +52,20 @@ class Recorder:
         for stale in folder.glob(f"{path.stem}*"):
             stale.unlink()
         style.DPI *= SHARPER
+        self._savefig = plain = Figure.savefig
+
+        def savefig(figure: Figure, *args: object, **kwargs: object) -> None:
+            self.figure = figure
+            plain(figure, *args, **kwargs)
+
+        Figure.savefig = savefig
 
     def __call__(self, cell: nbformat.NotebookNode, value: object) -> None:
         """Record the explorer that a cell shows, or keep its picture or the one that its question reveals."""
         shown = getattr(value, "_shown", value)
         if png := getattr(shown, "png", None) or getattr(shown, "wire", {}).get("png"):
             (self.folder / f"{self.path.stem}-{cell.id}.png").write_bytes(png)
+            (self.folder / f"{self.path.stem}-{cell.id}.path").write_text(heatmaps_of(self.figure))
         if not EXPLORER.search(cell.source):
             return
         name = plan_name(cell.source)
@@ -71,7 +81,21 @@ class Recorder:
     def finish(self) -> None:
         """Note what was recorded, so that it need not be again."""
         style.DPI //= SHARPER
+        Figure.savefig = self._savefig
         (self.folder / f"{self.path.stem}.digest").write_text(_digest(self.path))
+
+
+def heatmaps_of(figure: Figure) -> str:
+    """The way around the heatmaps and colour bars of a saved picture, in its percent, for CSS; "" where it has none."""
+    figure.set_dpi(style.DPI)  # as it was saved, since letters are not as wide with other pixels
+    whole = figure.get_tightbbox().padded(style.MARGIN)  # in inches, as it was cut out
+    points = []
+    for ax in figure.axes:
+        if ax.images or any(isinstance(part, QuadMesh) for part in ax.collections):
+            box = ax.get_window_extent().transformed(figure.dpi_scale_trans.inverted())
+            for x, y in ((box.x0, box.y0), (box.x1, box.y0), (box.x1, box.y1), (box.x0, box.y1), (box.x0, box.y0)):
+                points.append(f"{(x - whole.x0) / whole.width:.2%} {(whole.y1 - y) / whole.height:.2%}")
+    return f"polygon({', '.join(points)})" if points else ""
 
 
 def needed(cells: list[nbformat.NotebookNode], wanted_for: Callable = _explores) -> list[nbformat.NotebookNode]:

@@ -108,7 +108,24 @@ function ask(place) {
   const model = new AskedModel(JSON.parse(place.dataset.question ?? ""), place.dataset.answer ?? "");
   const root = element("div");
   prediction.render({ model, el: root });
+  model.on("change:_told", () => {
+    const picture = root.querySelector("img");
+    if (picture) keepHeatmaps(picture, model.heatmaps);
+  });
   place.replaceChildren(root);
+}
+
+/**
+ * In the dark a picture's light and dark change places, but not where colours are numbers: these lie upon it once more.
+ * @param {HTMLImageElement} picture
+ * @param {string} path around them
+ */
+function keepHeatmaps(picture, path) {
+  if (!path) return;
+  const kept = /** @type {HTMLImageElement} */ (picture.cloneNode());
+  Object.assign(kept, { alt: "", className: "kept only-dark" });
+  kept.style.clipPath = path;
+  picture.before(kept);
 }
 
 /** The front end draws anew when JupyterLab changes its theme, and this page has a theme of its own. */
@@ -134,5 +151,8 @@ const seen = new IntersectionObserver(
   },
   { rootMargin: NEAR },
 );
+for (const picture of /** @type {NodeListOf<HTMLImageElement>} */ (document.querySelectorAll("img[data-heatmaps]"))) {
+  keepHeatmaps(picture, picture.dataset.heatmaps ?? "");
+}
 for (const place of document.querySelectorAll(".recorded")) seen.observe(place);
 for (const place of /** @type {NodeListOf<HTMLElement>} */ (document.querySelectorAll(".asked"))) ask(place);

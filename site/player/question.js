@@ -3,6 +3,7 @@
 import { Traits } from "./traits.js";
 
 export class AskedModel extends Traits {
+  heatmaps = ""; // the way around them in the picture that is revealed
   silence = "No answer has come. You may be offline: try again when you are back.";
 
   /**
@@ -23,7 +24,8 @@ export class AskedModel extends Traits {
     if (committed || this.get("revealed")) {
       const answers = await fetchAnswers(this.address).catch(console.warn);
       if (!answers) return this.change({ committed: false, revealed: false });
-      const { shown, chosen } = answers;
+      const { shown, chosen, heatmaps } = answers;
+      this.heatmaps = heatmaps;
       const told = committed ? { ...chosen[this.get("choice")], result: shown.result } : shown;
       this.change({ revealed: true, _told: told });
     }
@@ -36,13 +38,13 @@ export class AskedModel extends Traits {
  * @returns {Promise<Answers>}
  */
 async function fetchAnswers(address) {
-  const page = await (await fetch(address)).text();
-  const told = new DOMParser().parseFromString(page, "text/html").getElementById("told")?.textContent;
+  const page = new DOMParser().parseFromString(await (await fetch(address)).text(), "text/html");
+  const told = page.getElementById("told")?.textContent;
   if (!told) throw new Error(`expected an answer at ${address}, got none`);
   const answers = JSON.parse(told);
   const { result } = answers.shown;
   if (result.kind === "picture") {
     result.png = new DataView(Uint8Array.from(atob(result.png), (letter) => letter.charCodeAt(0)).buffer);
   }
-  return answers;
+  return { ...answers, heatmaps: page.querySelector("img")?.dataset.heatmaps ?? "" };
 }

@@ -51,6 +51,8 @@ interface Recording {
 interface Answers {
   shown: Told;
   chosen: Told[];
+  /** The way around the heatmaps of its picture, or "". */
+  heatmaps: string;
 }
 
 /** A map with its constants, or what stretches and shifts a normalised row. */

@@ -3,6 +3,7 @@
 import io
 import json
 import random
+import re
 import time
 from base64 import b64decode
 
@@ -13,10 +14,10 @@ from explorers import EXPLORERS
 from PIL import Image
 from places import NOTEBOOKS
 from record import Arrays, pack_pictures, record, states_of, stops_of
-from record_all import EXPLORER, needed, plan_name
+from record_all import EXPLORER, heatmaps_of, needed, plan_name
 from recordings import PLANS, Plan
 
-from encoder_lib.course import explore
+from encoder_lib.course import explore, plots
 from encoder_lib.course.explore import Checkbox, Explorer, Heatmap, Range, Select, Text, View
 
 NAMES = {"atlas": "heads atlas=True", "attend without masks": "attend masks=False"}  # of EXPLORERS among the plans
@@ -282,3 +283,17 @@ def test_of_a_picture_what_differs_is_stored():
     (_, whole, none), (_, part, before), third = refs
     assert (none, before, third) == (-1, 0, refs[0])
     assert part < whole / 10 and len(stored) == whole + part
+
+
+def test_a_picture_says_where_its_heatmaps_lie():
+    """To two pixels, whatever stands around them; and a curve is none."""
+    ax = plots.plot_heatmap(np.eye(2), x_label="place", y_ticks=["a long name", "b"], colorbar=False)
+    picture = Image.open(io.BytesIO(plots.show(ax, alt="two rows").png)).convert("RGBA")
+    coloured = np.ptp(np.asarray(picture)[..., :3], -1) > 30
+    rows, columns = (np.flatnonzero(coloured.any(axis)) for axis in (1, 0))
+    points = np.array(re.findall(r"([\d.]+)% ([\d.]+)%", heatmaps_of(ax.figure)), float) / 100 * coloured.shape[::-1]
+    edges = [columns[0], rows[0], columns[-1] + 1, rows[-1] + 1]
+    np.testing.assert_allclose([*points.min(0), *points.max(0)], edges, atol=2)
+    line = plots.plot_lines({"one": [1, 2]})
+    plots.show(line, alt="a line")
+    assert heatmaps_of(line.figure) == ""
