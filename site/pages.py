@@ -94,7 +94,7 @@ def write_pages(folder: Path, static: Path, recordings: Path) -> None:
 def _lesson(notebook: nbformat.NotebookNode, stem: str) -> str:
     """A lesson in the list of them: its number and name, the question that it answers, and the time that it takes."""
     title, question = notebook.cells[0].source.split("\n\n")[:2]
-    plan = next(found[1] for cell in notebook.cells if (found := PLAN.search(cell.source)))
+    plan = next(found[1] for cell in notebook.cells if (found := PLAN.search(cell.source))).replace("*", "")
     return (
         f'<li><a href="notebooks/{stem}.html"><b>{stem[:2]}</b> {title.removeprefix("# ")}</a> '
         f"<i>{html.escape(question.strip('*'))}</i> <small>{html.escape(plan[0].upper() + plan[1:])}</small></li>"
