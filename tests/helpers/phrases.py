@@ -143,6 +143,7 @@ PHRASES = {
     ),
     "man_bites_dog": (r"0\.98", r"nearly the same", r"little of who"),
     "clinic_curves": (r"less than 0\.1", r"95 %", r"both (encoders|cuts) (learn|then)", r"a little later"),
+    "clinic_padding": (r"29 %", r"less than six", r"wrong all along"),
     "clinic_enough": (r"three (of the five|tests)", r"none of these three", r"not all\. together", r"alone, parity"),
     "crossing": (r"2,304", r"2304", r"2d \+ f", r"one ninth"),
     "attention_count": (r"18 %", r"a fifth", r"less than a hundredth", r"t \+ 6 ?d"),
