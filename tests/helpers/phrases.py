@@ -14,7 +14,7 @@ PHRASES = {
         r"part at (the|their) first look",
         r"comes from the neighbours",
     ),
-    "alone": (r"never part", r"equal vectors stay equal", r"stay together", r"they are the same vector", r"0\.79"),
+    "alone": (r"never (part|come apart)", r"equal vectors stay equal", r"stay together", r"they are the same vector", r"0\.79"),
     "banks": (r"0\.8[67]", r"shows in the many", r"rich bank, 0", r"muddy and the rich"),
     "without": (r"4,?980", r"above 0\.99", r"numbers grow from", r"drown all"),
     "opposite": (r"0\.57", r"opposite has", r"moves? (it|the vector) less", r"not of the same opinion"),
