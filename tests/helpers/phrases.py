@@ -137,7 +137,7 @@ PHRASES = {
         r"0\.92",
         r"can (even )?be missing",
         r"0\.9\b",
-        r"hardly notice",
+        r"stay near",
         r"the middle",
         r"change places, and",
     ),
