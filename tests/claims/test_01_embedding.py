@@ -163,6 +163,7 @@ def test_a_small_learning_rate_crawls_a_large_one_goes_up_and_down_and_a_larger_
     if seed == 0:
         assert (round(large[-1], 2), round(trained(notebook, 0)[-1], 2)) == (1.44, 1.46)
     assert trained(notebook, seed, lr=20.0)[-1] > 1e6
+    assert trained(notebook, seed, lr=3.0)[-1] < min(large[-1], trained(notebook, seed)[-1])
 
 
 @pytest.mark.parametrize("seed", range(3))
