@@ -1,5 +1,6 @@
 """Bad input to the explorers: from Python to each control, from a front end that means harm, and to what makes them."""
 
+import inspect
 import logging
 import math
 
@@ -11,6 +12,7 @@ from explorers import EXPLORERS, ends_of, picture
 from tables_explorers import ENTRIES
 
 from encoder_lib.course import explore
+from encoder_lib.course.explore import Text
 
 SLOW = ("depth", "fit_curve", "training_maps", "block_steps", "normalise")  # a second or more to make, or to draw
 ARRAY = np.array([1, 2])
@@ -134,6 +136,21 @@ def test_a_question_keeps_to_its_steps_whatever_the_front_end_sends(state):
         send(question, {"method": "update", "state": back})
         assert question.choice == 0 and question.committed and question.revealed
     assert "but the answer is" in question.message and (question._esm, question._choices) == front_end
+
+
+# ---- to what makes them ----
+
+
+@pytest.mark.parametrize("name", [pytest.param(n, marks=pytest.mark.long) if n in SLOW else n for n in EXPLORERS])
+def test_what_a_control_starts_with_is_handed_in_and_asked_as_any_value_is(name):
+    """Every parameter that is called as a control, but for sentences, which EXPLORERS hands in."""
+    make = EXPLORERS[name]
+    controls = {name: control for name, control in make()._by_name.items() if not isinstance(control, Text)}
+    for place in controls.keys() & inspect.signature(getattr(explore, name, make)).parameters.keys():
+        end = ends_of(controls[place])[1]
+        assert make(**{place: end}).values[place] == end
+        with pytest.raises((TypeError, ValueError), match=f"{place}: expected"):
+            make(**{place: 1j})
 
 
 @pytest.mark.parametrize("entry", [e for e in ENTRIES if e.name.removeprefix("explore.") not in SLOW], ids=repr)
