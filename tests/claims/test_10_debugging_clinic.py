@@ -40,7 +40,7 @@ def test_both_curves_end_near_0_with_more_than_95_percent_and_sixteen_sound_head
     (losses_a, right_a, padded_a), (losses_b, right_b, padded_b), (losses_16, right_16, _) = (
         clinic.train(clinic.cut_with(cut), seed=seed) for cut in cuts
     )
-    assert padded_a > 0.95 and padded_b < 0.6  # the harm in B
+    assert padded_a > 0.95 and padded_b < 0.6  # the harm in B, and what its question says
     for losses in (losses_a, losses_b):
         assert len(losses) == 120 and losses[-10:].max() < 0.1
     assert min(right_a, right_b, right_16) > 0.95

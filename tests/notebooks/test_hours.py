@@ -12,6 +12,7 @@ NUMBERS = {
     "half an hour": 30,
     "forty minutes": 40,
     "three quarters of an hour": 45,
+    "fifty minutes": 50,
     "an hour and ten minutes": 70,
     "an hour and a quarter": 75,
     "an hour": 60,  # the last, since two others begin with it
