@@ -4,12 +4,10 @@ import inspect
 import logging
 import math
 
-import matplotlib.pyplot as plt
 import numpy as np
 import pytest
-from bad_values import HUGE, LONG, cases, check_refusal, complete, numbers, types
+from bad_values import HUGE, LONG, complete, numbers, types
 from explorers import EXPLORERS, ends_of, picture
-from tables_explorers import ENTRIES
 
 from encoder_lib.course import explore
 from encoder_lib.course.explore import Text
@@ -151,16 +149,3 @@ def test_what_a_control_starts_with_is_handed_in_and_asked_as_any_value_is(name)
         assert make(**{place: end}).values[place] == end
         with pytest.raises((TypeError, ValueError), match=f"{place}: expected"):
             make(**{place: 1j})
-
-
-@pytest.mark.parametrize("entry", [e for e in ENTRIES if e.name.removeprefix("explore.") not in SLOW], ids=repr)
-def test_the_arguments_that_are_right_are_taken(entry):
-    """Without this, a wrong value could be refused for another's sake."""
-    entry.function(**entry.good())
-    assert plt.get_fignums() == []
-
-
-@pytest.mark.parametrize(("entry", "name", "wrong"), cases(ENTRIES))
-def test_a_wrong_value_is_refused_in_words_and_nothing_else_happens(entry, name, wrong):
-    """The exception names the parameter, what was expected and what came; inputs, figures and random numbers stay."""
-    check_refusal(entry, name, wrong)

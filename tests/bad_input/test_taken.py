@@ -1,31 +1,13 @@
-"""Bad input to the tools that readers call, and to published weights; and what plots make of odd input."""
+"""Odd input that is taken: what plots make of it, and what becomes of sentences that mean harm."""
 
 import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 import torch
-from bad_values import cases, check_refusal
 from hostile_texts import HOSTILE
-from tables_tools import ENTRIES, minilm
+from tables_tools import minilm
 
 from encoder_lib.course import plots
-
-
-@pytest.mark.parametrize("entry", ENTRIES, ids=repr)
-def test_the_arguments_that_are_right_are_taken(entry):
-    """Without this, a wrong value could be refused for another's sake."""
-    entry.function(**entry.good())
-    plt.close("all")
-
-
-@pytest.mark.parametrize(("entry", "name", "wrong"), cases(ENTRIES))
-def test_a_wrong_value_is_refused_in_words_and_nothing_else_happens(entry, name, wrong, capsys):
-    """The exception names the parameter, what was expected and what came; figures and random numbers stay."""
-    check_refusal(entry, name, wrong)
-    assert capsys.readouterr() == ("", "")
-
-
-# ---- what is taken, and what becomes of it ----
 
 NAN, INF = float("nan"), float("inf")
 DEFINED = {
