@@ -75,6 +75,7 @@ lint: $(TESTS) lint-front-end  ## check style, formatting and types, the front e
 	$(RUN) check_jsonschema --builtin-schema vendor.github-issue-forms .github/ISSUE_TEMPLATE/*.yml
 	$(RUN) check_jsonschema --builtin-schema vendor.dependabot .github/dependabot.yml
 	$(RUN) check_jsonschema --builtin-schema vendor.citation-file-format CITATION.cff
+	$(VENV)/bin/shellcheck .ci/run binder/postBuild binder/start
 	$(if $(filter pinned,$(VERSIONS)),$(RUN) mypy,@echo "Types are checked with the pinned versions alone: other packages declare other types.")
 
 ifneq ($(shell command -v npm),)

@@ -80,7 +80,7 @@ def write_pages(folder: Path, static: Path, recordings: Path) -> None:
     install = INSTALL.search((ROOT / "README.md").read_text(encoding="utf-8"))
     install = _led(install[0].replace("](#", "](README.md#"), "README.md", pages - {"README.md"})
     if KNOWN:
-        install = re.sub(r"clone URL (.*?) *#.*", rf"clone {REPOSITORY} \1", install)
+        install = re.sub(r"(?<=clone )\S+", REPOSITORY, install)
     parts = {"explorer": opening, "lessons": listed, "install": install}
     index = _drawn(Template((HERE / "index.md").read_text(encoding="utf-8")).substitute(parts))
     contents = [

@@ -112,7 +112,9 @@ def test_without_norms_the_words_grow_by_nearly_the_same_vector(notebook):
     with torch.no_grad(), notebook["way"].without(model, "norm"):
         words = torch.cat([model.encoder(model.ids(sentence))[0, 1:-1] for sentence in sentences])  # (N, D)
     common = words.mean(dim=0)
-    assert common.norm() > 0.98 * words.norm(dim=1).mean() and (words - common).norm(dim=1).mean() < 0.15 * common.norm()
+    assert (
+        common.norm() > 0.98 * words.norm(dim=1).mean() and (words - common).norm(dim=1).mean() < 0.15 * common.norm()
+    )
 
 
 def test_kinds_of_banks_are_told_apart_on_average_and_not_one_by_one(notebook):

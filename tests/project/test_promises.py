@@ -85,6 +85,14 @@ def test_tools_are_no_packages_of_the_course():
     assert not set(pins(ROOT / "tests/requirements.txt")) & {*LOWEST, *REQUIRED}
 
 
+def test_no_pinned_tool_wants_more_than_the_lowest_versions():
+    """Else pip finds nothing to install for `make test VERSIONS=lowest`."""
+    tools = [name for name, pin in pins(ROOT / "tests/requirements.txt").items() if "==" in str(pin)]
+    wanted = [(tool, Requirement(line)) for tool in tools for line in importlib.metadata.requires(tool) or []]
+    asked = [(tool, each, LOWEST.get(canonicalize_name(each.name))) for tool, each in wanted if not each.marker]
+    assert [f"{tool}: {each}" for tool, each, low in asked if low and not each.specifier.contains(low)] == []
+
+
 def explorer_calls(path):
     """Each call of an explorer in a notebook: its name, and the switches that it sets."""
     for cell in code_cells(nbformat.read(path, as_version=4)):

@@ -55,7 +55,8 @@ def test_an_explorer_runs_from_the_wheel_without_the_repository(tmp_path):
     run(tmp_path / "installed", "-c", EXPLORER)
 
 
-KINDS = r"(^|/)vendor/|\.(woff2?|ttf|otf|bin|safetensors|min\.\w+)$|^encoder_lib/.*\.txt$"
+KINDS = r"(^|/)vendor/|\.(woff2?|ttf|otf|bin|safetensors|csv|jpe?g|gif|pdf|zip|gz|min\.\w+)$"
+KINDS += r"|^(?!.*(requirements|constraints-lowest|runtime)\.txt$).*\.txt$"
 WORDS = r"(?i)copyright [^=\n]*\d{4}|licensed under|SPDX-|@license|Gutenberg"
 LONG = (".ipynb", ".md", ".svg", ".png", ".webp", "-lock.json")  # of these a long line tells nothing
 
@@ -81,5 +82,5 @@ def test_what_is_not_ours_is_named():
 
 
 def test_what_is_not_named_is_noticed():
-    files = {"x.min.js": "", "a.woff2": "", "encoder_lib/poem.txt": "", "a.js": "// Copyright 2020", "b.py": "# SPDX-x"}
+    files = {"x.min.js": "", "a.woff2": "", "tests/poem.txt": "", "a.js": "// Copyright 2020", "b.py": "# SPDX-x"}
     assert [path for path, text in {**files, "y.js": "x" * 2000}.items() if not unnamed(path, text)] == []

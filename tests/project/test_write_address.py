@@ -41,7 +41,7 @@ def test_what_is_stored_is_what_the_command_writes_byte_for_byte(texts):
 def test_every_place_shows_the_address_once_it_is_set_and_no_link_before(texts):
     assert [path.name for path in FILES if re.search(r"\]\([^)]*OWNER|repository-code", texts[UNSET,][path])] == []
     assert [path.name for path, text in texts[()].items() if "OWNER" in text or SET not in text] == []
-    for link in ("https://ada.github.io/their.course/", "mybinder.org/v2/gh/Ada/their.course/main", f"{SET}/actions"):
+    for link in ("https://ada.github.io/their.course/", "mybinder.org/v2/gh/Ada/their.course/main", f"clone {SET} "):
         assert link in texts[()][ROOT / "README.md"]
 
 

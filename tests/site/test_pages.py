@@ -259,6 +259,7 @@ def test_a_fork_builds_its_site_offline(tmp_path, html):
     assert f"Sitemap: {home}sitemap.xml\n" in (built / "robots.txt").read_text(encoding="utf-8")
     lesson = texts[f"{NOTEBOOKS[0].stem}.html"]
     assert f'"og:image" content="{home}_static/share.png"' in lesson and "mybinder.org/v2/gh/Somebody/" in lesson
-    assert "template=sentence.yml&amp;notebook=words" in texts["words.html"]
+    for name in ("index", "words", "TEACHING"):
+        assert f"template=sentence.yml&amp;notebook={name}" in texts[f"{name}.html"]
     base = f'<base href="{home}">'  # from which a page that is not there finds its style, whatever was asked for
     assert "href=" not in texts["404.html"].partition(base)[0] and base in texts["404.html"]

@@ -40,6 +40,7 @@ def written(path):
     text = path.read_text(encoding="utf-8")
     if path.suffix == ".md":
         first_lines = BADGES + (SET if address.KNOWN else UNSET)
+        text = re.sub(r"(?<=git clone )\S+", address.REPOSITORY if address.KNOWN else "URL", text)
         return re.sub(r"(?s)(<!-- address .*?-->\n).*(\n<!-- /address -->)", rf"\1{first_lines}\2", text)
     if path.suffix == ".cff":
         text = re.sub(r"(?m)^repository-code: .*\n", "", text)
