@@ -4,8 +4,8 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 import torch
+from explorers import minilm
 from hostile_texts import HOSTILE
-from tables_tools import minilm
 
 from encoder_lib.course import plots
 
