@@ -94,7 +94,7 @@ notebooks: $(TESTS)  ## run every notebook and save it in place
 site: $(SITE)/.set-up  ## build the web edition, every explorer alive, in build/site/html (wants node and npm)
 	$(SITE)/venv/bin/python site/build.py build/site $(SITE)/node_modules
 
-bench: $(VENV)/.bench  ## measure the explorers in a real browser, and the encoder beside its peers
+bench: $(TESTS)  ## measure the explorers in a real browser, and the encoder beside its peers
 	$(RUN) pytest tests/benchmarks -s
 
 film: $(TESTS)  ## film an explorer for the README
@@ -120,12 +120,6 @@ $(STAMP): pyproject.toml requirements.txt tests/constraints-lowest.txt
 # What the tests alone want; what is there already keeps its version.
 $(TESTS): $(STAMP) tests/requirements.txt
 	@$(RUN) pip install --quiet --no-compile --disable-pip-version-check $(INSTALL_$(VERSIONS)) -r tests/requirements.txt
-	@touch $@
-
-# The runtimes that only `make bench` compares with; what is pinned already keeps its version.
-$(VENV)/.bench: $(TESTS) tests/benchmarks/requirements.txt
-	@grep -hv '^-' requirements.txt tests/requirements.txt > $(VENV)/constraints.txt
-	@$(RUN) pip install --quiet --no-compile --disable-pip-version-check -c $(VENV)/constraints.txt -r tests/benchmarks/requirements.txt
 	@touch $@
 
 $(NODE)/.set-up: tests/front_end/package.json tests/front_end/package-lock.json

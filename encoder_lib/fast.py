@@ -97,15 +97,12 @@ _closed_product.register_fake(lambda x, weight, bias, activation: x.new_empty(*x
 
 
 def pays(x: Tensor) -> bool:
-    """True when oneDNN's float32 product serves and is quicker than torch's default."""
-    return QUICKER and suits(x)
+    """True when oneDNN's float32 product serves and is quicker than torch's default.
 
-
-def suits(x: Tensor) -> bool:
-    """True when oneDNN's float32 product serves: numbers on the CPU, at least one, no autocast, no graph to export."""
+    It serves numbers on the CPU, at least one, where there is no autocast and no graph to export.
+    """
     plain = x.dtype == torch.float32 and x.device.type == "cpu" and x.numel() > 0
-    elsewhere = torch.is_autocast_enabled("cpu") or torch.compiler.is_exporting()
-    return ONEDNN and plain and not elsewhere
+    return QUICKER and plain and not torch.is_autocast_enabled("cpu") and not torch.compiler.is_exporting()
 
 
 class Product(torch.autograd.Function):

@@ -1,7 +1,7 @@
 """Bad input to the model: what a parameter's name says is wrong, and the mistakes that each function has of its own.
 
 An entry holds arguments that are right. What is wrong for a parameter follows from its name (KINDS), or stands beside
-the entry. test_model.py puts each wrong value in the place of the right one: the exception, and what it says.
+the entry. test_tables.py puts each wrong value in the place of the right one: the exception, and what it says.
 """
 
 from functools import partial

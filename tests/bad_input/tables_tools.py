@@ -1,11 +1,11 @@
 """Bad input to the tools that readers call, and to published weights: what a parameter's name says is wrong.
 
 An entry holds arguments that are right. What is wrong for a parameter follows from its name (KINDS), or stands beside
-the entry. test_tools.py puts each wrong value in the place of the right one: the exception, and what it says.
+the entry. test_tables.py puts each wrong value in the place of the right one: the exception, and what it says.
 """
 
 from collections.abc import Callable
-from functools import lru_cache, partial
+from functools import partial
 
 import bad_values
 import torch
@@ -24,9 +24,10 @@ from bad_values import (
     optional,
     types,
 )
+from explorers import minilm
 from torch import nn
 
-from encoder_lib import Encoder, LayerNorm, SentenceEncoder, TransformerEncoder, load_pretrained
+from encoder_lib import Encoder, LayerNorm, TransformerEncoder
 from encoder_lib.course import notebook
 from encoder_lib.seeded import seeded
 
@@ -54,12 +55,6 @@ def entered(make: Callable) -> Callable:
             pass
 
     return call
-
-
-@lru_cache
-def minilm() -> SentenceEncoder:
-    """The pretrained model, read once."""
-    return load_pretrained("minilm")
 
 
 def spoken(name: str) -> Callable:

@@ -1,4 +1,4 @@
-"""A notebook of explorers: real ones with every kind of control and view, and small ones with one fault each."""
+"""A notebook of explorers: a real one with every kind of control, and small ones with one fault each."""
 
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 
@@ -48,53 +48,8 @@ export default {render({model, el}) {
     fault = traitlets.Unicode().tag(sync=True)
 '''
 
-REAL = """
-import numpy as np
-from matplotlib.figure import Figure
-from encoder_lib.course import explore
-
-numbers = np.arange(12.0).reshape(3, 4)
-
-
-def heatmaps(width, base, name, minus, words):
-    values = numbers[:, :width] * np.log(base) * (-1 if minus else 1) + len(name) + len(words)
-    text = f"{width} columns, {base}, {name}, {minus}, {words}."
-    minus = explore.Heatmap(-values, limits=(-190, 90))
-    return explore.View(explore.Heatmap(values, limits=(-90, 190)), minus, description=text)
-
-
-every_control = explore.Explorer(
-    heatmaps,
-    explore.Range("width", 4, min=1, max=4),
-    explore.Range("base", 10.0, min=2, max=10_000, step=None, log=True),
-    explore.Select("name", "a", options=("a", "bcd")),
-    explore.Checkbox("minus", False),
-    explore.Text("words", "one two"),
-    title="every control",
-)
-
-
-def frames(shift):
-    return explore.View(
-        explore.Heatmap(np.arange(40.0).reshape(10, 4), limits=(0, 39), window=5),
-        description=[f"Rows from {first}." for first in range(6)],
-        frames="shift",
-    )
-
-
-figure = Figure(figsize=(3, 2))
-line, = figure.add_subplot(ylim=(0, 9)).plot([0, 1], [0, 0])
-
-
-def redraw(height):
-    line.set_ydata([0, height])
-    return f"A line that rises to {height}."
-"""
-EXPLORERS = {
-    "every control": "every_control",
-    "frames": "explore.Explorer(frames, explore.Range('shift', 2, min=0, max=5), title='frames')",
-    "figure": "explore.Explorer(redraw, explore.Range('height', 3, min=1, max=9), title='figure', figure=figure)",
-}
+EVERY_CONTROL = "Attention, word by word, with masks"  # the title of one that has them
+REAL = "from encoder_lib.course import explore\nexplore.attend()"
 
 # fault -> what the checks have to say about it
 FAULTS = {
@@ -196,7 +151,7 @@ def question_notebook(stored=False):
 
 
 def specimen_notebook():
-    """One cell for each explorer, and for each fault."""
-    cells = [REAL, *EXPLORERS.values(), SPECIMEN, *(f"Specimen(fault={fault!r})" for fault in FAULTS)]
+    """One cell for the explorer, and one for each fault."""
+    cells = [REAL, SPECIMEN, *(f"Specimen(fault={fault!r})" for fault in FAULTS)]
     cells += ["from IPython.display import HTML", *(f"HTML({html!r})" for html in AXE_FAULTS.values())]
     return notebook_of(new_markdown_cell("# Specimens"), *cells)

@@ -15,7 +15,7 @@ from notebook_page import NotebookPage
 from phrases import answers_in, asked, normal
 from places import NOTEBOOKS, ROOT
 from record_all import needed
-from specimens import AXE_FAULTS, EXPLORERS, FAULTS, specimen_notebook
+from specimens import AXE_FAULTS, EVERY_CONTROL, FAULTS, specimen_notebook
 
 from encoder_lib.course.explore.questions import QUESTIONS
 
@@ -162,7 +162,7 @@ def test_asks_no_other_machine(notebook):
     assert notebook.errors() == []
 
 
-# Every kind of control and view; and the checks themselves, on explorers that each have one fault.
+# Every kind of control; and the checks themselves, on explorers that each have one fault.
 
 
 @pytest.fixture(scope="module")
@@ -175,24 +175,16 @@ def specimens(browser, server):
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("title", EXPLORERS)
-def test_every_kind_of_explorer(specimens, title):
-    explorer = specimens.explorer(title)
-    found = [*explorer.check_at_rest(), *explorer.check_cells(), *tab_faults(specimens.page, explorer.root)]
-    found += key_faults(specimens.page, explorer.root, texts=title == "every control")
-    for name in explorer.controls():
-        found += explorer.check_control(name)
-    for theme in ("dark", "light"):
-        specimens.use_theme(theme)
-        found += explorer.check_contrast(theme)
-    assert found == []
+def test_what_is_typed_stays_in_every_kind_of_control(specimens):
+    """In texts as well, which the notebooks' own tests leave as they are."""
+    assert key_faults(specimens.page, specimens.explorer(EVERY_CONTROL).root, texts=True) == []
 
 
 @pytest.mark.long
 def test_controls_are_there_when_the_system_sets_the_colours(specimens):
     """In high contrast a slider is the system's own, since its painted track would be gone; words keep their shade."""
     shape = "all => [...new Set(all.map((e) => getComputedStyle(e).appearance))]"
-    sliders = specimens.explorer("every control").root.locator("input[type=range]")
+    sliders = specimens.explorer(EVERY_CONTROL).root.locator("input[type=range]")
     assert sliders.evaluate_all(shape) == ["none"]
     specimens.page.emulate_media(forced_colors="active")
     assert sliders.evaluate_all(shape) == ["auto"]

@@ -326,7 +326,7 @@ def test_a_piece_that_calls_its_matrices_otherwise_is_copied_all_the_same(notebo
         def forward(self, x):
             return self.down(self.up(x).relu())
 
-    build = rounds.patients.inject_feed_forward(Other)
+    build = rounds.Patient(lambda model: rounds.patients.inject_feed_forward(Other, model))
     assert not clinic.notices(notebook["parity"], build)
     with pytest.raises(RuntimeError, match="Missing key"):
         build().encoder.load_state_dict(from_torch(build.twin()).state_dict())

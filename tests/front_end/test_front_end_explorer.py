@@ -273,3 +273,70 @@ def test_a_way_plays_to_its_end_and_from_there_again_and_can_be_stopped(modules,
     page.get_by_role("button", name="Stop").click()
     page.wait_for_timeout(1500)
     assert page.evaluate("() => seen") == [2, 3, 1]
+
+
+# ---- the words of a sentence ----
+
+NAMES = ["the", "<b>", "a,b", "dog", "dog", "bites", "it", "now", "x", "y", "z"]
+
+
+def sentence(words, power):
+    """Row 0 runs through every shade, the others are as that, turned; the last word looks at nothing."""
+    weights = np.stack([np.roll(np.linspace(0, 1, words) ** power, k) for k in range(words)])
+    weights[-1] = 0
+    looks = Heatmap(weights, x_ticks=NAMES[:words], y_ticks=NAMES[:words])
+    return View(looks, Heatmap(-weights, limits=(-1, 0)), description="Looks.", tokens=looks)
+
+
+@pytest.fixture
+def words(modules, start):
+    """An explorer of eleven words, and their buttons; the second one is chosen."""
+    controls = Range("words", 11, min=1, max=11), Range("power", 1, min=1, max=3)
+    return start(Explorer(sentence, *controls, title="Looks")), modules.page.locator(".explorer-words button")
+
+
+def chosen(buttons):
+    """Which buttons are pressed; Tab goes to these, and to no others."""
+    pressed, stops = (buttons.evaluate_all(f"all => all.map((e) => {e})") for e in ("e.ariaPressed", "e.tabIndex"))
+    assert [state == "true" for state in pressed] == [stop == 0 for stop in stops]
+    return [i for i, state in enumerate(pressed) if state == "true"]
+
+
+def test_keys_walk_along_the_words_and_read_where_each_looks(modules, words):
+    """Arrows, Home and End move the focus; the reading names the strongest look first; a dead row looks at nothing."""
+    buttons = words[1]
+    assert buttons.locator("span").all_text_contents() == NAMES and chosen(buttons) == [1]
+    row = modules.page.locator(".explorer-words[role=toolbar]")
+    assert row.get_attribute("aria-label").startswith("Point at a word")
+    buttons.nth(1).focus()
+    readings = []
+    for key in ("ArrowRight", "ArrowDown", "ArrowLeft", "ArrowUp", "Home", "ArrowLeft", "End", "ArrowRight"):
+        modules.page.keyboard.press(key)
+        readings.append((*chosen(buttons), text(modules, ".explorer-readout[aria-live=polite]")))
+    assert [place for place, _ in readings] == [2, 3, 2, 1, 0, 0, 10, 10]
+    assert readings[4][1].startswith("“the” looks at z 100 %, y 90 %, x 80 %") and "the 0 %" not in readings[4][1]
+    assert readings[-1][1] == "“z” looks at nothing"
+    assert row.evaluate("e => e.contains(document.activeElement)")
+    for key in ("Control+ArrowLeft", "Control+Home", "Meta+ArrowLeft"):  # the browser's own keys
+        modules.page.keyboard.press(key)
+        assert chosen(buttons) == [10]
+
+
+def test_the_mouse_does_what_the_focus_does_and_the_choice_follows_the_sentence(modules, words):
+    """Shades and numbers change without a message; a sentence that is cut keeps its last word lit, until it grows."""
+    explorer, buttons = words
+    shades = "all => all.map((e) => e.style.background)"
+    before = buttons.evaluate_all(shades)
+    buttons.nth(0).hover()
+    assert buttons.locator("small").all_text_contents() == [f"{10 * n} %" for n in range(11)]
+    assert len(set(buttons.evaluate_all(shades))) == 11 and buttons.evaluate_all(shades) != before
+    modules.page.mouse.move(0, 0)
+    assert chosen(buttons) == [0] and modules.page.evaluate("() => model.sent.length") == 0
+    buttons.nth(4).hover()
+    send(modules, explorer, power=3)
+    assert buttons.locator("small").all_text_contents()[5] == "< 1 %" and chosen(buttons) == [4]
+    send(modules, explorer, words=3)
+    assert buttons.locator("span").all_text_contents() == NAMES[:3] and chosen(buttons) == [2]
+    assert text(modules, ".explorer-readout") == "“a,b” looks at nothing"
+    send(modules, explorer, words=11)
+    assert chosen(buttons) == [4]

@@ -4,7 +4,7 @@ import importlib.util
 import inspect
 import operator
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import matplotlib.pyplot as plt
@@ -74,7 +74,6 @@ class Entry:
     name: str
     good: Callable[[], dict]
     wrong: dict[str, list[Wrong]]
-    anything: dict[str, str] = field(default_factory=dict)  # parameter -> what becomes of whatever comes
     call: Callable | None = None
     draws: bool = False  # random numbers, before it comes to what is wrong
     long: bool = False  # what is right takes seconds to make

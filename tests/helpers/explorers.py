@@ -38,7 +38,7 @@ def recording():
 SENTENCE = "The cat sat on the mat because it was tired."
 PAIR = "The river bank was flooded.", "The big bank raised its interest rates."
 EXPLORERS = {
-    "walk": lambda: explore.walk(minilm(), *PAIR, "bank"),
+    "walk": lambda **start: explore.walk(minilm(), *PAIR, "bank", **start),
     "heads": heads,
     "atlas": lambda: heads(atlas=True),
     "look_up": explore.look_up,
@@ -48,12 +48,12 @@ EXPLORERS = {
     "normalise": explore.normalise,
     "depth": explore.depth,
     "cost": explore.cost,
-    "block_steps": lambda: explore.block_steps(minilm(), SENTENCE),
+    "block_steps": lambda **start: explore.block_steps(minilm(), SENTENCE, **start),
     "attend": explore.attend,
     "attend without masks": lambda: explore.attend(masks=False),
     "head_slices": explore.head_slices,
     "fit_curve": explore.fit_curve,
-    "training_maps": lambda: explore.training_maps(recording()),
+    "training_maps": lambda **start: explore.training_maps(recording(), **start),
 }
 
 

@@ -63,9 +63,3 @@ def test_dropout_in_train_mode_alone():
     zero = dropped == 0
     assert zero.double().mean().item() == pytest.approx(0.5, abs=0.02)
     torch.testing.assert_close(dropped[~zero], 2 * whole[~zero])
-
-
-@pytest.mark.parametrize("shape", [(0, 5), (2, 0), (1, 1)])
-def test_empty_and_single(shape):
-    assert TransformerEmbedding(V, D, padding_idx=0)(torch.ones(shape, dtype=torch.long)).shape == (*shape, D)
-    assert TokenEmbedding(1, 1)(torch.zeros(shape, dtype=torch.long)).shape == (*shape, 1)

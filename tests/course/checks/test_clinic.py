@@ -4,6 +4,7 @@ import ast
 import inspect
 import linecache
 import re
+from functools import partial
 
 import nbformat
 import pytest
@@ -255,7 +256,7 @@ def test_a_part_without_a_mask_gets_one_where_the_vectors_are():
         met.append(real.device.type)
         return x
 
-    model = patients.inject_torch_attend(attend)().to("meta")
+    model = patients.Patient(partial(patients.inject_torch_attend, attend))().to("meta")
     model.encoder(torch.zeros(1, 3, patients.D, device="meta"))
     assert met == ["meta"] * patients.LAYERS
 

@@ -5,23 +5,17 @@ import re
 import pytest
 import torch
 import torch.nn.functional as F
+from explorers import SENTENCE, minilm
 
-from encoder_lib import EncoderLayer, load_pretrained
+from encoder_lib import EncoderLayer
 from encoder_lib.course import explore
 from encoder_lib.course.explore.block import ORDERS, STEPS, block_tensors, rewired, side_by_side, tiles
 from encoder_lib.course.plots import BLOCK_PARTS
 
-SENTENCE = "The cat sat on the mat because it was tired."
-
-
-@pytest.fixture(scope="module")
-def model():
-    return load_pretrained("minilm")
-
 
 @pytest.fixture
-def explorer(model):
-    return explore.block_steps(model, SENTENCE)
+def explorer():
+    return explore.block_steps(minilm(), SENTENCE)
 
 
 def by_hand(layer, x, norm_first):
@@ -67,7 +61,8 @@ def shown(explorer):
 @pytest.mark.parametrize("order", ORDERS)
 @pytest.mark.parametrize("layer", [1, pytest.param(6, marks=pytest.mark.long)])
 @torch.no_grad()
-def test_every_step_shows_the_tensor_that_it_names(model, order, layer):
+def test_every_step_shows_the_tensor_that_it_names(order, layer):
+    model = minilm()
     explorer = explore.block_steps(model, SENTENCE, layer=layer, order=order)
     layers = model.encoder.encoder.layers
     x = model.encoder.embedding(model.ids(SENTENCE))

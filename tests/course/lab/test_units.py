@@ -1,19 +1,13 @@
 """What hidden units answer to: what is heard, and how well a unit tells words apart."""
 
-from functools import lru_cache
-
 import pytest
 import torch
+from explorers import minilm
 
-from encoder_lib import FeedForward, load_pretrained, trace
+from encoder_lib import FeedForward, trace
 from encoder_lib.course.lab.units import collect_activations, most_selective_units
 
 TEXTS = ["The cat sat on the mat.", "Unbelievable!", "A dog barked at nothing."]
-
-
-@lru_cache
-def minilm():
-    return load_pretrained("minilm")
 
 
 @pytest.mark.parametrize("layer", [1, 3])

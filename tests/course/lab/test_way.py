@@ -40,11 +40,6 @@ def test_a_visitor_alone_looks_at_itself_and_sees_nobody():
     torch.testing.assert_close(one_word.outputs[cls][0, 0], other.outputs[cls][0, 0])
 
 
-def test_two_equal_sentences_are_equal_all_along():
-    visit = way.visit(minilm(), PAIR[0], "river")
-    assert all(cosine == pytest.approx(1) for cosine in way.along(visit, visit).values())
-
-
 def test_a_word_that_is_no_token_cannot_be_visited():
     with pytest.raises(ValueError, match="money"):
         way.visit(minilm(), PAIR[0], "money")

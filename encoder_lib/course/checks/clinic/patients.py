@@ -1,6 +1,6 @@
 """Patients: a small encoder of which one part was exchanged for a piece of somebody's code.
 
-Each `inject_x(thing)` takes a piece of one kind, and gives the patient that has it where it belongs.
+Each `inject_x(thing, model)` takes a piece of one kind, and puts it where it belongs in a sound encoder.
 """
 
 from collections.abc import Callable
@@ -74,23 +74,20 @@ class Attention(MultiHeadAttention):
         return self.out_proj(self.core(self.q_proj(query), self.k_proj(key), self.v_proj(value), mask))  # (B, q, D)
 
 
-def inject_split(thing: Callable) -> Patient:
+def inject_split(thing: Callable, model: TransformerEncoder) -> None:
     """split(query, key, value, n_heads)."""
 
-    def inject(model: TransformerEncoder) -> None:
-        def core(q: Tensor, k: Tensor, v: Tensor, mask: Tensor) -> Tensor:
-            query, key, value = thing(q, k, v, model.n_heads)  # (B, H, …, K) each
-            heads, _ = attention(query, key, value, mask[:, None])  # (B, H, q, K)
-            return heads.transpose(1, 2).flatten(-2)  # (B, q, D)
+    def core(q: Tensor, k: Tensor, v: Tensor, mask: Tensor) -> Tensor:
+        query, key, value = thing(q, k, v, model.n_heads)  # (B, H, …, K) each
+        heads, _ = attention(query, key, value, mask[:, None])  # (B, H, q, K)
+        return heads.transpose(1, 2).flatten(-2)  # (B, q, D)
 
-        for layer in _layers(model):
-            sound, layer.attention = layer.attention, Attention(layer.attention.d_model, core)
-            layer.attention.load_state_dict(sound.state_dict())
-
-    return Patient(inject, n_heads=2)
+    for layer in _layers(model):
+        sound, layer.attention = layer.attention, Attention(layer.attention.d_model, core)
+        layer.attention.load_state_dict(sound.state_dict())
 
 
-def inject_torch_attend(thing: Callable) -> Patient:
+def inject_torch_attend(thing: Callable, model: TransformerEncoder) -> None:
     """attend(attention, x, real), with torch's own attention."""
 
     class TorchAttention(MultiHeadAttention):
@@ -108,74 +105,49 @@ def inject_torch_attend(thing: Callable) -> Patient:
             real = real | ~real.any(dim=1, keepdim=True)  # an empty sentence gives NaN in torch's own layer
             return thing(lambda *args, **options: functional_call(theirs, weights, args, options), query, real)
 
-    def inject(model: TransformerEncoder) -> None:
-        for layer in _layers(model):
-            layer.attention = TorchAttention(layer.attention.d_model, 1)
-
-    return Patient(inject)
+    for layer in _layers(model):
+        layer.attention = TorchAttention(layer.attention.d_model, 1)
 
 
-def inject_feed_forward(thing: Callable, **options: float) -> Patient:
+def inject_feed_forward(thing: Callable, model: TransformerEncoder, **options: float) -> None:
     """FeedForward(d_model, d_ff), or with options, by place, behind them."""
-
-    def inject(model: TransformerEncoder) -> None:
-        _, *sizes = _sizes(model)
-        for layer in _layers(model):
-            layer.feed_forward = thing(*sizes, *options.values())
-
-    return Patient(inject)
+    _, *sizes = _sizes(model)
+    for layer in _layers(model):
+        layer.feed_forward = thing(*sizes, *options.values())
 
 
-def inject_block(thing: Callable) -> Patient:
+def inject_block(thing: Callable, model: TransformerEncoder) -> None:
     """block(x, attend, network, norm1, norm2)."""
 
     class Layer(EncoderLayer):
         def forward(self, x: Tensor, mask: Tensor | None = None) -> Tensor:
             return thing(x, lambda x: self._attend(x, mask), self._feed_forward, self.norm1, self.norm2)
 
-    def inject(model: TransformerEncoder) -> None:
-        model.encoder.layers = nn.ModuleList(recast(layer, Layer) for layer in _layers(model))
-
-    return Patient(inject)
+    model.encoder.layers = nn.ModuleList(recast(layer, Layer) for layer in _layers(model))
 
 
-def inject_stack(thing: Callable) -> Patient:
+def inject_stack(thing: Callable, model: TransformerEncoder) -> None:
     """Stack(n_layers, d_model, n_heads, d_ff)."""
-
-    def inject(model: TransformerEncoder) -> None:
-        n_layers, d_model, d_ff = _sizes(model)
-        model.encoder = thing(n_layers, d_model, model.n_heads, d_ff)
-
-    return Patient(inject)
+    n_layers, d_model, d_ff = _sizes(model)
+    model.encoder = thing(n_layers, d_model, model.n_heads, d_ff)
 
 
-def inject_words(thing: Callable) -> Patient:
+def inject_words(thing: Callable, model: TransformerEncoder) -> None:
     """Words(vocab_size, d_model, padding_idx): ids -> vectors."""
-
-    def inject(model: TransformerEncoder) -> None:
-        table = model.embedding.token
-        model.embedding.token = thing(table.vocab_size, table.d_model, table.padding_idx)
-
-    return Patient(inject)
+    table = model.embedding.token
+    model.embedding.token = thing(table.vocab_size, table.d_model, table.padding_idx)
 
 
-def inject_positions(thing: Callable) -> Patient:
+def inject_positions(thing: Callable, model: TransformerEncoder) -> None:
     """Positions(d_model): vectors -> vectors with their positions."""
-
-    def inject(model: TransformerEncoder) -> None:
-        model.embedding.position = thing(model.embedding.token.d_model)
-
-    return Patient(inject)
+    model.embedding.position = thing(model.embedding.token.d_model)
 
 
-def inject_table(thing: Callable) -> Patient:
+def inject_table(thing: Callable, model: TransformerEncoder) -> None:
     """table(length, d_model)."""
 
     class Rows(nn.Module):
         def forward(self, x: Tensor) -> Tensor:
             return x + thing(*x.shape[-2:]).to(x)  # (B, T, D)
 
-    def inject(model: TransformerEncoder) -> None:
-        model.embedding.set_submodule("position", Rows())
-
-    return Patient(inject)
+    model.embedding.set_submodule("position", Rows())

@@ -40,7 +40,7 @@ class Case:
 
     title: str
     piece: Callable
-    inject: Callable[[Callable], Patient]
+    inject: Callable[[Callable, TransformerEncoder], None]
 
 
 CASES = (
@@ -65,7 +65,7 @@ def patient(case: int, piece: Callable | None = None) -> Patient:
     chosen = CASES[case - 1]
     if piece is not None:
         expect.kind("piece", piece, Callable, "a function")
-    return chosen.inject(chosen.piece if piece is None else piece)
+    return Patient(partial(chosen.inject, chosen.piece if piece is None else piece))
 
 
 def cut_with(cut: Callable[[Tensor, int], Tensor]) -> Patient:
@@ -74,7 +74,11 @@ def cut_with(cut: Callable[[Tensor, int], Tensor]) -> Patient:
     Raises: TypeError for what is no function.
     """
     expect.kind("cut", cut, Callable, "a function")
-    return patients.inject_split(lambda query, key, value, n_heads: [cut(x, n_heads) for x in (query, key, value)])
+
+    def split(query: Tensor, key: Tensor, value: Tensor, n_heads: int) -> list[Tensor]:
+        return [cut(x, n_heads) for x in (query, key, value)]
+
+    return Patient(partial(patients.inject_split, split), n_heads=2)
 
 
 def visit(test: Test, case: int, piece: Callable) -> "pd.DataFrame":

@@ -52,8 +52,6 @@ ANSWERS = {
         {
             "all at once": _multi_head,
             "head by head": _head_by_head,
-            "the library's attention": edited(_multi_head, {"F.scaled_dot_product_attention(q, k, v, mask)":
-                                                            "attention(q, k, v, mask)[0]"}),
         },
         wrong(_multi_head, {
             "one head, as wide as all": {"(h, -1)": "(1, -1)"},
@@ -77,7 +75,6 @@ ANSWERS = {
             "the root of the number of keys": {"q.shape[-1]": "k.shape[-2]"},
             "the root of the values' width": {"q.shape[-1]": "v.shape[-1]"},
             "softmax over dimension 1": {"softmax(dim=-1)": "softmax(dim=1)"},
-            "softmax over the queries": {"softmax(dim=-1)": "softmax(dim=-2)"},
             "the mask inverted": {"~mask": "mask"},
             "NaN on a dead row": {".nan_to_num()": ""},
             "a fill that a score can pass": {"-torch.inf": "-20.0"},
@@ -110,8 +107,6 @@ ANSWERS = {
         {
             "cannot see itself": lambda n: torch.ones(n, n).tril(-1).bool(),
             "upper triangle": lambda n: torch.ones(n, n).triu().bool(),
-            "True where hidden": lambda n: torch.ones(n, n).triu(1).bool(),
-            "sees one ahead": lambda n: torch.ones(n, n).tril(1).bool(),
             "integers": lambda n: torch.ones(n, n, dtype=torch.uint8).tril(),
             "itself and the one before": lambda n: torch.ones(n, n).tril().triu(-1).bool(),
             "one row": lambda n: torch.arange(n) <= n - 1,

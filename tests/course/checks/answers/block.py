@@ -54,15 +54,6 @@ class _BlockOfTorchsNorms(_Block):
         self.norm1, self.norm2 = nn.LayerNorm(d_model), nn.LayerNorm(d_model)
 
 
-class _BlockInOneForward(_Block):
-    def forward(self, x, mask=None):
-        read = self.norm1(x) if self.norm_first else x
-        x = x + self.attention(read, read, read, mask)
-        x = x if self.norm_first else self.norm1(x)
-        made = self.feed_forward(self.norm2(x) if self.norm_first else x)
-        return x + made if self.norm_first else self.norm2(x + made)
-
-
 def _count(d, h, f):
     return 4 * (d * d + d) + 2 * d * f + f + d + 4 * d
 
@@ -83,8 +74,6 @@ ANSWERS = {
         },
         wrong(_post, {
             "no residual": {"x + attention(x)": "attention(x)", "y + feed_forward(y)": "feed_forward(y)"},
-            "no first residual": {"x + attention(x)": "attention(x)"},
-            "no second residual": {"y + feed_forward(y)": "feed_forward(y)"},
             "norms exchanged": {"= norm1(": "= norm2(", "return norm2(": "return norm1("},
             "pre-norm": {"norm1(x + attention(x))": "x + attention(norm1(x))",
                          "norm2(y + feed_forward(y))": "y + feed_forward(norm2(y))"},
@@ -101,8 +90,6 @@ ANSWERS = {
             "as it was": {"y = x + attention(norm1(x))": "x = norm1(x)\n    y = x + attention(x)",
                           "norm2(y)": "norm1(y)"},
             "residual of the normalised": {"y = x + attention(norm1(x))": "x = norm1(x)\n    y = x + attention(x)"},
-            "residual of the normalised, later": {"y = x + attention(norm1(x))": "y = norm2(x + attention(norm1(x)))",
-                                                  "feed_forward(norm2(y))": "feed_forward(y)"},
             "post-norm": _post,
             "the input in the second half": {"return y": "return x"},
             "no residual": {"y = x + ": "y = ", "return y + ": "return "},
@@ -112,7 +99,6 @@ ANSWERS = {
         {
             "two branches": _Block,
             "torch's norms": _BlockOfTorchsNorms,
-            "one forward": _BlockInOneForward,
             "the library's": lambda d, h, f, norm_first: EncoderLayer(d, h, f, norm_first=norm_first),
         },
         wrong(_Block, {
@@ -129,7 +115,6 @@ ANSWERS = {
         {"formula": _count, "layer by layer": _count_by_layers},
         {
             "heads multiply": lambda d, h, f: h * 4 * (d * d + d) + 2 * d * f + f + d + 4 * d,
-            "heads multiply the projections": lambda d, h, f: _count(d, h, f) + 3 * (h - 1) * (d * d + d),
             "biases forgotten": lambda d, h, f: 4 * d * d + 2 * d * f + 4 * d,
             "both biases of width F": lambda d, h, f: _count(d, h, f) + f - d,
             "a norm of one number": lambda d, h, f: _count(d, h, f) - 4 * d + 4,

@@ -170,7 +170,6 @@ ANSWERS = {
     checks.check_own_embedding: (
         {"nn.Embedding": Embedding, "padding_idx=0": EmbeddingWithPadding, "one-hot": EmbeddingByOneHot},
         wrong(Embedding, {
-            "ids as they are": {"self.table(ids)": "ids"},
             "scaled": {"self.table(ids)": "self.table(ids) * self.table.embedding_dim**0.5"},
             "the first token alone": {"(ids)": "(ids[:, :1]).expand(*ids.shape, -1)"},
             "cut off from training": {"self.table(ids)": "self.table(ids).detach()"},
@@ -233,7 +232,6 @@ ANSWERS = {
         {"two lines": Block, "loop": BlockByLoop},
         wrong(Block, {
             "no sums": {"(x + self.attention": "(self.attention", "(x + self.feed": "(self.feed"},
-            "no second sum": {"(x + self.feed": "(self.feed"},
             "pre-norm": {"self.norm1(x + self.attention(x, mask))": "x + self.attention(self.norm1(x), mask)",
                          "self.norm2(x + self.feed_forward(x))": "x + self.feed_forward(self.norm2(x))"},
             "no mask": {"(x, mask))": "(x))"},

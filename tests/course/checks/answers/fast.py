@@ -30,18 +30,11 @@ def _by_shares(m, s, y, n, t, z):
     return first * y / s + (1 - first) * z / t
 
 
-def _by_softmax(m, s, y, n, t, z):
-    shares = torch.softmax(torch.cat([m, n], dim=-1), dim=-1)
-    f, g = shares[:, :1], shares[:, 1:]
-    return (f * y + g * z) / (f * s + g * t)
-
-
 ANSWERS = {
     checks.check_join: (
         {
             "largest of both": _join,
             "shares of the totals, by a sigmoid": _by_shares,
-            "softmax of the largest": _by_softmax,
         },
         wrong(_join, {
             "no factors": {"f * y + g * z": "y + z", "f * s + g * t": "s + t"},

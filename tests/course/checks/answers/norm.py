@@ -39,14 +39,6 @@ def _folded(weight, bias, matrix, constants):
     return matrix * weight, matrix @ bias + constants
 
 
-def _by_loop(weight, bias, matrix, constants):
-    new, more = matrix.clone(), constants.clone()
-    for i in range(len(weight)):
-        new[:, i] = weight[i] * matrix[:, i]
-        more = more + bias[i] * matrix[:, i]
-    return new, more
-
-
 def _centred(weight, bias, matrix, constants):
     new, more = _folded(weight, bias, matrix, constants)
     return new - new.mean(dim=1, keepdim=True), more  # a normalised token has mean 0
@@ -77,17 +69,12 @@ ANSWERS = {
         {
             "by columns": _folded,
             "with a diagonal matrix": lambda w, b, m, c: [m @ torch.diag(w), c + m @ b],
-            "loop": _by_loop,
             "rows without what a mean of 0 cannot see": _centred,
         },
         {
-            "gain on the rows": lambda w, b, m, c: (m * w[:, None] if len(w) == len(m) else m, m @ b + c),
             "gain forgotten": lambda w, b, m, c: (m, m @ b + c),
-            "divided by the gain": lambda w, b, m, c: (m / w, m @ b + c),
             "bias forgotten": lambda w, b, m, c: (m * w, c),
-            "bias past the matrix": lambda w, b, m, c: (m * w, b + c if len(b) == len(c) else c),
             "gain on the bias too": lambda w, b, m, c: (m * w, m * w @ b + c),
-            "constants forgotten": lambda w, b, m, c: (m * w, m @ b),
             "matrix alone": lambda w, b, m, c: m * w,
             "constants first": lambda w, b, m, c: (m @ b + c, m * w),
             "matrix transposed": lambda w, b, m, c: ((m * w).T, m @ b + c),

@@ -66,7 +66,6 @@ ANSWERS = {
             "positions from 1": lambda n, d, b: table_by_loop(n + 1, d, b)[1:],
             "base fixed at 10,000": lambda n, d, b: table_by_loop(n, d, 10_000),
             "exponent without the minus": lambda n, d, b: table_by_loop(n, d, 1 / b),
-            "exponent k/D in place of 2k/D": lambda n, d, b: table_by_loop(n, d, math.sqrt(b)),
             "transposed": lambda n, d, b: table_by_loop(n, d, b).T,
         },
     ),
@@ -88,7 +87,6 @@ ANSWERS = {
         },
         {
             "both sides alike": lambda n: _right(n).abs(),
-            "both sides alike, squared": lambda n: _right(n) ** 2,
             "no abs, the right gains": lambda n: -_right(n),
             "the place itself": lambda n: torch.arange(n).double().expand(n, n),
             "grows with the place of the word": lambda n: _right(n).abs() * (1 + torch.arange(n)[:, None]),

@@ -61,11 +61,6 @@ def _on_paper(heads, sentences, right):
     return 1 - (1 - one) ** heads
 
 
-def _round_by_round(heads, sentences, right):
-    rounds = [max((torch.rand(heads, sentences) < 0.5).sum(1).tolist()) >= right for _ in range(3000)]
-    return sum(rounds) / len(rounds)
-
-
 def _thrown(share, dim=1, rounds=5000):
     """An answer that makes something else of right throws (rounds, sentences, heads)."""
     return lambda heads, sentences, right: share(torch.randint(2, (rounds, sentences, heads)).sum(dim=dim), right)
@@ -85,12 +80,6 @@ ANSWERS = {
             "x @ W": lambda matrices, x, wanted: _which_is_which(
                 matrices, x, wanted, lambda x, q, k, v: _output(x, q.T, k.T, v.T)
             ),
-            "without a softmax": lambda matrices, x, wanted: _which_is_which(
-                matrices, x, wanted, lambda x, q, k, v: (x @ q.T) @ (x @ k.T).T @ (x @ v.T)
-            ),
-            "softmax over the wrong side": lambda matrices, x, wanted: _which_is_which(
-                matrices, x, wanted, lambda x, q, k, v: ((x @ q.T) @ (x @ k.T).T).softmax(dim=0) @ (x @ v.T)
-            ),
             "three turns of six": lambda matrices, x, wanted: min(
                 [matrices, [*matrices[1:], matrices[0]], [matrices[2], *matrices[:2]]],
                 key=lambda order: (_output(x, *order) - wanted).abs().max().item(),
@@ -99,17 +88,15 @@ ANSWERS = {
                 _which_is_which(matrices, x, wanted)[place] for place in (0, 2, 1)
             ],
             "their numbers": lambda matrices, x, wanted: (0, 1, 2),
-            "the output": lambda matrices, x, wanted: wanted,
         },
     ),
     checks.check_by_luck: (
-        {"thrown": _by_luck, "on paper": _on_paper, "round by round": _round_by_round},
+        {"thrown": _by_luck, "on paper": _on_paper},
         {
             "more than": _thrown(lambda won, right: (won.amax(dim=1) > right).double().mean()),
             "exactly": _thrown(lambda won, right: (won.amax(dim=1) == right).double().mean()),
             "one coin": lambda heads, sentences, right: _on_paper(1, sentences, right),
             "as many times as there are heads": lambda heads, sentences, right: heads * _on_paper(1, sentences, right),
-            "all of them": lambda heads, sentences, right: _on_paper(1, sentences, right) ** heads,
             "any head": _thrown(lambda won, right: (won >= right).double().mean()),
             "all together": _thrown(lambda won, right: (won.sum(dim=1) >= right).double().mean()),
             "over the wrong side": _thrown(lambda won, right: (won.amax(dim=1) >= right).double().mean(), dim=2),

@@ -21,14 +21,6 @@ def _by_its_dictionary(layer):
     return layer
 
 
-def _in_place(layer):
-    with torch.no_grad():
-        for last in (layer.attention.out_proj, layer.feed_forward.linear2):
-            last.weight.zero_()
-            last.bias.zero_()
-    return layer
-
-
 def _everything(layer):
     for parameter in layer.parameters():
         nn.init.zeros_(parameter)
@@ -62,18 +54,12 @@ def _one_after_the_other(arrows, n_layers):
 
 ANSWERS = {
     checks.check_hush: (
-        {"the last map of each branch": _hush, "by its dictionary": _by_its_dictionary, "in place": _in_place},
+        {"the last map of each branch": _hush, "by its dictionary": _by_its_dictionary},
         {
             "as it was": lambda layer: layer,
             "weights alone": lambda layer: _hush(layer, names=["weight"]),
-            "biases alone": lambda layer: _hush(layer, names=["bias"]),
-            "attention alone": lambda layer: _hush(layer, LAST[:1]),
-            "the network alone": lambda layer: _hush(layer, LAST[1:]),
-            "the norms' gains": lambda layer: _hush(layer, ("norm1", "norm2"), ["weight"]),
-            "the norms": lambda layer: _hush(layer, ("norm1", "norm2")),
             "queries and keys": lambda layer: _hush(layer, ("attention.q_proj", "attention.k_proj", LAST[1])),
             "values, too": lambda layer: _hush(layer, ("attention.v_proj", *LAST)),
-            "the first map, too": lambda layer: _hush(layer, ("feed_forward.linear1", *LAST)),
             "everything": _everything,
             "another layer": lambda layer: nn.Identity(),
             "a forward of its own": _a_forward_of_its_own,
@@ -84,13 +70,9 @@ ANSWERS = {
         {
             "by what they have": _reach,
             "arrow by arrow": lambda arrows, n: _reach(arrows, 2**n - 1, lambda has, arrows: arrows[has]),
-            "card by card": lambda arrows, n: _reach(
-                arrows, n, lambda has, arrows: torch.stack([has[arrows[card]] for card in has])
-            ),
         },
         {
             "an arrow a layer": lambda arrows, n: _reach(arrows, n, lambda has, arrows: arrows[has]),
-            "two arrows a layer": lambda arrows, n: _reach(arrows, n, lambda has, arrows: arrows[arrows[has]]),
             "without a look": lambda arrows, n: _reach(arrows, n, lambda has, arrows: has[has]),
             "two more a layer": lambda arrows, n: _reach(arrows, max(0, 2 * n - 1), lambda has, arrows: arrows[has]),
             "a layer too many": lambda arrows, n: _reach(arrows, n + 1),

@@ -1,28 +1,34 @@
-"""Bad input to the model: each mistake raises the right exception, and its message says what was expected and came."""
+"""Bad input by the tables: each mistake raises the right exception, and its message says what was expected and came."""
 
+import matplotlib.pyplot as plt
 import numpy as np
 import pytest
+import tables_explorers
+import tables_model
+import tables_tools
 from bad_values import cases, check_refusal
-from tables_model import CASES, ENTRIES
 
 AS_NUMPY = {int: np.int32, float: np.float32}
+ENTRIES = [*tables_model.ENTRIES, *tables_tools.ENTRIES, *tables_explorers.ENTRIES]
 
 
-@pytest.mark.parametrize("entry", ENTRIES, ids=repr)
+@pytest.mark.parametrize("entry", [entry for entry in ENTRIES if not entry.long], ids=repr)
 def test_the_arguments_that_are_right_are_taken(entry):
     """Without this, a wrong value could be refused for another's sake. Numpy's numbers are as good as Python's."""
     good = entry.good()
     entry.function(**good)
     entry.function(**{name: AS_NUMPY.get(type(value), lambda x: x)(value) for name, value in good.items()})
+    assert plt.get_fignums() == []
 
 
 @pytest.mark.parametrize(("entry", "name", "wrong"), cases(ENTRIES))
-def test_a_wrong_value_is_refused_in_words(entry, name, wrong):
+def test_a_wrong_value_is_refused_in_words_and_nothing_else_happens(entry, name, wrong, capsys):
     """The exception names the parameter, what was expected and what came; torch would take many, and compute on."""
     check_refusal(entry, name, wrong)
+    assert capsys.readouterr() == ("", "")
 
 
-@pytest.mark.parametrize(("call", "exception", "words"), CASES.values(), ids=CASES)
+@pytest.mark.parametrize(("call", "exception", "words"), tables_model.CASES.values(), ids=tables_model.CASES)
 def test_a_mistake_that_is_told_in_other_words(call, exception, words):
     with pytest.raises(exception, match=words):
         call()
