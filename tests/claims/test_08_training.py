@@ -284,32 +284,6 @@ def test_there_are_1430_rows_and_a_fifth_that_was_withheld_is_answered_as_well(n
     assert notebook["percent_right"](model(batch.ids), batch) > 99
 
 
-def forbidding(batch):
-    """Where each token may look, if it may not look at its source. -> (B, 1, T, T)"""
-    return (torch.arange(16) != batch.source[..., None])[:, None]
-
-
-def test_never_looking_at_the_partner_is_learned_faster_since_the_mask_tells_the_answer(notebook):
-    task, pairs = TASKS["brackets"], notebook["pairs"]
-    torch.manual_seed(0)
-    encoder, answer = outcast = notebook["fresh_model"](task, n_layers=2, n_heads=4)
-    optimiser = torch.optim.Adam(outcast.parameters(), lr=0.003)
-    for _ in range(100):
-        some = task.draw(64)
-        found = answer(encoder(some.ids, forbidding(some)))
-        F.cross_entropy(found.flatten(0, 1), some.targets.flatten()).backward()
-        optimiser.step()
-        optimiser.zero_grad()
-    assert notebook["percent_right"](answer(encoder(pairs.ids, forbidding(pairs))), pairs) > 99
-    for seed in SEEDS:
-        model = learned(notebook, task, seed, steps=100, n_layers=2, n_heads=4)
-        assert notebook["percent_right"](model(pairs.ids), pairs) < 97, seed
-    named = answer(encoder(pairs.ids, forbidding(pairs).roll(1, dims=0))).argmax(dim=-1)  # with another row's mask
-    forbidden = pairs.targets.roll(1, dims=0)
-    differ = pairs.targets != forbidden
-    assert (named == forbidden)[differ].double().mean() > 0.7 > 0.2 > (named == pairs.targets)[differ].double().mean()
-
-
 # A text holds its own answers
 
 LENGTH, SMALL, STEPS = 32, 32, (100, 200, 300)  # of the pieces and the vectors of a smaller reader; when it is asked

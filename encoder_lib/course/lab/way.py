@@ -66,9 +66,11 @@ def visit(
     """Send a sentence through the encoder, and follow the first token `word`.
 
     may_look: the mask (T, T), True = may look; `alone` forbids all looks at others.
-    Raises ValueError for a word that is no token of the sentence.
+    Raises: ValueError for a word that is no token of the sentence, or a mask of another shape; TypeError for no mask.
     """
     ids, tokens = model.ids(sentence), model.tokens(sentence)
+    if may_look is not None:
+        expect.boolean_mask(may_look, (len(tokens), len(tokens)))
     mask = torch.eye(len(tokens), dtype=torch.bool) if alone else may_look
     with trace(model.encoder) as t:
         model.encoder(ids, mask if mask is None else mask.to(ids.device))
