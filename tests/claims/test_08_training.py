@@ -542,7 +542,7 @@ def test_the_table_stands_in_the_notebook_and_allows_two_of_five_sentences():
     assert max(residual + late[2]) <= 51  # stays at half
     assert [two > one for two, one in zip(heads, whole, strict=True)] == [False, True, False]
     assert min(layers) > max(whole)
-    assert "three of three models stayed at about half for 400 steps" in prose
+    assert "three of three models had about half after 200 steps, and after 400" in prose
 
 
 @pytest.mark.parametrize("seed", (0, 1, 2))
