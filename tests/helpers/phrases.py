@@ -11,7 +11,7 @@ PHRASES = {
         r"0\.31",
         r"0\.9[24]",
         r"first thing that differs",
-        r"part at (the|their) first look",
+        r"(part|come apart) at (the|their) first look",
         r"comes from the neighbours",
     ),
     "alone": (
