@@ -1,13 +1,11 @@
 """Record explorers: the states that a plan asks for, as one small file that the player reads.
 
-A file is a JSON header and numbers, gzipped together, and then the pictures, each a file of its own. Equal
-things are stored once; an array that is the upper left corner of another is cut out of it; of a picture, only what
-differs from one before is stored.
+A file is a JSON header and numbers, gzipped together. Equal things are stored once, of a picture equal lines; an array
+that is the upper left corner of another is cut out of it.
 """
 
 import gzip
 import inspect
-import io
 import json
 import struct
 import zlib
@@ -15,8 +13,8 @@ from itertools import product
 from typing import Any
 
 import numpy as np
-from PIL import Image
 from recordings import Plan
+from vector import svg_of
 
 from encoder_lib.course.explore import Checkbox, Explorer, Range, Select, Text
 from encoder_lib.course.explore.widget.controls import Control
@@ -24,8 +22,6 @@ from encoder_lib.course.explore.widget.controls import Control
 FEW = 9  # stops of a slider that no plan names
 ALL = 16  # values of a slider that are few enough to be recorded all
 MISSING = -32768  # the code of NaN
-NEW = 0.8  # the share of a picture's pixels that differ, from which on it is stored whole
-TILE, MANY = 16, 0.1  # pixels of a tile, and the share of them that is many
 LARGE = 500  # numbers of an array in whose corner others are looked for
 SENTENCES = "recorded sentences"
 
@@ -77,7 +73,7 @@ def states_of(explorer: Explorer, plan: Plan) -> list[dict]:
 def record(explorer: Explorer, plan: Plan) -> bytes:
     """The file of an explorer, which is left in the state it came in."""
     start, arrays, shared = explorer.values, Arrays(plan.levels), Shared()
-    states, pictures = [], []
+    states = []
     drawn = not plan.computed  # by Python; else the numbers and pictures are the player's
     for values in states_of(explorer, plan):
         explorer.set(**values)
@@ -90,13 +86,13 @@ def record(explorer: Explorer, plan: Plan) -> bytes:
             "tokens": shared.add(explorer._tokens),
             "way": shared.add(explorer._way),
             "arrays": panels,
+            "picture": [],
         }
-        if explorer._picture and drawn:
-            pictures.append(np.asarray(Image.open(io.BytesIO(explorer._picture)).convert("RGB")))
+        if explorer._figure and drawn:
+            state["picture"] = [shared.add(line) for line in svg_of(explorer._figure, plan.shades).splitlines()]
         states.append(list(state.values()))
     explorer.set(**start)
     index, codes = arrays.packed()
-    stored, refs = pack_pictures(pictures, plan.shades)
     names = list(explorer._by_name)
     header = {
         "title": explorer.title,
@@ -108,15 +104,13 @@ def record(explorer: Explorer, plan: Plan) -> bytes:
         "values": shared.values,
         "states": states,
         "arrays": index,
-        "pictures": refs,
         "live": plan.live,
         "typed": [control.wire() for control in explorer._by_name.values()] if plan.live else [],
         "computed": plan.computed,
         "given": {name: inspect.getclosurevars(explorer._show).nonlocals[name] for name in plan.given},
     }
     text = json.dumps(header, ensure_ascii=False, separators=(",", ":")).encode()
-    first = gzip.compress(struct.pack("<I", len(text)) + text + codes, 9, mtime=0)
-    return struct.pack("<I", len(first)) + first + stored
+    return gzip.compress(struct.pack("<I", len(text)) + text + codes, 9, mtime=0)
 
 
 def _wire(control: Control, plan: Plan, frames: bool) -> dict:
@@ -210,53 +204,3 @@ def _planes(codes: np.ndarray) -> bytes:
 
 def _size(codes: np.ndarray) -> int:
     return len(zlib.compress(_planes(codes), 6))
-
-
-def pack_pictures(pictures: list[np.ndarray], shades: int) -> tuple[bytes, list]:
-    """Pictures (height, width, 3), in so many shades of red, green and blue, as WebP: all, and where each one lies.
-
-    That is [begin, length, before]: `before` is the number of the picture on which one is drawn, or -1. What is the
-    same in both is transparent then.
-    """
-    stored, refs, keys, known, begin = [], [], [0], {}, 0
-    for place, picture in enumerate(pictures):
-        pictures[place] = picture = _shaded(picture, shades)
-        raw = picture.tobytes()
-        if raw in known:
-            refs.append(refs[known[raw]])
-            continue
-        known[raw] = place
-        share, before = min(((picture != pictures[key]).any(-1).mean(), key) for key in keys)
-        if place == 0 or share > NEW:
-            keys.append(place)
-            before = -1
-        if before < 0:
-            files = [_webp(picture, np.ones(picture.shape[:2], bool))]
-        else:
-            differs = (picture != pictures[before]).any(-1)
-            files = [_webp(picture, opaque) for opaque in (differs, _tiled(differs))]
-        file = min(files, key=len)
-        refs.append([begin, len(file), before])
-        stored.append(file)
-        begin += len(file)
-    return b"".join(stored), refs
-
-
-def _webp(pixels: np.ndarray, opaque: np.ndarray) -> bytes:
-    file = io.BytesIO()
-    layers = np.dstack([pixels * opaque[..., None], opaque * np.uint8(255)])
-    Image.fromarray(layers.astype(np.uint8)).save(file, "webp", lossless=True, quality=80, method=4)
-    return file.getvalue()
-
-
-def _tiled(differs: np.ndarray) -> np.ndarray:
-    """The pixels that differ, and all of a tile in which many do: many holes take more room than what fills them."""
-    high, wide = differs.shape
-    padded = np.pad(differs, ((0, -high % TILE), (0, -wide % TILE)))
-    many = padded.reshape(padded.shape[0] // TILE, TILE, -1, TILE).mean((1, 3)) > MANY
-    return differs | np.kron(many, np.ones((TILE, TILE), bool))[:high, :wide]
-
-
-def _shaded(picture: np.ndarray, shades: int) -> np.ndarray:
-    """The nearest of so many shades of each colour; black and white stay as they are."""
-    return (np.round(np.round(picture / 255 * (shades - 1)) * 255 / (shades - 1))).astype(np.uint8)

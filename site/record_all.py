@@ -51,6 +51,8 @@ class Recorder:
         folder.mkdir(parents=True, exist_ok=True)
         for stale in folder.glob(f"{path.stem}*"):
             stale.unlink()
+
+    def __enter__(self) -> "Recorder":
         style.DPI *= SHARPER
         self._savefig = plain = Figure.savefig
 
@@ -59,6 +61,7 @@ class Recorder:
             plain(figure, *args, **kwargs)
 
         Figure.savefig = savefig
+        return self
 
     def __call__(self, cell: nbformat.NotebookNode, value: object) -> None:
         """Record the explorer that a cell shows, or keep its picture or the one that its question reveals."""
@@ -78,11 +81,12 @@ class Recorder:
         (self.folder / f"{self.path.stem}-{self.number}.recording").write_bytes(content)
         print(f"  {self.path.stem} {name}: {len(content) / 1000:.0f} KB")
 
-    def finish(self) -> None:
-        """Note what was recorded, so that it need not be again."""
+    def __exit__(self, failed: object, *_: object) -> None:
+        """Note what was recorded, if all was, so that it need not be again."""
         style.DPI //= SHARPER
         Figure.savefig = self._savefig
-        (self.folder / f"{self.path.stem}.digest").write_text(_digest(self.path))
+        if not failed:
+            (self.folder / f"{self.path.stem}.digest").write_text(_digest(self.path))
 
 
 def heatmaps_of(figure: Figure) -> str:
@@ -147,11 +151,10 @@ def _run(cell: nbformat.NotebookNode, variables: dict) -> object:
 def _write(path: Path, folder: Path) -> None:
     """Record what a notebook shows into `folder`, by running the cells that this needs."""
     matplotlib.use("agg")
-    recorder, variables = Recorder(path, folder), {"__name__": "__main__"}
-    cells = nbformat.read(path, as_version=4).cells
-    for cell in needed([cell for cell in cells if cell.cell_type == "code"], _shows):
-        recorder(cell, _run(cell, variables))
-    recorder.finish()
+    cells, variables = nbformat.read(path, as_version=4).cells, {"__name__": "__main__"}
+    with Recorder(path, folder) as recorder:
+        for cell in needed([cell for cell in cells if cell.cell_type == "code"], _shows):
+            recorder(cell, _run(cell, variables))
 
 
 def write_recordings(paths: list[Path], folder: Path) -> None:
@@ -165,7 +168,8 @@ def write_recordings(paths: list[Path], folder: Path) -> None:
 
 def _digest(path: Path) -> str:
     """A mark of all that a notebook's recordings depend on: the library, the recorder, its code and its plans."""
-    library = [*sorted(ROOT.glob("encoder_lib/**/*.py")), HERE / "record.py", HERE / "record_all.py"]
+    recorder = [HERE / name for name in ("record.py", "record_all.py", "vector.py")]
+    library = [*sorted(ROOT.glob("encoder_lib/**/*.py")), *recorder]
     cells = [cell.source for cell in nbformat.read(path, as_version=4).cells if cell.cell_type == "code"]
     plans = [PLANS.get(plan_name(source)) for source in cells if EXPLORER.search(source)]
     code = "\n".join([*cells, *map(repr, plans)]).encode()

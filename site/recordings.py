@@ -16,7 +16,7 @@ class Plan:
         a control of no group is one by itself.
     starts: values of several controls that belong together, from each of which the groups are recorded.
     levels: into how many steps, above and below 0, the numbers of the heatmaps are cut.
-    shades: how many shades of red, green and blue the pictures keep.
+    shades: how many shades of red, green and blue the images in pictures keep.
     live: what of the player shows it when MiniLM reads in the browser what is typed there.
     computed: the function of the player, in the module of its name, that computes it; then no other state is recorded.
     given: what those two have to know of what the explorer was made with: names in its function.
@@ -26,7 +26,7 @@ class Plan:
     together: tuple[tuple[str, ...], ...] = NONE
     starts: tuple[dict, ...] = NONE
     levels: int = 32767
-    shades: int = 12
+    shades: int = 8
     live: str = ""
     computed: str = ""
     given: tuple[str, ...] = ()
@@ -61,13 +61,12 @@ PLANS = {
     "block_steps": Plan(
         {"sentence": NONE, "layer": (1, 6)},
         (("step", "layer"), ("step", "order")),
-        shades=8,
     ),
     "clocks": Plan(computed="clocks"),
     "cost": Plan(computed="cost", given=("balance",)),
     "depth": Plan({}, (("depth", "order", "init"),)),
     "fit_curve": Plan(
-        {"width": (1, 2, 3, 4, 8, 16, 32), "unit": (1, 2, 4, 32)},
+        {"width": (1, 2, 3, 4, 5, 6, 8, 10, 12, 16, 20, 24, 32), "unit": (1, 2, 3, 4, 8, 16, 32)},
         (("width", "activation", "curve"), ("width", "unit")),
     ),
     "head_slices": Plan({}, (("n_heads", "head"),)),

@@ -1,7 +1,7 @@
 // The model of an explorer without a kernel: a control that is moved leads to a recorded state.
 
 import { nearestState } from "./nearest.js";
-import { numbersOf, pictureOf } from "./recording.js";
+import { numbersOf } from "./recording.js";
 import { Traits } from "./traits.js";
 
 /**
@@ -54,22 +54,21 @@ export class RecordedModel extends Traits {
   }
 
   /**
-   * Show a state: its controls at once, and its picture with its words as soon as that is drawn.
+   * Show a state: its controls, its picture and its words.
    * @param {number} state
    */
-  async go(state) {
+  go(state) {
     const { header } = this.recording;
     const moved = this.state !== state;
-    const [at, descriptions, panels, limits, tokens, way, arrays] = header.states[state];
+    const [at, descriptions, panels, limits, tokens, way, arrays, picture] = header.states[state];
     const values = header.names.map((name, i) => [name, header.values[at[i]]]);
     this.state = state;
     this.change(Object.fromEntries(values.filter(([name]) => name !== header.frames)));
     if (!moved) return;
     const said = { _descriptions: header.values[descriptions] };
-    if (header.pictures.length) {
-      this.change({ _drawing: true });
-      const picture = await pictureOf(this.recording, state);
-      if (this.state === state) this.change({ _picture: picture, ...said, _drawing: false }); // else another is on its way
+    if (picture.length) {
+      const svg = picture.map((line) => header.values[line]).join("\n");
+      this.change({ _picture: viewOf(new TextEncoder().encode(svg)), ...said });
       return;
     }
     this.change({

@@ -32,7 +32,7 @@ async function play(place) {
     return;
   }
   const model = new RecordedModel(recording);
-  await model.go(0);
+  model.go(0);
   await draw(model, place, (root) => {
     root.addEventListener("keydown", ({ key }) => head(model, HEADINGS[key]), true);
     root.addEventListener("pointerdown", () => head(model, 0), true);

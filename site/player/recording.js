@@ -1,7 +1,6 @@
-// The files that the recorder writes: unpacked, and their numbers and pictures as explorers want them.
+// The files that the recorder writes: unpacked, and their numbers as explorers want them.
 
 const MISSING = -32768; // the code of NaN
-const HEADER = 122; // bytes of a bitmap before its pixels, of version 4
 
 /**
  * @param {string} url
@@ -9,18 +8,12 @@ const HEADER = 122; // bytes of a bitmap before its pixels, of version 4
  */
 export async function fetchRecording(url) {
   const answer = await fetch(url);
-  if (!answer.ok) throw new Error(`expected a recording at ${url}, got ${answer.status}`);
-  const file = await answer.blob();
-  const packed = new DataView(await file.slice(0, 4).arrayBuffer()).getUint32(0, true);
-  const pictures = file.slice(4 + packed);
-  const opened = file
-    .slice(4, 4 + packed)
-    .stream()
-    .pipeThrough(new DecompressionStream("gzip"));
+  if (!answer.ok || !answer.body) throw new Error(`expected a recording at ${url}, got ${answer.status}`);
+  const opened = answer.body.pipeThrough(new DecompressionStream("gzip"));
   const bytes = new Uint8Array(await new Response(opened).arrayBuffer());
   const end = 4 + new DataView(bytes.buffer).getUint32(0, true);
   const header = JSON.parse(new TextDecoder().decode(bytes.subarray(4, end)));
-  return { header, codes: joined(bytes.subarray(end)), pictures };
+  return { header, codes: joined(bytes.subarray(end)) };
 }
 
 /**
@@ -61,44 +54,4 @@ function fill(numbers, codes, [begin, rows, columns, stride, step, above]) {
       numbers[r * columns + c] = row[c] === MISSING ? Number.NaN : row[c] * step;
     }
   }
-}
-
-/**
- * A picture as BMP: what was stored of it, drawn on the one before.
- * @param {Recording} recording
- * @param {number} place
- */
-export async function pictureOf({ header, pictures }, place) {
-  const [begin, length, before] = header.pictures[place];
-  const layers = [[begin, length]];
-  if (before >= 0) layers.unshift(header.pictures[before].slice(0, 2));
-  const images = await Promise.all(
-    layers.map(([from, size]) => createImageBitmap(pictures.slice(from, from + size, "image/webp"))),
-  );
-  const canvas = new OffscreenCanvas(images[0].width, images[0].height);
-  const pen = canvas.getContext("2d");
-  if (!pen) throw new Error("this browser draws nothing on a canvas");
-  for (const image of images) pen.drawImage(image, 0, 0);
-  return bitmapOf(pen.getImageData(0, 0, canvas.width, canvas.height));
-}
-
-/**
- * The pixels behind a header: a browser that is busy takes a second to pack them as PNG.
- * @param {ImageData} image
- */
-function bitmapOf({ data, width, height }) {
-  const view = new DataView(new ArrayBuffer(HEADER + data.length));
-  view.setUint16(0, 0x424d); // "BM"
-  const masks = [0xff, 0xff00, 0xff0000, 0xff000000]; // red, green, blue and opacity, as a canvas has them
-  const fields = { 2: HEADER + data.length, 10: HEADER, 14: HEADER - 14, 18: width, 22: -height, 34: data.length };
-  for (const [at, value] of Object.entries(fields)) view.setInt32(Number(at), value, true); // rows from the top: -height
-  view.setUint16(26, 1, true); // one plane
-  view.setUint16(28, 32, true); // bits of a pixel
-  view.setUint32(30, 3, true); // colours by masks
-  masks.forEach((mask, i) => {
-    view.setUint32(54 + 4 * i, mask, true);
-  });
-  view.setUint32(70, 0x73524742, true); // "sRGB"
-  new Uint8Array(view.buffer, HEADER).set(data);
-  return view;
 }

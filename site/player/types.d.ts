@@ -3,10 +3,7 @@
 /** Where an array lies: its first code, rows, columns, the columns of the array it is cut from, its step, differences. */
 type ArrayPlace = [begin: number, rows: number, columns: number, stride: number, step: number, above: 0 | 1];
 
-/** Where a picture lies, and the picture it is drawn on, or -1. */
-type PicturePlace = [begin: number, length: number, before: number];
-
-/** One recorded state: the places of its values, of what is said and drawn, and of its arrays. */
+/** One recorded state: the places of its values, of what is said and drawn, of its arrays, and of its picture's lines. */
 type RecordedState = [
   at: number[],
   descriptions: number,
@@ -15,6 +12,7 @@ type RecordedState = [
   tokens: number,
   way: number,
   arrays: number[],
+  picture: number[],
 ];
 
 /** A control, and the values at which it stops; null where it takes all. */
@@ -30,7 +28,6 @@ interface Header {
   values: unknown[];
   states: RecordedState[];
   arrays: ArrayPlace[];
-  pictures: PicturePlace[];
   /** What shows a reading of MiniLM, of an explorer that it can bring alive, or "", and its controls with a kernel. */
   live: "" | "heads" | "walk";
   typed: ControlSpec[];
@@ -40,11 +37,10 @@ interface Header {
   given: Record<string, unknown>;
 }
 
-/** A file of the recorder, unpacked: the header, the codes of all arrays, and the pictures as they came. */
+/** A file of the recorder, unpacked: the header, and the codes of all arrays. */
 interface Recording {
   header: Header;
   codes: Int16Array;
-  pictures: Blob;
 }
 
 /** What the page of an answer holds: what is told when one asks to be shown, and after a commitment to each choice. */

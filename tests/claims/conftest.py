@@ -1,6 +1,7 @@
 """What the claims of a notebook are tested on: the notebook itself, run once for all tests of its file."""
 
 import os
+from contextlib import nullcontext
 from pathlib import Path
 
 import matplotlib.pyplot as plt
@@ -31,12 +32,9 @@ def notebook(request):
     stored = nbformat.read(path, as_version=4)
     try:
         with plt.rc_context():
-            if folder := os.environ.get("RECORDINGS"):
-                recorder = Recorder(path, Path(folder))
+            folder = os.environ.get("RECORDINGS")
+            with Recorder(path, Path(folder)) if folder else nullcontext() as recorder:
                 run = Run(stored, recorder)
-                recorder.finish()
-            else:
-                run = Run(stored)
             assert run.differences() == []
             yield run
             assert goes_back(run) == {}
