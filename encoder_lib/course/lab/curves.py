@@ -15,6 +15,7 @@ N_POINTS = 161  # where a curve is looked at, from −1 to 1
 N_BREAKPOINTS, MAX_UNITS = 81, 32  # where a unit may bend, and how many units there may be
 STEEPNESS = {"relu": (1.0,), "gelu": (2.0, 5.0, 12.0, 30.0)}  # a ReLU has a corner whatever its weight is
 MIN_NOVELTY = {"relu": 3e-3, "gelu": 1e-2}  # the share of a unit that the chosen ones must not be able to imitate
+EQUAL = 1e-9  # two units whose gains differ by less of a curve's size help equally: rounding decides nothing
 RIDGE = 1e-4
 MIN_SLOPE_CHANGE = 1e-2  # the least change of a slope that counts as a corner
 KNOTS = ((-1.0, -0.6), (-0.75, 0.5), (-0.45, -0.3), (-0.2, 0.7), (0.1, 0.2), (0.45, -0.8), (0.7, 0.4), (1.0, 0.1))
@@ -123,7 +124,7 @@ def _choose(hidden: Tensor, y: Tensor, width: int, *, outward: Tensor, new: floa
     """The columns of `hidden` (P, C) that explain y (P,) best, one after another.
 
     Each choice is removed from all columns and from what is left of y, so that the next one brings something of its
-    own; a column of which less than the share `new` is left is out. Of two that help equally the one that opens
+    own; a column of which less than the share `new` is left is out. Of those that help equally the first one that opens
     `outward` (C,), away from the middle, is taken: it stays smaller.
     """
     size = hidden.norm(dim=0)  # (C,)
@@ -137,7 +138,8 @@ def _choose(hidden: Tensor, y: Tensor, width: int, *, outward: Tensor, new: floa
         fresh = units.norm(dim=0)  # (C,)
         gain = (units.T @ left).abs() / fresh * (1 + 1e-6 * outward)  # (C,)
         gain[fresh <= new * size] = -math.inf
-        chosen.append(int(gain.argmax()))
+        best = gain >= gain.max() - EQUAL * y.norm()  # (C,)
+        chosen.append(int(best.nonzero()[0]))
         column = 1 + chosen[-1]
     return chosen
 
