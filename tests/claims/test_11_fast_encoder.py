@@ -91,8 +91,8 @@ def test_in_all_a_layer_takes_the_terms_that_are_named_and_attention_its_share(n
     assert (count[1] / count.sum()).item() == pytest.approx(tokens / (tokens + 6 * width))
 
 
-def test_of_2048_tokens_the_linear_maps_are_the_same_work_at_every_length(notebook):
-    work = [2048 // tokens * notebook["operations"](tokens) for tokens in (16, 64, 256)]
+def test_of_8192_tokens_the_linear_maps_are_the_same_work_at_every_length(notebook):
+    work = [8192 // tokens * notebook["operations"](tokens) for tokens in (16, 64, 256)]
     assert all(count[0] == work[0][0] and count[2] == work[0][2] for count in work)
 
 
@@ -112,7 +112,7 @@ def test_at_256_tokens_the_scores_are_eight_times_the_vectors_and_at_16_half(not
     assert shown["scores, MB"].tolist()[2] == "3.15" and shown["vectors, MB"].tolist()[2] == "0.39"
 
 
-def test_explicit_attention_writes_three_tensors_of_scores():
+def test_explicit_attention_writes_three_tensors_of_scores_and_two_more_with_a_mask():
     written = []
 
     class Watch(TorchDispatchMode):
@@ -124,9 +124,11 @@ def test_explicit_attention_writes_three_tensors_of_scores():
             return out
 
     q, k, v = torch.randn(3, 12, 64, 32, dtype=torch.float32)
-    with Watch():
-        attention(q, k, v)
-    assert len(written) == 3
+    for mask, tensors in ((None, 3), (lengths_mask(torch.tensor([60]))[0], 5)):
+        written.clear()
+        with Watch():
+            attention(q, k, v, mask)
+        assert len(written) == tensors
 
 
 def test_explicit_attention_moves_the_scores_six_times():
@@ -189,10 +191,10 @@ def test_both_ways_give_the_same_vectors_but_for_rounding(notebook, tokens):
 
 
 def test_at_every_step_the_flops_double_and_so_do_the_scores_of_all_sentences(notebook):
-    costs = [same_layer(4, tokens=tokens, batch=2048 // tokens) for tokens in notebook["places"]]
+    costs = [same_layer(4, tokens=tokens, batch=8192 // tokens) for tokens in notebook["places"]]
     flops = [cost["attention, explicit"].flops for cost in costs]
     assert [later / earlier for earlier, later in pairwise(flops)] == [2] * 4
-    scores = [2048 // tokens * 12 * tokens**2 for tokens in notebook["places"]]
+    scores = [8192 // tokens * 12 * tokens**2 for tokens in notebook["places"]]
     assert [later / earlier for earlier, later in pairwise(scores)] == [2] * 4
 
 
@@ -220,9 +222,9 @@ def test_at_512_tokens_explicit_attention_has_5_flops_a_byte_and_fused_128():
     costs = same_layer(4, tokens=512)
     ways = [costs[f"attention, {kind}"].arithmetic_intensity for kind in ("explicit", "fused")]
     assert [round(way) for way in ways] == [5, 128]
-    costs = same_layer(4, tokens=256, batch=8)
+    costs = same_layer(4, tokens=256, batch=32)
     more = costs["attention, explicit"].bytes_moved - costs["attention, fused"].bytes_moved
-    assert round(more / MB) == 151  # at the last point of the picture: some 150 MB
+    assert round(more / MB) == 604  # at the last point of the picture: some 600 MB
     assert "either may limit the explicit one and arithmetic limits the fused one" in (
         explore.cost(tokens=512, balance=5.0).description
     )
@@ -333,8 +335,7 @@ def test_each_way_gives_the_same_vectors_with_the_attention_that_its_line_names(
         with torch.no_grad():
             results[name] = way()
         seen[name] = sum(calls)
-    assert list(seen.values()) == [0, 0, 6 * 32, 6 * 32, 0]
-    torch.testing.assert_close(results["what comes before"], notebook["x"])
+    assert list(seen.values()) == [0, 6 * 32, 6 * 32, 0]
     for name in ("rectangle, explicit", "strip, fused"):
         assert (results[name] - results["rectangle, fused"])[real].abs().max() < 1e-4
 
