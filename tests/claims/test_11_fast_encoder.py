@@ -41,10 +41,10 @@ def texts():
 
 
 def drawn(seed, minilm):
-    """32 texts as the notebook draws them: ids and lengths."""
+    """16 texts as the notebook draws them: ids and lengths."""
     every = texts()
     with seeded(seed):
-        ids = [minilm.ids(every[i])[0] for i in torch.randperm(len(every))[:32]]
+        ids = [minilm.ids(every[i])[0] for i in torch.randperm(len(every))[:16]]
     return ids, torch.tensor([len(text) for text in ids])
 
 
@@ -91,8 +91,8 @@ def test_in_all_a_layer_takes_the_terms_that_are_named_and_attention_its_share(n
     assert (count[1] / count.sum()).item() == pytest.approx(tokens / (tokens + 6 * width))
 
 
-def test_of_8192_tokens_the_linear_maps_are_the_same_work_at_every_length(notebook):
-    work = [8192 // tokens * notebook["operations"](tokens) for tokens in (16, 64, 256)]
+def test_of_4096_tokens_the_linear_maps_are_the_same_work_at_every_length(notebook):
+    work = [4096 // tokens * notebook["operations"](tokens) for tokens in (16, 64, 256)]
     assert all(count[0] == work[0][0] and count[2] == work[0][2] for count in work)
 
 
@@ -124,7 +124,7 @@ def test_explicit_attention_writes_three_tensors_of_scores_and_two_more_with_a_m
             return out
 
     q, k, v = torch.randn(3, 12, 64, 32, dtype=torch.float32)
-    for mask, tensors in ((None, 3), (lengths_mask(torch.tensor([60]))[0], 5)):
+    for mask, tensors in ((None, 3), ((torch.arange(64) < 60)[None, None], 5)):
         written.clear()
         with Watch():
             attention(q, k, v, mask)
@@ -191,10 +191,10 @@ def test_both_ways_give_the_same_vectors_but_for_rounding(notebook, tokens):
 
 
 def test_at_every_step_the_flops_double_and_so_do_the_scores_of_all_sentences(notebook):
-    costs = [same_layer(4, tokens=tokens, batch=8192 // tokens) for tokens in notebook["places"]]
+    costs = [same_layer(4, tokens=tokens, batch=4096 // tokens) for tokens in notebook["places"]]
     flops = [cost["attention, explicit"].flops for cost in costs]
     assert [later / earlier for earlier, later in pairwise(flops)] == [2] * 4
-    scores = [8192 // tokens * 12 * tokens**2 for tokens in notebook["places"]]
+    scores = [4096 // tokens * 12 * tokens**2 for tokens in notebook["places"]]
     assert [later / earlier for earlier, later in pairwise(scores)] == [2] * 4
 
 
@@ -222,9 +222,9 @@ def test_at_512_tokens_explicit_attention_has_5_flops_a_byte_and_fused_128():
     costs = same_layer(4, tokens=512)
     ways = [costs[f"attention, {kind}"].arithmetic_intensity for kind in ("explicit", "fused")]
     assert [round(way) for way in ways] == [5, 128]
-    costs = same_layer(4, tokens=256, batch=32)
+    costs = same_layer(4, tokens=256, batch=16)
     more = costs["attention, explicit"].bytes_moved - costs["attention, fused"].bytes_moved
-    assert round(more / MB) == 604  # at the last point of the picture: some 600 MB
+    assert round(more / MB) == 302  # at the last point of the picture: some 300 MB
     assert "either may limit the explicit one and arithmetic limits the fused one" in (
         explore.cost(tokens=512, balance=5.0).description
     )
@@ -265,10 +265,10 @@ def test_without_the_padding_linear_maps_have_half_and_attention_a_quarter():
 # Padding
 
 
-def test_about_three_quarters_are_padding_two_thirds_or_four_fifths_with_other_draws(minilm):
+def test_about_three_quarters_are_padding_and_seldom_less_than_half_with_other_draws(minilm):
     draws = [drawn(seed, minilm)[1] for seed in range(20)]
-    padding = torch.stack([1 - lengths.sum() / (32 * lengths.max()) for lengths in draws])
-    assert 0.65 < padding.median() < 0.85 and padding.min() > 0.55 and padding.max() < 0.9
+    padding = torch.stack([1 - lengths.sum() / (16 * lengths.max()) for lengths in draws])
+    assert 0.65 < padding.median() < 0.85 and (padding > 0.5).double().mean() > 0.8
 
 
 def test_the_pictures_that_are_revealed_are_the_mask_and_the_strip(notebook):
@@ -276,7 +276,7 @@ def test_the_pictures_that_are_revealed_are_the_mask_and_the_strip(notebook):
     real, lengths = notebook["real"], notebook["lengths"]
     assert torch.equal(torch.as_tensor(~batch.mask), real)
     packed = torch.as_tensor(strip.data.ravel()[: lengths.sum()])
-    owner = torch.arange(32).repeat_interleave(lengths)
+    owner = torch.arange(16).repeat_interleave(lengths)
     assert torch.equal(packed, owner % 7.0) and strip.mask.ravel()[lengths.sum() :].all()
 
 
@@ -319,10 +319,10 @@ def test_six_layers_in_float32_agree_in_about_six_digits(minilm, seed):
 # Two million texts a day
 
 
-def test_the_bill_is_the_time_of_32_texts_scaled_up(notebook):
+def test_the_bill_is_the_time_of_16_texts_scaled_up(notebook):
     bill = notebook["bill"]
     for ms, millions, answer in zip(*bill.values(), strict=True):
-        assert millions == pytest.approx(32 / (ms / 1000) * 86400 / MB)
+        assert millions == pytest.approx(16 / (ms / 1000) * 86400 / MB)
         assert answer == ("yes" if millions >= 2 else "no")
 
 
@@ -335,7 +335,7 @@ def test_each_way_gives_the_same_vectors_with_the_attention_that_its_line_names(
         with torch.no_grad():
             results[name] = way()
         seen[name] = sum(calls)
-    assert list(seen.values()) == [0, 6 * 32, 6 * 32, 0]
+    assert list(seen.values()) == [0, 6 * 16, 6 * 16, 0]
     for name in ("rectangle, explicit", "strip, fused"):
         assert (results[name] - results["rectangle, fused"])[real].abs().max() < 1e-4
 
@@ -358,21 +358,21 @@ def test_the_yardstick_is_projections_and_feed_forward_on_the_real_tokens_six_ti
     assert counter.get_total_flops() == 6 * (projections + network)
 
 
-def test_with_another_32_texts_the_tokens_move_by_a_third(minilm):
+def test_with_another_16_texts_the_tokens_move_by_half(minilm):
     tokens = torch.tensor([drawn(seed, minilm)[1].sum() for seed in range(20)]) / 1.0
-    assert ((tokens / tokens.mean() - 1).abs() < 1 / 3).double().mean() > 0.7
+    assert ((tokens / tokens.mean() - 1).abs() < 1 / 2).double().mean() > 0.7
 
 
 # Exercises and Going deeper
 
 
-def test_of_batches_of_eight_60_percent_are_padding_sorted_23_and_of_the_whole_manual_1(notebook, minilm):
+def test_of_batches_of_four_42_percent_are_padding_sorted_27_and_of_the_whole_manual_less_than_1(notebook, minilm):
     def share(lengths):
-        return (1 - lengths.sum() / sum(len(part) * part.max() for part in lengths.split(8))).item()
+        return (1 - lengths.sum() / sum(len(part) * part.max() for part in lengths.split(4))).item()
 
     lengths, manual = notebook["lengths"], torch.tensor([len(minilm.ids(text)[0]) for text in texts()])
     come, ordered = share(lengths), share(lengths.sort().values)
     assert ordered < come
     if any(f"in the strip: {lengths.sum()}\n" in text for text in stored()):  # the manual of the stored page
-        assert (round(come, 2), round(ordered, 2)) == (0.60, 0.23)
-    assert 0.005 < share(manual.sort().values) < 0.02
+        assert (round(come, 2), round(ordered, 2)) == (0.42, 0.27)
+    assert share(manual.sort().values) < 0.01

@@ -164,7 +164,7 @@ PHRASES = {
     "uncut": (
         r"everybody",
         r"strangers",
-        r"all 32 texts",
+        r"all 16 texts",
         r"every (token|vector) (changes|comes out)",
         r"whole strip",
     ),
