@@ -4,6 +4,7 @@ import ast
 import re
 import sys
 import sysconfig
+from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
@@ -46,15 +47,29 @@ def neighbours(sentences: Tensor) -> tuple[Tensor, Tensor]:
     return torch.cat([left, right]), torch.cat([right, left])
 
 
+def library_texts() -> list[str]:
+    """Real English of many lengths that every machine has: each docstring in Python's standard library, whole."""
+    return [text for _, text in _docstrings() if text]
+
+
 def library_sentences() -> dict[str, str]:
     """Real English that every machine has: the first sentence of each docstring in Python's standard library.
 
-    The source files are read, not imported. Which sentences there are depends on the version of Python.
+    Which sentences there are depends on the version of Python.
 
     Returns sentence -> what it documents, such as "csv.reader", in the order of the modules' names.
     """
-    folder = Path(sysconfig.get_path("stdlib"))
     found: dict[str, str] = {}
+    for name, text in _docstrings():
+        first = " ".join(re.split(r"(?<=[.!?])\s|\n\n", text)[0].split())
+        if re.fullmatch(r"[A-Z][\x20-\x7e]{28,158}\.", first):
+            found.setdefault(first, name)
+    return found
+
+
+def _docstrings() -> Iterator[tuple[str, str]]:
+    """Name and docstring of each public module, function and class. The source files are read, not imported."""
+    folder = Path(sysconfig.get_path("stdlib"))
     for module in sorted(sys.stdlib_module_names):
         path = folder / f"{module}.py"
         if module.startswith("_") or not path.exists():
@@ -63,10 +78,7 @@ def library_sentences() -> dict[str, str]:
         for node in [tree, *tree.body]:
             name = getattr(node, "name", "")
             if isinstance(node, ast.Module | ast.FunctionDef | ast.ClassDef) and not name.startswith("_"):
-                first = " ".join(re.split(r"(?<=[.!?])\s|\n\n", (ast.get_docstring(node) or "").strip())[0].split())
-                if re.fullmatch(r"[A-Z][\x20-\x7e]{28,158}\.", first):
-                    found.setdefault(first, f"{module}.{name}".rstrip("."))
-    return found
+                yield f"{module}.{name}".rstrip("."), (ast.get_docstring(node) or "").strip()
 
 
 @cache

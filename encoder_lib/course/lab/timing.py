@@ -21,6 +21,7 @@ MIN_SECONDS = 0.005  # that a function is given in a round, at least
 BUDGET = 2.0  # seconds that it is given in all, but for the first round
 
 
+@torch.no_grad()
 def benchmark(functions: Mapping[str, Callable[[], object]], *, rounds: int = 7) -> dict[str, float]:
     """The seconds that one call of each function takes: the median of some rounds, in which they take turns.
 
@@ -30,25 +31,6 @@ def benchmark(functions: Mapping[str, Callable[[], object]], *, rounds: int = 7)
     On one thread of a CPU it is the time that the processor spent in this process, so that other programs hardly
     count; with more threads, or a GPU in use, the time on the clock, until the GPU has finished.
     """
-    return {name: median(times) for name, times in _rounds(functions, rounds).items()}
-
-
-def spread(functions: Mapping[str, Callable[[], object]], *, rounds: int) -> dict[str, list[float]]:
-    """Columns of a table, one line a function: the milliseconds of its quickest, its median and its slowest round.
-
-    Functions whose times overlap cannot be told apart. What a round is: as in `benchmark`.
-    """
-    seen = _rounds(functions, rounds).values()
-    return {
-        "quickest, ms": [1000 * min(times) for times in seen],
-        "median, ms": [1000 * median(times) for times in seen],
-        "slowest, ms": [1000 * max(times) for times in seen],
-    }
-
-
-@torch.no_grad()
-def _rounds(functions: Mapping[str, Callable[[], object]], rounds: int) -> dict[str, list[float]]:
-    """The seconds of one call of each function, in every round."""
     first = {name: _seconds(function) for name, function in functions.items()}  # to warm up
     again = {name: _seconds(function) for name, function in functions.items()}
     calls = {name: max(1, round(MIN_SECONDS / max(again[name], 1e-9))) for name in functions}
@@ -60,7 +42,7 @@ def _rounds(functions: Mapping[str, Callable[[], object]], rounds: int) -> dict[
         for name, function in functions.items():
             seen[name].append(_seconds(function, calls[name]))
             spent += seen[name][-1] * calls[name]
-    return seen
+    return {name: median(times) for name, times in seen.items()}
 
 
 def _now() -> float:

@@ -4,7 +4,15 @@ import re
 
 import torch
 
-from encoder_lib.course.lab.texts import KINDS, SENTENCES, kinds_corpus, library_sentences, neighbours, wonderland
+from encoder_lib.course.lab.texts import (
+    KINDS,
+    SENTENCES,
+    kinds_corpus,
+    library_sentences,
+    library_texts,
+    neighbours,
+    wonderland,
+)
 
 
 def test_every_sentence_of_the_corpus_follows_a_pattern():
@@ -37,6 +45,12 @@ def test_library_sentences_are_real_sentences_with_their_place():
     assert all(re.fullmatch(r"[A-Z][ -~]{28,158}\.", sentence) for sentence in sentences)
     assert sentences["Create and return a temporary directory."] == "tempfile.TemporaryDirectory"
     assert not any(re.search(r"\._|^_", place) for place in sentences.values())
+
+
+def test_library_texts_are_the_whole_of_what_those_sentences_begin():
+    texts, whole = library_texts(), "\n".join(" ".join(text.split()) for text in library_texts())
+    assert texts == library_texts() and all(texts) and max(map(len, texts)) > 20 * min(map(len, texts))
+    assert all(sentence in whole for sentence in library_sentences())
 
 
 def test_wonderland_is_alice_from_her_first_words_on():
