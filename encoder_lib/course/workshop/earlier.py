@@ -13,7 +13,6 @@ from encoder_lib.course.workshop.source import Definition, parsed
 EARLIER = (
     ("01_embedding", "look_up", "Embedding"),
     ("01_embedding", "training_loop", "learn"),
-    ("03_layer_norm", "layer_norm", "Norm"),
     ("04_attention", "multi_head", "Attention"),
     ("06_encoder_block", "Block", "Block"),
 )

@@ -5,34 +5,9 @@ import torch
 from encoder_lib.course import checks
 
 
-def _normal(x, eps, dim=-1, correction=0):
-    mean = x.mean(dim=dim, keepdim=True)
-    return (x - mean) / (x.var(dim=dim, correction=correction, keepdim=True) + eps).sqrt()
-
-
-def _layer_norm_by_loop(x, weight, bias, eps):
-    rows = []
-    for token in x.flatten(0, -2):
-        centred = token - sum(token) / len(token)
-        rows.append(centred / (sum(centred**2) / len(token) + eps) ** 0.5 * weight + bias)
-    return torch.stack(rows).reshape(x.shape)
-
-
-def _deviation(x, dim=-1):
-    return x - x.mean(dim=dim, keepdim=True)
-
-
-def _std(x, correction=0):
-    return x.std(dim=-1, correction=correction, keepdim=True)
-
-
-def _absolute_deviation(x, weight, bias, eps):
-    return _deviation(x) / (_deviation(x).abs().mean(dim=-1, keepdim=True) + eps) * weight + bias
-
-
-def _norm_in_place(x, weight, bias, eps):
-    std = (x.var(dim=-1, correction=0, keepdim=True) + eps).sqrt()
-    return x.sub_(x.mean(dim=-1, keepdim=True)).div_(std).mul_(weight).add_(bias)
+def _by_trying(width):
+    token = torch.eye(width)[0]
+    return ((token - token.mean()) / token.std(correction=0)).max()
 
 
 def _folded(weight, bias, matrix, constants):
@@ -49,20 +24,19 @@ def _in_place(weight, bias, matrix, constants):
 
 
 ANSWERS = {
-    checks.check_layer_norm: (
+    checks.check_largest: (
         {
-            "formula": lambda x, w, b, eps: _normal(x, eps) * w + b,
-            "loop": _layer_norm_by_loop,
+            "formula": lambda width: (width - 1) ** 0.5,
+            "by trying": _by_trying,
         },
         {
-            "unbiased variance": lambda x, w, b, eps: _normal(x, eps, correction=1) * w + b,
-            "over everything": lambda x, w, b, eps: _normal(x, eps, tuple(range(x.ndim))) * w + b,
-            "eps outside the root": lambda x, w, b, eps: _deviation(x) / (_std(x) + eps) * w + b,
-            "eps forgotten": lambda x, w, b, eps: _normal(x, 0) * w + b,
-            "mean not subtracted": lambda x, w, b, eps: x / (_std(x) ** 2 + eps).sqrt() * w + b,
-            "weight and bias forgotten": lambda x, w, b, eps: _normal(x, eps),
-            "absolute deviation": _absolute_deviation,
-            "changes its input": _norm_in_place,
+            "mean not subtracted": lambda width: width**0.5,
+            "square not undone": lambda width: width - 1,
+            "unbiased spread": lambda width: (width - 1) / width**0.5,
+            "spread not divided by": lambda width: 1 - 1 / width,
+            "half of the numbers up": lambda width: 1,
+            "that of [CLS]": lambda width: 19.57,
+            "the token": lambda width: torch.eye(width)[0],
         },
     ),
     checks.check_fold: (
