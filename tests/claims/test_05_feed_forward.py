@@ -221,7 +221,7 @@ def test_nearly_all_seeds_end_near_50_percent_and_none_above_95(notebook):
 def test_the_cards_own_case_hardly_moves_what_it_has_fetched(notebook):
     own, target = torch.tensor(notebook["by_own"]), torch.tensor(notebook["by_target"])
     stuck = torch.tensor(list(notebook["right"].values())) < 60
-    assert stuck.sum() >= 6 and (own[stuck] < target[stuck] / 10).all()
+    assert stuck.sum() >= 6 and (own[stuck] < target[stuck] / 5).all()
     assert (own[~stuck] > target[~stuck] / 10).all()
 
 
