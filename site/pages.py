@@ -153,7 +153,7 @@ def _words() -> str:
 
 
 def _prepare(notebook: nbformat.NotebookNode, stem: str, static: Path, recordings: Path) -> dict[str, str]:
-    """Say what a page can say, mark explorers, questions, exercises and folded cells, take pictures out of the text.
+    """Say what a page can say, mark explorers, questions and exercises, take pictures out of the text.
 
     Gives the places of the explorers, by the names of their plans.
     """
@@ -188,19 +188,15 @@ def _prepare(notebook: nbformat.NotebookNode, stem: str, static: Path, recording
     notebook.metadata["description"] = first.metadata["description"]
     first.source = first.source.replace("# ", f"# {stem[:2]} ", 1)
     setup = next(cell for cell in notebook.cells if cell.cell_type == "code")
-    names = ["Imports" if cell is setup else "The folded cell" for cell in notebook.cells]
-    notebook.cells = [part for cell, name in zip(notebook.cells, names, strict=True) for part in _parts(cell, name)]
+    notebook.cells = [part for cell in notebook.cells for part in _parts(cell, imports=cell is setup)]
     notebook.cells.insert(1, nbformat.v4.new_markdown_cell(_ways(path)))
     return dict(explorers)
 
 
-def _parts(cell: nbformat.NotebookNode, name: str) -> Iterator[nbformat.NotebookNode]:
-    """A cell as its page has it: imports, what the notebook folds and the code of a picture are folds of the page."""
-    hidden = cell.metadata.get("jupyter", {}).get("source_hidden")
-    if hidden and cell.outputs:
-        raise ValueError(f"expected a folded cell that shows nothing, got {cell.source!r}: fold its definition alone")
-    if hidden or name == "Imports":
-        yield _fold(name, cell.source)
+def _parts(cell: nbformat.NotebookNode, *, imports: bool) -> Iterator[nbformat.NotebookNode]:
+    """A cell as its page has it: imports and the code of a picture are folds of the page."""
+    if imports:
+        yield _fold("Imports", cell.source)
         return
     if "<img" in str(cell.get("outputs")):
         body, lines = ast.parse(cell.source).body, cell.source.splitlines()

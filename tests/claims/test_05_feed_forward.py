@@ -3,7 +3,6 @@
 import pytest
 import torch
 from fits import kinks, rmse
-from torch import nn
 
 from encoder_lib import FeedForward, load_pretrained
 from encoder_lib.course.lab import ladder
@@ -156,27 +155,6 @@ def test_with_gelu_the_unit_speaks_again_once_and_has_sunk_deeper_once(notebook)
     assert sunk < shown["before"].iloc[0] and -0.5 < near < 0 < speaks
 
 
-def a_silent_unit_above_a_layer_that_learns(seed):
-    """Its largest sum before and after a training: it begins a little below zero at every x."""
-
-    def largest():
-        return network[1].linear1(network[0](grid()))[:, 0].max().item()
-
-    torch.manual_seed(seed)
-    below = nn.Sequential(nn.Linear(1, 16), nn.GELU(), nn.Linear(16, 8))
-    network = nn.Sequential(below, FeedForward(8, 16), nn.Linear(8, 1))
-    network[1].linear1.bias.data[0] -= largest() + 0.05
-    before = largest()
-    train(network, "wave", steps=100)
-    return before, largest()
-
-
-def test_a_layer_below_that_learns_moves_what_a_unit_is_given_and_wakes_some():
-    pairs = [a_silent_unit_above_a_layer_that_learns(seed) for seed in range(8)]
-    assert all(before == pytest.approx(-0.05) and abs(after - before) > 1e-3 for before, after in pairs)
-    assert any(after > 0 for _, after in pairs)
-
-
 # Dropout
 
 
@@ -243,14 +221,19 @@ def test_nearly_all_seeds_end_near_50_percent_and_none_above_95(notebook):
 def test_the_cards_own_case_hardly_moves_what_it_has_fetched(notebook):
     own, target = torch.tensor(notebook["by_own"]), torch.tensor(notebook["by_target"])
     stuck = torch.tensor(list(notebook["right"].values())) < 60
-    assert stuck.sum() >= 6 and (own[stuck] < target[stuck] / 10).all()
+    assert stuck.sum() >= 6 and (own[stuck] < target[stuck] / 5).all()
     assert (own[~stuck] > target[~stuck] / 10).all()
 
 
 def test_swapping_a_case_changes_the_letter_to_its_capital_and_back(notebook):
-    for card, other in zip(notebook["cards"].flatten(), notebook["swapped"].flatten(), strict=True):
-        (one, where), (two, there) = ((x[0], y[0]) for x, y in map(ladder.read_cards, (card[None], other[None])))
-        assert one.swapcase() == two and where == there
+    cards, others = notebook["cards"], notebook["target_swapped"]
+    pointed_at = notebook["each"], notebook["place"]
+    changed = [(cards[:, 0], notebook["own_swapped"][:, 0]), (cards[pointed_at], others[pointed_at])]
+    for before, after in changed:
+        for card, other in zip(before, after, strict=True):
+            (one, where), (two, there) = ((x[0], y[0]) for x, y in map(ladder.read_cards, (card[None], other[None])))
+            assert one.swapcase() == two and where == there
+    assert ((others != cards).sum(dim=1) == 1).all()
 
 
 # Going deeper: what a unit answers to

@@ -264,17 +264,17 @@ def test_a_sine_and_its_cosine_turn_at_different_speeds(notebook):
 
 def test_with_a_table_of_words_the_twins_parameters_are_as_many_as_ours_and_of_the_same_shapes(notebook):
     model, theirs = clinic.SOUND(), clinic.SOUND.twin()
-    given = [notebook["share_parameters"](model, theirs), *from_torch(theirs).parameters()]
+    given = [clinic.share_parameters(model, theirs), *from_torch(theirs).parameters()]
     assert all(torch.equal(ours, value) for ours, value in zip(model.parameters(), given, strict=True))
 
 
 def test_two_programs_agree_to_some_fifteen_digits(notebook):
-    assert notebook["parity"](clinic.SOUND)["beside PyTorch's"].detach() < 1e-14
+    assert clinic.parity(clinic.SOUND)["beside PyTorch's"].detach() < 1e-14
 
 
 def test_in_float32_rounding_leaves_much_more(notebook):
     model, theirs = clinic.SOUND().eval().float(), clinic.SOUND.twin().float()
-    words = notebook["share_parameters"](model, theirs).float()
+    words = clinic.share_parameters(model, theirs).float()
     ids, real = notebook["ids"], notebook["real"]
     x = words[ids] + sinusoidal_table(5, 6).float()
     off = (model(ids) - theirs(x, src_key_padding_mask=~real))[real].abs().max().item()
@@ -282,12 +282,12 @@ def test_in_float32_rounding_leaves_much_more(notebook):
 
 
 def test_the_wallpaper_is_off_by_0_16_in_numbers_of_size_1_or_2(notebook):
-    assert round(notebook["parity"](clinic.patient(5))["beside PyTorch's"].item(), 2) == 0.16
+    assert round(clinic.parity(clinic.patient(5))["beside PyTorch's"].item(), 2) == 0.16
     assert torch.equal(notebook["wallpaper"], notebook["position_table"](50, 32))  # which nobody has mended here
-    mended = notebook["parity"](clinic.patient(5, lambda length, d_model: sinusoidal_table(length, d_model)))
+    mended = clinic.parity(clinic.patient(5, lambda length, d_model: sinusoidal_table(length, d_model)))
     assert mended["beside PyTorch's"].detach() < 1e-14
     twin = clinic.SOUND.twin()
-    x = notebook["share_parameters"](clinic.SOUND(), twin)[notebook["ids"]] + sinusoidal_table(5, 6)
+    x = clinic.share_parameters(clinic.SOUND(), twin)[notebook["ids"]] + sinusoidal_table(5, 6)
     sizes = twin(x).abs()
     assert 1 < sizes.mean() < 2 and sizes.max() < 2.5
 
@@ -295,7 +295,7 @@ def test_the_wallpaper_is_off_by_0_16_in_numbers_of_size_1_or_2(notebook):
 def test_a_fault_in_the_librarys_own_table_would_stand_on_both_sides(notebook):
     """Patient 5 beside a twin that gets its positions from the same wrong table."""
     model, theirs = clinic.patient(5)().eval(), clinic.SOUND.twin()
-    words = notebook["share_parameters"](model, theirs)
+    words = clinic.share_parameters(model, theirs)
     x = words[notebook["ids"]] + notebook["position_table"](5, 6)
     off = model(notebook["ids"]) - theirs(x, src_key_padding_mask=~notebook["real"])
     assert off[notebook["real"]].abs().max() < 1e-14
@@ -306,13 +306,13 @@ def test_the_models_own_embedding_as_the_twins_input_is_right_with_a_sound_encod
 
     def slip(build):
         model, theirs = build().eval(), build.twin()
-        notebook["share_parameters"](model, theirs)
+        clinic.share_parameters(model, theirs)
         off = model(notebook["ids"]) - theirs(model.embedding(notebook["ids"]), src_key_padding_mask=~notebook["real"])
         return {"beside PyTorch's": off[notebook["real"]].abs().max()}
 
     assert not clinic.notices(slip, clinic.SOUND) and not clinic.notices(slip, clinic.patient(5))
     said = clinic.check_parity(slip)
-    assert not said.correct and said.problem.startswith("case 5") and clinic.check_parity(notebook["parity"]).correct
+    assert not said.correct and said.problem.startswith("case 5") and clinic.check_parity(clinic.parity).correct
 
 
 def test_a_piece_that_calls_its_matrices_otherwise_is_copied_all_the_same(notebook):
@@ -327,7 +327,7 @@ def test_a_piece_that_calls_its_matrices_otherwise_is_copied_all_the_same(notebo
             return self.down(self.up(x).relu())
 
     build = rounds.Patient(lambda model: rounds.patients.inject_feed_forward(Other, model))
-    assert not clinic.notices(notebook["parity"], build)
+    assert not clinic.notices(clinic.parity, build)
     with pytest.raises(RuntimeError, match="Missing key"):
         build().encoder.load_state_dict(from_torch(build.twin()).state_dict())
 
@@ -350,12 +350,12 @@ def test_in_row_2_parity_stops_before_a_number_is_compared_and_in_no_other(noteb
         with seeded(0), rounds.in_float64():
             clinic.patient(case)().eval()(notebook["ids"])
             try:
-                notebook["parity"](clinic.patient(case))
+                clinic.parity(clinic.patient(case))
             except (RuntimeError, ValueError):
                 stopped.append(case)
     assert stopped == [2]
     with pytest.raises(ValueError, match="zip"):
-        notebook["share_parameters"](clinic.patient(2)(), clinic.SOUND.twin())
+        clinic.share_parameters(clinic.patient(2)(), clinic.SOUND.twin())
 
 
 def test_invariances_are_yellow_in_row_1_for_the_dropout_and_repeats_in_row_3_for_nan_alone(notebook, monkeypatch):
@@ -442,7 +442,7 @@ def test_with_norm_first_parity_alone_objects_and_numbers_are_compared(notebook,
 
     mine.twin = notebook["twin"] if twin == "by hand" else rounds.Patient(rounds.patients.no_fault, n_heads=2).twin
     assert [clinic.notices(test, mine) for test in notebook["tests"]] == [False] * 4 + [True]
-    assert notebook["parity"](mine)["beside PyTorch's"] > 1
+    assert clinic.parity(mine)["beside PyTorch's"] > 1
 
 
 def own(notebook, change, n_heads=2):
@@ -504,7 +504,7 @@ def test_the_comments_line_takes_an_attention_of_ones_own_and_parity_accuses_one
     mine = own(notebook, change)
     assert objecting(notebook, mine) == expected
     with seeded(0), rounds.in_float64():
-        assert notebook["parity"](mine)["beside PyTorch's"].isfinite()
+        assert clinic.parity(mine)["beside PyTorch's"].isfinite()
 
 
 def test_the_parameters_stand_in_the_order_that_the_text_names():

@@ -23,6 +23,7 @@ from encoder_lib.course.checks.verdict import (
     show,
     written,
 )
+from encoder_lib.course.lab.letters import GAP, to_ids
 from encoder_lib.seeded import seeded
 from encoder_lib.training.tasks import IGNORE_INDEX
 
@@ -164,40 +165,39 @@ def check_forbid(attempt: Callable) -> Verdict:
 
 
 def check_hide_words(attempt: Callable) -> Verdict:
-    """hide_words(ids, chance, fate, drawn, mask_id): what BERT's training shows a model, and what it asks. (B, T) each.
+    """hide_words(ids, chance): what a model gets where whole words are hidden, and what it is asked. (B, T) each.
 
-    Where `chance` is below 0.15 a token is asked. Of those, a `fate` below 0.8 hides it behind mask_id, one below 0.9
-    puts the token in `drawn` there, and any other leaves it. All that are not asked have the target −100.
-    Source: Devlin et al. 2018 (arXiv 1810.04805), section 3.1.
+    The n-th word of a row is hidden where chance[row, n] is below 0.15, n from 0; spaces, id 0, stand between words.
     """
 
-    def reference(ids: Tensor, chance: Tensor, fate: Tensor, drawn: Tensor, mask_id: int) -> Tensor:
-        shown = torch.where(fate < 0.8, mask_id, torch.where(fate < 0.9, drawn, ids))
-        asked = chance < 0.15
-        return torch.stack([torch.where(asked, shown, ids), torch.where(asked, ids, IGNORE_INDEX)])
+    def reference(ids: Tensor, chance: Tensor) -> Tensor:
+        hidden = (chance.gather(1, (ids == 0).cumsum(dim=1)) < 0.15) & (ids != 0)
+        return torch.stack([ids.masked_fill(hidden, GAP), ids.masked_fill(~hidden, IGNORE_INDEX)])
 
-    def tried(hide_words: Callable, *given: Tensor | int) -> Tensor:
+    def tried(hide_words: Callable, *given: Tensor) -> Tensor:
         pair = _two_tensors(hide_words(*given), hide_words, "what the model gets, and the targets", "given, targets")
         if pair[0].shape != pair[1].shape:
             raise Told(f"expected two tensors of one shape, got {tuple(pair[0].shape)} and {tuple(pair[1].shape)}")
         return torch.stack([x.long() for x in pair])
 
-    def row(ids: list[int], chance: list[float], fate: list[float], drawn: list[int]) -> tuple[Tensor, ...]:
-        return tuple(torch.tensor([x]) for x in (ids, chance, fate, drawn))
+    def rows(*words: str) -> Tensor:
+        return torch.stack([to_ids(row) for row in words])
 
-    many = torch.Generator().manual_seed(0)
-    ids, drawn = (torch.randint(90, (4, 30), generator=many) for _ in range(2))
-    chance, fate = (torch.rand(4, 30, generator=many, dtype=torch.float64) for _ in range(2))
+    def chance(*numbers: list[float]) -> Tensor:
+        return torch.tensor(numbers, dtype=torch.float64)
+
+    generator = torch.Generator().manual_seed(0)
+    many = torch.randint(1, 27, (4, 30), generator=generator)
+    for row in range(4):
+        many[row, 3 + row :: 5] = 0
+    numbers = torch.rand(4, 30, generator=generator, dtype=torch.float64) / 2
     cases = [
-        Case("a token that is not chosen", (*row([5], [0.6], [0.3], [7]), 99)),
-        Case("a chosen token that is hidden", (*row([5], [0.1], [0.3], [7]), 99)),
-        Case("a chosen token that is replaced", (*row([5], [0.1], [0.85], [7]), 99)),
-        Case("a chosen token that stays", (*row([5], [0.1], [0.95], [7]), 99)),
-        Case(
-            "four tokens, another id for what is hidden",
-            (*row([1, 2, 3, 4], [0.9, 0.1, 0.2, 0.0], [0.1] * 4, [8] * 4), 50),
-        ),
-        Case("four rows of thirty tokens", (ids, chance, fate, drawn, 99)),
+        Case("one word that is not hidden", (rows("an"), chance([0.5, 0.1]))),
+        Case("one word that is hidden", (rows("an"), chance([0.1, 0.5]))),
+        Case("two words, the second hidden", (rows("a cat"), chance([0.5, 0.1, 0.5, 0.5, 0.5]))),
+        Case("two words, both hidden", (rows("a cat"), chance([0.1, 0.1, 0.5, 0.5, 0.5]))),
+        Case("two rows", (rows("a cat", "it is"), chance([0.5, 0.1, 0.5, 0.5, 0.5], [0.1, 0.5, 0.5, 0.1, 0.1]))),
+        Case("four rows of thirty tokens", (many, numbers)),
     ]
     mine = update_wrapper(partial(tried, attempt), attempt, (), ()) if callable(attempt) else attempt
     return examine("hide_words", mine, reference, cases)

@@ -17,7 +17,9 @@ from encoder_lib.course.checks.clinic.rounds import (
     cut_with,
     fault_matrix,
     notices,
+    parity,
     patient,
+    share_parameters,
     train,
     visit,
 )
@@ -25,6 +27,6 @@ from encoder_lib.course.checks.clinic.tested import check_more_padding, check_pa
 
 __all__ = [
     "SOUND", "check_evaluation", "check_more_padding", "check_padding_row", "check_parity", "check_positions",
-    "check_reread", "check_stack", "check_table", "check_torch_mask", "cut_with", "fault_matrix", "notices", "patient",
-    "train", "visit",
+    "check_reread", "check_stack", "check_table", "check_torch_mask", "cut_with", "fault_matrix", "notices", "parity",
+    "patient", "share_parameters", "train", "visit",
 ]  # fmt: skip

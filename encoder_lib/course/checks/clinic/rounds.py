@@ -23,7 +23,9 @@ from encoder_lib.course.checks.verdict import PATIENCE
 from encoder_lib.course.notebook import table
 from encoder_lib.model.encoder import TransformerEncoder
 from encoder_lib.model.masks import lengths_mask
+from encoder_lib.model.positional import sinusoidal_table
 from encoder_lib.seeded import seeded
+from encoder_lib.torch_twin import from_torch
 from encoder_lib.training.fit import accuracy, fit
 from encoder_lib.training.tasks import reversal
 
@@ -79,6 +81,27 @@ def cut_with(cut: Callable[[Tensor, int], Tensor]) -> Patient:
         return [cut(x, n_heads) for x in (query, key, value)]
 
     return Patient(partial(patients.inject_split, split), n_heads=2)
+
+
+def share_parameters(model: TransformerEncoder, theirs: nn.TransformerEncoder) -> Tensor:
+    """Copy a random table of words and the twin's parameters into the model, by their order. Gives the table (V, D).
+
+    Raises: ValueError where one holds more parameters than the other.
+    """
+    with seeded(0):
+        words = torch.randn(patients.VOCAB, patients.D)
+    for ours, value in zip(model.parameters(), [words, *from_torch(theirs).parameters()], strict=True):
+        ours.data.copy_(value)
+    return words
+
+
+def parity(build: Patient) -> dict[str, Tensor]:
+    """The test of `my_parity`: how far a model and its twin, which hold the same parameters, part at a word."""
+    ids = torch.tensor([[3, 1, 4, 1, 5], [9, 2, 6, 0, 0]])
+    model, theirs, real = build().eval(), build.twin(), ids != 0
+    x = share_parameters(model, theirs)[ids] + sinusoidal_table(5, patients.D)  # (B, T, D)
+    difference = model(ids) - theirs(x, src_key_padding_mask=~real)  # (B, T, D)
+    return {"beside PyTorch's": difference[real].abs().max()}
 
 
 def visit(test: Test, case: int, piece: Callable) -> "pd.DataFrame":

@@ -82,19 +82,24 @@ def _forbid_anew_for_each_that_looks(ids, token):
     return ~group, rank >= group.sum(-1, keepdim=True)
 
 
-def _hide_words(ids, chance, fate, drawn, mask_id):
-    asked = chance < 0.15
+def _hide_words(ids, chance):
+    word = (ids == 0).cumsum(dim=1)
+    hidden = (chance.gather(1, word) < 0.15) & (ids != 0)
     given = ids.clone()
-    given[asked & (fate < 0.8)] = mask_id
-    replaced = asked & (fate >= 0.8) & (fate < 0.9)
-    given[replaced] = drawn[replaced]
-    targets = torch.where(asked, ids, -100)
+    given[hidden] = 27
+    targets = torch.where(hidden, ids, -100)
     return given, targets
 
 
-def _hide_words_by_where(ids, chance, fate, drawn, mask_id):
-    shown = torch.where(fate < 0.8, mask_id, torch.where(fate < 0.9, drawn, ids))
-    return [torch.where(chance < 0.15, shown, ids), ids.masked_fill(chance >= 0.15, -100)]
+def _hide_words_by_loop(ids, chance):
+    given, targets = ids.tolist(), torch.full_like(ids, -100).tolist()
+    for row, numbers in enumerate(chance.tolist()):
+        word = 0
+        for place, letter in enumerate(ids[row].tolist()):
+            word += letter == 0
+            if letter and numbers[word] < 0.15:
+                given[row][place], targets[row][place] = 27, letter
+    return torch.tensor(given), torch.tensor(targets)
 
 
 ANSWERS = {
@@ -148,15 +153,17 @@ ANSWERS = {
         }),
     ),
     checks.check_hide_words: (
-        {"in a copy": _hide_words, "where": _hide_words_by_where},
+        {"at once": _hide_words, "by loop": _hide_words_by_loop},
         wrong(_hide_words, {
-            "asks of all": {"torch.where(asked, ids, -100)": "ids.clone()"},
-            "asks of those that are hidden alone": {"torch.where(asked,": "torch.where(given == mask_id,"},
-            "asks for what the model sees": {"torch.where(asked, ids,": "torch.where(asked, given,"},
-            "what stays is not asked": {"torch.where(asked,": "torch.where(asked & (fate < 0.9),"},
-            "mask_id fixed": {"= mask_id": "= 99"},
+            "each letter by itself": {"chance.gather(1, word)": "chance"},
+            "spaces, too": {" & (ids != 0)": ""},
+            "words counted from 1": {"cumsum(dim=1)": "cumsum(dim=1) + 1"},
+            "goes on counting in the next row": {"(ids == 0).cumsum(dim=1)":
+                                                 "(ids == 0).flatten().cumsum(0).view_as(ids) % ids.shape[1]"},
+            "the first row's numbers for all": {"chance.gather": "chance[:1].expand_as(chance).gather"},
+            "asks of all": {"torch.where(hidden, ids, -100)": "ids.clone()"},
+            "asks for what the model sees": {"torch.where(hidden, ids,": "torch.where(hidden, given,"},
             "into the ids themselves": {"ids.clone()": "ids"},
-            "one drawn for all": {"drawn[replaced]": "drawn[0, 0]"},
         }),
     ),
 }  # fmt: skip
