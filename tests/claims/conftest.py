@@ -33,8 +33,8 @@ def notebook(request):
     try:
         with plt.rc_context():
             folder = os.environ.get("RECORDINGS")
-            with Recorder(path, Path(folder)) if folder else nullcontext() as recorder:
-                run = Run(stored, recorder)
+            with Recorder(path, Path(folder)) if folder else nullcontext(lambda cell, value: None) as after:
+                run = Run(stored, after)
             assert run.differences() == []
             yield run
             assert goes_back(run) == {}

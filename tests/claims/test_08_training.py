@@ -243,7 +243,7 @@ def test_over_eight_more_seeds_the_partners_part_differs_by_more_than_twenty(not
 def test_training_meets_practically_all_of_the_rows(notebook):
     torch.manual_seed(0)
     places = 2 ** torch.arange(16)
-    met = torch.cat([notebook["brackets"].draw(64).ids @ places for _ in range(250)]).unique()
+    met = torch.cat([notebook["brackets"].draw(64).ids @ places for _ in range(200)]).unique()
     assert len(met) > 0.99 * 1430
 
 
@@ -261,7 +261,7 @@ def test_there_are_1430_rows_and_a_fifth_that_was_withheld_is_answered_as_well(n
 
     torch.manual_seed(0)
     model = notebook["fresh_model"](task, n_layers=2, n_heads=4)
-    notebook["train"](model, draw, 250)
+    notebook["train"](model, draw, 200)
     batch = task.draw(2000)
     new = withheld(batch.ids)
     assert 0.15 < new.double().mean() < 0.25
@@ -409,8 +409,8 @@ def test_most_that_is_nearest_to_vowels_are_vowels(notebook, small, seed):
 BERT = {"tokens a step": 128_000, "chips": 16}  # its paper, appendix A.2; it has 3.3 billion words
 
 
-def test_your_model_has_met_some_1_2_million_letters_and_bert_up_to_512_tokens_of_256_texts_a_step():
-    assert round(600 * 32 * 64 / 10**6, 1) == 1.2
+def test_your_model_has_met_nearly_a_million_letters_and_bert_up_to_512_tokens_of_256_texts_a_step():
+    assert round(600 * 24 * 64 / 10**6, 1) == 0.9
     assert BERT["tokens a step"] == pytest.approx(256 * 512, rel=0.05)
 
 
