@@ -19,7 +19,7 @@ class Plan:
     shades: how many shades of red, green and blue the images in pictures keep.
     live: what of the player shows it when MiniLM reads in the browser what is typed there.
     computed: the function of the player, in the module of its name, that computes it; then no other state is recorded.
-    given: what those two have to know of what the explorer was made with: names in its function.
+    given: what that function has to know of what the explorer was made with: names in the explorer's own.
     """
 
     stops: dict[str, tuple] = field(default_factory=dict)
@@ -46,7 +46,7 @@ SENTENCES = (
 PAIRS = (
     ("The river bank was flooded.", "The big bank raised its interest rates."),
     ("The mouse ate the cheese.", "The mouse and the keyboard are on the desk."),
-    ("The river bank was flooded.", "The river bank was under water."),
+    ("The muddy bank was steep.", "The rich bank was robbed."),
     ("A bat flew out of the cave.", "A bat hit the ball."),
     ("He plays the bass in a band.", "He caught a bass in the lake."),
     ("They play chess in the park.", "You may park the car here."),
@@ -76,7 +76,7 @@ PLANS = {
     "normalise": Plan(computed="normalise"),
     "positional": Plan(computed="positional"),
     "similarity": Plan(),
-    "walk": Plan(starts=tuple({"first": a, "second": b} for a, b in PAIRS), live="walk", given=("word",)),
+    "walk": Plan(starts=tuple({"first": a, "second": b} for a, b in PAIRS), live="walk"),
     "training_maps": Plan({}, (("sequence", "layer", "head"),), levels=4095),
 }
 # How many pixels high an explorer is, at a desk and on a phone, and between them where its panels stand otherwise.

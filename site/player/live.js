@@ -13,7 +13,7 @@ const KEPT = 8; // readings, as with a kernel
 /** What shows readings, and which texts are read for it, in this order. */
 const EXPLORERS = {
   heads: { show: showHeads, texts: ["sentence"] },
-  walk: { show: showWalk, texts: ["first", "second", "word"] },
+  walk: { show: showWalk, texts: ["first", "second"] },
 };
 
 /** The model of an explorer of texts, without a kernel. */
@@ -25,7 +25,7 @@ export class LiveModel extends Traits {
 
   /** @param {RecordedModel} recorded where it goes on from */
   constructor({ values, recording: { header } }) {
-    super({ ...header.given, ...values, _controls: header.typed });
+    super({ ...values, _controls: header.typed });
     this.frames = header.frames;
     this.explorer = EXPLORERS[header.live || "heads"];
   }
@@ -40,9 +40,9 @@ export class LiveModel extends Traits {
     if (name !== this.frames && !this.reads) this.follow();
   }
 
-  /** What has to be read of the texts that are there now, each text with whether looks at others are forbidden. */
+  /** The texts that are there now. */
   get wanted() {
-    return this.explorer.texts.map((name) => JSON.stringify([this.get(name), this.get("alone") ?? false]));
+    return this.explorer.texts.map((name) => /** @type {string} */ (this.get(name)));
   }
 
   /** Read what is typed; while MiniLM reads, only the newest text waits. */
@@ -65,9 +65,8 @@ export class LiveModel extends Traits {
    */
   async read(tell) {
     const missing = () => this.wanted.find((text) => !this.readings.has(text));
-    for (let next = missing(); next; next = missing()) {
-      const [text, alone] = JSON.parse(next);
-      this.readings.set(next, await read(text, alone, tell));
+    for (let next = missing(); next !== undefined; next = missing()) {
+      this.readings.set(next, await read(next, tell));
     }
     const found = this.wanted.map((text) => /** @type {Reading} */ (this.readings.get(text)));
     this.change(this.explorer.show(this.values, found));

@@ -11,17 +11,16 @@ const K = D / H; // numbers of a head
  * Token vectors at every station of the way, and who looked at whom: embedding, then one layer after another.
  * @param {MiniLM} model
  * @param {Float32Array[]} words the row of the word table for each token
- * @param {boolean} alone whether no token may look at another one
  * @returns {{ x: Float32Array, stations: Float32Array[], weights: Float32Array[] }} x (T, D), the last of the stations
  *     (T, D), and for each layer weights (H, T, T)
  */
-export function encode({ embedding, layers }, words, alone = false) {
+export function encode({ embedding, layers }, words) {
   const table = new Float32Array(packed(words).buffer);
   /** @type {Float32Array[]} */
   const stations = [table, norm(plus(table, embedding.position.weight), embedding.norm)];
   const weights = [];
   for (const parameters of layers) {
-    const passed = layer(stations[stations.length - 1], parameters, alone);
+    const passed = layer(stations[stations.length - 1], parameters);
     stations.push(...passed.stations);
     weights.push(passed.weights);
   }
@@ -45,10 +44,9 @@ export function sentenceVector(x) {
  * Attention, then at each token alone the feed-forward network; each adds to what was there, and a norm follows.
  * @param {Float32Array} x
  * @param {Layer} parameters
- * @param {boolean} alone
  */
-function layer(x, parameters, alone) {
-  const [taken, weights] = attention(x, parameters.attention, alone);
+function layer(x, parameters) {
+  const [taken, weights] = attention(x, parameters.attention);
   const y = norm(plus(taken, x), parameters.norm1);
   const added = feedForward(y, parameters.feed_forward);
   return { stations: [taken, y, added, norm(plus(added, y), parameters.norm2)], weights };
@@ -58,10 +56,9 @@ function layer(x, parameters, alone) {
  * Each token takes a weighted mean of what all offer; its weights are the softmax of query · key / √K.
  * @param {Float32Array} x
  * @param {Layer["attention"]} parameters
- * @param {boolean} alone
  * @returns {[Float32Array, Float32Array]} what each token takes (T, D), and the weights (H, T, T)
  */
-function attention(x, { q_proj, k_proj, v_proj, out_proj }, alone) {
+function attention(x, { q_proj, k_proj, v_proj, out_proj }) {
   const [query, key, value] = [q_proj, k_proj, v_proj].map((parameters) => linear(x, parameters));
   const T = x.length / D;
   const weights = new Float32Array(H * T * T);
@@ -71,8 +68,7 @@ function attention(x, { q_proj, k_proj, v_proj, out_proj }, alone) {
     const at = head * K; // where the head's slice of a vector begins
     const scores = weights.subarray(row * T, (row + 1) * T);
     for (let other = 0; other < T; other++) {
-      if (alone && other !== t) scores[other] = Number.NEGATIVE_INFINITY;
-      else for (let k = at; k < at + K; k++) scores[other] += query[t * D + k] * key[other * D + k];
+      for (let k = at; k < at + K; k++) scores[other] += query[t * D + k] * key[other * D + k];
     }
     softmax(scores, 1 / Math.sqrt(K));
     for (let other = 0; other < T; other++) {

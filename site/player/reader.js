@@ -10,14 +10,13 @@ let worker;
 /**
  * What MiniLM makes of a text. The first one fetches the weights, and `tell` hears which share of them has come.
  * @param {string} text
- * @param {boolean} [alone] whether no token may look at another one
  * @param {(share: number) => void} [tell]
  * @returns {Promise<Reading>}
  */
-export function read(text, alone = false, tell) {
+export function read(text, tell) {
   worker ??= new Worker(new URL("./worker.js", import.meta.url), { type: "module" });
   const { port1, port2 } = new MessageChannel();
-  worker.postMessage({ text, alone }, [port2]);
+  worker.postMessage({ text }, [port2]);
   const answered = new AbortController();
   let come = 0;
   return new Promise((resolve, reject) => {

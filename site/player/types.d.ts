@@ -73,13 +73,12 @@ interface MiniLM {
 }
 
 /**
- * A text, and what MiniLM makes of it: its tokens and their rows in the table, its vector of length 1, the vectors (T, D)
+ * A text, and what MiniLM makes of it: its tokens, its vector of length 1, the vectors (T, D)
  * at each station of the way, and the weights (H, T, T) of each layer.
  */
 interface Reading {
   text: string;
   tokens: string[];
-  ids: number[];
   vector: Float32Array;
   stations: Float32Array[];
   weights: Float32Array[];

@@ -9,25 +9,24 @@ let coming;
 
 /**
  * @param {string} text
- * @param {boolean} alone
  * @param {(bytes: number) => void} tell
  * @returns {Promise<Reading>}
  */
-async function read(text, alone, tell) {
+async function read(text, tell) {
   coming ??= fetchModel(tell);
   coming.catch(() => {
     coming = undefined; // so that it is asked for again
   });
   const model = await coming;
   const tokens = tokenize(text, model.vocabulary);
-  const ids = tokens.map((token) => model.vocabulary.get(token) ?? 0);
-  const { x, ...way } = encode(model, await Promise.all(ids.map(fetchWord)), alone);
-  return { text, tokens, ids, ...way, vector: sentenceVector(x) };
+  const rows = tokens.map((token) => fetchWord(model.vocabulary.get(token) ?? 0));
+  const { x, ...way } = encode(model, await Promise.all(rows));
+  return { text, tokens, ...way, vector: sentenceVector(x) };
 }
 
-addEventListener("message", async ({ data: { text, alone }, ports: [port] }) => {
+addEventListener("message", async ({ data: { text }, ports: [port] }) => {
   try {
-    const reading = await read(text, alone, (bytes) => port.postMessage({ bytes }));
+    const reading = await read(text, (bytes) => port.postMessage({ bytes }));
     const moved = [...reading.stations, ...reading.weights].map((numbers) => numbers.buffer);
     port.postMessage({ reading }, /** @type {ArrayBuffer[]} */ (moved));
   } catch (problem) {

@@ -27,7 +27,7 @@ ENTRIES = [
     Entry(
         "explore.walk",
         lambda: {"model": minilm(), "first": PAIR[0], "second": PAIR[1]},
-        {"model": NO_MODEL, "word": types(3)},
+        {"model": NO_MODEL},
     ),
     Entry(
         "explore.similarity",

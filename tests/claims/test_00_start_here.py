@@ -19,29 +19,36 @@ def test_a_sentence_has_384_numbers_and_length_1(notebook):
 
 
 def test_a_vector_is_the_mean_over_its_tokens_at_length_1(notebook):
-    model, text = notebook["model"], notebook["sentences"][0]
+    model, text = notebook["model"], notebook["texts"][0]
     with torch.no_grad():
         mean = model.encoder(model.ids(text))[0].mean(dim=0)
     torch.testing.assert_close(mean.cpu() / mean.cpu().norm(), notebook["vectors"][0], atol=1e-5, rtol=0)
 
 
-def test_the_recipe_is_closer_with_0_35_than_the_cage_with_0_21(notebook):
-    cake, cage, recipe = range(3)
-    assert round(notebook["cosines_of_sentences"][cake, recipe].item(), 2) == 0.35
-    assert round(notebook["cosines_of_sentences"][cake, cage].item(), 2) == 0.21
-    assert (
-        notebook["cosines_of_sentences"][cake, cage] > notebook["cosines_of_sentences"][cage, recipe]
-    )  # the letters count, too
-    question = notebook.prediction("alike").question
-    assert question.choices[question.answer] == notebook["sentences"][recipe]
+def words(text):
+    return set(re.findall(r"\w+", text.lower()))
+
+
+def found(notebook, question):
+    """What the search gives: text -> cosine, the largest first."""
+    column = notebook["search"](question)["cosine"]
+    return {text: float(cosine) for text, cosine in column.items()}
+
+
+def test_the_flour_comes_first_without_a_word_of_the_question_and_the_cage_with_four(notebook):
+    question, (cage, flour, *_) = "How do I bake a cake?", notebook["texts"]
+    cosines = found(notebook, question)
+    assert [*cosines][:2] == [flour, cage] and (cosines[flour], cosines[cage]) == (0.54, 0.21)
+    assert not words(question) & words(flour) and len(words(question) & words(cage)) == 4 and len(words(question)) == 6
+    asked = notebook.prediction("alike").question
+    assert asked.choices[asked.answer] == flour
 
 
 def test_the_two_banks_are_alike_by_their_word_a_shore_has_less_than_half(notebook):
-    cosines = dict(zip(notebook["names"], notebook["cosines_of_sentences"], strict=True))
-    assert round(cosines["river"][4].item(), 2) == 0.44 > cosines["cake"][2]
-    assert round(cosines["shore"][4].item(), 2) == 0.20 and notebook["names"][4] == "rates"
-    river, rates, shore = (set(re.findall(r"\w+", s.lower())) for s in notebook["sentences"][3:])
-    assert river & rates == {"the", "bank"} and river ^ shore == {"bank", "shore"}
+    rates, river, shore = notebook["rates"], notebook["river"], notebook["texts"][-1]
+    cosines = found(notebook, rates)
+    assert [*cosines][:3] == [notebook["texts"][3], river, shore] and (cosines[river], cosines[shore]) == (0.44, 0.20)
+    assert words(river) & words(rates) == {"the", "bank"} and words(river) ^ words(shore) == {"bank", "shore"}
 
 
 def test_a_not_moves_the_vector_less_than_other_words_for_the_same_and_about_as_much_as_a_now(notebook):
@@ -94,21 +101,27 @@ def test_without_looks_they_are_the_same_to_the_end_and_only_the_means_differ(no
 
 def test_each_part_that_is_taken_out_is_missed(notebook):
     """By position who bit whom, by + what a token was, by norm everything, and by feed-forward a little."""
-    names = list(notebook["found"])
+    names, pairs = notebook["parts"], notebook["pairs"].values()
     assert names == ["nothing", "position", "feed-forward", "+", "norm"]
-    dogs, cakes, words, lengths = (
-        {name: float(value) for name, value in zip(names, column, strict=True)} for column in notebook["taken"].values()
-    )
+    dogs, cakes, words = ({n: float(value) for n, value in zip(names, column, strict=True)} for column in pairs)
     assert dogs["nothing"] < 0.98 and dogs["position"] > 1 - 1e-6
     assert max(words[name] for name in ("nothing", "position", "feed-forward")) < 0.4
     assert words["+"] > 0.999 and min(dogs["norm"], cakes["norm"], words["norm"]) > 0.99
     assert [round(cakes[name], 2) for name in names[:4]] == [-0.03, 0.14, 0.22, 0.39]
-    assert round(lengths["nothing"]) == 11 and lengths["norm"] == pytest.approx(4980, abs=5)
     assert notebook.prediction("without").question.answer == names.index("norm") - 1
 
 
+def test_without_norms_bank_has_a_length_of_4980_in_place_of_11(notebook):
+    lengths = []
+    for part in ("nothing", "norm"):
+        with way.without(notebook["model"], part):
+            bank = way.visit(notebook["model"], notebook["river"], "bank")
+        lengths.append(bank.at(bank.stations[-2]).norm().item())
+    assert round(lengths[0]) == 11 and lengths[1] == pytest.approx(4980, abs=5)
+
+
 def test_without_norms_the_words_grow_by_nearly_the_same_vector(notebook):
-    model, sentences = notebook["model"], notebook["sentences"]
+    model, sentences = notebook["model"], notebook["texts"]
     with torch.no_grad(), notebook["way"].without(model, "norm"):
         words = torch.cat([model.encoder(model.ids(sentence))[0, 1:-1] for sentence in sentences])  # (N, D)
     common = words.mean(dim=0)
@@ -118,14 +131,16 @@ def test_without_norms_the_words_grow_by_nearly_the_same_vector(notebook):
 
 
 def test_kinds_of_banks_are_told_apart_on_average_and_not_one_by_one(notebook):
-    end_of = notebook["end_of"]
-    rivers, money = (sorted(map(end_of, notebook[kind])) for kind in ("rivers", "money"))
+    to = {name: lambda s, name=name: notebook["to"](notebook[name], s) for name in ("first", "second")}
+    kinds = notebook["rivers"], notebook["money"]
+    rivers, money = (sorted(map(to["first"], kind)) for kind in kinds)
     assert len(rivers) == len(money) == 8
     assert [round(x, 3) for x in (rivers[0], rivers[-1], money[0], money[-1])] == [0.866, 0.916, 0.832, 0.889]
     assert sum(rivers) / 8 > sum(money) / 8 + 0.02
-    muddy, rich = end_of("The muddy bank was steep."), end_of("The rich bank was robbed.")
+    muddy, rich = to["first"]("The muddy bank was steep."), to["first"]("The rich bank was robbed.")
     assert (round(muddy, 3), round(rich, 3)) == (0.868, 0.874)
     assert notebook.prediction("banks").question.answer == 1
+    assert [round(sum(map(to["second"], kind)) / 8, 3) for kind in kinds] == [0.825, 0.894]  # the control
 
 
 def test_two_places_that_differ_part_at_position_and_for_no_other_reason(notebook):

@@ -273,11 +273,11 @@ def test_head_9_of_layer_2_looks_ahead_or_parks(notebook, minilm):
 def test_the_best_head_follows_it_no_better_than_the_best_coin(notebook):
     """Whatever the seed; and big for large moves as much."""
     right = notebook["right"]
-    assert right.max() == 10 and 5.5 < right.mean() < 6.5 and len(notebook["sentences_with_it"]) == 12
+    assert right.max() == 10 and 5.5 < right.mean() < 6.5 and len(notebook["twelve"]) == 12
     throws = torch.randint(2, (1000, 12, 72), generator=torch.Generator().manual_seed(1)).sum(dim=1).amax(dim=1)
     assert throws.double().mean() > 9.5 and (throws >= 10).double().mean() > 0.5
-    lean, (text, one, other, word, wrong) = notebook["lean"], notebook["sentences_with_it"][0]
-    meaning, none = (lean(text, one, other, word) - lean(text, one, other, last) for last in (wrong, "large"))
+    lean, (text, word, wrong) = notebook["lean"], notebook["twelve"][0]
+    meaning, none = (lean(f"{text} {word}.") - lean(f"{text} {last}.") for last in (wrong, "large"))
     assert 0.5 < none.abs().mean() / meaning.abs().mean() < 2
 
 

@@ -16,7 +16,7 @@ SPEC = {"rows": 17, "columns": 5}
 def stacked():
     """A view of three panels: frames one after another, a window on a tall matrix, and one that stands still."""
     panels = [
-        Heatmap(DRAW.normal(size=(5, 3, 4)), title="stack", y_label="word", missing="hidden"),
+        Heatmap(DRAW.normal(size=(5, 3, 4)), title="stack {frame}", y_label="word", missing="hidden"),
         Heatmap(DRAW.normal(size=(10, 2)), window=6, y_ticks=[f"row {i}" for i in range(10)], x_label="column"),
         Heatmap(DRAW.normal(size=(2, 7)), x_ticks=list("abcdefg")),
     ]
@@ -42,6 +42,8 @@ def test_each_frame_is_the_one_that_python_has(modules, frame):
     script = """({ ticks }, matrices) => matrices.map((matrix) => [[...matrix.values], ['y', 'x'].map((axis) =>
       Array.from({ length: 2 }, (_, i) => ticks.labelOf(matrix, axis, i)))])"""
     rows = [f"row {frame}", f"row {frame + 1}"]
+    titles = [f"stack {frame + 1}", "", ""]
+    assert cut(modules, explorer, frame, "(_, matrices) => matrices.map(({ title }) => title)") == titles
     labels = [[["0", "1"], ["0", "1"]], [rows, ["0", "1"]], [["0", "1"], ["a", "b"]]]
     for panel, named, (values, got) in zip(view.panels, labels, cut(modules, explorer, frame, script), strict=True):
         shown = panel.frame(frame)

@@ -38,7 +38,7 @@ def recording():
 SENTENCE = "The cat sat on the mat because it was tired."
 PAIR = "The river bank was flooded.", "The big bank raised its interest rates."
 EXPLORERS = {
-    "walk": lambda **start: explore.walk(minilm(), *PAIR, "bank", **start),
+    "walk": lambda **start: explore.walk(minilm(), *PAIR, **start),
     "heads": heads,
     "atlas": lambda: heads(atlas=True),
     "look_up": explore.look_up,

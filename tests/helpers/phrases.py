@@ -22,14 +22,9 @@ PHRASES = {
         r"0\.79",
     ),
     "banks": (r"0\.8[67]", r"shows in the many", r"rich bank, 0", r"muddy and the rich"),
-    "without": (r"4,?980", r"above 0\.99", r"numbers grow from", r"drown all"),
+    "without": (r"4,?980", r"above 0\.99", r"sums have grown", r"drown all"),
     "opposite": (r"0\.57", r"opposite has", r"moves? (it|the vector) less", r"not of the same opinion"),
-    "alike": (
-        r"recipe is (the )?(closer|nearer)",
-        r"(closer|nearer) to the recipe",
-        r"0\.35",
-        r"more than its letters",
-    ),
+    "alike": (r"flour comes first", r"0\.54", r"more here than its words"),
     "parts": (r"more than half", r"11[.,]7", r"needed whole", r"table of words (holds|has) "),
     "repeat": (
         r"rows? (is|are) (equal|identical|copies)",

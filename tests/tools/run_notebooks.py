@@ -42,7 +42,7 @@ def tidy(notebook):
 def draw(folder):
     """Write the drawings that stand in the notebooks' prose."""
     for name, drawing in notebook_drawings().items():
-        (folder / f"{name}.svg").write_text(drawing.svg, encoding="utf-8")
+        (folder / f"{name}.svg").write_text(drawing, encoding="utf-8")
 
 
 def main(names):

@@ -15,10 +15,13 @@ from encoder_lib.pretrained import SentenceEncoder
 LONGEST = 100  # characters of a sentence; as many tokens fit on the picture
 
 
-def heads(model: SentenceEncoder, sentence: str, *, layer: int = 1, head: int = 1, atlas: bool = False) -> Explorer:
+def heads(
+    model: SentenceEncoder, sentence: str, *, layer: int = 1, head: int = 1, word: str = "", atlas: bool = False
+) -> Explorer:
     """Who looks at whom in a sentence that the reader types; `atlas` shows all layers and heads, small, beside it.
 
-    Layers and heads count from 1. The front end steps through the heads by itself.
+    Layers and heads count from 1. The token `word` is lit at first, or else the second one. The front end steps through
+    the heads by itself.
     Raises TypeError for what is no SentenceEncoder, and what the controls raise for values that they do not take.
     """
     expect.kind("model", model, SentenceEncoder, "a SentenceEncoder", "; try load_pretrained()")
@@ -30,10 +33,11 @@ def heads(model: SentenceEncoder, sentence: str, *, layer: int = 1, head: int = 
 
     def show(sentence: str, layer: int, head: int) -> View:
         tokens, weights = look(sentence)
-        large = looks(weights[layer - 1], tokens, f"Layer {layer}: who looks at whom")
+        large = looks(weights[layer - 1], tokens, f"Layer {layer}, head {{frame}}: who looks at whom")
         words = [f"Layer {layer}, head {h + 1}: {habit(weights[layer - 1, h], tokens)}" for h in range(n_heads)]
         panels = [_tiled(weights), large] if atlas else [large]
-        return View(*panels, description=words, frames="head", tokens=large)
+        chosen = tokens.index(word) if word in tokens else 1
+        return View(*panels, description=words, frames="head", tokens=large, chosen=chosen)
 
     return Explorer(
         show,

@@ -82,8 +82,8 @@ def visit(
 def without(model: SentenceEncoder, part: str) -> Iterator[None]:
     """Take a part out of the encoder, of all layers, for as long as a `with` block lasts.
 
-    "position" is not added; "feed-forward" adds 0; without "+" a sum x + f(x) is f(x); "norm" gives on what it is
-    given, in the layers. Raises ValueError for another part.
+    "nothing" leaves all as it is; "position" is not added; "feed-forward" adds 0; without "+" a sum x + f(x) is f(x);
+    "norm" gives on what it is given, in the layers. Raises ValueError for another part.
     """
     inside = dict(model.encoder.named_modules())
 
@@ -91,6 +91,7 @@ def without(model: SentenceEncoder, part: str) -> Iterator[None]:
         return [module for name, module in inside.items() if name.startswith("encoder.layers") and name.endswith(names)]
 
     parts: dict[str, tuple[list[nn.Module], Callable[[Tensor, Tensor], Tensor]]] = {
+        "nothing": ([], lambda x, out: out),
         "position": ([inside["embedding.position"]], lambda x, out: x),
         "feed-forward": (ending("feed_forward"), lambda x, out: 0 * out),
         "+": (ending("attention", "feed_forward"), lambda x, out: out - x),

@@ -64,7 +64,7 @@ def by_hand(part, ids):
     return x
 
 
-@pytest.mark.parametrize("part", ["position", "feed-forward", "+", "norm"])
+@pytest.mark.parametrize("part", ["nothing", "position", "feed-forward", "+", "norm"])
 @torch.no_grad()
 def test_a_part_is_out_for_as_long_as_the_block_lasts(part):
     ids = minilm().ids(PAIR[0])
@@ -77,7 +77,7 @@ def test_a_part_is_out_for_as_long_as_the_block_lasts(part):
 
 def test_what_is_no_part_cannot_be_taken_out():
     with (
-        pytest.raises(ValueError, match="part: expected one of 'position', 'feed-forward'"),
+        pytest.raises(ValueError, match="part: expected one of 'nothing', 'position'"),
         way.without(minilm(), "x"),
     ):
         pass

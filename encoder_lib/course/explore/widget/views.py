@@ -35,6 +35,7 @@ class Heatmap:
     """A matrix as colours, or a stack of equally large matrices (frames) that a control steps through.
 
     values: (R, C); or (N, R, C) for N frames; or with `window=R` a tall (N-1+R, C), whose frame f is rows f to f+R-1.
+    title: {frame} in it stands for the number of the frame, counted from 1.
     x_ticks: C labels. y_ticks: one label for each row; with a window they shift along with the rows.
     limits: the values at the ends of the colour map.
     missing: what NaN, drawn in grey stripes, stands for.
@@ -88,7 +89,7 @@ class Heatmap:
         y_ticks = self.y_ticks[index : index + self.window] if self.window and self.y_ticks else self.y_ticks
         plot_heatmap(
             self.frame(index),
-            title=self.title,
+            title=self.title.replace("{frame}", str(index + 1)),
             x_label=self.x_label,
             y_label=self.y_label,
             x_ticks=self.x_ticks if self.tile is None else None,
@@ -142,6 +143,7 @@ class View:
     tokens: a panel with the same words on both axes. They stand above the panels as a sentence, one button a word: the
     word that is pointed at or focused shows where it looks. The others take the colours, and the numbers in per cent,
     that they have in its row; the front end does that by itself, and frames the row in every panel with these words.
+    chosen: the place of the word that is lit at first; the second one, since the first is often a special token.
     way: a curve above the panels, through as many stations as there are frames.
     """
 
@@ -151,9 +153,11 @@ class View:
         description: str | Sequence[str],
         frames: str = "",
         tokens: Heatmap | None = None,
+        chosen: int = 1,
         way: Way | None = None,
     ) -> None:
         self.panels, self.frames, self.tokens, self.way = panels, frames, tokens, way
+        self.chosen = min(chosen, tokens.rows - 1) if tokens else 0
         texts = [description] if isinstance(description, str) else description
         self.descriptions = [readable(text, 2000) for text in texts]
 
@@ -165,10 +169,13 @@ class View:
             "_colours": {panel.cmap: colour_table(panel.cmap) for panel in self.panels},
             "_data": b"".join(panel.values.tobytes() for panel in self.panels),
             "_frames": self.frames,
-            "_tokens": _wire_tokens(self.panels.index(self.tokens), self.tokens) if self.tokens else {},
+            "_tokens": self._wire_tokens(),
             "_way": asdict(self.way) if self.way else {},
             "_descriptions": self.descriptions,
         }
+
+    def _wire_tokens(self) -> dict:
+        return {"panel": self.panels.index(self.tokens), "title": ASK, "chosen": self.chosen} if self.tokens else {}
 
     def draw(self, index: int) -> Figure:
         """Return a matplotlib figure of frame `index`: the picture for readers without the live one."""
@@ -180,7 +187,7 @@ class View:
         figure = Figure(figsize=(width, height + above), layout=below)
         if self.tokens:
             bottom, top = height / (height + above), 1 - 0.35 / (height + above)  # and its title above
-            _draw_tokens(self.tokens, index, figure.add_axes((0, bottom, 1, top - bottom)))
+            _draw_tokens(self.tokens, self.chosen, index, figure.add_axes((0, bottom, 1, top - bottom)))
         if self.way:
             share = height / (height + above)
             self.way.draw(index, figure.add_axes((0.08, share + 0.38 * (1 - share), 0.9, 0.5 * (1 - share))))
@@ -193,18 +200,9 @@ class View:
         return figure
 
 
-def _chosen(weights: Heatmap) -> int:
-    """The word that is lit at first: the second one, since the first is often a special token or an article."""
-    return min(1, weights.rows - 1)
-
-
-def _wire_tokens(panel: int, weights: Heatmap) -> dict:
-    return {"panel": panel, "title": ASK, "chosen": _chosen(weights)}
-
-
-def _draw_tokens(weights: Heatmap, index: int, ax: Axes) -> None:
+def _draw_tokens(weights: Heatmap, chosen: int, index: int, ax: Axes) -> None:
     """Draw the words, and where the chosen one looks in frame `index`."""
-    chosen, words = _chosen(weights), weights.y_ticks or []
+    words = weights.y_ticks or []
     row, title = weights.frame(index)[chosen], f"Where “{words[chosen]}” looks"
     plot_token_attention(row, words, chosen=chosen, title=title, limits=weights.limits, cmap=weights.cmap, ax=ax)
 

@@ -63,10 +63,11 @@ def test_words_may_come_and_go():
 
 
 def test_the_still_picture_shows_the_chosen_words_row_of_its_frame_above_the_heatmaps():
-    panel = looks(np.stack([WEIGHTS, WEIGHTS[[0, 2, 1]]]), WORDS, "Who?")
+    panel = looks(np.stack([WEIGHTS, WEIGHTS[[0, 2, 1]]]), WORDS, "Head {frame}")
     view = View(panel, Heatmap(WEIGHTS), tokens=panel, description="A look.", frames="head")
     figure = view.draw(1)
     strip, *heatmaps = [ax for ax in figure.axes if ax.get_label() != "<colorbar>"]
+    assert heatmaps[0].get_title() == "Head 2"
     assert strip.get_title() == "Where “$x^$” looks" and len(heatmaps) == 2
     assert [text.get_text() for text in strip.texts] == ["the", "20 %", "$x^$", "30 %", "<b>", "50 %"]
     assert view.draw(0).axes[0].texts[1].get_text() == "0 %"

@@ -48,7 +48,7 @@ export class Heatmap {
     const { spec, values } = matrix;
     const { rows, columns } = spec;
     this.matrix = matrix;
-    if (this.caption.textContent !== spec.title) this.caption.textContent = spec.title;
+    if (this.caption.textContent !== matrix.title) this.caption.textContent = matrix.title;
     if (this.cursor) this.cursor = [Math.min(this.cursor[0], rows - 1), Math.min(this.cursor[1], columns - 1)];
     const pixels = toPixels(matrix);
     const image = new ImageData(new Uint8ClampedArray(pixels.buffer), columns, rows);

@@ -41,7 +41,7 @@ export function showPanels(model, listen, { above, pictures, readout, frame, des
 
   const announce = () => {
     const speaking = panels.find((panel) => panel.cursor);
-    const title = panels.length > 1 && speaking?.matrix.spec.title ? `${speaking.matrix.spec.title}: ` : "";
+    const title = panels.length > 1 && speaking?.matrix.title ? `${speaking.matrix.title}: ` : "";
     const chosen = tokens?.touched ? tokens.reading() : "";
     say(readout, speaking ? title + speaking.reading() : chosen || HINT);
     readout.classList.toggle("explorer-hint", !speaking && !chosen);

@@ -161,6 +161,7 @@ type Cell = [row: number, column: number];
 /** What one panel shows: the numbers of one frame, row by row, and `shift`, the rows that have left at the top. */
 interface Matrix {
   spec: PanelSpec;
+  title: string;
   palette: Uint32Array;
   values: Float32Array;
   limits: Limits;

@@ -10,15 +10,9 @@ const CURVE = 130; // height of the curve
 const BOXES = ABOVE + CURVE + 16; // where they begin
 const BOX = 84; // height of one, in which its name stands upright
 const HEIGHT = BOXES + BOX + 20; // with the names of layers below
-const GREY = [127, 127, 127];
 const PACE = 1200; // milliseconds at a station, when it plays
-/** @type {Record<string, number[]>} */
-const COLOURS = {
-  table: [0, 114, 178],
-  position: [0, 114, 178],
-  attention: [213, 94, 0],
-  "feed-forward": [0, 158, 115],
-};
+const BLUE = [0, 114, 178]; // a station on the curve
+const ORANGE = [213, 94, 0]; // one beside it
 
 export class Way {
   frame = 0;
@@ -132,12 +126,12 @@ export class Way {
    */
   paintStation(pen, station, ink) {
     const [name, layer, through] = this.spec.stations[station];
-    const [colour, lit, [x, y]] = [COLOURS[name] ?? GREY, station === this.frame, this.at(station)];
+    const [colour, lit, [x, y]] = [through ? BLUE : ORANGE, station === this.frame, this.at(station)];
     const size = lit ? 5.5 : 3.5;
     pen.beginPath();
     if (through) pen.arc(x, y, size, 0, 2 * Math.PI);
     else pen.rect(x - size, y - size, 2 * size, 2 * size);
-    pen.fillStyle = through ? ink : `rgb(${colour})`;
+    pen.fillStyle = `rgb(${colour})`;
     pen.fill();
     pen.globalAlpha = lit ? 1 : 0.28;
     pen.fillStyle = `rgb(${colour})`;
