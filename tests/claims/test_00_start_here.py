@@ -61,6 +61,14 @@ def test_a_not_moves_the_vector_less_than_other_words_for_the_same_and_about_as_
     assert notebook.prediction("opposite").question.answer == 0
 
 
+def test_a_near_text_can_share_no_word_and_a_far_one_three(notebook):
+    river, near, far = notebook["river"], "Heavy rain made a stream spill over its shore.", "The memory bank was full."
+    own, others, shared = (set(re.findall(r"\w+", text.lower())) for text in (river, near, far))
+    vectors = notebook["model"].encode([river, near, far, "The bank was closed."]).cpu()
+    assert not own & others and own & shared == {"the", "bank", "was"}
+    assert [round(x.item(), 2) for x in vectors[1:] @ vectors[0]] == [0.46, 0.38, 0.56]
+
+
 # The walk
 
 
@@ -109,25 +117,6 @@ def test_each_part_that_is_taken_out_is_missed(notebook):
     assert words["+"] > 0.999 and min(dogs["norm"], cakes["norm"], words["norm"]) > 0.99
     assert [round(cakes[name], 2) for name in names[:4]] == [-0.03, 0.14, 0.22, 0.39]
     assert notebook.prediction("without").question.answer == names.index("norm") - 1
-
-
-def test_without_norms_bank_has_a_length_of_4980_in_place_of_11(notebook):
-    lengths = []
-    for part in ("nothing", "norm"):
-        with way.without(notebook["model"], part):
-            bank = way.visit(notebook["model"], notebook["river"], "bank")
-        lengths.append(bank.at(bank.stations[-2]).norm().item())
-    assert round(lengths[0]) == 11 and lengths[1] == pytest.approx(4980, abs=5)
-
-
-def test_without_norms_the_words_grow_by_nearly_the_same_vector(notebook):
-    model, sentences = notebook["model"], notebook["texts"]
-    with torch.no_grad(), notebook["way"].without(model, "norm"):
-        words = torch.cat([model.encoder(model.ids(sentence))[0, 1:-1] for sentence in sentences])  # (N, D)
-    common = words.mean(dim=0)
-    assert (
-        common.norm() > 0.98 * words.norm(dim=1).mean() and (words - common).norm(dim=1).mean() < 0.15 * common.norm()
-    )
 
 
 def test_kinds_of_banks_are_told_apart_on_average_and_not_one_by_one(notebook):
