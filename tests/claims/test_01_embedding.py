@@ -237,24 +237,19 @@ def test_cat_and_bread_end_at_about_0_7_and_cat_and_rome_apart(notebook):
 
 
 def beside_each_other(notebook, seed):
-    """The cosine of cat and Rome after a training, and its last loss."""
-    model, losses = train(notebook, seed, optimiser=torch.optim.Adam, lr=0.03)
+    """The cosine of cat and Rome after a training."""
+    model, _ = train(notebook, seed, optimiser=torch.optim.Adam, lr=0.03)
     cat, rome = notebook["words"].index("cat"), notebook["words"].index("Rome")
-    return cosine_map(model[0].weight)[cat, rome].item(), losses[-1]
+    return cosine_map(model[0].weight)[cat, rome].item()
 
 
-def test_with_seed_7_cat_and_rome_lie_on_one_side_and_its_loss_is_above_1_28(notebook):
-    cosine, loss = beside_each_other(notebook, 7)
-    assert cosine > 0.3 and round(loss, 2) == 1.30
+def test_with_seed_7_cat_and_rome_lie_on_one_side(notebook):
+    assert beside_each_other(notebook, 7) > 0.3
 
 
 @pytest.mark.long
-def test_so_they_do_with_5_of_60_seeds_at_losses_from_1_30_to_1_38_and_many_others_are_above_1_28_too(notebook):
-    every = [beside_each_other(notebook, seed) for seed in range(60)]
-    assert [seed for seed, (cosine, _) in enumerate(every) if cosine > 0] == [7, 29, 37, 43, 53]
-    losses = [loss for cosine, loss in every if cosine > 0]
-    assert [round(min(losses), 2), round(max(losses), 2)] == [1.30, 1.38]
-    assert sum(loss > 1.285 for cosine, loss in every if cosine < 0) > 20
+def test_so_they_do_with_5_of_60_seeds(notebook):
+    assert [seed for seed in range(60) if beside_each_other(notebook, seed) > 0] == [7, 29, 37, 43, 53]
 
 
 @pytest.mark.parametrize("seed", range(3))
