@@ -95,28 +95,20 @@ def test_a_fresh_model_is_a_little_worse_than_sharing_evenly(notebook):
         assert F.cross_entropy(model(notebook["given"]), notebook["beside"]) > math.log(19)
 
 
-def adams_way(gradients, lr=0.03):
-    """How far Adam goes with the last of these gradients, as a multiple of lr."""
+def adams_step(gradients, lr=0.03):
+    """What Adam takes away at the last of these gradients, as a multiple of lr."""
     parameter = nn.Parameter(torch.zeros(1))
     adam = torch.optim.Adam([parameter], lr=lr)
     for gradient in gradients:
         before = parameter.item()
         parameter.grad = torch.tensor([gradient])
         adam.step()
-    return abs(parameter.item() - before) / lr
+    return (before - parameter.item()) / lr
 
 
-def test_alike_gradients_move_by_lr_changing_signs_less_and_a_row_read_once_in_300_steps_further():
-    assert adams_way([10.0] * 100) == pytest.approx(1, abs=1e-4) == adams_way([0.001])
-    assert adams_way([1.0, -1.0] * 50) < 0.2
-    assert 1.5 < adams_way(([1.0] + [0.0] * 299) * 10 + [1.0]) < 6
-
-
-@pytest.mark.parametrize("seed", range(3))
-def test_the_first_step_of_this_training_goes_lr_and_none_goes_2_5_times_as_far(notebook, seed):
-    """Of twenty seeds the longest steps were 1.23 to 1.93 lr."""
-    moves = notebook["train"](seed).diff(dim=0).abs() / 0.03
-    assert moves[0].max() == pytest.approx(1, abs=0.01) and moves.max() < 2.5
+def test_adam_takes_away_lr_whatever_the_size_of_a_gradient_and_adds_it_where_that_is_negative():
+    assert adams_step([10.0] * 100) == pytest.approx(1, abs=1e-4) == adams_step([0.001] * 100)
+    assert adams_step([-10.0] * 100) == pytest.approx(-1, abs=1e-4)
 
 
 # The loop that learns
@@ -170,9 +162,9 @@ def test_without_zero_grad_the_loss_falls_and_then_ends_above_100(notebook, seed
     losses = trained(notebook, seed, clear=False)
     assert min(losses) < 2 / 3 * losses[0] and losses[-1] > 100
     if seed == 0:
-        told, shown = (line.get_ydata() for line in notebook.prediction("forgotten").result.lines)
-        assert shown.tolist() == pytest.approx(losses)
-        assert told.tolist() == sorted(told, reverse=True)
+        shown = notebook.prediction("forgotten").result
+        assert float(shown.loc["step 150", "without"]) > 100
+        assert float(shown.loc["step 21", "without"]) < float(shown.loc["step 21", "with zero_grad"])
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -245,24 +237,19 @@ def test_cat_and_bread_end_at_about_0_7_and_cat_and_rome_apart(notebook):
 
 
 def beside_each_other(notebook, seed):
-    """The cosine of cat and Rome after a training, and its last loss."""
-    model, losses = train(notebook, seed, optimiser=torch.optim.Adam, lr=0.03)
+    """The cosine of cat and Rome after a training."""
+    model, _ = train(notebook, seed, optimiser=torch.optim.Adam, lr=0.03)
     cat, rome = notebook["words"].index("cat"), notebook["words"].index("Rome")
-    return cosine_map(model[0].weight)[cat, rome].item(), losses[-1]
+    return cosine_map(model[0].weight)[cat, rome].item()
 
 
-def test_with_seed_7_cat_and_rome_lie_on_one_side_and_its_loss_is_above_1_28(notebook):
-    cosine, loss = beside_each_other(notebook, 7)
-    assert cosine > 0.3 and round(loss, 2) == 1.30
+def test_with_seed_7_cat_and_rome_lie_on_one_side(notebook):
+    assert beside_each_other(notebook, 7) > 0.3
 
 
 @pytest.mark.long
-def test_so_they_do_with_5_of_60_seeds_at_losses_from_1_30_to_1_38_and_many_others_are_above_1_28_too(notebook):
-    every = [beside_each_other(notebook, seed) for seed in range(60)]
-    assert [seed for seed, (cosine, _) in enumerate(every) if cosine > 0] == [7, 29, 37, 43, 53]
-    losses = [loss for cosine, loss in every if cosine > 0]
-    assert [round(min(losses), 2), round(max(losses), 2)] == [1.30, 1.38]
-    assert sum(loss > 1.285 for cosine, loss in every if cosine < 0) > 20
+def test_so_they_do_with_5_of_60_seeds(notebook):
+    assert [seed for seed in range(60) if beside_each_other(notebook, seed) > 0] == [7, 29, 37, 43, 53]
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -305,7 +292,10 @@ def test_pieces_are_shared_so_fewer_rows_are_read_once(notebook):
 def test_no_word_in_known_letters_is_unknown(notebook):
     assert notebook["cut"]("zyzzyva").replace(" ", "") == "zyzzyva"
     assert "wondering" not in notebook["counts"] and notebook["cut"]("wondering") == "wonder ing"
-    assert "curiouser" not in notebook["counts"]
+    assert "curiouser" not in notebook["counts"] and len(notebook["pieces"]) == len(set(notebook["pieces"])) == 225
+    assert [notebook["pieces"][i] for i in notebook["piece_ids"]] == ["wonder", "ing"]
+    for piece in ("wonder", "ing"):
+        assert any(piece in cut for cut in notebook["spelling"].values())
 
 
 def test_minilm_has_30522_pieces_and_cuts_longest_first(notebook):
@@ -323,7 +313,6 @@ def test_minilm_has_30522_pieces_and_cuts_longest_first(notebook):
     shown = notebook.prediction("new_word").result
     assert shown.loc["curiouser", "MiniLM"] == "curious ##er"
     assert {"re", "do", "red"} <= known.keys() and minilm.tokens("redo")[1:-1] == ["red", "##o"]
-    assert minilm.tokens("hello🙂")[1:-1] == ["[UNK]"] and minilm.tokens("hello")[1:-1] == ["hello"]
 
 
 def test_unbelievably_is_cut_into_eight_pieces_here_and_five_there(notebook):

@@ -35,7 +35,6 @@ PHRASES = {
     "gradient": (r"cat, dog and sees", r"three rows", r"is left out", r"nothing read eats", r"dog was read twice"),
     "forgotten": (
         r"above 100",
-        r"adds to what",
         r"gradients? (add|pile) up",
         r"rises far",
         r"repeats all earlier",

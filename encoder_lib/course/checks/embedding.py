@@ -1,16 +1,14 @@
 """Checks of the exercises of 01_embedding."""
 
 from collections.abc import Callable
-from copy import deepcopy
-from functools import wraps
+from functools import partial
 
 import torch
-import torch.nn.functional as F
-from torch import Tensor, nn
+from torch import Tensor
 
-from encoder_lib.course.checks.modules import losses_and_after
-from encoder_lib.course.checks.verdict import Case, Verdict, examine, numbers
-from encoder_lib.seeded import seeded
+from encoder_lib.course.checks.modules import fed, made, of_shape
+from encoder_lib.course.checks.verdict import Case, Probe, Verdict, diagnose, difference, examine, numbers, written
+from encoder_lib.model.embedding import TokenEmbedding
 
 
 def check_look_up(attempt: Callable) -> Verdict:
@@ -64,41 +62,43 @@ def check_most_similar(attempt: Callable) -> Verdict:
     return examine("most_similar", attempt, reference, cases)
 
 
-def check_training_loop(attempt: Callable) -> Verdict:
-    """training_loop(model, inputs, targets, steps, lr): train with SGD, and give back the loss of each step."""
-
-    @wraps(attempt, (), ())
-    def tried(before: nn.Module, inputs: Tensor, targets: Tensor, steps: int, lr: float) -> Tensor:
-        model = deepcopy(before)
-        losses = attempt(model, inputs, targets, steps, lr)
-        return losses_and_after(losses, model, before, lambda: F.cross_entropy(model(inputs), targets))
-
-    def reference(model: nn.Module, inputs: Tensor, targets: Tensor, steps: int, lr: float) -> Tensor:
-        model, losses = deepcopy(model), []
-        for _ in range(steps + 1):
-            loss = F.cross_entropy(model(inputs), targets)
-            losses.append(loss.detach())
-            gradients = torch.autograd.grad(loss, list(model.parameters()))
-            with torch.no_grad():
-                for parameter, gradient in zip(model.parameters(), gradients, strict=True):
-                    parameter.sub_(lr * gradient)
-        return torch.stack(losses)  # (steps + 1,)
-
-    cases = [
-        Case("the loss of one step, and the loss after it", (_word_model(2), *_word_pairs(2, 1), 1, 0.5)),
-        Case("the losses of two steps, and the loss after them", (_word_model(2), *_word_pairs(2, 1), 2, 0.5)),
-        Case("ten steps", (_word_model(5), *_word_pairs(5, 6), 10, 1.0)),
+def check_padded_embedding(attempt: Callable) -> Verdict:
+    """PaddedEmbedding(vocab_size, d_model, padding_idx), called with ids (B, T): rows of a table -> (B, T, D)."""
+    probes = [
+        Probe("the rows of a table", _reads_rows),
+        Probe("a start with mean 0 and spread 1", _starts_as_randn),
+        Probe("padding with id 2", partial(_is_zero_and_stays_so, 2, 0)),
+        Probe("padding with id 0", partial(_is_zero_and_stays_so, 0, 0)),
+        Probe("after three steps of training", partial(_is_zero_and_stays_so, 2, 3)),
+        Probe("no padding, after three steps of training", partial(_is_zero_and_stays_so, None, 3)),
     ]
-    return examine("training_loop", tried if callable(attempt) else attempt, reference, cases)
+    return diagnose("PaddedEmbedding", attempt, probes)
 
 
-def _word_model(n_words: int) -> nn.Sequential:
-    """An embedding of two numbers a word and a linear layer, the same whenever it is made. ids (B,) -> (B, V)"""
-    with seeded(0):
-        return nn.Sequential(nn.Embedding(n_words, 2), nn.Linear(2, n_words)).double()
+def _reads_rows(attempt: Callable) -> str:
+    module, ids = made(attempt, 4, 3, None, name="PaddedEmbedding"), torch.tensor([[2, 1], [3, 3]])
+    got = written(fed(module, ids), type(module).forward)
+    return difference(f"vocab_size 4, d_model 3, ids {ids.tolist()}", of_shape(module, 4, 3)[ids].detach(), got)
 
 
-def _word_pairs(n_words: int, n_pairs: int) -> tuple[Tensor, Tensor]:
-    """Words, and what to predict from each: the one before it, and every third time the one after it. (B,) each"""
-    inputs = torch.arange(n_pairs) % n_words
-    return inputs, torch.where(torch.arange(n_pairs) % 3 == 2, inputs + 1, inputs - 1) % n_words
+def _starts_as_randn(attempt: Callable) -> str:
+    table = of_shape(made(attempt, 60, 50, None), 60, 50)
+    mean, spread = table.mean().item(), table.std().item()
+    right = abs(mean) < 0.1 and abs(spread - 1) < 0.1
+    return "" if right else f"expected numbers of mean 0 and spread 1, got mean {mean:.2f} and spread {spread:.2f}"
+
+
+def _is_zero_and_stays_so(padding_idx: int | None, n_steps: int, attempt: Callable) -> str:
+    """What is wrong with what comes out after so many steps of SGD, beside the library's part from the same start."""
+    mine, theirs = made(attempt, 4, 3, padding_idx), TokenEmbedding(4, 3, padding_idx=padding_idx).double()
+    ids = torch.tensor([[1, 3, 0], [3, 2, 2]])
+    with torch.no_grad():
+        theirs.weight.copy_(of_shape(mine, 4, 3))
+        theirs.weight[[] if padding_idx is None else padding_idx] = 0
+    for module in (mine, theirs):
+        optimiser = torch.optim.SGD(module.parameters(), lr=0.5)
+        for step in range(n_steps):
+            optimiser.zero_grad()
+            (module(ids) * numbers(2, 3, 3, seed=step)).sum().backward()
+            optimiser.step()
+    return difference(f"padding_idx {padding_idx}, ids {ids.tolist()}", theirs(ids).detach(), fed(mine, ids))

@@ -34,19 +34,19 @@ def look_up(first: int = 2, second: int = 0, third: int = 2) -> Explorer:
             Heatmap(one_hot, title="The ids, one-hot", y_ticks=names, x_label="row of the table"),
             signed(lit, title="The rows that are read", missing="not read", y_ticks=rows),
             signed(out, title="What comes out", y_ticks=names),
-            description=_words(ids.tolist(), (one_hot @ table - out).abs().max().item()),
+            description=_words(ids.tolist()),
         )
 
     controls = (Range(n, v, min=0, max=VOCABULARY - 1) for n, v in zip(NAMES, (first, second, third), strict=True))
     return Explorer(show, *controls, title="Look up three ids in a table")
 
 
-def _words(ids: list[int], error: float) -> str:
+def _words(ids: list[int]) -> str:
     read = sorted(set(ids))
     rows = f"row {read[0]} is" if len(read) == 1 else f"rows {', '.join(map(str, read[:-1]))} and {read[-1]} are"
     equal = [f"{NAMES[i]} and {NAMES[j]}" for i in range(3) for j in range(i + 1, 3) if ids[i] == ids[j]]
     repeats = f"Equal ids give equal vectors: {', '.join(equal)}." if equal else "Three ids, three different vectors."
-    return f"Ids {ids}: {rows} read. {repeats} The one-hot product differs from the look-up by {error:.4f}."
+    return f"Ids {ids}: {rows} read. {repeats}"
 
 
 def similarity(tables: Tensor, words: Sequence[str], kinds: Sequence[str]) -> Explorer:

@@ -11,8 +11,7 @@ from encoder_lib.course.workshop.source import Definition, parsed
 
 # The exercises of earlier notebooks that a part of the encoder may grow from: notebook, function or class, part.
 EARLIER = (
-    ("01_embedding", "look_up", "Embedding"),
-    ("01_embedding", "training_loop", "learn"),
+    ("01_embedding", "PaddedEmbedding", "Embedding"),
     ("04_attention", "multi_head", "Attention"),
     ("06_encoder_block", "Block", "Block"),
 )

@@ -92,8 +92,11 @@ def test_a_large_result_is_shown_where_it_differs_most():
 @pytest.mark.parametrize(
     ("check", "mistake", "words"),
     [
-        (checks.check_training_loop, "gives nothing back", ": the function returns nothing; is a `return` missing?"),
-        (checks.check_training_loop, "Adam", "with inputs [0], targets [1], steps 1, lr 0.5\n"),
+        (
+            checks.check_padded_embedding,
+            "no parameter",
+            "one parameter of shape (4, 3) in parameters(), found 0",
+        ),
         (checks.check_learn, "gives nothing back", ": the function returns nothing; is a `return` missing?"),
         (checks.check_learn, "SGD", "with draw () → ids and targets (1, 4), steps 1, lr 0.1\n"),
         (checks.check_scaled_attention, "unscaled", "divided by √K"),

@@ -3,7 +3,9 @@
 import torch
 import torch.nn.functional as F
 from edits import wrong
+from torch import nn
 
+from encoder_lib import TokenEmbedding
 from encoder_lib.course import checks
 
 
@@ -35,28 +37,33 @@ def _nearest_by_loop(table, word):
     return max(others, key=lambda i: (table[i] @ table[word] / table[i].norm()).item())
 
 
-def _train(model, inputs, targets, steps, lr):
-    optimiser = torch.optim.SGD(model.parameters(), lr=lr)
-    losses = []
-    for _ in range(steps):
-        loss = F.cross_entropy(model(inputs), targets)
-        loss.backward()
-        optimiser.step()
-        optimiser.zero_grad()
-        losses.append(loss.item())
-    return losses
+class _Embedding(nn.Module):
+    def __init__(self, vocab_size, d_model, padding_idx=None):
+        super().__init__()
+        self.padding_idx = padding_idx
+        self.weight = nn.Parameter(torch.randn(vocab_size, d_model))
+        if padding_idx is not None:
+            with torch.no_grad():
+                self.weight[padding_idx] = 0
+
+    def forward(self, ids):
+        return F.embedding(ids, self.weight, self.padding_idx)
 
 
-def _train_by_hand(model, inputs, targets, steps, lr):
-    losses = []
-    for _ in range(steps):
-        model.zero_grad()
-        losses.append(F.cross_entropy(model(inputs), targets))
-        losses[-1].backward()
-        with torch.no_grad():
-            for parameter in model.parameters():
-                parameter -= lr * parameter.grad
-    return losses
+class _Masked(nn.Module):
+    def __init__(self, vocab_size, d_model, padding_idx=None):
+        super().__init__()
+        self.table = nn.Parameter(torch.randn(vocab_size, d_model))
+        self.keep = torch.ones(vocab_size, 1)
+        if padding_idx is not None:
+            self.keep[padding_idx] = 0
+
+    def forward(self, ids):
+        return (self.keep * self.table)[ids]
+
+
+def _library(vocab_size, d_model, padding_idx=None):
+    return TokenEmbedding(vocab_size, d_model, padding_idx=padding_idx)
 
 
 def _spoils_its_input(table, ids):
@@ -104,15 +111,18 @@ ANSWERS = {
             "always the next word": lambda table, word: (word + 1) % len(table),
         },
     ),
-    checks.check_training_loop: (
-        {"the loop": _train, "by hand": _train_by_hand},
-        wrong(_train, {
-            "never clears the gradients": {"        optimiser.zero_grad()\n": ""},
-            "clears them before the step": {"loss.backward()\n": "loss.backward()\n        optimiser.zero_grad()\n",
-                                            "step()\n        optimiser.zero_grad()": "step()"},
-            "Adam": {"SGD": "Adam"},
-            "a step too few": {"range(steps)": "range(steps - 1)"},
-            "gives nothing back": {"    return losses": ""},
+    checks.check_padded_embedding: (
+        {"F.embedding": _Embedding, "a mask": _Masked, "torch's own": nn.Embedding, "the library's": _library},
+        wrong(_Embedding, {
+            "no parameter": {"nn.Parameter(torch.randn(vocab_size, d_model))": "torch.randn(vocab_size, d_model)"},
+            "from 0 to 1": {"randn": "rand"},
+            "all zeros": {"randn": "zeros"},
+            "0 taken for no": {"if padding_idx is not None": "if padding_idx"},
+            "padding learns": {"self.weight, self.padding_idx": "self.weight"},
+            "padding not zero": {"self.weight[padding_idx] = 0": "pass"},
+            "no gradient at all": {"ids, self.weight,": "ids, self.weight.detach(),"},
+            "row 0 is always padding": {"self.weight[padding_idx] = 0": "self.weight[0] = 0"},
+            "gives nothing back": {"return F": "F"},
         }),
     ),
 }  # fmt: skip
