@@ -178,7 +178,7 @@ def test_only_alibi_notices_a_swap_and_not_the_mirror(notebook):
     shown = notebook.prediction("mirror").result
     for kind in ("sinusoids, added", "rotary"):
         assert cell(shown, kind, "two words swapped") > 0.1 and cell(shown, kind, "read backwards") > 0.1
-    assert cell(shown, "ALiBi", "two words swapped") > 0.1 and cell(shown, "ALiBi", "read backwards") == 0
+    assert cell(shown, "ALiBi", "two words swapped") > 0.05 and cell(shown, "ALiBi", "read backwards") == 0
     assert cell(shown, "no positions", "two words swapped") == cell(shown, "no positions", "read backwards") == 0
 
 
