@@ -5,7 +5,7 @@ import math
 import pytest
 import torch
 
-from encoder_lib import RotaryPositionalEncoding, alibi_bias, sinusoidal_table
+from encoder_lib import alibi_bias, sinusoidal_table
 from encoder_lib.course.explore import positional
 from encoder_lib.course.lab.ladder import climb, deal
 from encoder_lib.course.lab.positions import copy_accuracy, reversal_accuracy
@@ -75,6 +75,14 @@ def test_at_position_0_all_hands_point_to_the_right_and_the_table_holds_sine_bef
 def test_of_the_shifts_to_50_44_brings_clock_0_home_best_by_seven_turns_and_one_degree(notebook):
     off = {k: abs((math.degrees(k) + 180) % 360 - 180) for k in range(1, 51)}
     assert min(off, key=off.get) == 44 and round(off[44]) == 1 and 44 // (2 * math.pi) == 7
+    rounds, left = divmod(math.degrees(44 * 100 ** (-1 / 4)), 360)
+    assert rounds == 2 and round(left) == 77, "clock 1"
+
+
+def test_each_speed_is_the_one_before_divided_by_3_2_and_a_step_turns_by_57_18_6_and_2_degrees():
+    speed = 100 ** (-torch.arange(0, 8, 2) / 8)
+    assert [round(x, 1) for x in (speed[:-1] / speed[1:]).tolist()] == [3.2] * 3
+    assert speed.rad2deg().round().tolist() == [57, 18, 6, 2]
 
 
 # One matrix for all starts
@@ -97,13 +105,6 @@ def test_other_steps_are_rotations_by_their_angles():
         angles = s * 100 ** (-torch.arange(0, 6, 2) / 6)
         turns = [torch.tensor([[a.cos(), a.sin()], [-a.sin(), a.cos()]]) for a in angles]
         torch.testing.assert_close(move, torch.block_diag(*turns), atol=1e-8, rtol=0)
-
-
-def test_behind_matrices_of_its_own_the_distance_no_longer_decides_alone(notebook):
-    torch.manual_seed(0)
-    wide, (asking, answering) = notebook["wide"], torch.randn(2, 128, 128)
-    match = (wide @ asking) @ (wide @ answering).T
-    assert (match[5, 9] - match[105, 109]).abs() > 1
 
 
 def test_the_dot_product_depends_on_the_distance_alone(notebook):
@@ -168,25 +169,21 @@ def test_turned_words_match_by_the_steps_between_them_and_tell_right_from_left(n
     assert (match - match.T).abs().max() > 0.1
 
 
-def test_the_turning_by_hand_matches_as_the_librarys_whose_pairs_begin_with_how_far_right(notebook):
-    x = torch.randn(5, 4)
-    ours, theirs = notebook["turn"](x), RotaryPositionalEncoding(4)(x.unflatten(1, (2, 2)).flip(2).flatten(1))
-    torch.testing.assert_close(ours, theirs.unflatten(1, (2, 2)).flip(2).flatten(1))
-    torch.testing.assert_close(
-        RotaryPositionalEncoding(2)(torch.tensor([[1.0, 0], [1, 0]]))[1, 1], torch.tensor(1.0).sin()
-    )
+def test_turned_words_of_0_1_0_1_are_the_table_of_sines_and_cosines(notebook):
+    pointing_right = torch.tensor([0.0, 1.0]).repeat(40, 3)
+    torch.testing.assert_close(notebook["turn"](pointing_right), sinusoidal_table(40, 6, base=100))
 
 
 def test_only_alibi_notices_a_swap_and_not_the_mirror(notebook):
     shown = notebook.prediction("mirror").result
     for kind in ("sinusoids, added", "rotary"):
         assert cell(shown, kind, "two words swapped") > 0.1 and cell(shown, kind, "read backwards") > 0.1
-    assert cell(shown, "ALiBi", "two words swapped") > 0.1 and cell(shown, "ALiBi", "read backwards") == 0
+    assert cell(shown, "ALiBi", "two words swapped") > 0.05 and cell(shown, "ALiBi", "read backwards") == 0
     assert cell(shown, "no positions", "two words swapped") == cell(shown, "no positions", "read backwards") == 0
 
 
 def test_in_the_mirror_the_products_of_sinusoids_are_as_before_and_what_holds_words_is_not(notebook):
-    mix, rows = notebook["mix"], sinusoidal_table(3, 4)
+    mix, rows = notebook["mix"], sinusoidal_table(3, 6)
     matches = {"all terms": lambda x: (x + rows) @ (x + rows).T, "p · q": lambda x: x @ x.T + rows @ rows.T}
     change = {
         name: notebook["change"](lambda x, match=match: mix(match(x), x), [2, 1, 0]) for name, match in matches.items()
@@ -197,7 +194,7 @@ def test_in_the_mirror_the_products_of_sinusoids_are_as_before_and_what_holds_wo
 def test_alibi_fails_the_mirror_exactly_and_whatever_the_words(notebook):
     torch.manual_seed(1)
     for _ in range(5):
-        x = torch.randn(3, 4).double()
+        x = torch.randn(3, 6).double()
         assert (notebook["alibi"](x.flip(0)) - notebook["alibi"](x).flip(0)).abs().max() < 1e-12
         assert (notebook["rotary"](x.flip(0)) - notebook["rotary"](x).flip(0)).abs().max() > 1e-3
 
@@ -246,7 +243,7 @@ def test_without_abs_the_hundredth_word_gets_63_percent_whoever_asks():
 # The ladder
 
 
-def test_positions_alone_buy_nothing_and_12_5_percent_stay_12_5_percent():
+def test_positions_alone_buy_nothing():
     for rung in climb("positions", progress=False):
         assert abs(rung.right - 0.125) < 0.01 and rung.at_most == 0.125
 

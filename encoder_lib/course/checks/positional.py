@@ -21,38 +21,22 @@ from encoder_lib.course.checks.verdict import (
 from encoder_lib.model.positional import sinusoidal_table
 
 
-def check_sinusoidal_table(attempt: Callable) -> Verdict:
-    """sinusoidal(length, d_model, base): the table (T, D)."""
-    cases = [
-        Case("one position", (1, 4, 10_000.0)),
-        Case("two positions, one clock", (2, 2, 10_000.0)),
-        Case("three positions, two clocks", (3, 4, 10_000.0)),
-        Case("another base", (3, 4, 100.0)),
-        Case("a long table", (200, 6, 10_000.0)),
-    ]
+def check_turned(attempt: Callable) -> Verdict:
+    """turned(x, base): pair k of word t, how far up and how far right, moved on by t · ω_k. (T, D) -> (T, D)."""
 
-    def reference(length: int, d_model: int, base: float) -> Tensor:
-        return sinusoidal_table(length, d_model, base=base, dtype=torch.float64)
-
-    return examine("sinusoidal", attempt, reference, cases)
-
-
-def check_shift_matrix(attempt: Callable) -> Verdict:
-    """shift_matrix(s, d_model): the matrix (D, D) with matrix @ PE(t) = PE(t + s) for every t, base 10,000."""
-
-    def reference(k: int, d_model: int) -> Tensor:
-        sin, cos = sinusoidal_table(k + 1, d_model, dtype=torch.float64)[k].unflatten(0, (-1, 2)).T  # (D/2,) each
-        return torch.block_diag(
-            *(torch.stack([torch.stack([c, s]), torch.stack([-s, c])]) for s, c in zip(sin, cos, strict=True))
-        )
+    def reference(x: Tensor, base: float) -> Tensor:
+        sin, cos = sinusoidal_table(*x.shape, base=base, dtype=torch.float64).unflatten(1, (-1, 2)).unbind(-1)
+        up, right = x.unflatten(1, (-1, 2)).unbind(-1)  # (T, D/2) each
+        return torch.stack([cos * up + sin * right, cos * right - sin * up], dim=-1).flatten(1)  # (T, D)
 
     cases = [
-        Case("no shift", (0, 4)),
-        Case("one clock, one step", (1, 2)),
-        Case("two clocks, one step", (1, 4)),
-        Case("eight clocks, fifty steps", (50, 16)),
+        Case("one word", (numbers(1, 4), 10_000.0)),
+        Case("two words of one pair", (numbers(2, 2), 10_000.0)),
+        Case("three words of two pairs", (numbers(3, 4), 10_000.0)),
+        Case("another base", (numbers(3, 4), 100.0)),
+        Case("two hundred words of 0, 1, 0, 1, 0, 1", (torch.tensor([0.0, 1.0]).double().repeat(200, 3), 10_000.0)),
     ]
-    return examine("shift_matrix", attempt, reference, cases)
+    return examine("turned", attempt, reference, cases)
 
 
 def check_penalty(attempt: Callable) -> Verdict:

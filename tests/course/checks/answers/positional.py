@@ -1,54 +1,33 @@
 """What learners answer in 02_positional_encoding: right answers, and wrong ones by the mistake that each makes."""
 
-import math
-
 import torch
 
-from encoder_lib import sinusoidal_table
 from encoder_lib.course import checks
 
 
-def _speed(d_model, base=10_000.0):
-    return base ** (-torch.arange(0, d_model, 2, dtype=torch.float64) / d_model)
+def _angles(x, base=10_000.0):
+    width = x.shape[1]
+    return torch.arange(len(x)).double()[:, None] * base ** (-torch.arange(0, width, 2).double() / width)  # (T, D/2)
 
 
-def _angles(length, d_model, base=10_000.0):
-    return torch.arange(length, dtype=torch.float64)[:, None] * _speed(d_model, base)
+def _turn(x, angle):
+    up, right = x[:, 0::2], x[:, 1::2]
+    turned = [up * angle.cos() + right * angle.sin(), right * angle.cos() - up * angle.sin()]
+    return torch.stack(turned, dim=-1).flatten(1)
 
 
-def interleave(sin, cos):
-    return torch.stack([sin, cos], dim=-1).flatten(-2)
+def turned(x, base):
+    return _turn(x, _angles(x, base))
 
 
-def table_by_loop(length, d_model, base):
-    return torch.tensor(
-        [
-            [(math.cos if i % 2 else math.sin)(t / base ** (i // 2 * 2 / d_model)) for i in range(d_model)]
-            for t in range(length)
-        ],
-        dtype=torch.float64,
-    )
+def turned_as_complex_numbers(x, base):
+    hands = torch.complex(x[:, 1::2], x[:, 0::2]) * torch.polar(torch.ones(()).double(), _angles(x, base))
+    return torch.stack([hands.imag, hands.real], dim=-1).flatten(1)
 
 
-def _literal(length, d_model, base):
-    i = torch.arange(d_model)
-    angle = torch.arange(length, dtype=torch.float64)[:, None] * base ** (-2 * i / d_model)
-    return torch.where(i % 2 == 0, angle.sin(), angle.cos())
-
-
-def _blocks(k, d_model):
-    return torch.block_diag(*(torch.tensor(_turn(k * w), dtype=torch.float64) for w in _speed(d_model).tolist()))
-
-
-def _turn(a):
-    return [[math.cos(a), math.sin(a)], [-math.sin(a), math.cos(a)]]
-
-
-def _fill_shift(k, d_model):
-    matrix = torch.zeros(d_model, d_model, dtype=torch.float64)
-    for i, w in enumerate(_speed(d_model).tolist()):
-        matrix[2 * i : 2 * i + 2, 2 * i : 2 * i + 2] = torch.tensor(_turn(k * w))
-    return matrix
+def _in_halves(x, base):
+    half = x.shape[1] // 2
+    return turned(x.unflatten(1, (2, half)).mT.flatten(1), base).unflatten(1, (half, 2)).mT.flatten(1)
 
 
 def _right(length):
@@ -57,26 +36,17 @@ def _right(length):
 
 
 ANSWERS = {
-    checks.check_sinusoidal_table: (
-        {"angles": lambda n, d, base: interleave(_angles(n, d, base).sin(), _angles(n, d, base).cos()),
-         "loop": table_by_loop, "the library's": lambda n, d, base: sinusoidal_table(n, d, base=base)},
+    checks.check_turned: (
+        {"addition formulas": turned, "complex numbers": turned_as_complex_numbers},
         {
-            "column number in place of pair number": _literal,
-            "sines first, then cosines": lambda n, d, b: torch.cat([_angles(n, d, b).sin(), _angles(n, d, b).cos()], 1),
-            "positions from 1": lambda n, d, b: table_by_loop(n + 1, d, b)[1:],
-            "base fixed at 10,000": lambda n, d, b: table_by_loop(n, d, 10_000),
-            "exponent without the minus": lambda n, d, b: table_by_loop(n, d, 1 / b),
-            "transposed": lambda n, d, b: table_by_loop(n, d, b).T,
-        },
-    ),
-    checks.check_shift_matrix: (
-        {"blocks": lambda k, d: _blocks(k, d), "filled": _fill_shift},
-        {
-            "turned the wrong way": lambda k, d: _blocks(k, d).T,
-            "one speed for all clocks": lambda k, d: torch.block_diag(*[torch.tensor(_turn(float(k)))] * (d // 2)),
-            "only the first clock": lambda k, d: torch.block_diag(torch.tensor(_turn(float(k))), torch.eye(d - 2)),
-            "one step in place of k": lambda k, d: _blocks(1, d),
-            "row k of the table": lambda k, d: sinusoidal_table(k + 1, d, dtype=torch.float64)[k],
+            "the wrong way": lambda x, b: _turn(x, -_angles(x, b)),
+            "one speed for all pairs": lambda x, b: _turn(x, _angles(x, 1.0)),
+            "exponent without the minus": lambda x, b: turned(x, 1 / b),
+            "base fixed at 10,000": lambda x, b: turned(x, 10_000.0),
+            "positions from 1": lambda x, b: turned(torch.cat([x[:1], x]), b)[1:],
+            "pairs in halves": _in_halves,
+            "the table, added": lambda x, b: x + turned(torch.eye(2)[1].double().repeat(len(x), x.shape[1] // 2), b),
+            "transposed": lambda x, b: turned(x, b).T,
         },
     ),
     checks.check_penalty: (
