@@ -9,18 +9,18 @@ from encoder_lib.course.checks.verdict import Case, Verdict, examine, numbers
 
 
 def _lengths(count: int, most: int, seed: int) -> Tensor:
-    return torch.randint(0, most + 1, (count,), generator=torch.Generator().manual_seed(seed))
+    return torch.randint(1, most + 1, (count,), generator=torch.Generator().manual_seed(seed))
 
 
 def _half(scores: Tensor, values: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-    """What is kept of some keys: the largest score (T, 1), the total (T, 1) and the sum of values (T, V)."""
+    """What is kept of some keys: the largest score (T, 1), the total (T, 1) and the sum of values (T, K)."""
     largest = scores.amax(-1, keepdim=True)
     powers = (scores - largest).exp()  # (T, keys)
     return largest, powers.sum(-1, keepdim=True), powers @ values
 
 
 def _halves(first: Tensor, second: Tensor, values: Tensor) -> tuple[Tensor, ...]:
-    """The six arguments of `join`. Shapes: scores (T, n) and (T, m), values (n + m, V)."""
+    """The six arguments of `join`. Shapes: scores (T, n) and (T, m), values (n + m, K)."""
     n = first.shape[1]
     return *_half(first, values[:n]), *_half(second, values[n:])
 
@@ -28,7 +28,7 @@ def _halves(first: Tensor, second: Tensor, values: Tensor) -> tuple[Tensor, ...]
 def check_join(attempt: Callable) -> Verdict:
     """join: the attention output over all keys from what two halves of the keys have left behind.
 
-    It takes largest (T, 1), total (T, 1) and summed (T, V) of the first half, then those of the second -> (T, V).
+    It takes largest (T, 1), total (T, 1) and summed (T, K) of the first half, then those of the second -> (T, K).
     """
     few = torch.tensor([[1.0], [3.0], [5.0]], dtype=torch.float64)
     row = torch.tensor([[2.0, 0.0, 2.0]], dtype=torch.float64)
@@ -60,20 +60,22 @@ def check_join(attempt: Callable) -> Verdict:
     return examine("join", attempt, reference, cases)
 
 
-def check_padding_share(attempt: Callable) -> Verdict:
-    """padding_share(lengths, size): the share of padding when the sequences are padded in batches of `size`."""
+def check_strip_means(attempt: Callable) -> Verdict:
+    """strip_means(strip, lengths): the mean of each text's vectors in a strip (1, N, D), lengths (B,) -> (B, D)."""
+
+    def case(label: str, lengths: list[int], width: int = 2) -> Case:
+        return Case(label, (numbers(1, sum(lengths), width), torch.tensor(lengths)))
+
     cases = [
-        Case("one batch of two", (torch.tensor([3, 1]), 2)),
-        Case("batches of one need none", (torch.tensor([5, 1, 3]), 1)),
-        Case("two batches, each padded to its own longest", (torch.tensor([8, 7, 2, 1]), 2)),
-        Case("the same lengths in another order", (torch.tensor([8, 1, 7, 2]), 2)),
-        Case("the last batch is smaller", (torch.tensor([6, 3, 4, 2, 5]), 2)),
-        Case("a batch that is larger than what there is", (torch.tensor([6, 3]), 8)),
-        Case("fifty sequences", (1 + _lengths(50, 40, 1), 8)),
+        case("one text", [2]),
+        case("two texts of one token", [1, 1]),
+        case("two texts of two tokens", [2, 2]),
+        case("a text of one token, then one of three", [1, 3]),
+        case("three texts, the longest first", [4, 1, 2], 3),
+        Case("fifty texts", (numbers(1, int(_lengths(50, 9, 1).sum()), 4), _lengths(50, 9, 1))),
     ]
 
-    def reference(lengths: Tensor, size: int) -> Tensor:
-        computed = sum(len(part) * part.max() for part in lengths.split(size))
-        return 1 - lengths.sum().double() / computed
+    def reference(strip: Tensor, lengths: Tensor) -> Tensor:
+        return torch.cat([text.mean(dim=1) for text in strip.split(lengths.tolist(), dim=1)])  # (B, D)
 
-    return examine("padding_share", attempt, reference, cases)
+    return examine("strip_means", attempt, reference, cases)

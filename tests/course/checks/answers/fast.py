@@ -6,17 +6,17 @@ from edits import wrong
 from encoder_lib.course import checks
 
 
-def _blocks(lengths, size):
-    return [lengths[i : i + size] for i in range(0, len(lengths), size)]
+def _means(strip, lengths):
+    owner = torch.arange(len(lengths)).repeat_interleave(lengths)
+    sums = strip.new_zeros(len(lengths), strip.shape[2])
+    return sums.index_add(0, owner, strip[0]) / lengths[:, None]
 
 
-def _share_by_loop(lengths, size):
-    real = computed = 0
-    for start in range(0, len(lengths), size):
-        batch = lengths[start : start + size].tolist()
-        real += sum(batch)
-        computed += len(batch) * max(batch)
-    return (computed - real) / computed
+def _by_matrix(strip, lengths):
+    ends = lengths.cumsum(0)[:, None]
+    places = torch.arange(strip.shape[1])
+    belongs = (places < ends) & (places >= ends - lengths[:, None])
+    return belongs.to(strip.dtype) @ strip[0] / lengths[:, None]
 
 
 def _join(m, s, y, n, t, z):
@@ -46,19 +46,22 @@ ANSWERS = {
             "the half with the larger score": lambda m, s, y, n, t, z: torch.where(m > n, y / s, z / t),
         }),
     ),
-    checks.check_padding_share: (
+    checks.check_strip_means: (
         {
-            "loop": _share_by_loop,
-            "split": lambda n, s: 1 - n.sum() / sum(len(b) * b.max() for b in n.split(s)),
+            "index_add": _means,
+            "a matrix": _by_matrix,
+            "loop": lambda s, n: torch.stack([text.mean(dim=0) for text in s[0].split(n.tolist())]),
         },
-        {
-            "share of the real ones": lambda n, s: 1 - _share_by_loop(n, s),
-            "one batch for all": lambda n, s: _share_by_loop(n, len(n)),
-            "mean of the batches": lambda n, s: torch.tensor([_share_by_loop(b, s) for b in _blocks(n, s)]).mean(),
-            "sorted before": lambda n, s: _share_by_loop(n.sort().values, s),
-            "the last batch filled up": lambda n, s: 1 - n.sum() / sum(s * b.max() for b in n.split(s)),
-            "the first one is the longest": lambda n, s: 1 - n.sum() / sum(len(b) * b[0] for b in n.split(s)),
-            "one for each batch": lambda n, s: torch.tensor([_share_by_loop(b, s) for b in _blocks(n, s)]),
-        },
+        wrong(_means, {
+            "not divided": {" / lengths[:, None]": ""},
+            "divided by the longest": {"/ lengths[:, None]": "/ lengths.max()"},
+            "divided by the mean length": {"/ lengths[:, None]": "* len(lengths) / lengths.sum()"},
+            "equal cuts": {"repeat_interleave(lengths)": "repeat_interleave(strip.shape[1] // len(lengths) + 1)"
+                           "[: strip.shape[1]]"},
+            "in turn": {"torch.arange(len(lengths)).repeat_interleave(lengths)":
+                        "torch.arange(strip.shape[1]) % len(lengths)"},
+            "one mean for all": lambda s, n: s.mean(dim=1),
+            "a batch of one": lambda s, n: _means(s, n)[None],
+        }),
     ),
 }  # fmt: skip
