@@ -129,7 +129,7 @@ def test_kinds_of_banks_are_told_apart_on_average_and_not_one_by_one(notebook):
     muddy, rich = to["first"]("The muddy bank was steep."), to["first"]("The rich bank was robbed.")
     assert (round(muddy, 3), round(rich, 3)) == (0.868, 0.874)
     assert notebook.prediction("banks").question.answer == 1
-    assert [round(sum(map(to["second"], kind)) / 8, 3) for kind in kinds] == [0.825, 0.894]  # the control
+    assert [round(sum(map(to["second"], kind)) / 8, 3) for kind in kinds] == [0.825, 0.887]  # the control
 
 
 def test_two_places_that_differ_part_at_position_and_for_no_other_reason(notebook):
