@@ -91,6 +91,12 @@ def test_two_units_decide_an_exclusive_or_which_is_the_case_of_the_answer(notebo
             assert ladder._answer(own, fetched) % 2 == capital
 
 
+def test_each_seed_learns_the_decision_and_without_a_bend_all_four_answers_are_a_half(notebook):
+    shown = numbers(notebook.table("no bend"))
+    assert len(shown.columns) == 9 and (shown.pop("no bend") == 0.5).all()
+    assert all(abs(answers - [0, 1, 1, 0]).max() < 0.1 for _, answers in shown.items())
+
+
 def test_seven_hinges_meet_the_zigzag_and_climb_far_above_and_below_it(notebook):
     ramps, target = notebook["ramps"], notebook["target"]
     torch.testing.assert_close(ramps.sum(dim=1) - 0.6, target)
@@ -143,7 +149,7 @@ def test_left_of_zero_the_slope_of_relu_is_0_and_that_of_gelu_is_not(notebook):
 def test_a_silent_relu_unit_keeps_its_parameters_to_the_last_bit_and_its_gelu_twin_does_not(notebook, seed):
     for activation, stays in (("relu", True), ("gelu", False)):
         before, after = (notebook["silenced"](activation, seed) for _ in range(2))
-        train(after, "wave", steps=100)
+        train(after, notebook["places"], notebook["wave"], steps=100)
         pairs = [(m.linear1.weight[0].item(), m.linear1.bias[0].item()) for m in (before, after)]
         assert (pairs[0] == pairs[1]) == stays
 
@@ -169,9 +175,11 @@ def test_dropout_doubles_what_survives_and_keeps_the_mean(notebook):
 
 
 def test_with_f_4d_the_network_holds_two_thirds_of_a_layer(notebook):
-    shown = numbers(notebook.table("% of the layer"))
-    assert shown["% of the layer"].iloc[1] == pytest.approx(66.6, abs=0.1)
-    assert shown["parameters"].tolist() == [4 * 384**2 + 4 * 384, 2 * 384 * 1536 + 1536 + 384, 4 * 384]
+    layer = notebook["minilm"].encoder.encoder.layers[3]
+    parts = (layer.attention, layer.feed_forward, layer)
+    attention, network, both = (sum(p.numel() for p in part.parameters()) for part in parts)
+    assert attention == 4 * 384**2 + 4 * 384 and network == 2 * 384 * 1536 + 1536 + 384
+    assert network / both == pytest.approx(2 / 3, abs=0.001)
 
 
 def test_six_columns_point_at_words_of_one_kind(notebook):

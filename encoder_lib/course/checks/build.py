@@ -1,4 +1,4 @@
-"""Checks of the parts that a reader builds in 12_build_your_own; its last two are those of 08 and 09."""
+"""Checks of the parts that a reader builds in 12_build_your_own; three are those of 05, 08 and 09, too."""
 
 from collections.abc import Callable
 from dataclasses import dataclass

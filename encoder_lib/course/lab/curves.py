@@ -67,13 +67,13 @@ def orthogonal_least_squares(curve: str, width: int, *, activation: str = "relu"
         return [_network(weight, bias, hidden, y, chosen[:n], activation) for n in range(1, width + 1)]
 
 
-def train(network: nn.Module, curve: str, *, steps: int = 500) -> nn.Module:
-    """Train a module with one input and one output in place to follow a curve, and return it.
+def train(network: nn.Module, x: Tensor, y: Tensor, *, steps: int = 500) -> nn.Module:
+    """Train a module in place to answer x with y, and return it. Shapes: x (P, inputs), y (P, outputs).
 
-    Each step moves the weights against the gradient of the mean squared error over all places (Adam at 0.02).
+    Each step moves the weights against the gradient of the mean squared error over all rows (Adam at 0.02).
     """
     like = next(network.parameters())
-    x, y = grid().to(like), CURVES[curve](grid()).to(like)  # (P, 1) each
+    x, y = x.to(like), y.to(like)
     load_optimisers()
     optimiser = torch.optim.Adam(network.parameters(), lr=0.02)
     for _ in range(steps):

@@ -65,7 +65,7 @@ def _fit_axes(titles: Sequence[str]) -> Figure:
     left.plot([], [], color=style.COLOURS[0], linewidth=1.8, label="fit: all units and a constant")
     left.plot([], [], color="black", linestyle="", marker="o", markersize=5, label="where a unit bends")
     right.add_collection(LineCollection([], colors=style.GREY, linewidths=0.9, label="units"))
-    right.plot([], [], color=style.COLOURS[1], linewidth=3.5, label="the chosen unit")
+    right.plot([], [], color=style.COLOURS[1], linewidth=3.5, label="one of them")
     right.plot([], [], color=style.COLOURS[0], linewidth=1.8)
     figure.legend(handles=[*left.lines, right.collections[0], right.lines[0]], loc="outside lower center", ncols=5)
     style.label_axes(left, titles[0], "x", "y")

@@ -63,10 +63,10 @@ def test_training_lowers_the_error_in_place():
     torch.manual_seed(0)
     network = FeedForward(1, 32)
     before = rmse(network, "wave")
-    assert train(network, "wave", steps=200) is network
+    assert train(network, grid(), CURVES["wave"](grid()), steps=200) is network
     assert rmse(network, "wave") < before / 2
     straight = nn.Sequential(nn.Linear(1, 8), nn.Linear(8, 1))
-    assert rmse(train(straight, "wave", steps=300), "wave") > 0.5
+    assert rmse(train(straight, grid(), CURVES["wave"](grid()), steps=300), "wave") > 0.5
 
 
 def test_the_anatomy_is_what_the_picture_draws():
