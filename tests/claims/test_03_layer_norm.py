@@ -301,6 +301,19 @@ def test_the_way_up_holds_the_stack_times_1_back_and_a_small_gradient_does_no_ha
     assert len(together) == len(shrinks) == 8 and max(together) < 80 < 88 < min(shrinks)
 
 
+def test_times_1_all_inputs_arrive_as_one_vector_to_a_thousandth_and_rms_norm_leaves_them_a_tenth():
+    for seed in range(8):
+        left = {}
+        for norm, factor in (("no norm", 1), ("RMS norm", 6**0.5)):
+            torch.manual_seed(seed)
+            stack = PlainStack(12, norm=norm, factor=factor)
+            x = stack.read(torch.randn(1000, 4))
+            for layer, after in zip(stack.layers, stack.norms, strict=True):
+                x = after(torch.relu(layer(x)))
+            left[norm] = (x[:500] - x[500:]).norm() / x.norm()
+        assert left["no norm"] < 1 / 1000 and left["RMS norm"] > 1 / 10, left
+
+
 def test_where_only_the_gradient_shrinks_the_first_layer_gets_less_than_a_thousandth():
     for seed in range(8):
         torch.manual_seed(seed)
