@@ -51,7 +51,7 @@ def check_learn(attempt: Callable) -> Verdict:
 
 
 def check_learn_in_parts(attempt: Callable) -> Verdict:
-    """learn_in_parts(model, draw, steps, parts, lr): as `learn`, each step on `parts` draws, one in the model at a time."""
+    """learn_in_parts(model, draw, steps, parts, lr): steps of Adam on `parts` draws each, one at a time."""
 
     def tried(learn: Callable, before: nn.Module, draw: Questions, *rest: float) -> Tensor:
         model, draw, open_parts = deepcopy(before), deepcopy(draw), []

@@ -140,7 +140,8 @@ ANSWERS = {
                                 "        drawn = [[torch.cat(x) for x in zip(*[draw() for _ in range(parts)])]]\n"},
             "backward of them all": {"            loss.backward()\n            total += loss.item()\n":
                                      "            total += loss\n",
-                                     "        optimiser.step()\n": "        total.backward()\n        optimiser.step()\n",
+                                     "        optimiser.step()\n":
+                                     "        total.backward()\n        optimiser.step()\n",
                                      "append(total)": "append(total.item())"},
             "the loss of the last part": {"total += loss.item()": "total = loss.item()"},
         }),
