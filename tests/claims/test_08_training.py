@@ -70,17 +70,6 @@ def test_the_mean_over_those_that_ask_is_what_ignore_index_does(notebook):
     torch.testing.assert_close(ours, F.cross_entropy(scores.flatten(0, 1), batch.targets.flatten()))
 
 
-def test_watch_is_called_before_each_step(notebook):
-    torch.manual_seed(0)
-    calls, model, task = [], notebook["fresh_model"](TASKS["pointer"]), TASKS["pointer"]
-    before = model[1].weight.detach().clone()
-    losses = notebook["train"](
-        model, lambda: task.draw(2), 3, watch=lambda: calls.append(model[1].weight.detach().clone())
-    )
-    assert len(calls) == len(losses) == 3 and torch.equal(calls[0], before)
-    assert not torch.equal(calls[0], calls[1]) and not torch.equal(calls[1], calls[2])
-
-
 def test_the_five_lines_that_large_models_add_are_run_as_they_stand(notebook):
     """Each draws the loss of the arrows down, a rate that rises for 15 steps and falls to 0 among them."""
     cells = nbformat.read(ROOT / "notebooks" / "08_training.ipynb", as_version=4).cells
@@ -175,7 +164,6 @@ def test_a_place_drawn_at_random_is_any_but_the_source(notebook):
 def test_without_the_source_it_guesses_and_without_another_place_it_loses_nothing(notebook):
     without, control = numbers(notebook, "% right without it")
     assert without == 11 and control == 100
-    assert notebook.prediction("without_source").result is not None
 
 
 def left(notebook, model, batch, place):
@@ -209,19 +197,20 @@ def test_a_mask_forbids_one_place_and_the_letters_nothing(notebook):
 
 
 def test_partners_are_found(notebook):
-    assert notebook.shown("100 % of the partners are found")
+    assert notebook["found"] > 97
 
 
-def test_the_heaviest_place_is_the_largest_of_the_mean_map_when_the_partner_is_blotted_out(notebook):
+def test_the_heaviest_place_gets_the_largest_weight_from_a_single_head_the_partner_left_out(notebook):
     """Counted again, with the attention of both layers side by side, as `three_looks` says it."""
     pairs, matcher = notebook["pairs"], notebook["matcher"]
-    mean = torch.cat(looks(matcher, pairs), dim=1).mean(dim=1)  # (B, T, T)
-    place = mean.scatter(-1, pairs.source[..., None], 0).argmax(dim=-1)
+    largest = torch.cat(looks(matcher, pairs), dim=1).amax(dim=1)  # (B, T, T)
+    place = largest.scatter(-1, pairs.source[..., None], 0).argmax(dim=-1)
     gets, right = notebook["gets"], notebook["left"]
-    expected = [100 * mean.gather(-1, x[..., None]).mean() for x in (notebook["at_random"], place, pairs.source)]
+    expected = [100 * largest.gather(-1, x[..., None]).mean() for x in (notebook["at_random"], place, pairs.source)]
     assert gets == pytest.approx([x.item() for x in expected], abs=0.1)
     assert right[1] == pytest.approx(left(notebook, matcher, pairs, place))
     assert (notebook["at_random"] != pairs.source).all()
+    assert 0.02 < (place == torch.arange(16)).double().mean() < 0.25  # now and then the bracket itself
 
 
 def test_some_25_hang_on_the_heaviest_and_nearly_40_on_the_partner_which_gets_less_weight(notebook):
@@ -231,13 +220,21 @@ def test_some_25_hang_on_the_heaviest_and_nearly_40_on_the_partner_which_gets_le
     assert notebook.prediction("forbidden").result is not None
 
 
-def test_over_eight_more_seeds_the_partners_part_differs_by_more_than_twenty(notebook):
+def test_over_eight_more_seeds_the_partners_part_differs_by_more_than_ten(notebook):
     heaviest, partner = ([row[x] for row in notebook["hangs_on"].values()] for x in ("the heaviest", "the partner"))
-    assert len(partner) == 8 and max(partner) - min(partner) > 20
-    assert min(partner) < 33 and max(partner) > 50 and min(heaviest) > 10 and max(heaviest) < 30
-    assert sum(p > h for p, h in zip(partner, heaviest, strict=True)) >= 6  # with most
-    assert min(p - h for p, h in zip(partner, heaviest, strict=True)) < 12  # in one seed they lie close
+    assert len(partner) == 8 and max(partner) - min(partner) > 10
+    assert min(partner) > 15 and min(heaviest) > 8 and max(heaviest) < 32
+    assert sum(p > h for p, h in zip(partner, heaviest, strict=True)) >= 7  # all here; the closest may turn
+    assert min(p - h for p, h in zip(partner, heaviest, strict=True)) < 14  # in one seed they lie close
     assert notebook.prediction("more_seeds").result is not None
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_with_eight_seeds_the_partner_gets_less_weight_from_a_single_head_than_the_heaviest(notebook, seed):
+    """Else it were no surprise that more hangs on it."""
+    weights, left_over = notebook["three_looks"](notebook["new_matcher"](seed))
+    at_random, heaviest, partner = weights
+    assert at_random < partner < heaviest - 3 and left_over[2] < left_over[0] - 15
 
 
 def test_training_meets_practically_all_of_the_rows(notebook):
@@ -266,7 +263,7 @@ def test_there_are_1430_rows_and_a_fifth_that_was_withheld_is_answered_as_well(n
     new = withheld(batch.ids)
     assert 0.15 < new.double().mean() < 0.25
     batch = Sample(*(x[new] for x in batch))
-    assert notebook["percent_right"](model(batch.ids), batch) > 99
+    assert notebook["percent_right"](model(batch.ids), batch) > 95
 
 
 # A text holds its own answers
@@ -437,6 +434,8 @@ def test_spaces_cost_more_than_as_many_other_tokens_and_the_e_hardly_more(notebo
     )
     assert ((gaps.ids == 0).double().mean(dim=1) < 0.5).all()
     assert 0.17 < 1 - spaces / anywhere < 0.34 and 0.07 < 1 - control / anywhere < 0.2
+    other = gaps.ids != 0
+    assert 1 / 8 < (gaps.ids[other] == letters.GAP).double().mean() < 1 / 5  # one in six of the places drawn is a gap
     assert control - spaces > 1.5 and beside_e - e < 1.5
 
 

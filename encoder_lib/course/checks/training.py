@@ -19,34 +19,12 @@ from encoder_lib.course.checks.verdict import (
     Verdict,
     diagnose,
     examine,
-    numbers,
     show,
     written,
 )
 from encoder_lib.course.lab.letters import GAP, to_ids
 from encoder_lib.seeded import seeded
 from encoder_lib.training.tasks import IGNORE_INDEX
-
-
-def check_cross_entropy(attempt: Callable) -> Verdict:
-    """cross_entropy(scores, targets): the mean surprise at the right classes, where the target is not −100.
-
-    scores (N, C), targets (N,).
-    """
-
-    def scores(*rows: list[float]) -> Tensor:
-        return torch.tensor(rows, dtype=torch.float64)
-
-    cases = [
-        Case("one token, two equal scores", (scores([0.0, 0.0]), torch.tensor([1]))),
-        Case("one token, three classes", (scores([1.0, 0.0, -1.0]), torch.tensor([2]))),
-        Case("two tokens", (scores([2.0, 0.0], [0.0, 1.0]), torch.tensor([0, 0]))),
-        Case("two tokens, of which one asks", (scores([2.0, 0.0], [0.0, 1.0]), torch.tensor([0, IGNORE_INDEX]))),
-        Case("a score of 1000", (scores([1000.0, 0.0]), torch.tensor([0]))),
-        Case("a score of 1000 at the wrong class", (scores([1000.0, 0.0]), torch.tensor([1]))),
-        Case("more tokens than classes, half of them ask", (numbers(6, 2), torch.tensor([-100, 1, -100, 0, -100, 1]))),
-    ]
-    return examine("cross_entropy", attempt, F.cross_entropy, cases)
 
 
 def check_learn(attempt: Callable) -> Verdict:
@@ -59,11 +37,7 @@ def check_learn(attempt: Callable) -> Verdict:
         model, draw = deepcopy(before), deepcopy(draw)
         ids, targets = draw()
         losses = learn(model, draw, steps, lr)
-
-        def loss() -> Tensor:
-            return F.cross_entropy(model(ids).flatten(0, 1), targets.flatten())
-
-        return losses_and_after(losses, model, before, loss)
+        return losses_and_after(losses, model, before, lambda: _loss(model, ids, targets))
 
     small, large = (_tagger(3), Questions(3, 1, 4)), (_tagger(5), Questions(5, 2, 6))
     cases = [
@@ -74,6 +48,45 @@ def check_learn(attempt: Callable) -> Verdict:
     ]
     mine = update_wrapper(partial(tried, attempt), attempt, (), ()) if callable(attempt) else attempt
     return examine("learn", mine, partial(tried, parts.learn), cases)
+
+
+def check_learn_in_parts(attempt: Callable) -> Verdict:
+    """learn_in_parts(model, draw, steps, parts, lr): steps of Adam on `parts` draws each, one at a time."""
+
+    def tried(learn: Callable, before: nn.Module, draw: Questions, *rest: float) -> Tensor:
+        model, draw, open_parts = deepcopy(before), deepcopy(draw), []
+
+        def one_at_a_time(_: nn.Module, args: tuple, scores: Tensor) -> None:
+            if len(args[0]) > draw.rows or open_parts:
+                raise Told(
+                    "more than one part goes through the model before a backward: the memory of all of them is taken"
+                )
+            if scores.requires_grad:
+                open_parts.append(scores)
+                scores.register_hook(lambda _: open_parts.clear())
+
+        ids, targets = draw()
+        watched = model.register_forward_hook(one_at_a_time)
+        losses = learn(model, draw, *rest)
+        watched.remove()
+        return losses_and_after(losses, model, before, lambda: _loss(model, ids, targets))
+
+    def reference(before: nn.Module, draw: Questions, steps: int, n: int, lr: float) -> Tensor:
+        model, draw = deepcopy(before), deepcopy(draw)
+        ids, targets = draw()
+        losses = parts.learn(model, lambda: map(torch.cat, zip(*(draw() for _ in range(n)), strict=True)), steps, lr)
+        return losses_and_after(losses, model, before, lambda: _loss(model, ids, targets))
+
+    small, large = (_tagger(3), Questions(3, 1, 4)), (_tagger(5), Questions(5, 2, 7))
+    cases = [
+        Case("one step of one part, and the loss after it", (*small, 1, 1, 0.1)),
+        Case("one step of three parts that hardly moves anything", (*small, 1, 3, 1e-12)),
+        Case("one step of three parts, and the loss after it", (*small, 1, 3, 0.1)),
+        Case("two steps of two parts", (*small, 2, 2, 0.1)),
+        Case("six steps of three parts", (*large, 6, 3, 0.05)),
+    ]
+    mine = update_wrapper(partial(tried, attempt), attempt, (), ()) if callable(attempt) else attempt
+    return examine("learn_in_parts", mine, reference, cases)
 
 
 @dataclass
@@ -94,6 +107,10 @@ class Questions:
         asked = torch.arange(self.tokens) % 3 != self.drawn % 3
         self.drawn += 1
         return ids, torch.where(asked, (ids + 1) % self.n_ids, IGNORE_INDEX)
+
+
+def _loss(model: nn.Module, ids: Tensor, targets: Tensor) -> Tensor:
+    return F.cross_entropy(model(ids).flatten(0, 1), targets.flatten())
 
 
 def _tagger(n_ids: int) -> nn.Sequential:

@@ -1,34 +1,10 @@
 """What learners answer in 08_training: right answers, and wrong ones by the mistake that each makes."""
 
-import math
-
 import torch
 import torch.nn.functional as F
 from edits import wrong
 
 from encoder_lib.course import checks
-
-
-def _asked(answer):
-    """An answer for those that ask, given the tokens that do."""
-    return lambda scores, targets: answer(scores[targets != -100], targets[targets != -100])
-
-
-def _at(values, targets):
-    return values[torch.arange(len(targets)), targets]
-
-
-def _surprise(scores, targets):
-    return -_at(scores.log_softmax(-1), targets)
-
-
-def _by_loop(scores, targets):
-    total, asked = 0.0, 0
-    for row, target in zip(scores.tolist(), targets.tolist(), strict=True):
-        if target != -100:
-            total += math.log(sum(math.exp(s - max(row)) for s in row)) + max(row) - row[target]
-            asked += 1
-    return total / asked
 
 
 def _train(model, draw, steps, lr):
@@ -56,6 +32,41 @@ def _train_otherwise(model, draw, steps, lr):
         loss.backward()
         losses[step] = loss.detach()
         optimiser.step()
+    return losses
+
+
+def _in_parts(model, draw, steps, parts, lr):
+    optimiser = torch.optim.Adam(model.parameters(), lr=lr)
+    losses = []
+    for _ in range(steps):
+        drawn = [draw() for _ in range(parts)]
+        asked = sum((targets != -100).sum() for _, targets in drawn)
+        total = 0
+        for ids, targets in drawn:
+            loss = F.cross_entropy(model(ids).flatten(0, 1), targets.flatten(), reduction="sum") / asked
+            loss.backward()
+            total += loss.item()
+        optimiser.step()
+        optimiser.zero_grad()
+        losses.append(total)
+    return losses
+
+
+def _in_parts_divided_afterwards(model, draw, steps, parts, lr):
+    optimiser, losses = torch.optim.Adam(model.parameters(), lr), []
+    for _ in range(steps):
+        model.zero_grad()
+        total, asked = 0, 0
+        for _ in range(parts):
+            ids, targets = draw()
+            asks = targets >= 0
+            loss = -model(ids)[asks].log_softmax(-1).gather(-1, targets[asks][:, None]).sum()
+            loss.backward()
+            total, asked = total + loss.item(), asked + asks.sum().item()
+        for parameter in model.parameters():
+            parameter.grad /= asked
+        optimiser.step()
+        losses.append(total / asked)
     return losses
 
 
@@ -103,26 +114,6 @@ def _hide_words_by_loop(ids, chance):
 
 
 ANSWERS = {
-    checks.check_cross_entropy: (
-        {
-            "formula": _asked(lambda s, t: _surprise(s, t).mean()),
-            "by loop": _by_loop,
-            "torch's": F.cross_entropy,
-            "those that ask nothing set to 0": lambda s, t: (
-                (_surprise(s, t.clamp(min=0)) * (t != -100)).sum() / (t != -100).sum()
-            ),
-        },
-        {
-            "softmax twice": lambda s, t: F.cross_entropy(s.softmax(-1), t),
-            "mean over classes too": _asked(lambda s, t: -(F.one_hot(t, s.shape[1]) * s.log_softmax(-1)).mean()),
-            "sum in place of mean": _asked(lambda s, t: _surprise(s, t).sum()),
-            "one number a token": _asked(_surprise),
-            "crashes at −100": lambda s, t: _surprise(s, t).mean(),
-            "−100 taken for class 0": lambda s, t: _surprise(s, t.clamp(min=0)).mean(),
-            "NaN at a score of 1000": _asked(lambda s, t: -_at(s.exp() / s.exp().sum(1)[:, None], t).log().mean()),
-            "infinite where the wrong class has 1000": _asked(lambda s, t: -_at(s.softmax(-1), t).log().mean()),
-        },
-    ),
     checks.check_learn: (
         {"the loop": _train, "otherwise": _train_otherwise},
         wrong(_train, {
@@ -132,6 +123,27 @@ ANSWERS = {
                                              "    losses = []\n": "    losses = []\n    ids, targets = draw()\n"},
             "a step too few": {"range(steps)": "range(steps - 1)"},
             "gives nothing back": {"    return losses": ""},
+        }),
+    ),
+    checks.check_learn_in_parts: (
+        {"sums": _in_parts, "divided afterwards": _in_parts_divided_afterwards},
+        wrong(_in_parts, {
+            "the mean of the means": {', reduction="sum") / asked': ") / parts"},
+            "the sum of the means": {', reduction="sum") / asked': ")"},
+            "only sums": {" / asked": ""},
+            "a step after each part": {"            total += loss.item()\n":
+                                       "            total += loss.item()\n            optimiser.step()\n"},
+            "gradients cleared after each part": {"            loss.backward()\n":
+                                                  "            optimiser.zero_grad()\n            loss.backward()\n"},
+            "never clears the gradients": {"        optimiser.zero_grad()\n": ""},
+            "one large batch": {"        drawn = [draw() for _ in range(parts)]\n":
+                                "        drawn = [[torch.cat(x) for x in zip(*[draw() for _ in range(parts)])]]\n"},
+            "backward of them all": {"            loss.backward()\n            total += loss.item()\n":
+                                     "            total += loss\n",
+                                     "        optimiser.step()\n":
+                                     "        total.backward()\n        optimiser.step()\n",
+                                     "append(total)": "append(total.item())"},
+            "the loss of the last part": {"total += loss.item()": "total = loss.item()"},
         }),
     ),
     checks.check_forbid: (
