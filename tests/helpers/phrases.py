@@ -122,7 +122,7 @@ PHRASES = {
     "two_cards": (r"suffice", r"a quarter (is|of them are) right", r"somebody else has taken"),
     "across": (r"0\.22", r"falls to 0\.04", r"anisotrop", r"common direction"),
     "few": (r"17 %", r"one by one", r"overfit", r"hardly more than a guess", r"told apart by a few"),
-    "tables": (r"passes three", r"whole pieces of words", r"still rises", r"stay ahead of it", r"some 200 steps"),
+    "tables": (r"passes three", r"whole pieces of words", r"still rises", r"stay ahead of it", r"some 300 steps"),
     "one_side": (r"more than half", r"half that was drawn", r"not the side", r"has only half of them"),
     "forbidden": (r"\b40\b", r"gets less weight", r"without the (partner|heaviest)"),
     "more_seeds": (r"more than ten\b", r"from seed to seed", r"dots lie closest"),

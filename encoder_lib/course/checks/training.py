@@ -54,7 +54,8 @@ def check_learn_in_parts(attempt: Callable) -> Verdict:
     """learn_in_parts(model, draw, steps, parts, lr): steps of Adam on `parts` draws each, one at a time."""
 
     def tried(learn: Callable, before: nn.Module, draw: Questions, *rest: float) -> Tensor:
-        model, draw, open_parts = deepcopy(before), deepcopy(draw), []
+        model, draw = deepcopy(before), deepcopy(draw)
+        open_parts: list[Tensor] = []  # those whose backward has not come
 
         def one_at_a_time(_: nn.Module, args: tuple, scores: Tensor) -> None:
             if len(args[0]) > draw.rows or open_parts:
@@ -74,7 +75,12 @@ def check_learn_in_parts(attempt: Callable) -> Verdict:
     def reference(before: nn.Module, draw: Questions, steps: int, n: int, lr: float) -> Tensor:
         model, draw = deepcopy(before), deepcopy(draw)
         ids, targets = draw()
-        losses = parts.learn(model, lambda: map(torch.cat, zip(*(draw() for _ in range(n)), strict=True)), steps, lr)
+
+        def at_once() -> tuple[Tensor, Tensor]:
+            some_ids, some_targets = zip(*(draw() for _ in range(n)), strict=True)
+            return torch.cat(some_ids), torch.cat(some_targets)
+
+        losses = parts.learn(model, at_once, steps, lr)
         return losses_and_after(losses, model, before, lambda: _loss(model, ids, targets))
 
     small, large = (_tagger(3), Questions(3, 1, 4)), (_tagger(5), Questions(5, 2, 7))
