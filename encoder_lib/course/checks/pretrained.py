@@ -5,7 +5,7 @@ from collections.abc import Callable
 from functools import partial
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from encoder_lib.course.checks import parts
 from encoder_lib.course.checks.verdict import (
@@ -20,43 +20,44 @@ from encoder_lib.course.checks.verdict import (
     show,
     written,
 )
-from encoder_lib.model.attention import attention
+from encoder_lib.torch_twin import from_torch
 
 THROWN = 0.03  # how far a chance may be off that was found by throwing
 
 
-def check_which_is_which(attempt: Callable) -> Verdict:
-    """which_is_which(matrices, x, wanted): a head's three matrices (D, D) in order: queries, keys, values."""
-    named = ("queries", "keys", "values")
+def check_carry(attempt: Callable) -> Verdict:
+    """carry(file): the tensors of an nn.TransformerEncoder under the names of ours, queries, keys and values apart."""
 
-    def look(attempt: Callable, d_model: int, order: tuple[int, ...]) -> str:
-        right = numbers(3, d_model, d_model, seed=d_model).unbind()
-        x = numbers(4, d_model)
-        query, key, value = (x @ each.T for each in right)
-        wanted = attention(query.float(), key.float(), value.float())[0].double()  # rounded
-        given = [right[place] for place in order]
-        got = written(attempt([each.clone() for each in given], x.clone(), wanted.clone()), attempt)
-        if not isinstance(got, tuple | list) or len(got) != 3 or not all(isinstance(each, Tensor) for each in got):
-            raise Told(f"expected three tensors (queries, keys, values), got {show(got)}")
-        for mine, name in zip(got, named, strict=True):
-            makes = [other for other, each in zip(named, right, strict=True) if torch.equal(mine.double(), each)]
-            if makes != [name]:
-                other = f"the {makes[0]}" if makes else "none of the three"
-                return f"with D = {d_model}: what you give for the {name} makes {other}"
-        return ""
+    def look(attempt: Callable, d_model: int, n_layers: int) -> str:
+        layer = nn.TransformerEncoderLayer(d_model, 1, d_model + 1)
+        theirs = nn.TransformerEncoder(layer, n_layers, enable_nested_tensor=False)
+        for seed, parameter in enumerate(theirs.parameters()):
+            parameter.data = numbers(*parameter.shape, seed=seed)
+        file = theirs.state_dict()
+        right = {f"encoder.{name}": x for name, x in from_torch(theirs).state_dict().items()}
+        given = {name: x.clone() for name, x in file.items()}
+        got = written(attempt(given), attempt)
+        if given.keys() != file.keys() or any(not torch.equal(given[name], x) for name, x in file.items()):
+            raise Told(CHANGED)
+        if not isinstance(got, dict) or not all(isinstance(x, Tensor) for x in got.values()):
+            raise Told(f"expected a dictionary of tensors, got {type(got).__name__}")
+        missing, foreign = [name for name in right if name not in got], [name for name in got if name not in right]
+        if missing or foreign:
+            said = [f"{missing[0]} is missing"] * bool(missing) + [f"{foreign[0]} has no place in ours"] * bool(foreign)
+            return ", and ".join(said)
+        for name, x in right.items():
+            if got[name].shape != x.shape:
+                return f"{name}: expected shape {tuple(x.shape)}, got {tuple(got[name].shape)}"
+        wrong = [name for name, x in right.items() if not torch.equal(got[name].double(), x)]
+        return f"{wrong[0]} has the right shape and the numbers of another tensor" if wrong else ""
 
     probes = [
-        Probe(label, partial(look, d_model=d_model, order=order))
-        for label, d_model, order in [
-            ("in order already", 2, (0, 1, 2)),
-            ("values first", 3, (2, 0, 1)),
-            ("keys before queries", 3, (1, 0, 2)),
-            ("queries last", 4, (1, 2, 0)),
-            ("the other way round", 5, (2, 1, 0)),
-            ("values in the middle", 4, (0, 2, 1)),
-        ]
+        Probe("one layer", partial(look, d_model=2, n_layers=1)),
+        Probe("another width", partial(look, d_model=5, n_layers=1)),
+        Probe("two layers", partial(look, d_model=2, n_layers=2)),
+        Probe("eleven layers", partial(look, d_model=3, n_layers=11)),
     ]
-    return diagnose("which_is_which", attempt, probes)
+    return diagnose("carry", attempt, probes)
 
 
 def check_by_luck(attempt: Callable) -> Verdict:

@@ -1,7 +1,6 @@
 """What learners answer in 09_pretrained: right answers, and wrong ones by the mistake that each makes."""
 
 import math
-from itertools import permutations
 
 import torch
 import torch.nn.functional as F
@@ -23,32 +22,40 @@ def _choose_floor(answered, unanswered):
     return floors[torch.stack(wrong).argmin()]
 
 
-def _output(x, query, key, value):
-    return ((x @ query.T) @ (x @ key.T).T / len(query) ** 0.5).softmax(dim=-1) @ (x @ value.T)
+def _carry(file, letters="qkv", stacked=lambda tensor: tensor.chunk(3)):
+    ours = {}
+    for name, tensor in file.items():
+        name = "encoder." + name.replace("self_attn", "attention").replace("linear", "feed_forward.linear")
+        if "in_proj_" in name:
+            parts = zip(letters, stacked(tensor), strict=True)
+            ours |= {name.replace("in_proj_", f"{letter}_proj."): part for letter, part in parts}
+        else:
+            ours[name] = tensor
+    return ours
 
 
-def _which_is_which(matrices, x, wanted, output=_output):
-    """The order whose output comes closest."""
-    return min(permutations(matrices), key=lambda order: (output(x, *order) - wanted).abs().max().item())
+def _carry_by_layer(file):
+    ours = {}
+    for n in range(len(file) // 12):
+        old, new = f"layers.{n}.", f"encoder.layers.{n}."
+        for kind in ("weight", "bias"):
+            three = file[f"{old}self_attn.in_proj_{kind}"]
+            size = len(three) // 3
+            for place, letter in enumerate("qkv"):
+                ours[f"{new}attention.{letter}_proj.{kind}"] = three[place * size : (place + 1) * size]
+            ours[f"{new}attention.out_proj.{kind}"] = file[f"{old}self_attn.out_proj.{kind}"]
+            for linear in ("linear1", "linear2"):
+                ours[f"{new}feed_forward.{linear}.{kind}"] = file[f"{old}{linear}.{kind}"]
+            for norm in ("norm1", "norm2"):
+                ours[f"{new}{norm}.{kind}"] = file[f"{old}{norm}.{kind}"]
+    return ours
 
 
-def _up_to_rounding(matrices, x, wanted):
-    for query, key, value in permutations(matrices):
-        output = F.scaled_dot_product_attention(x @ query.T, x @ key.T, x @ value.T)
-        if torch.allclose(output, wanted, atol=1e-5):
-            return query, key, value
-
-
-def _to_the_last_digit(matrices, x, wanted):
-    for order in permutations(matrices):
-        if torch.equal(_output(x, *order), wanted):
-            return order
-
-
-def _value_alone(matrices, x, wanted):
-    """The one whose values have a mean that is nearest, and the two others as they come."""
-    value = min(matrices, key=lambda value: ((x @ value.T).mean(dim=0) - wanted.mean(dim=0)).norm().item())
-    return *(each for each in matrices if each is not value), value
+def _pop(file):
+    """Takes what it renames out of the file."""
+    right = _carry(file)
+    file.clear()
+    return right
 
 
 def _by_luck(heads, sentences, right):
@@ -67,27 +74,18 @@ def _thrown(share, dim=1, rounds=5000):
 
 
 ANSWERS = {
-    checks.check_which_is_which: (
-        {"the closest": _which_is_which, "up to rounding": _up_to_rounding},
+    checks.check_carry: (
+        {"name by name": _carry, "layer by layer": _carry_by_layer},
         {
-            "as they came": lambda matrices, x, wanted: tuple(matrices),
-            "the other way round": lambda matrices, x, wanted: tuple(matrices[::-1]),
-            "to the last digit": _to_the_last_digit,
-            "values alone": _value_alone,
-            "turned over": lambda matrices, x, wanted: _which_is_which(
-                [each.T for each in matrices], x, wanted, lambda x, q, k, v: _output(x, q.T, k.T, v.T)
-            ),
-            "x @ W": lambda matrices, x, wanted: _which_is_which(
-                matrices, x, wanted, lambda x, q, k, v: _output(x, q.T, k.T, v.T)
-            ),
-            "three turns of six": lambda matrices, x, wanted: min(
-                [matrices, [*matrices[1:], matrices[0]], [matrices[2], *matrices[:2]]],
-                key=lambda order: (_output(x, *order) - wanted).abs().max().item(),
-            ),
-            "values before keys": lambda matrices, x, wanted: [
-                _which_is_which(matrices, x, wanted)[place] for place in (0, 2, 1)
-            ],
-            "their numbers": lambda matrices, x, wanted: (0, 1, 2),
+            "as it came": lambda file: file,
+            "keys before queries": lambda file: _carry(file, "kqv"),
+            "stacked as columns": lambda file: _carry(file, stacked=lambda tensor: tensor.chunk(3, dim=-1)),
+            "every third row": lambda file: _carry(file, stacked=lambda tensor: [tensor[i::3] for i in range(3)]),
+            "without encoder.": lambda file: {k.removeprefix("encoder."): x for k, x in _carry(file).items()},
+            "one layer": lambda file: {k: x for k, x in _carry(file).items() if ".0." in k},
+            "a file that is empty after it": _pop,
+            "the old names, too": lambda file: file | _carry(file),
+            "names alone": lambda file: list(_carry(file)),
         },
     ),
     checks.check_by_luck: (
