@@ -119,7 +119,7 @@ def test_each_part_that_is_taken_out_is_missed(notebook):
     assert notebook.prediction("without").question.answer == names.index("norm") - 1
 
 
-def test_kinds_of_banks_are_told_apart_on_average_and_not_one_by_one(notebook):
+def test_kinds_of_banks_are_told_apart_by_one_cosine_on_average_and_by_two_all_sixteen(notebook):
     to = {name: lambda s, name=name: notebook["to"](notebook[name], s) for name in ("first", "second")}
     kinds = notebook["rivers"], notebook["money"]
     rivers, money = (sorted(map(to["first"], kind)) for kind in kinds)
@@ -130,6 +130,8 @@ def test_kinds_of_banks_are_told_apart_on_average_and_not_one_by_one(notebook):
     assert (round(muddy, 3), round(rich, 3)) == (0.868, 0.874)
     assert notebook.prediction("banks").question.answer == 1
     assert [round(sum(map(to["second"], kind)) / 8, 3) for kind in kinds] == [0.825, 0.887]  # the control
+    assert all(to["first"](s) > to["second"](s) for s in notebook["rivers"])
+    assert all(to["second"](s) > to["first"](s) for s in notebook["money"])
 
 
 def test_two_places_that_differ_part_at_position_and_for_no_other_reason(notebook):
