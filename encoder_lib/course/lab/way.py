@@ -82,17 +82,18 @@ def visit(
 def without(model: SentenceEncoder, part: str) -> Iterator[None]:
     """Take a part out of the encoder, of all layers, for as long as a `with` block lasts.
 
-    "nothing" leaves all as it is; "position" is not added; "feed-forward" adds 0; without "+" a sum x + f(x) is f(x);
+    "nothing" leaves all as it is; of "position" the mean row is added everywhere; "feed-forward" adds 0; without "+" a sum x + f(x) is f(x);
     "norm" gives on what it is given, in the layers. Raises ValueError for another part.
     """
     inside = dict(model.encoder.named_modules())
+    same_row = model.encoder.get_parameter("embedding.position.weight").detach().mean(dim=0)  # (D,)
 
     def ending(*names: str) -> list[nn.Module]:
         return [module for name, module in inside.items() if name.startswith("encoder.layers") and name.endswith(names)]
 
     parts: dict[str, tuple[list[nn.Module], Callable[[Tensor, Tensor], Tensor]]] = {
         "nothing": ([], lambda x, out: out),
-        "position": ([inside["embedding.position"]], lambda x, out: x),
+        "position": ([inside["embedding.position"]], lambda x, out: x + same_row),
         "feed-forward": (ending("feed_forward"), lambda x, out: 0 * out),
         "+": (ending("attention", "feed_forward"), lambda x, out: out - x),
         "norm": (ending("norm1", "norm2"), lambda x, out: x),

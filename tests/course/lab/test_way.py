@@ -55,7 +55,8 @@ def by_hand(part, ids):
     """The encoder's last vectors, computed without a part."""
     model = minilm().encoder
     x = model.embedding.token(ids)
-    x = model.embedding.norm(x if part == "position" else model.embedding.position(x))
+    row = model.embedding.position.weight.mean(dim=0)
+    x = model.embedding.norm(x + row if part == "position" else model.embedding.position(x))
     for layer in model.encoder.layers:
         for f, norm in ((layer.attention, layer.norm1), (layer.feed_forward, layer.norm2)):
             added = f(x, x, x) if f is layer.attention else f(x) * (part != "feed-forward")
