@@ -82,8 +82,8 @@ def visit(
 def without(model: SentenceEncoder, part: str) -> Iterator[None]:
     """Take a part out of the encoder, of all layers, for as long as a `with` block lasts.
 
-    "nothing" leaves all as it is; of "position" the mean row is added everywhere; "feed-forward" adds 0; without "+" a sum x + f(x) is f(x);
-    "norm" gives on what it is given, in the layers. Raises ValueError for another part.
+    "nothing" leaves all as it is; of "position" the mean row is added everywhere; "feed-forward" adds 0; without "+" a
+    sum x + f(x) is f(x); "norm" gives on what it is given, in the layers. Raises ValueError for another part.
     """
     inside = dict(model.encoder.named_modules())
     same_row = model.encoder.get_parameter("embedding.position.weight").detach().mean(dim=0)  # (D,)
