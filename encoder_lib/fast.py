@@ -10,7 +10,7 @@ from torch import Tensor, nn
 from torch.autograd.function import once_differentiable
 
 from encoder_lib import expect
-from encoder_lib.model.attention import FusedAttention
+from encoder_lib.model.attention import MultiHeadAttention
 from encoder_lib.model.encoder import Encoder, TransformerEncoder
 from encoder_lib.model.feed_forward import FeedForward
 from encoder_lib.model.norm import LayerNorm
@@ -56,8 +56,8 @@ def _packed_twin(module: Model, packed: Packed) -> Model:
     """The module on the same weights, for one call on a strip: attention takes each sequence alone."""
     twin = copy.copy(module)
     twin._modules = {name: _packed_twin(child, packed) for name, child in twin._modules.items() if child is not None}
-    if isinstance(twin, FusedAttention):
-        twin.forward = partial(packed.apart, copy.copy(twin))  # type: ignore[method-assign]
+    if isinstance(twin, MultiHeadAttention):
+        twin.fused.forward = partial(packed.apart, copy.copy(twin.fused))
     return twin
 
 

@@ -14,6 +14,7 @@ from encoder_lib import (
     FeedForward,
     LayerNorm,
     TransformerEncoder,
+    attention,
     fast,
     lengths_mask,
     trace,
@@ -171,3 +172,19 @@ def test_unpadded_inside_a_trace_is_right_and_not_recorded():
     with ThreadPoolExecutor(2) as pool:
         both = [*pool.map(lambda run: run(), [lambda: unpadded(encoder, x, lengths), lambda: encoder(x)] * 10)]
     assert all(torch.equal(y, expected) for y in both[::2]) and all(torch.equal(y, both[1]) for y in both[1::2])
+
+
+class WrittenByHand(nn.Module):
+    """Attention that a reader puts into the place of the library's."""
+
+    def forward(self, q, k, v, mask=None):
+        return attention(q, k, v, mask)[0]
+
+
+def test_whatever_stands_in_the_place_of_fused_attention_sees_each_sequence_alone():
+    encoder, lengths = model(), torch.tensor([3, 1, 5])
+    x = torch.randn(3, 5, D, dtype=torch.float64)
+    expected = unpadded(encoder, x, lengths)
+    for layer in encoder.layers:
+        layer.attention.fused = WrittenByHand()
+    torch.testing.assert_close(unpadded(encoder, x, lengths), expected, atol=1e-10, rtol=0)
