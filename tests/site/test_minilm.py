@@ -241,7 +241,7 @@ def test_the_reader_types(browser, address, name):
     words.get_by_text("keeper").wait_for()
     assert words.locator("button > span").all_text_contents() == minilm().tokens("Nobody believed the keeper.")
     explorer.locator("input[data-control=layer]").press("Home")
-    explorer.get_by_text("Layer 1, head ").wait_for()
+    shown.filter(has_text="Layer 1, head ").wait_for()
     assert shown.text_content().startswith("Layer 1, head ") and page.get_by_text("MiniLM reads here").is_visible()
     page.context.set_offline(True)
     field.fill("Zebras")
