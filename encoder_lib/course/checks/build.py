@@ -1,4 +1,7 @@
-"""Checks of the parts that a reader builds in 12_build_your_own; three are those of 05, 08 and 09, too."""
+"""Checks of the parts that a reader builds in 12_build_your_own.
+
+The norm and the network are exercises of 03 and 05, too; the last two of 12 are checked as in 08 and 09.
+"""
 
 from collections.abc import Callable
 from dataclasses import dataclass

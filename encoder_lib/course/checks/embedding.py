@@ -67,10 +67,10 @@ def check_padded_embedding(attempt: Callable) -> Verdict:
     probes = [
         Probe("the rows of a table", _reads_rows),
         Probe("a start with mean 0 and spread 1", _starts_as_randn),
-        Probe("padding with id 2", partial(_is_zero_and_stays_so, 2, 0)),
-        Probe("padding with id 0", partial(_is_zero_and_stays_so, 0, 0)),
-        Probe("after three steps of training", partial(_is_zero_and_stays_so, 2, 3)),
-        Probe("no padding, after three steps of training", partial(_is_zero_and_stays_so, None, 3)),
+        Probe("padding with id 2", partial(_trains_as_ours, 2, 0)),
+        Probe("padding with id 0", partial(_trains_as_ours, 0, 0)),
+        Probe("after three steps of training", partial(_trains_as_ours, 2, 3)),
+        Probe("no padding, after three steps of training", partial(_trains_as_ours, None, 3)),
     ]
     return diagnose("PaddedEmbedding", attempt, probes)
 
@@ -88,7 +88,7 @@ def _starts_as_randn(attempt: Callable) -> str:
     return "" if right else f"expected numbers of mean 0 and spread 1, got mean {mean:.2f} and spread {spread:.2f}"
 
 
-def _is_zero_and_stays_so(padding_idx: int | None, n_steps: int, attempt: Callable) -> str:
+def _trains_as_ours(padding_idx: int | None, n_steps: int, attempt: Callable) -> str:
     """What is wrong with what comes out after so many steps of SGD, beside the library's part from the same start."""
     mine, theirs = made(attempt, 4, 3, padding_idx), TokenEmbedding(4, 3, padding_idx=padding_idx).double()
     ids = torch.tensor([[1, 3, 0], [3, 2, 2]])

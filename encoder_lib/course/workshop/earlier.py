@@ -12,7 +12,9 @@ from encoder_lib.course.workshop.source import Definition, parsed
 # The exercises of earlier notebooks that a part of the encoder may grow from: notebook, function or class, part.
 EARLIER = (
     ("01_embedding", "PaddedEmbedding", "Embedding"),
+    ("03_layer_norm", "Norm", "Norm"),
     ("04_attention", "multi_head", "Attention"),
+    ("05_feed_forward", "Network", "FeedForward"),
     ("06_encoder_block", "Block", "Block"),
 )
 
