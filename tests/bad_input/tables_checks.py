@@ -74,7 +74,7 @@ def scribbles(*arguments):
 
 ATTEMPTS = {
     # no functions
-    **{f"{value!r} of {type(value).__name__}": value for value in (None, 3, "look_up", ...)},
+    **{f"{value!r} of {type(value).__name__}": value for value in (None, 3, "pool", ...)},
     "touchy": Touchy(),
     "no arguments": lambda: 1,
     "a module that was not built": NotBuilt,

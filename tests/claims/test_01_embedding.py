@@ -78,6 +78,72 @@ def test_cat_dog_and_sees_get_a_gradient_and_dog_gets_it_twice(notebook):
     assert question.choices[question.answer] == str((gradient != 0).any(dim=1).sum().item())
 
 
+# Where do the words end?
+
+
+def test_frequent_words_become_whole_and_rare_ones_stay_in_pieces(notebook):
+    counts, pieces = notebook["counts"], notebook["spelling"]
+    assert all(" " not in pieces[word] for word in counts if counts[word] >= 5)
+    assert sum(" " in pieces[word] for word in counts if counts[word] == 1) > 120
+
+
+def test_pieces_are_shared_so_fewer_rows_are_read_once(notebook):
+    read = Counter()
+    for word, times in notebook["counts"].items():
+        for piece in notebook["spelling"][word].split():
+            read[piece] += times
+    assert sum(times == 1 for times in read.values()) < 165 / 4
+
+
+def test_no_word_in_known_letters_is_unknown(notebook):
+    assert notebook["cut"]("zyzzyva").replace(" ", "") == "zyzzyva"
+    assert "wondering" not in notebook["counts"] and notebook["cut"]("wondering") == "wonder ing"
+    assert "curiouser" not in notebook["counts"]
+    for piece in ("wonder", "ing"):
+        assert any(piece in spelled.split() for spelled in notebook["spelling"].values())
+
+
+def test_each_merge_makes_a_piece_of_its_own(notebook):
+    pieces = [left + right for left, right in notebook["merges"]]
+    assert len(set(pieces)) == len(pieces) == 200
+
+
+def test_every_change_of_thought_is_shown(notebook):
+    spelled = " ".join("thought")
+    for n, pair in enumerate(notebook["merges"], 1):
+        before, spelled = spelled, notebook["merge"](spelled, *pair)
+        assert notebook.shown(f"merge {n}: {pair[0]} + {pair[1]}, ") == (spelled != before)
+    assert spelled == "thought"
+
+
+def test_more_than_half_of_the_rows_would_be_read_once(notebook):
+    assert len(notebook["once"]) > len(notebook["counts"]) / 2
+
+
+def test_minilm_has_30522_pieces_and_cuts_longest_first(notebook):
+    minilm = notebook["minilm"]
+    known = minilm.tokenizer.get_vocab()
+    assert len(known) == 30_522 and "wondering" in known and "curiouser" not in known
+    for word in ("wondering", "curiouser", "unbelievably"):
+        rest, found = word, []
+        while rest:
+            mark = "##" if found else ""
+            length = next(n for n in range(len(rest), 0, -1) if mark + rest[:n] in known)
+            found.append(mark + rest[:length])
+            rest = rest[length:]
+        assert minilm.tokens(word) == ["[CLS]", *found, "[SEP]"]
+    shown = notebook.prediction("new_word").result
+    assert shown.loc["curiouser", "MiniLM"] == "curious ##er"
+    assert {"re", "do", "red"} <= known.keys() and minilm.tokens("redo")[1:-1] == ["red", "##o"]
+
+
+def test_unbelievably_is_cut_into_eight_pieces_here_and_five_there(notebook):
+    shown = notebook.prediction("new_word").result
+    assert "unbelievably" not in notebook["counts"]
+    assert shown.loc["unbelievably", "ours"] == "un b el i e v ab ly"
+    assert len(shown.loc["unbelievably", "MiniLM"].split()) == 5
+
+
 # A text and a task
 
 
@@ -93,22 +159,6 @@ def test_a_fresh_model_is_a_little_worse_than_sharing_evenly(notebook):
         with seeded(seed):
             model = nn.Sequential(TokenEmbedding(19, 2), nn.Linear(2, 19))
         assert F.cross_entropy(model(notebook["given"]), notebook["beside"]) > math.log(19)
-
-
-def adams_step(gradients, lr=0.03):
-    """What Adam takes away at the last of these gradients, as a multiple of lr."""
-    parameter = nn.Parameter(torch.zeros(1))
-    adam = torch.optim.Adam([parameter], lr=lr)
-    for gradient in gradients:
-        before = parameter.item()
-        parameter.grad = torch.tensor([gradient])
-        adam.step()
-    return (before - parameter.item()) / lr
-
-
-def test_adam_takes_away_lr_whatever_the_size_of_a_gradient_and_adds_it_where_that_is_negative():
-    assert adams_step([10.0] * 100) == pytest.approx(1, abs=1e-4) == adams_step([0.001] * 100)
-    assert adams_step([-10.0] * 100) == pytest.approx(-1, abs=1e-4)
 
 
 # The loop that learns
@@ -129,20 +179,8 @@ def test_by_counting_1_27_is_the_least_and_eight_words_stand_beside_eats_about_e
     assert beside_eats[beside_eats > 0].min() > 0.1 and beside_eats.max() < 0.15
 
 
-def test_1_27_counted_by_hand(notebook):
-    words, given = notebook["words"], notebook["given"]
-    company = {word: set() for word in words}
-    for one, other in zip(given.tolist(), notebook["beside"].tolist(), strict=True):
-        company[words[one]].add(words[other])
-    assert [len(company[word]) for word in words] == [1] * 4 + [2] * 8 + [1] * 4 + [8] * 3
-    assert (given >= 16).sum() == len(given) / 2
-    foods_and_people = ((given >= 4) & (given < 12)).sum() / len(given)
-    assert foods_and_people.item() == pytest.approx(1 / 2 * 2 / 3, abs=0.01)
-    assert (math.log(8) + 2 / 3 * math.log(2)) / 2 == pytest.approx(1.27, abs=0.005)
-
-
 @pytest.mark.parametrize("seed", range(3))
-def test_a_small_learning_rate_crawls_a_large_one_goes_up_and_down_and_a_larger_one_runs_off(notebook, seed):
+def test_a_small_learning_rate_crawls_and_a_large_one_goes_up_and_down(notebook, seed):
     small, large = trained(notebook, seed, lr=0.1), trained(notebook, seed, lr=10.0)
     assert all(after < before for before, after in pairwise(small)) and small[-1] > 2.3
     if seed == 0:
@@ -151,10 +189,6 @@ def test_a_small_learning_rate_crawls_a_large_one_goes_up_and_down_and_a_larger_
     rises = [step for step, (before, after) in enumerate(pairwise(large)) if after > before]
     assert len(rises) > 50
     assert [b > a for a, b in pairwise(large[-20:])] in ([True, False] * 9 + [True], [False, True] * 9 + [False])
-    assert all(0.01 < abs(b - a) < 0.03 for a, b in pairwise(large[-20:])) and large[-1] < 1.5
-    if seed == 0:
-        assert (round(large[-1], 2), round(trained(notebook, 0)[-1], 2)) == (1.44, 1.46)
-    assert trained(notebook, seed, lr=20.0)[-1] > 1e6
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -178,6 +212,21 @@ def test_without_zero_grad_the_steps_become_longer_and_longer(notebook, seed):
         lengths.append(sum((parameter.grad**2).sum() for parameter in model.parameters()).sqrt().item())
     first, second, third, last = (lengths[i] for i in (0, 50, 100, 149))
     assert first < second < third < last and last > 50 * first
+
+
+def adams_step(gradients, lr=0.03):
+    """What Adam takes away at the last of these gradients, as a multiple of lr."""
+    parameter = nn.Parameter(torch.zeros(1))
+    adam = torch.optim.Adam([parameter], lr=lr)
+    for gradient in gradients:
+        before = parameter.item()
+        parameter.grad = torch.tensor([gradient])
+        adam.step()
+    return (before - parameter.item()) / lr
+
+
+def test_adam_takes_away_lr_whatever_the_size_of_a_gradient():
+    assert adams_step([10.0] * 100) == pytest.approx(1, abs=1e-4) == adams_step([0.001] * 100)
 
 
 # What the table has learned
@@ -272,56 +321,6 @@ def test_words_of_different_kinds_are_not_driven_apart(notebook):
     assert 45 < different.argmax() < 55 and different[50] > 0.8
 
 
-# Where do the words end?
-
-
-def test_frequent_words_become_whole_and_rare_ones_stay_in_pieces(notebook):
-    counts, pieces = notebook["counts"], notebook["spelling"]
-    assert all(len(pieces[word]) == 1 for word in counts if counts[word] >= 5)
-    assert sum(len(pieces[word]) > 1 for word in counts if counts[word] == 1) > 120
-
-
-def test_pieces_are_shared_so_fewer_rows_are_read_once(notebook):
-    read = Counter()
-    for word, times in notebook["counts"].items():
-        for piece in notebook["spelling"][word]:
-            read[piece] += times
-    assert sum(times == 1 for times in read.values()) < 165 / 4
-
-
-def test_no_word_in_known_letters_is_unknown(notebook):
-    assert notebook["cut"]("zyzzyva").replace(" ", "") == "zyzzyva"
-    assert "wondering" not in notebook["counts"] and notebook["cut"]("wondering") == "wonder ing"
-    assert "curiouser" not in notebook["counts"] and len(notebook["pieces"]) == len(set(notebook["pieces"])) == 225
-    assert [notebook["pieces"][i] for i in notebook["piece_ids"]] == ["wonder", "ing"]
-    for piece in ("wonder", "ing"):
-        assert any(piece in cut for cut in notebook["spelling"].values())
-
-
-def test_minilm_has_30522_pieces_and_cuts_longest_first(notebook):
-    minilm = notebook["minilm"]
-    known = minilm.tokenizer.get_vocab()
-    assert len(known) == 30_522 and "wondering" in known and "curiouser" not in known
-    for word in ("wondering", "curiouser", "unbelievably"):
-        rest, found = word, []
-        while rest:
-            mark = "##" if found else ""
-            length = next(n for n in range(len(rest), 0, -1) if mark + rest[:n] in known)
-            found.append(mark + rest[:length])
-            rest = rest[length:]
-        assert minilm.tokens(word) == ["[CLS]", *found, "[SEP]"]
-    shown = notebook.prediction("new_word").result
-    assert shown.loc["curiouser", "MiniLM"] == "curious ##er"
-    assert {"re", "do", "red"} <= known.keys() and minilm.tokens("redo")[1:-1] == ["red", "##o"]
-
-
-def test_unbelievably_is_cut_into_eight_pieces_here_and_five_there(notebook):
-    shown = notebook.prediction("new_word").result
-    assert "unbelievably" not in notebook["counts"]
-    assert shown.loc["unbelievably", "ours"] == "un b el i e v ab ly"
-    assert len(shown.loc["unbelievably", "MiniLM"].split()) == 5
-
-
 # The ladder
 
 
@@ -345,6 +344,18 @@ def test_an_embedding_alone_is_right_as_often_as_a_guess(seed):
 def test_the_product_would_take_nearly_twelve_million_multiplications(notebook):
     vocabulary, width = notebook["minilm"].encoder.embedding.token.weight.shape
     assert (vocabulary, width) == (30_522, 384) and 11.5e6 < vocabulary * width < 12e6
+
+
+def test_1_27_counted_by_hand(notebook):
+    words, given = notebook["words"], notebook["given"]
+    company = {word: set() for word in words}
+    for one, other in zip(given.tolist(), notebook["beside"].tolist(), strict=True):
+        company[words[one]].add(words[other])
+    assert [len(company[word]) for word in words] == [1] * 4 + [2] * 8 + [1] * 4 + [8] * 3
+    assert (given >= 16).sum() == len(given) / 2
+    foods_and_people = ((given >= 4) & (given < 12)).sum() / len(given)
+    assert foods_and_people.item() == pytest.approx(1 / 2 * 2 / 3, abs=0.01)
+    assert (math.log(8) + 2 / 3 * math.log(2)) / 2 == pytest.approx(1.27, abs=0.005)
 
 
 def test_adam_moves_row_1_when_row_2_is_read_and_sgd_does_not(notebook):

@@ -11,36 +11,21 @@ from encoder_lib.course.checks.verdict import Case, Probe, Verdict, diagnose, di
 from encoder_lib.model.embedding import TokenEmbedding
 
 
-def check_look_up(attempt: Callable) -> Verdict:
-    """look_up(weight, ids): the rows of a table (V, D) by ids of any shape (…) -> (…, D)."""
+def check_table_gradient(attempt: Callable) -> Verdict:
+    """table_gradient(ids, arriving, vocab_size): what reaches a table (V, D) of the gradients (T, D) of its copies."""
+
+    def reference(ids: Tensor, arriving: Tensor, vocab_size: int) -> Tensor:
+        return arriving.new_zeros(vocab_size, arriving.shape[1]).index_add(0, ids, arriving)
+
     small = torch.tensor([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]], dtype=torch.float64)
     cases = [
-        Case("one id", (small, torch.tensor([1]))),
-        Case("ids out of order", (small, torch.tensor([2, 0, 1]))),
-        Case("a batch of sequences", (numbers(4, 3), torch.tensor([[3, 1], [0, 0]]))),
-        Case("a single id, no row of them", (small, torch.tensor(1))),
+        Case("one id", (torch.tensor([1]), small[:1, :1], 2)),
+        Case("ids out of order", (torch.tensor([2, 0, 1]), small, 3)),
+        Case("rows that are not read", (torch.tensor([3, 1]), small[:2], 5)),
+        Case("an id that comes twice", (torch.tensor([2, 3, 2]), small, 4)),
+        Case("many ids", (torch.arange(40) ** 2 % 7, numbers(40, 3), 9)),
     ]
-    return examine("look_up", attempt, lambda table, ids: table[ids], cases)
-
-
-def check_gets_gradient(attempt: Callable) -> Verdict:
-    """gets_gradient(ids, vocab_size, padding_idx): which rows (V,) training changes, as booleans."""
-
-    def reference(ids: Tensor, vocab_size: int, padding_idx: int | None) -> Tensor:
-        rows = torch.zeros(vocab_size, dtype=torch.bool)
-        rows[ids.flatten()] = True
-        if padding_idx is not None:
-            rows[padding_idx] = False
-        return rows
-
-    cases = [
-        Case("one id", (torch.tensor([1]), 3, None)),
-        Case("an id that comes twice", (torch.tensor([2, 0, 2]), 4, None)),
-        Case("a batch of sequences", (torch.tensor([[4, 1], [1, 0]]), 6, None)),
-        Case("padding among the ids", (torch.tensor([3, 0, 0]), 5, 0)),
-        Case("padding that is not id 0", (torch.tensor([0, 1, 2]), 3, 1)),
-    ]
-    return examine("gets_gradient", attempt, reference, cases)
+    return examine("table_gradient", attempt, reference, cases)
 
 
 def check_most_similar(attempt: Callable) -> Verdict:

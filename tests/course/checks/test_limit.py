@@ -24,7 +24,7 @@ def _never_ends_and_catches_everything(*_):
             pass
 
 
-@pytest.mark.parametrize("check", [checks.check_look_up, checks.check_hush], ids=["examine", "diagnose"])
+@pytest.mark.parametrize("check", [checks.check_table_gradient, checks.check_hush], ids=["examine", "diagnose"])
 @pytest.mark.parametrize("attempt", [_never_ends, _never_ends_and_catches_everything])
 def test_a_loop_without_end_is_cut_short(check, attempt, monkeypatch):
     monkeypatch.setattr(verdict, "PATIENCE", 0.2)
@@ -39,7 +39,7 @@ def test_the_limit_leaves_no_thread_and_no_late_interruption(monkeypatch):
         with contextlib.suppress(TimeUp):
             run_within(0.02, time.sleep, 0.02 + i / 1000)
     for _ in range(20):
-        checks.check_look_up(_never_ends)
+        checks.check_table_gradient(_never_ends)
     assert threading.active_count() == before
     assert sum(i for i in range(200_000)) == 19_999_900_000  # nothing is raised into later work
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 from answers import ANSWERS
-from answers.embedding import rows
+from answers.embedding import table_gradient
 from answers.positional import turned
 
 from encoder_lib.course import checks
@@ -19,17 +19,17 @@ def _fails(*_):
 
 
 def test_hints_grow_stronger_and_start_over_after_success():
-    wrong, right = lambda table, ids: table[:1], lambda table, ids: table[ids]
-    first, second, third, fourth = (checks.check_look_up(wrong).hint for _ in range(4))
+    wrong = ANSWERS[checks.check_table_gradient][1]["as it arrives"]
+    first, second, third, fourth = (checks.check_table_gradient(wrong).hint for _ in range(4))
     assert len({first, second, third}) == 3 and fourth == third
-    assert checks.check_look_up(right).correct
-    assert checks.check_look_up(wrong).hint == first
+    assert checks.check_table_gradient(table_gradient).correct
+    assert checks.check_table_gradient(wrong).hint == first
 
 
 def test_a_verdict_shows_the_smallest_input_with_expected_and_got():
-    text = repr(checks.check_look_up(lambda table, ids: table[: len(ids)]))
-    assert "with table [[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]], ids [1]\n" in text
-    assert "expected [[3.0, 4.0]]" in text and "got      [[1.0, 2.0]]" in text
+    text = repr(checks.check_table_gradient(lambda ids, arriving, n_rows: torch.zeros(n_rows, 1)))
+    assert "with ids [1], arriving [[1.0]], n_rows 2\n" in text
+    assert "expected [[0.0], [1.0]]" in text and "got      [[0.0], [0.0]]" in text
 
 
 class _HidesWhatItTakes:
@@ -39,17 +39,19 @@ class _HidesWhatItTakes:
     def __signature__(self):
         raise RuntimeError("no")
 
-    def __call__(self, table, ids):
-        return table[: len(ids)]
+    def __call__(self, ids, arriving, vocab_size):
+        return torch.zeros(vocab_size, 1)
 
 
-@pytest.mark.parametrize("attempt", [lambda table, *more: table[:1], _HidesWhatItTakes()], ids=["a star", "hidden"])
+@pytest.mark.parametrize(
+    "attempt", [lambda ids, *more: torch.zeros(2, 1), _HidesWhatItTakes()], ids=["a star", "hidden"]
+)
 def test_a_verdict_shows_the_bare_input_where_its_parts_have_no_names(attempt):
-    assert "with [[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]], [1]\n" in checks.check_look_up(attempt).problem
+    assert "with [1], [[1.0]], 2\n" in checks.check_table_gradient(attempt).problem
 
 
 def test_a_verdict_is_escaped_text_for_screen_readers():
-    html = checks.check_look_up(_fails)._repr_html_()
+    html = checks.check_table_gradient(_fails)._repr_html_()
     assert html.startswith('<div role="status"') and "&lt;b&gt;no&lt;/b&gt;" in html and "<b>" not in html
 
 
@@ -57,21 +59,21 @@ def test_keyboard_interrupts_pass_through():
     def interrupted(*_):
         raise KeyboardInterrupt
 
-    for check in (checks.check_look_up, checks.check_hush):
+    for check in (checks.check_table_gradient, checks.check_hush):
         with pytest.raises(KeyboardInterrupt):
             check(interrupted)
 
 
 def test_a_branch_without_return_is_a_mistake():
-    said = checks.check_gets_gradient(lambda ids, v, p: rows(ids, v, p) if p is None else None)
-    assert len(said.passed) == 3 and "returns nothing; is a `return` missing" in said.problem and said.hint
+    said = checks.check_table_gradient(lambda ids, g, n: table_gradient(ids, g, n) if n < 4 else None)
+    assert len(said.passed) == 2 and "returns nothing; is a `return` missing" in said.problem and said.hint
 
 
 def test_a_body_without_return_is_a_mistake_though_it_names_nothing_from_outside():
-    def look_up(weight, ids):
-        rows = weight[ids]  # noqa: F841
+    def attempt(ids, arriving, vocab_size):
+        gradient = torch.zeros(vocab_size, 1)  # noqa: F841
 
-    assert "returns nothing; is a `return` missing" in checks.check_look_up(look_up).problem
+    assert "returns nothing; is a `return` missing" in checks.check_table_gradient(attempt).problem
 
 
 @pytest.mark.parametrize("number", [float, np.float64, np.float32, torch.tensor, lambda x: x])
@@ -79,7 +81,7 @@ def test_a_single_number_may_come_as_any_kind_of_number(number):
     total, ones = partial(verdict.problem_on, reference=torch.sum), verdict.Case("ones", (torch.ones(3),))
     assert not total(lambda x: number(x.sum().item()), case=ones)
     assert "expected a tensor or a number, got str" in total(lambda x: "0", case=ones)
-    assert "expected a tensor, got float" in checks.check_look_up(lambda table, ids: 1.0).problem
+    assert "expected a tensor, got float" in checks.check_table_gradient(lambda *_: 1.0).problem
 
 
 def test_an_answer_in_float32_is_right_too():
@@ -124,7 +126,7 @@ def test_a_large_result_is_shown_where_it_differs_most():
         (checks.check_carry, "as it came", "encoder.layers.0.attention.q_proj.weight is missing"),
         (checks.check_carry, "names alone", "expected a dictionary of tensors, got list"),
         (checks.check_by_luck, "one coin", "heads 2, sentences 1, right 1: expected about 0.75, got 0.50"),
-        (checks.check_look_up, "whole numbers", "one dtype: a.to(b.dtype) gives a that of b"),
+        (checks.check_table_gradient, "whole numbers", "one dtype: a.to(b.dtype) gives a that of b"),
         (checks.check_larger, "a large constant for what is below zero", "lift"),
         (checks.check_hush, "values, too", "might have stayed as they were"),
         (checks.check_reach, "one after the other", "All look at once"),
@@ -137,7 +139,7 @@ def test_a_large_result_is_shown_where_it_differs_most():
         (checks.check_choose_floor, "the smallest answered", "No floor parts these"),
         (checks.check_choose_floor, "always something", "where the two kinds part"),
         (checks.check_hide_words, "spaces, too", "A space belongs to no word"),
-        (checks.check_look_up, "row by row", "no row of ids to go through"),
+        (checks.check_table_gradient, "each row once", "both copies have to be added"),
         (checks.check_own_norm, "a mean that remembers", "nothing is averaged over calls"),
         (checks.check_own_positions, "in place", "changed its own input"),
     ],

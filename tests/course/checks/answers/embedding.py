@@ -9,17 +9,27 @@ from encoder_lib import TokenEmbedding
 from encoder_lib.course import checks
 
 
-def rows(ids, vocab_size, padding_idx):
-    rows = torch.zeros(vocab_size, dtype=torch.bool)
-    rows[ids.flatten()] = True
-    if padding_idx is not None:
-        rows[padding_idx] = False
-    return rows
+def table_gradient(ids, arriving, vocab_size):
+    return F.one_hot(ids, vocab_size).to(arriving.dtype).T @ arriving
 
 
-def _rows_by_set(ids, vocab_size, padding_idx):
-    used = set(ids.flatten().tolist()) - {padding_idx}
-    return torch.tensor([i in used for i in range(vocab_size)])
+def _place_by_place(ids, arriving, vocab_size):
+    gradient = torch.zeros(vocab_size, arriving.shape[1])
+    for t, i in enumerate(ids):
+        gradient[i] += arriving[t]
+    return gradient
+
+
+def _by_backward(ids, arriving, vocab_size):
+    weight = torch.zeros(vocab_size, arriving.shape[1], requires_grad=True)
+    weight[ids].backward(arriving.to(weight.dtype))
+    return weight.grad
+
+
+def _each_row_once(ids, arriving, vocab_size):
+    gradient = arriving.new_zeros(vocab_size, arriving.shape[1])
+    gradient[ids] += arriving
+    return gradient
 
 
 def _cosine(table, word):
@@ -66,35 +76,25 @@ def _library(vocab_size, d_model, padding_idx=None):
     return TokenEmbedding(vocab_size, d_model, padding_idx=padding_idx)
 
 
-def _spoils_its_input(table, ids):
-    rows = table[ids]
-    table.zero_()
-    return rows
+def _spoils_its_input(ids, arriving, vocab_size):
+    gradient = table_gradient(ids, arriving, vocab_size)
+    arriving.zero_()
+    return gradient
 
 
 ANSWERS = {
-    checks.check_look_up: (
+    checks.check_table_gradient: (
+        {"one-hot product": table_gradient, "place by place": _place_by_place, "backward": _by_backward},
         {
-            "one-hot product": lambda table, ids: F.one_hot(ids, len(table)).to(table.dtype) @ table,
-            "indexing": lambda table, ids: table[ids],
-        },
-        {
-            "the first rows": lambda table, ids: table[: len(ids)],
-            "transposed table": lambda table, ids: table.T[ids % table.shape[1]],
-            "sorted ids": lambda table, ids: table[ids.sort().values],
-            "whole numbers": lambda table, ids: F.one_hot(ids, len(table)) @ table,
-            "row by row": lambda table, ids: torch.stack([table[i] for i in ids]),
-            "changes the table": _spoils_its_input,
-        },
-    ),
-    checks.check_gets_gradient: (
-        {"by index": rows, "by set": _rows_by_set},
-        {
-            "padding counted in": lambda ids, v, p: rows(ids, v, None),
-            "counts": lambda ids, v, p: torch.bincount(ids.flatten(), minlength=v),
-            "ids, not rows": lambda ids, v, p: ids.unique(),
-            "id 0 is always padding": lambda ids, v, p: rows(ids, v, 0),
-            "crashes without padding": lambda ids, v, p: rows(ids, v, p + 0),
+            "as it arrives": lambda ids, arriving, n: arriving,
+            "each row once": _each_row_once,
+            "whole numbers": lambda ids, arriving, n: F.one_hot(ids, n).T @ arriving,
+            "not turned round": lambda ids, arriving, n: F.one_hot(ids, n).to(arriving.dtype) @ arriving,
+            "rows up to the largest id": lambda ids, arriving, n: table_gradient(ids, arriving, ids.max() + 1),
+            "a mean of the copies": lambda ids, arriving, n: (
+                table_gradient(ids, arriving, n) / ids.bincount(minlength=n).clamp(min=1)[:, None]
+            ),
+            "changes what arrives": _spoils_its_input,
         },
     ),
     checks.check_most_similar: (
