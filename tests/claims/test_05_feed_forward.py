@@ -6,7 +6,7 @@ from fits import kinks, rmse
 
 from encoder_lib import FeedForward, load_pretrained
 from encoder_lib.course.lab import ladder
-from encoder_lib.course.lab.curves import CURVES, breakpoints, grid, orthogonal_least_squares, train
+from encoder_lib.course.lab.curves import breakpoints, orthogonal_least_squares, train
 from encoder_lib.course.lab.texts import library_sentences
 from encoder_lib.course.lab.units import collect_activations, most_selective_units
 
