@@ -106,7 +106,7 @@ PHRASES = {
     "zero_vector": (r"they shrink", r"e\^0", r"e⁰", r"zero is not nothing", r"shorter than alone", r"gets its share"),
     "trophy": (r"0\.997", r"more alike than two", r"by the same small amount", r"not resolve"),
     "one_look": (r"about a quarter", r"spends it in one place", r"one arrow in seven", r"nearly all on one"),
-    "no_bend": (r"straight line", r"one linear map", r"whatever the width", r"the line that lies best"),
+    "no_bend": (r"0\.5 to (all|each)", r"half a capital"),
     "three_hinges": (r"\bpeak", r"\bbump\b", r"slopes, 1, −2", r"back to flat"),
     "silent_unit": (r"dead unit", r"no gradient", r"speaks again", r"in every digit", r"stays silent"),
     "ladder_feed_forward": (r"seven of eight", r"\b81\.\d|\b81 %", r"nearly (every|all) seed", r"mostly it does not"),
