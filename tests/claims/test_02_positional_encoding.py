@@ -42,21 +42,6 @@ def test_shuffled_vectors_come_out_shuffled_whatever_they_are(notebook):
 # Borrow from counting
 
 
-def test_bits_repeat_after_2_4_8_and_16(notebook):
-    bits = notebook["bits"]
-    for column, period in enumerate([2, 4, 8, 16]):
-        repeats = [p for p in range(1, 17) if torch.equal(bits[p:, column], bits[:-p, column])]
-        assert repeats[0] == period
-
-
-def test_sines_repeat_after_6_3_and_12_6_and_25_1_and_50_3(notebook):
-    periods = [2 * math.pi * 2**k for k in range(4)]
-    assert [round(period, 1) for period in periods] == [6.3, 12.6, 25.1, 50.3]
-    position = torch.arange(32).double()
-    for wave, period in zip(notebook["waves"].T, periods, strict=True):
-        torch.testing.assert_close(wave, (2 * math.pi * position / period).sin())
-
-
 def test_four_bits_flip_from_7_to_8_and_one_from_8_to_9(notebook):
     flips = notebook["bits"].diff(dim=0).abs().sum(dim=1)
     assert flips[7] == 4 and flips[8] == 1
@@ -65,11 +50,12 @@ def test_four_bits_flip_from_7_to_8_and_one_from_8_to_9(notebook):
 # A wall of clocks
 
 
-def test_at_position_0_all_hands_point_to_the_right_and_the_table_holds_sine_before_cosine():
-    rows = sinusoidal_table(8, 4)
+def test_at_position_0_all_hands_point_to_the_right_and_the_table_holds_sine_before_cosine(notebook):
+    rows = notebook["clock_table"](8, 4)
     assert rows[0].tolist() == [0, 1, 0, 1]
     t = torch.arange(8).double()
-    torch.testing.assert_close(rows, torch.stack([t.sin(), t.cos(), (t / 100).sin(), (t / 100).cos()], dim=1))
+    torch.testing.assert_close(rows, torch.stack([t.sin(), t.cos(), (t / 10).sin(), (t / 10).cos()], dim=1))
+    torch.testing.assert_close(notebook["clock_table"](300, 64, 10_000), sinusoidal_table(300, 64))
 
 
 def test_of_the_shifts_to_50_44_brings_clock_0_home_best_by_seven_turns_and_one_degree(notebook):
@@ -111,52 +97,10 @@ def test_the_dot_product_depends_on_the_distance_alone(notebook):
     lines = notebook["wide"], notebook["wide"] @ notebook["wide"].T
     torch.testing.assert_close(lines[1][5, 9], lines[1][105, 109])
     distance = torch.arange(80)
-    speed = 10_000 ** (-torch.arange(0, 128, 2) / 128)
+    speed = 100 ** (-torch.arange(0, 128, 2) / 128)
     by_formula = (distance[:, None] * speed).cos().sum(dim=1)
     for start in (5, 50, 105):
         torch.testing.assert_close(lines[1][start, start : start + 80], by_formula)
-
-
-# A table without a formula
-
-
-def test_texts_begin_with_cls_and_the_rows_are_those_of_positions_1_to_48(notebook):
-    model = notebook["model"]
-    assert model.tokens("any text")[0] == "[CLS]"
-    assert torch.equal(notebook["learned"], model.encoder.embedding.position.weight[1:49])
-
-
-def test_along_a_diagonal_the_products_of_learned_rows_are_nearly_the_same(notebook):
-    products = notebook["products"].double()
-    apart = (torch.arange(48)[:, None] - torch.arange(48)).abs()
-    mean = torch.stack([products.diagonal(d).mean() for d in range(48)])[apart]
-    others = apart > 0
-    assert (products - mean)[others].var() < 0.25 * products[others].var()
-
-
-def test_rows_6_steps_apart_have_a_larger_product_than_3_apart_and_12_than_9_and_so_on(notebook):
-    products = notebook["products"]
-    mean = [products.diagonal(d).mean() for d in range(40)]
-    assert all(mean[d] > max(mean[d - 3], mean[d + 3]) for d in range(6, 37, 6))
-    for larger, smaller in ((6, 3), (12, 9)):
-        assert (products.diagonal(larger) > products.diagonal(smaller)[: 48 - larger]).all(), "from every position"
-
-
-# Too loud, or too large?
-
-
-def test_numbers_of_an_embedding_have_size_1_and_of_the_sinusoids_0_7():
-    torch.manual_seed(0)
-    assert abs(TokenEmbedding(1000, 64).weight.square().mean().sqrt() - 1) < 0.05
-    assert round(sinusoidal_table(16, 64).square().mean().sqrt().item(), 1) == 0.7
-
-
-@pytest.mark.parametrize("seed", [pytest.param(seed, marks=[pytest.mark.long] if seed else []) for seed in range(8)])
-def test_as_drawn_95_percent_with_loud_words_a_guess_with_quiet_positions_a_quarter(seed):
-    assert reversal_accuracy(seed=seed) > 0.95
-    assert 0.095 < reversal_accuracy(words=8, seed=seed) < 0.13
-    assert reversal_accuracy(positions=1 / 8, seed=seed) == pytest.approx(0.24, abs=0.025)
-    assert reversal_accuracy(words=8, scores=1 / 64, seed=seed) == pytest.approx(0.24, abs=0.04)
 
 
 # Turned, or penalised
@@ -169,11 +113,6 @@ def test_turned_words_match_by_the_steps_between_them_and_tell_right_from_left(n
     assert (match - match.T).abs().max() > 0.1
 
 
-def test_turned_words_of_0_1_0_1_are_the_table_of_sines_and_cosines(notebook):
-    pointing_right = torch.tensor([0.0, 1.0]).repeat(40, 3)
-    torch.testing.assert_close(notebook["turn"](pointing_right), sinusoidal_table(40, 6, base=100))
-
-
 def test_only_alibi_notices_a_swap_and_not_the_mirror(notebook):
     shown = notebook.prediction("mirror").result
     for kind in ("sinusoids, added", "rotary"):
@@ -183,7 +122,7 @@ def test_only_alibi_notices_a_swap_and_not_the_mirror(notebook):
 
 
 def test_in_the_mirror_the_products_of_sinusoids_are_as_before_and_what_holds_words_is_not(notebook):
-    mix, rows = notebook["mix"], sinusoidal_table(3, 6)
+    mix, rows = notebook["mix"], notebook["clock_table"](3, 6)
     matches = {"all terms": lambda x: (x + rows) @ (x + rows).T, "p · q": lambda x: x @ x.T + rows @ rows.T}
     change = {
         name: notebook["change"](lambda x, match=match: mix(match(x), x), [2, 1, 0]) for name, match in matches.items()
@@ -199,8 +138,12 @@ def test_alibi_fails_the_mirror_exactly_and_whatever_the_words(notebook):
         assert (notebook["rotary"](x.flip(0)) - notebook["rotary"](x).flip(0)).abs().max() > 1e-3
 
 
-def test_rotary_carries_on_and_sinusoids_fall_to_a_fifth(notebook):
+# Longer than the training
+
+
+def test_rotary_carries_on_sinusoids_fall_to_a_fifth_and_alibi_hardly_beats_a_guess(notebook):
     lines = notebook["lines"]
+    assert lines["alibi"][3:].max() < 25 and lines["alibi"][3:].mean() < 20
     assert lines["rotary"][3:].min() > 98
     assert lines["sinusoidal"][3:16].min() > 90
     assert 16 < lines["sinusoidal"][16:].mean() < 23
@@ -213,6 +156,7 @@ def test_every_training_of_rotary_and_sinusoids_ends_the_same_way_on_64_letters(
     rotary, sinusoidal = (100 * copy_accuracy(kind, seed=seed) for kind in ("rotary", "sinusoidal"))
     assert rotary[3:].nanmean() > 97 and rotary[54] > 95
     assert sinusoidal[3:16].min() > 90 and 14 < sinusoidal[16:].mean() < 25
+    assert 100 * copy_accuracy("alibi", seed=seed)[3:].nanmean() < 20
 
 
 def test_on_1024_letters_eight_rotary_models_copy_anything_from_a_fifth_to_nearly_all(notebook):
@@ -231,6 +175,24 @@ def test_a_distance_alone_does_not_tell_three_back_from_three_ahead():
 
 
 # Exercises
+
+
+def look_back(rows, steps):
+    return torch.linalg.lstsq(rows[steps:], rows[:-steps]).solution
+
+
+@pytest.mark.parametrize("width", [6, 8, 64])
+@pytest.mark.parametrize("steps", [1, 3, 5])
+def test_sixteen_rows_hold_everywhere_with_three_or_four_clocks_and_go_astray_with_64_columns(notebook, width, steps):
+    rows = notebook["clock_table"](200, width)
+    matrix = look_back(rows[:16], steps)
+    right = (rows @ matrix @ rows.T).argmax(dim=1)[steps:] == torch.arange(200 - steps)
+    assert right[: 16 - steps].all() and right.all() == (width < 64)
+    angles = steps * 100 ** (-torch.arange(0, width, 2) / width)
+    turns = [torch.tensor([[a.cos(), a.sin()], [-a.sin(), a.cos()]]) for a in angles]
+    rotation = torch.block_diag(*turns)
+    torch.testing.assert_close(rows[steps:] @ rotation, rows[:-steps])
+    assert ((matrix - rotation).abs().max() < 1e-6) == (width < 64)
 
 
 def test_without_abs_the_hundredth_word_gets_63_percent_whoever_asks():
@@ -256,6 +218,42 @@ def test_the_place_of_a_card_says_nothing_about_its_answer():
 
 
 # Going deeper
+
+
+def test_texts_begin_with_cls_and_the_rows_are_those_of_positions_1_to_48(notebook):
+    model = notebook["model"]
+    assert model.tokens("any text")[0] == "[CLS]"
+    assert torch.equal(notebook["learned"], model.encoder.embedding.position.weight[1:49])
+
+
+def test_along_a_diagonal_the_products_of_learned_rows_are_nearly_the_same(notebook):
+    products = notebook["products"].double()
+    apart = (torch.arange(48)[:, None] - torch.arange(48)).abs()
+    mean = torch.stack([products.diagonal(d).mean() for d in range(48)])[apart]
+    others = apart > 0
+    assert (products - mean)[others].var() < 0.25 * products[others].var()
+
+
+def test_rows_6_steps_apart_have_a_larger_product_than_3_apart_and_12_than_9_and_so_on(notebook):
+    products = notebook["products"]
+    mean = [products.diagonal(d).mean() for d in range(40)]
+    assert all(mean[d] > max(mean[d - 3], mean[d + 3]) for d in range(6, 37, 6))
+    for larger, smaller in ((6, 3), (12, 9)):
+        assert (products.diagonal(larger) > products.diagonal(smaller)[: 48 - larger]).all(), "from every position"
+
+
+def test_numbers_of_an_embedding_have_size_1_and_of_the_sinusoids_0_7():
+    torch.manual_seed(0)
+    assert abs(TokenEmbedding(1000, 64).weight.square().mean().sqrt() - 1) < 0.05
+    assert round(sinusoidal_table(16, 64).square().mean().sqrt().item(), 1) == 0.7
+
+
+@pytest.mark.parametrize("seed", [pytest.param(seed, marks=[pytest.mark.long] if seed else []) for seed in range(8)])
+def test_as_drawn_95_percent_with_loud_words_a_guess_with_quiet_positions_a_quarter(seed):
+    assert reversal_accuracy(seed=seed) > 0.95
+    assert 0.095 < reversal_accuracy(words=8, seed=seed) < 0.13
+    assert reversal_accuracy(positions=1 / 8, seed=seed) == pytest.approx(0.24, abs=0.025)
+    assert reversal_accuracy(words=8, scores=1 / 64, seed=seed) == pytest.approx(0.24, abs=0.04)
 
 
 def test_divided_by_64_loud_words_get_what_quiet_positions_get(notebook):

@@ -6,37 +6,37 @@ from functools import partial
 import torch
 from torch import Tensor
 
-from encoder_lib.course.checks.verdict import (
-    TOLERANCE,
-    Case,
-    Probe,
-    Told,
-    Verdict,
-    diagnose,
-    examine,
-    numbers,
-    show,
-    written,
-)
+from encoder_lib.course.checks.verdict import TOLERANCE, Probe, Told, Verdict, diagnose, numbers, show, written
 from encoder_lib.model.positional import sinusoidal_table
 
 
-def check_turned(attempt: Callable) -> Verdict:
-    """turned(x, base): pair k of word t, how far up and how far right, moved on by t · ω_k. (T, D) -> (T, D)."""
+def check_look_back(attempt: Callable) -> Verdict:
+    """look_back(rows, steps): from 16 rows of a table of clocks, the matrix M that makes `steps` back the best match.
 
-    def reference(x: Tensor, base: float) -> Tensor:
-        sin, cos = sinusoidal_table(*x.shape, base=base, dtype=torch.float64).unflatten(1, (-1, 2)).unbind(-1)
-        up, right = x.unflatten(1, (-1, 2)).unbind(-1)  # (T, D/2) each
-        return torch.stack([cos * up + sin * right, cos * right - sin * up], dim=-1).flatten(1)  # (T, D)
+    Row t of rows @ M @ rows.T is largest at t − steps: among these rows, and in a table of 200 with the same M.
+    """
+    looks = {
+        "three clocks, three steps back": (6, 3, 16),
+        "one step back": (6, 1, 16),
+        "four clocks": (8, 5, 16),
+        "the same matrix for 200 rows": (6, 3, 200),
+        "four clocks and 200 rows": (8, 5, 200),
+    }
+    return diagnose("look_back", attempt, [Probe(label, partial(_looks_back, *at)) for label, at in looks.items()])
 
-    cases = [
-        Case("one word", (numbers(1, 4), 10_000.0)),
-        Case("two words of one pair", (numbers(2, 2), 10_000.0)),
-        Case("three words of two pairs", (numbers(3, 4), 10_000.0)),
-        Case("another base", (numbers(3, 4), 100.0)),
-        Case("two hundred words of 0, 1, 0, 1, 0, 1", (torch.tensor([0.0, 1.0]).double().repeat(200, 3), 10_000.0)),
-    ]
-    return examine("turned", attempt, reference, cases)
+
+def _looks_back(width: int, steps: int, length: int, look_back: Callable) -> str:
+    """What is wrong with the matrix for a table of that width, tried on so many rows; empty when nothing is."""
+    rows = sinusoidal_table(length, width, base=100, dtype=torch.float64)
+    matrix, given = written(look_back(rows[:16].clone(), steps), look_back), f"with rows {(16, width)}, steps {steps}"
+    if not isinstance(matrix, Tensor) or matrix.shape != (width, width):
+        got = tuple(matrix.shape) if isinstance(matrix, Tensor) else type(matrix).__name__
+        return f"{given}: expected a tensor of shape {(width, width)}, got {got}"
+    best = (rows @ matrix.detach().double() @ rows.T).argmax(dim=1)  # (T,): what each position matches best
+    for t in range(steps, length):
+        if best[t] != t - steps:
+            return f"{given}: of {length} rows, row {t} matches row {best[t]} best, expected {t - steps}"
+    return ""
 
 
 def check_penalty(attempt: Callable) -> Verdict:

@@ -7,7 +7,6 @@ import pytest
 import torch
 from answers import ANSWERS
 from answers.embedding import table_gradient
-from answers.positional import turned
 
 from encoder_lib.course import checks
 from encoder_lib.course.checks import verdict
@@ -85,12 +84,15 @@ def test_a_single_number_may_come_as_any_kind_of_number(number):
 
 
 def test_an_answer_in_float32_is_right_too():
-    assert checks.check_turned(lambda x, base: turned(x, base).float()).correct
+    three = verdict.Case("three", (torch.tensor(3.0).double(),))
+    problem = partial(verdict.problem_on, reference=lambda x: 10 / x, case=three)
+    assert not problem(lambda x: 10 / x.float()) and problem(lambda x: 10 / x.half())
 
 
 def test_a_large_result_is_shown_where_it_differs_most():
-    problem = checks.check_turned(lambda x, base: turned(x, base) + (len(x) > 100)).problem
-    assert ": 1200 of 1200 places differ, most at (" in problem
+    ones = verdict.Case("ones", (torch.ones(200, 6),))
+    problem = verdict.problem_on(lambda x: x + torch.arange(1, 7), reference=lambda x: x, case=ones)
+    assert ": 1200 of 1200 places differ, most at (0, 5): expected 1.0, got 7.0" in problem
 
 
 @pytest.mark.parametrize(
@@ -105,6 +107,8 @@ def test_a_large_result_is_shown_where_it_differs_most():
         (checks.check_learn, "SGD", "with draw () → ids and targets (1, 4), steps 1, lr 0.1\n"),
         (checks.check_scaled_attention, "unscaled", "divided by √K"),
         (checks.check_multi_head, "not divided", "divided by √K"),
+        (checks.check_look_back, "ahead", "steps 3: of 16 rows, row 3 matches row 6 best, expected 0"),
+        (checks.check_look_back, "rows with one decimal", "fits these rows alone"),
         (checks.check_penalty, "no abs, the right gains", "more with each step to the right, got [0.0, -1.0, -2.0]"),
         (
             checks.check_larger,
