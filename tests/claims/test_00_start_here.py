@@ -1,11 +1,13 @@
 """What 00_start_here says, tested: each number, and each "so"."""
 
+import itertools
 import random
 import re
 
 import pytest
 import torch
 
+from encoder_lib import load_pretrained
 from encoder_lib.course.lab import ladder, way
 from encoder_lib.course.lab.texts import library_sentences
 from encoder_lib.trace import trace
@@ -14,15 +16,16 @@ from encoder_lib.trace import trace
 
 
 def test_a_sentence_has_384_numbers_and_length_1(notebook):
-    vectors = notebook["vectors"]
-    torch.testing.assert_close(vectors.norm(dim=-1), torch.ones(6, dtype=vectors.dtype), atol=1e-5, rtol=0)
+    vectors = notebook["model"].encode(notebook["texts"]).cpu()
+    torch.testing.assert_close(vectors.norm(dim=-1), torch.ones(4, dtype=vectors.dtype), atol=1e-5, rtol=0)
+    assert vectors.shape[1] == 384
 
 
 def test_a_vector_is_the_mean_over_its_tokens_at_length_1(notebook):
     model, text = notebook["model"], notebook["texts"][0]
     with torch.no_grad():
         mean = model.encoder(model.ids(text))[0].mean(dim=0)
-    torch.testing.assert_close(mean.cpu() / mean.cpu().norm(), notebook["vectors"][0], atol=1e-5, rtol=0)
+    torch.testing.assert_close(mean / mean.norm(), model.encode([text])[0], atol=1e-5, rtol=0)
 
 
 def words(text):
@@ -44,11 +47,17 @@ def test_the_flour_comes_first_without_a_word_of_the_question_and_the_cage_with_
     assert asked.choices[asked.answer] == flour
 
 
-def test_the_two_banks_are_alike_by_their_word_a_shore_has_less_than_half(notebook):
-    rates, river, shore = notebook["rates"], notebook["river"], notebook["texts"][-1]
-    cosines = found(notebook, rates)
-    assert [*cosines][:3] == [notebook["texts"][3], river, shore] and (cosines[river], cosines[shore]) == (0.44, 0.20)
-    assert words(river) & words(rates) == {"the", "bank"} and words(river) ^ words(shore) == {"bank", "shore"}
+@pytest.mark.parametrize("seed", range(8))
+def test_with_random_numbers_the_cage_leads_and_the_flour_is_one_among_the_rest(notebook, seed):
+    model, (cage, flour, tulips, river) = load_pretrained("minilm"), notebook["texts"]
+    torch.manual_seed(seed)
+    for parameter in model.encoder.parameters():
+        if parameter.dim() > 1:
+            torch.nn.init.normal_(parameter, std=0.02)
+    found = model.encode(notebook["texts"]) @ model.encode(["How do I bake a cake?"])[0]
+    cosine = dict(zip(notebook["texts"], found, strict=True))
+    others = [cosine[text] for text in (flour, tulips, river)]
+    assert cosine[cage] > max(others) + 0.02 and max(others) - min(others) < 0.1
 
 
 def test_a_not_moves_the_vector_less_than_other_words_for_the_same_and_about_as_much_as_a_now(notebook):
@@ -67,6 +76,8 @@ def test_a_near_text_can_share_no_word_and_a_far_one_three(notebook):
     vectors = notebook["model"].encode([river, near, far, "The bank was closed."]).cpu()
     assert not own & others and own & shared == {"the", "bank", "was"}
     assert [round(x.item(), 2) for x in vectors[1:] @ vectors[0]] == [0.46, 0.38, 0.56]
+    ends = (way.visit(notebook["model"], text, "bank") for text in ("The bank was closed.", far))
+    assert [round(way.along(notebook["first"], visit)[notebook["end"]], 2) for visit in ends] == [0.90, 0.77]
 
 
 # The walk
@@ -81,8 +92,10 @@ def test_the_banks_part_at_the_first_look_at_others(notebook):
     assert next(name for name, cosine in cosines.items() if cosine < 0.999) == "layer 1: attention adds"
     question = notebook.prediction("part").question
     assert question.choices[question.answer] == "from attention on: still much alike, above 0.9"
-    assert notebook["first_steps"][-1] == "layer 1: + norm after feed-forward"
-    assert cosines[notebook["first_steps"][-1]] == pytest.approx(0.928, abs=0.001)
+    assert cosines["layer 1: + norm after feed-forward"] == pytest.approx(0.928, abs=0.001)
+    for visit in (notebook["first"], notebook["second"]):  # what they were is the larger part
+        was, added = (visit.at(station).norm() for station in visit.stations[1:3])
+        assert was > 2 * added
 
 
 def test_the_banks_are_token_2924_at_place_3_in_both(notebook):
@@ -108,41 +121,53 @@ def test_without_looks_they_are_the_same_to_the_end_and_only_the_means_differ(no
 
 
 def test_each_part_that_is_taken_out_is_missed(notebook):
-    """By position who bit whom, by + what a token was, by norm everything, and by feed-forward a little."""
-    names, pairs = notebook["parts"], notebook["pairs"].values()
+    """Position by who bit whom, feed-forward by kinds of banks, + by what a token was, and norm by everything."""
+    names = [name.removeprefix("without ") for name in notebook["lost"]]
     assert names == ["nothing", "position", "feed-forward", "+", "norm"]
-    dogs, cakes, words = ({n: float(value) for n, value in zip(names, column, strict=True)} for column in pairs)
-    assert dogs["nothing"] < 0.98 and dogs["position"] > 1 - 1e-6
-    assert max(words[name] for name in ("nothing", "position", "feed-forward")) < 0.4
-    assert words["+"] > 0.999 and min(dogs["norm"], cakes["norm"], words["norm"]) > 0.99
-    assert [round(cakes[name], 2) for name in names[:4]] == [-0.03, 0.22, 0.22, 0.39]
+    bites, banks, own, length = (
+        {name: float(x) for name, x in zip(names, row, strict=True)}
+        for row in zip(*notebook["lost"].values(), strict=True)
+    )
+    assert bites["nothing"] < 0.98 and bites["position"] > 1 - 1e-6
+    assert [own[name] for name in names[:4]] == [16, 15, 11, 11] and 6 <= own["norm"] <= 10
+    assert abs(banks["+"]) < 0.01 and min(banks["norm"], bites["norm"]) > 0.99
+    assert round(length["nothing"]) == 11 and length["norm"] == pytest.approx(5000, rel=0.02)
     assert notebook.prediction("without").question.answer == names.index("norm") - 1
 
 
-def test_kinds_of_banks_are_told_apart_by_one_cosine_on_average_and_by_two_all_sixteen(notebook):
-    to = {name: lambda s, name=name: notebook["to"](notebook[name], s) for name in ("first", "second")}
-    kinds = notebook["rivers"], notebook["money"]
-    rivers, money = (sorted(map(to["first"], kind)) for kind in kinds)
-    assert len(rivers) == len(money) == 8
-    assert [round(x, 3) for x in (rivers[0], rivers[-1], money[0], money[-1])] == [0.866, 0.916, 0.832, 0.889]
-    assert sum(rivers) / 8 > sum(money) / 8 + 0.02
-    muddy, rich = to["first"]("The muddy bank was steep."), to["first"]("The rich bank was robbed.")
+def test_without_norms_texts_that_share_nothing_end_above_0_99(notebook):
+    model, texts = notebook["model"], ["How do I bake a cake?", notebook["river"]]
+    with way.without(model, "norm"):
+        cake, flood = model.encode(texts)
+    assert cake @ flood > 0.99 and model.encode(texts)[0] @ model.encode(texts)[1] < 0
+
+
+def test_kinds_of_banks_are_told_apart_by_two_cosines_and_not_by_one(notebook):
+    first, second = (notebook["to"](notebook[name]) for name in ("river", "rates"))
+    assert len(notebook["of_rivers"]) == len(notebook["with_money"]) == 8
+    rivers, money = first[:8].sort().values, first[8:].sort().values
+    assert [round(x.item(), 3) for x in (rivers[0], rivers[-1], money[0], money[-1])] == [0.866, 0.916, 0.832, 0.889]
+    assert rivers.mean() > money.mean() + 0.02
+    of = dict(zip(notebook["sixteen"], first.tolist(), strict=True))
+    muddy, rich = of["The muddy bank was steep."], of["The rich bank was robbed."]
     assert (round(muddy, 3), round(rich, 3)) == (0.868, 0.874)
     assert notebook.prediction("banks").question.answer == 1
-    assert [round(sum(map(to["second"], kind)) / 8, 3) for kind in kinds] == [0.825, 0.887]  # the control
-    assert all(to["first"](s) > to["second"](s) for s in notebook["rivers"])
-    assert all(to["second"](s) > to["first"](s) for s in notebook["money"])
+    assert [round(x.mean().item(), 3) for x in (second[:8], second[8:])] == [0.825, 0.887]  # the control
+    assert torch.equal(first > second, torch.arange(16) < 8)
 
 
-def test_two_places_that_differ_part_at_position_and_for_no_other_reason(notebook):
-    """Without looks: there the same vector would come out of any other sentence with the word at that place."""
+@pytest.mark.parametrize(("part", "least", "most"), [("nothing", 0.78, 0.84), ("feed-forward", 0.6, 0.7)])
+def test_it_is_no_matter_of_the_two_banks_that_are_compared_with(notebook, part, least, most):
+    """The same with any two of the sixteen, one of each kind, in the place of the flooded river and the rates."""
     model = notebook["model"]
-    texts = ("They play chess in the park.", "You may park the car here.", "We should park a bus there.")
-    one, other, third = (way.visit(model, text, "park", alone=True) for text in texts)
-    assert one.place != other.place == third.place
-    assert way.along(one, other)["position"] == pytest.approx(0.959, abs=0.001)
-    assert way.along(one, other)["table"] > 1 - 1e-6
-    assert min(list(way.along(other, third).values())[:-1]) > 1 - 1e-6
+    with way.without(model, part):
+        visits = [way.visit(model, text, "bank") for text in notebook["sixteen"]]
+    x = torch.nn.functional.normalize(torch.stack([visit.at(visit.stations[-2]) for visit in visits]), dim=-1)
+    cosine, right = x @ x.T, []
+    for river, money, place in itertools.product(range(8), range(8, 16), range(16)):
+        if place not in (river, money):
+            right.append((cosine[place, river] > cosine[place, money]).item() == (place < 8))
+    assert least < sum(right) / len(right) < most
 
 
 def test_head_3_of_layer_1_takes_all_from_river_and_from_big(notebook):
