@@ -409,10 +409,22 @@ def answers():
 
 
 def test_what_pytorchs_fused_attention_hands_out_for_halves_is_joined_to_the_whole():
-    names = {"torch": torch, "attention": attention}
+    names, called = {"torch": torch, "attention": attention}, []
+
+    class Watch(TorchDispatchMode):
+        def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+            called.append(func.overloadpacket)
+            return func(*args, **(kwargs or {}))
+
     for program in answers()[:2]:
         exec(program, names)
-    assert (names["joined"] - attention(names["q"], names["k"], names["v"])[0]).abs().max() < 1e-5
+    q, k, v = names["q"], names["k"], names["v"]
+    assert (names["joined"] - attention(q, k, v)[0]).abs().max() < 1e-5
+    log = (q @ k[:, :, :512].mT / 32**0.5).logsumexp(dim=-1)
+    torch.testing.assert_close(names["log_1"].double(), log.double(), atol=1e-4, rtol=1e-4)
+    with Watch():
+        F.scaled_dot_product_attention(q, k, v)
+    assert names["fused"] in called
 
 
 def test_of_16_tokens_alone_most_that_the_maps_move_are_parameters_and_of_256_less_than_half_of_it():
