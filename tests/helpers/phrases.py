@@ -147,7 +147,7 @@ PHRASES = {
     "crossing": (r"2,304", r"2304", r"2d \+ f", r"one ninth"),
     "bill": (r"the strip saves more", r"every part has less", r"the strip divides", r"all linear maps what"),
     "attention_time": (r"more than a tenth", r"leaves out the softmax", r"share by your clock"),
-    "scores_memory": (r"eight times", r"\b3\.15", r"0\.39", r"scores .* as t²", r"grows? with t²"),
+    "loop_memory": (r"four times", r"\b2\.40", r"more rows", r"grows? with t\b", r"few tables"),
     "online_total": (r"1\.2034", r"one factor", r"missing to 5", r"e to the 3 − 5", r"shrink", r"online softmax"),
     "padding_batch": (
         r"(?<!\d)(71|7\d) %",

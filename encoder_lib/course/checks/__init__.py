@@ -26,7 +26,7 @@ from encoder_lib.course.checks.embedding import (
     check_padded_embedding,
     check_table_gradient,
 )
-from encoder_lib.course.checks.fast import check_join, check_strip_means
+from encoder_lib.course.checks.fast import check_join, check_padding
 from encoder_lib.course.checks.feed_forward import check_larger
 from encoder_lib.course.checks.norm import check_largest
 from encoder_lib.course.checks.positional import check_look_back, check_penalty
@@ -41,6 +41,6 @@ __all__ = [
     "check_largest", "check_learn", "check_learn_in_parts", "check_look_back", "check_mask_future",
     "check_mask_padding", "check_most_similar", "check_multi_head", "check_own_attention", "check_own_block",
     "check_own_embedding", "check_own_encoder", "check_own_feed_forward", "check_own_norm", "check_own_positions",
-    "check_padded_embedding", "check_penalty", "check_pool", "check_pre_norm_block", "check_reach",
-    "check_scaled_attention", "check_strip_means", "check_table_gradient",
+    "check_padded_embedding", "check_padding", "check_penalty", "check_pool", "check_pre_norm_block", "check_reach",
+    "check_scaled_attention", "check_table_gradient",
 ]  # fmt: skip

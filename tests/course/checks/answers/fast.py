@@ -6,62 +6,59 @@ from edits import wrong
 from encoder_lib.course import checks
 
 
-def _means(strip, lengths):
-    owner = torch.arange(len(lengths)).repeat_interleave(lengths)
-    sums = strip.new_zeros(len(lengths), strip.shape[2])
-    return sums.index_add(0, owner, strip[0]) / lengths[:, None]
+def _join(y, a, z, b):
+    shares = torch.stack([a, b]).softmax(dim=0)
+    return shares[0] * y + shares[1] * z
 
 
-def _by_matrix(strip, lengths):
-    ends = lengths.cumsum(0)[:, None]
-    places = torch.arange(strip.shape[1])
-    belongs = (places < ends) & (places >= ends - lengths[:, None])
-    return belongs.to(strip.dtype) @ strip[0] / lengths[:, None]
+def _measured(y, a, z, b):
+    largest = a.maximum(b)
+    f, g = (a - largest).exp(), (b - largest).exp()
+    return (f * y + g * z) / (f + g)
 
 
-def _join(m, s, y, n, t, z):
-    largest = m.maximum(n)
-    f, g = (m - largest).exp(), (n - largest).exp()
-    return (f * y + g * z) / (f * s + g * t)
+def _padding(lengths, pool):
+    batches = lengths.view(-1, pool).sort(dim=1).values.view(-1, 16)
+    return 1 - lengths.sum() / (16 * batches.amax(dim=1).sum())
 
 
-def _by_shares(m, s, y, n, t, z):
-    first = torch.sigmoid(m + s.log() - n - t.log())
-    return first * y / s + (1 - first) * z / t
+def _by_loop(lengths, pool):
+    places = 0
+    for start in range(0, len(lengths), pool):
+        here = sorted(lengths[start : start + pool].tolist(), reverse=True)
+        places += sum(16 * longest for longest in here[::16])
+    return (places - lengths.sum().item()) / places
 
 
 ANSWERS = {
     checks.check_join: (
-        {
-            "largest of both": _join,
-            "shares of the totals, by a sigmoid": _by_shares,
-        },
-        wrong(_join, {
-            "no factors": {"f * y + g * z": "y + z", "f * s + g * t": "s + t"},
-            "e to the largest itself": {"m - largest": "m", "n - largest": "n"},
-            "one measure for all queries": {"m.maximum(n)": "max(m.max(), n.max())"},
-            "the first one as measure": {"m.maximum(n)": "m"},
-            "the second one as measure": {"m.maximum(n)": "n"},
-            "not divided": {" / (f * s + g * t)": ""},
-            "the half with the larger score": lambda m, s, y, n, t, z: torch.where(m > n, y / s, z / t),
+        {"softmax over the workers": _join, "measured against the larger": _measured},
+        wrong(_measured, {
+            "the plain mean": {"(f * y + g * z) / (f + g)": "(y + z) / 2"},
+            "e to the log itself": {"a - largest": "a", "b - largest": "b"},
+            "the logs as shares": {"(f * y + g * z) / (f + g)": "(a * y + b * z) / (a + b)"},
+            "one measure for all queries": {"a.maximum(b)": "max(a.max(), b.max())"},
+            "the first one as measure": {"a.maximum(b)": "a"},
+            "the second one as measure": {"a.maximum(b)": "b"},
+            "not divided": {" / (f + g)": ""},
+            "shares over the queries": {"(f * y + g * z) / (f + g)": "a.softmax(dim=0) * y + b.softmax(dim=0) * z"},
+            "the half with the larger total": lambda y, a, z, b: torch.where(a > b, y, z),
         }),
     ),
-    checks.check_strip_means: (
-        {
-            "index_add": _means,
-            "a matrix": _by_matrix,
-            "loop": lambda s, n: torch.stack([text.mean(dim=0) for text in s[0].split(n.tolist())]),
-        },
-        wrong(_means, {
-            "not divided": {" / lengths[:, None]": ""},
-            "divided by the longest": {"/ lengths[:, None]": "/ lengths.max()"},
-            "divided by the mean length": {"/ lengths[:, None]": "* len(lengths) / lengths.sum()"},
-            "equal cuts": {"repeat_interleave(lengths)": "repeat_interleave(strip.shape[1] // len(lengths) + 1)"
-                           "[: strip.shape[1]]"},
-            "in turn": {"torch.arange(len(lengths)).repeat_interleave(lengths)":
-                        "torch.arange(strip.shape[1]) % len(lengths)"},
-            "one mean for all": lambda s, n: s.mean(dim=1),
-            "a batch of one": lambda s, n: _means(s, n)[None],
+    checks.check_padding: (
+        {"sorted": _padding, "a loop, the longest first": _by_loop},
+        wrong(_padding, {
+            "as they come": {".sort(dim=1).values": ""},
+            "one pool of all": {"lengths.view(-1, pool)": "lengths.view(1, -1)"},
+            "the share of the tokens": {"1 - lengths": "lengths"},
+            "to the longest of all": {"16 * batches.amax(dim=1).sum()": "lengths.max() * len(lengths)"},
+            "to the longest of the pool": {"view(-1, 16)": "view(-1, pool)", "(16 *": "(pool *"},
+            "the mean of the shares": {
+                "1 - lengths.sum() / (16 * batches.amax(dim=1).sum())":
+                "(1 - batches.sum(dim=1) / (16 * batches.amax(dim=1))).mean()"},
+            "how many": {"1 - lengths.sum() / (16 * batches.amax(dim=1).sum())":
+                         "16 * batches.amax(dim=1).sum() - lengths.sum()"},
+            "each with every pool-th": {"view(-1, pool).sort(dim=1)": "view(pool, -1).sort(dim=0)"},
         }),
     ),
 }  # fmt: skip
