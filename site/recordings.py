@@ -92,7 +92,7 @@ HEIGHTS = {
     "heads": (940, 1030),
     "heads atlas=True": (850, 990),
     "look_up": (530, 700, 915),
-    "normalise": (820, 1100),
+    "normalise": (820, 1040),
     "positional": (670, 760),
     "similarity": (630, 620),
     "training_maps": (590, 630),

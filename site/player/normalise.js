@@ -1,45 +1,25 @@
-// The explorer of 03: one token's vector before and after a normalisation, in a batch with seven others.
+// The explorer of 03: one token's vector before and after a normalisation.
 
 import { axes, INKS, line, scale, svg, text } from "./drawing.js";
 import { general, plain } from "./format_numbers.js";
-import { randn } from "./random.js";
 
-const [D, MATES, REACH, NARROWEST] = [16, 7, 10, 0.1]; // REACH: how far the axes go, NARROWEST: the least spread of bars
+const [D, REACH, NARROWEST] = [16, 10, 0.1]; // REACH: how far the axes go, NARROWEST: the least spread of bars
 const SHAPE = standard(Array.from({ length: D }, (_, i) => -Math.log1p(-(i + 0.5) / D))); // a long tail to the right
-const noise = randn(3, MATES * D);
-const OTHERS = Array.from({ length: MATES }, (_, n) => [...noise.subarray(n * D, (n + 1) * D)]);
 
 /**
- * The token's numbers before and after, those of its mates, and how far these move it.
- * @param {Record<string, any>} values
- */
-function numbersOf({ mean, spread, outlier, mates, ...norm }) {
-  const before = SHAPE.map((value, i) => mean + spread * value + (i === D / 2 ? outlier : 0));
-  const crowd = OTHERS.map((row) => row.map((value) => value + mates));
-  const after = normalised([before, ...crowd], norm);
-  const calm = normalised([before, ...OTHERS], norm);
-  return { before, after, crowd: crowd.flat(), moved: Math.max(...after.map((value, i) => Math.abs(value - calm[i]))) };
-}
-
-/**
- * The first token of a batch (N, D), normalised; batch norm goes over the tokens, the others over the numbers of one.
- * @param {number[][]} batch
+ * A token's numbers, normalised.
+ * @param {number[]} x
  * @param {Record<string, any>} norm
  */
-function normalised(batch, { method, gain, bias, eps }) {
-  const [x] = batch;
+function normalised(x, { method, gain, bias, eps }) {
   const [centre, std] = [meanOf(x), deviation(x)];
-  /** @type {Record<string, (value: number, i: number) => number>} */
+  /** @type {Record<string, (value: number) => number>} */
   const methods = {
     "layer norm": (value) => (value - centre) / Math.sqrt(std ** 2 + eps),
     "RMS norm": (value) => value / Math.sqrt(meanOf(x.map((other) => other ** 2)) + eps),
-    "batch norm": (value, i) => {
-      const column = batch.map((row) => row[i]);
-      return (value - meanOf(column)) / Math.sqrt(deviation(column) ** 2 + eps);
-    },
     "unbiased std, eps outside": (value) => (value - centre) / (std * Math.sqrt(D / (D - 1)) + eps),
   };
-  return x.map((value, i) => methods[method](value, i) * gain + bias);
+  return x.map((value) => methods[method](value) * gain + bias);
 }
 
 /** @param {number[]} x */
@@ -73,15 +53,17 @@ function moments(x) {
  * @param {number} width
  */
 export function normalise(values, _, width) {
-  const { before, after, crowd, moved } = numbersOf(values);
+  const { mean, spread, outlier, ...norm } = values;
+  const before = SHAPE.map((value, i) => mean + spread * value + (i === D / 2 ? outlier : 0));
+  const after = normalised(before, norm);
   return {
     _picture: svg(
       width,
       450,
-      panel(before, "Before: what the token brings", 28, width, crowd),
+      panel(before, "Before: what the token brings", 28, width),
       panel(after, "After: what the next layer gets", 258, width),
     ),
-    _descriptions: [inWords(values, moments(before), moments(after), moved)],
+    _descriptions: [inWords(values, moments(before), moments(after))],
   };
 }
 
@@ -92,12 +74,11 @@ export function normalise(values, _, width) {
  * @param {string} title
  * @param {number} top
  * @param {number} width
- * @param {number[]} crowd
  */
-function panel(numbers, title, top, width, crowd = []) {
+function panel(numbers, title, top, width) {
   const box = { left: 30, top, right: width - 8, bottom: top + 165 };
   const x = scale([-REACH, REACH], [box.left, box.right]);
-  const y = scale([-3.6, D + 1], [box.bottom, box.top]);
+  const y = scale([-2.4, D + 1], [box.bottom, box.top]);
   const { mean, std } = moments(numbers);
   const size = Math.max(std, NARROWEST) / 2;
   const first = mean - 8 * size; // no number lies beyond √15 deviations
@@ -107,16 +88,13 @@ function panel(numbers, title, top, width, crowd = []) {
     const place = `x="${x(from)}" y="${y(count)}" width="${x(from + size) - x(from)}" height="${y(0) - y(count)}"`;
     return `<rect ${place} fill="${INKS.blue}" fill-opacity="0.75"/>`;
   });
-  /** @param {number[]} values @param {number} at @param {string} ink */
-  const ticks = (values, at, ink) => values.map((v) => line(x(v), y(at) - 5, x(v), y(at) + 5, ink)).join("");
+  const ticks = numbers.map((v) => line(x(v), y(-1.1) - 5, x(v), y(-1.1) + 5, "black"));
   const facts = [`mean ${plain(mean)}`, `spread ${std.toFixed(4)}`];
-  if (crowd.length) facts.push("grey: its batch mates");
   return [
     ...bars,
     line(x(mean), box.top, x(mean), box.bottom, INKS.orange, 2),
     line(x(mean - std), y(0), x(mean + std), y(0), INKS.orange, 5),
-    ticks(numbers, -1.1, "black"),
-    ticks(crowd, -2.6, INKS.grey),
+    ...ticks,
     ...facts.map((fact, i) => text(box.right, top + 14 + 18 * i, fact, "end")),
     axes(
       box,
@@ -131,13 +109,10 @@ function panel(numbers, title, top, width, crowd = []) {
  * @param {Record<string, any>} values
  * @param {ReturnType<typeof moments>} old
  * @param {ReturnType<typeof moments>} now
- * @param {number} moved
  */
-function inWords({ method, mates }, old, now, moved) {
-  const influence = moved > 5e-3 ? `moves its numbers by up to ${moved.toFixed(2)}` : "changes nothing for it";
-  const company = mates ? `Moving its batch mates from 0 to ${mates} ${influence}.` : "Its batch mates lie around 0.";
+function inWords({ method }, old, now) {
   return (
     `${method[0].toUpperCase()}${method.slice(1)}: the mean went from ${plain(old.mean)} to ${plain(now.mean)}, the ` +
-    `spread from ${general(old.std, 4)} to ${general(now.std, 4)}. ${company}`
+    `spread from ${general(old.std, 4)} to ${general(now.std, 4)}.`
   );
 }

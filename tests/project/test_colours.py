@@ -155,9 +155,9 @@ def marks_of(figure):
 
 def test_what_a_legend_names_stands_out_and_is_told_apart():
     figures = {name: figure_of(name, names="abcdefg") for name in DRAWN}
-    figures |= {e.__name__: e()._figure for e in (explore.normalise, explore.depth, explore.fit_curve)}
+    figures |= {e.__name__: e()._figure for e in (explore.depth, explore.fit_curve)}
     marks = {name: found for name, figure in figures.items() if (found := marks_of(figure))}
-    assert len(marks) == 13, "ten plots have a legend, and these explorers"
+    assert len(marks) == 12, "ten plots have a legend, and these explorers"
     assert [(name, too_pale(found), too_close(found)) for name, found in marks.items()] == [(n, [], []) for n in marks]
 
 

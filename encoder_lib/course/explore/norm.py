@@ -1,21 +1,18 @@
 """The live picture of 03_layer_norm."""
 
-from functools import partial
-
 import matplotlib.pyplot as plt
 import numpy as np
 import torch
-import torch.nn.functional as F
 from matplotlib.axes import Axes
 from torch import Tensor
 
 from encoder_lib.course.explore.widget.controls import Range, Select
 from encoder_lib.course.explore.widget.explorer import Explorer
-from encoder_lib.course.plots import COLOURS, GREY, figure_size
+from encoder_lib.course.plots import COLOURS, figure_size
 from encoder_lib.model.norm import LayerNorm, RMSNorm
 
-WIDTH, MATES = 16, 7
-METHODS = ("layer norm", "RMS norm", "batch norm", "unbiased std, eps outside")
+WIDTH = 16
+METHODS = ("layer norm", "RMS norm", "unbiased std, eps outside")
 REACH = 10  # how far both axes reach; no setting puts a number beyond it
 NARROWEST = 0.1  # the spread of which the bars are made where it is smaller, so that they can be seen
 
@@ -25,59 +22,51 @@ def normalise(
     mean: float = 2.0,
     spread: float = 0.5,
     outlier: float = 0.0,
-    mates: float = 3.0,
     gain: float = 1.0,
     bias: float = 0.0,
     eps: float = 1e-5,
 ) -> Explorer:
-    """One token's vector before and after a normalisation, in a batch with seven others: what is kept, what is lost.
+    """One token's vector before and after a normalisation: what is kept, what is lost.
 
-    mean, spread: of the token's 16 numbers. outlier: what is added to one of them. mates: the mean of the other seven
-    tokens. gain, bias: the learned weight and bias, equal for all 16. The methods are those of `METHODS`.
+    mean, spread: of the token's 16 numbers. outlier: what is added to one of them. gain, bias: the learned weight and
+    bias, equal for all 16. The methods are those of `METHODS`.
     """
     controls = (
         Select("method", method, options=METHODS),
         Range("mean", mean, min=-5, max=5, step=0.5, label="mean of the token"),
         Range("spread", spread, min=1e-4, max=1.5, step=None, log=True, label="spread of the token"),
         Range("outlier", outlier, min=0, max=5, step=0.5, label="one number is larger by"),
-        Range("mates", mates, min=-5, max=5, step=0.5, label="mean of its batch mates"),
         Range("gain", gain, min=0, max=2, step=0.1, label="gain (weight)"),
         Range("bias", bias, min=-2, max=2, step=0.1),
         Range("eps", eps, min=1e-12, max=1, step=None, log=True, label="ε (epsilon)"),
     )
-    shape, others = _shape(), _others()  # (D,) with mean 0 and deviation 1; (7, D)
+    shape = _shape()  # (D,) with mean 0 and deviation 1
     figure, axes = plt.subplots(2, 1, figsize=figure_size(1, 4.6), sharex=True, layout="constrained")
     before = _Panel(axes[0], "Before: what the token brings")
     after = _Panel(axes[1], "After: what the next layer gets")
-    crowd = axes[0].plot([], [], "|", color=GREY, markersize=6, label="its seven batch mates")[0]
-    axes[0].legend(loc="upper left")
 
-    def show(
-        method: str, mean: float, spread: float, outlier: float, mates: float, gain: float, bias: float, eps: float
-    ) -> str:
+    def show(method: str, mean: float, spread: float, outlier: float, gain: float, bias: float, eps: float) -> str:
         token = mean + spread * shape  # (D,)
         token[WIDTH // 2] += outlier
-        norm = partial(normalised, method=method, gain=gain, bias=bias, eps=eps)
-        batch = torch.cat([token[None], others + mates])  # (8, D)
-        y = norm(batch)[0]  # (D,)
-        calm = norm(torch.cat([token[None], others]))[0]
-        crowd.set_data((others + mates).flatten().numpy(), np.full(others.numel(), -2.6))
+        y = normalised(token, method, gain=gain, bias=bias, eps=eps)  # (D,)
         before.update(token)
         after.update(y)
-        return _words(method, token, y, mates, (y - calm).abs().max().item())
+        (old_mean, old_std), (new_mean, new_std) = moments(token), moments(y)
+        return (
+            f"{method[0].upper()}{method[1:]}: the mean went from {_plain(old_mean)} to {_plain(new_mean)}, the spread "
+            f"from {old_std:.4g} to {new_std:.4g}."
+        )
 
     return Explorer(show, *controls, title="One token, before and after", figure=figure)
 
 
 def normalised(x: Tensor, method: str, *, gain: float, bias: float, eps: float) -> Tensor:
-    """Normalise a batch of tokens (N, D), float64, by one of `METHODS`, with one gain and one bias for all features."""
-    if method == "batch norm":  # over the tokens, as in training
-        return F.batch_norm(x, None, None, training=True, eps=eps) * gain + bias
+    """Normalise a token (D,), float64, by one of `METHODS`, with one gain and one bias for all its numbers."""
     if method == "unbiased std, eps outside":
-        return (x - x.mean(-1, keepdim=True)) / (x.std(-1, keepdim=True) + eps) * gain + bias
+        return (x - x.mean()) / (x.std() + eps) * gain + bias
     norm = {"layer norm": LayerNorm, "RMS norm": RMSNorm}[method](x.shape[-1], eps=eps).to(x)
     with torch.no_grad():
-        return norm(x) * gain + bias
+        return norm(x[None])[0] * gain + bias
 
 
 def moments(x: Tensor) -> tuple[float, float]:
@@ -98,7 +87,7 @@ class _Panel:
         self.span = ax.plot([], [], color=COLOURS[1], linewidth=5, solid_capstyle="butt")[0]
         self.text = ax.text(0.985, 0.93, "", transform=ax.transAxes, ha="right", va="top", family="monospace")
         ax.set_title(title, loc="left")
-        ax.set(xlim=(-REACH, REACH), ylim=(-3.6, WIDTH + 1), yticks=[0, 8, 16], ylabel="how many")
+        ax.set(xlim=(-REACH, REACH), ylim=(-2.4, WIDTH + 1), yticks=[0, 8, 16], ylabel="how many")
 
     def update(self, x: Tensor) -> None:
         mean, std = moments(x)
@@ -114,21 +103,6 @@ def _shape() -> Tensor:
     """Sixteen numbers (D,) with a long tail to the right, mean 0 and deviation 1: an exponential's quantiles."""
     x = -torch.log1p(-(torch.arange(WIDTH, dtype=torch.float64) + 0.5) / WIDTH)
     return (x - x.mean()) / x.std(correction=0)
-
-
-def _others() -> Tensor:
-    """The seven other tokens of the batch (7, D), around 0."""
-    return torch.randn(MATES, WIDTH, dtype=torch.float64, generator=torch.Generator().manual_seed(3))
-
-
-def _words(method: str, x: Tensor, y: Tensor, mates: float, moved: float) -> str:
-    (mean, std), (new_mean, new_std) = moments(x), moments(y)
-    influence = f"moves its numbers by up to {moved:.2f}" if moved > 5e-3 else "changes nothing for it"
-    company = f"Moving its batch mates from 0 to {mates:g} {influence}." if mates else "Its batch mates lie around 0."
-    return (
-        f"{method[0].upper()}{method[1:]}: the mean went from {_plain(mean)} to {_plain(new_mean)}, the spread from "
-        f"{std:.4g} to {new_std:.4g}. {company}"
-    )
 
 
 def _plain(number: float) -> str:

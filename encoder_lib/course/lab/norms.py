@@ -1,14 +1,12 @@
-"""A published encoder with other norms in the place of its own, and how large its vectors are on their way up."""
+"""A norm over any dimensions, and a published encoder with other norms in the place of its own."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-import torch
 from torch import Tensor
 
 from encoder_lib.model.norm import LayerNorm
 from encoder_lib.pretrained import SentenceEncoder
-from encoder_lib.trace import trace
 
 Norm = Callable[[Tensor, Tensor, Tensor, float], Tensor]  # x (B, T, D), weight (D,), bias (D,), eps -> (B, T, D)
 
@@ -28,10 +26,7 @@ def every_norm(model: SentenceEncoder, norm: Norm) -> Iterator[None]:
             handle.remove()
 
 
-@torch.no_grad()
-def sizes(model: SentenceEncoder, text: str) -> list[float]:
-    """The typical size of a text's numbers as they enter the first layer, and as they leave each one."""
-    with trace(model.encoder) as t:
-        model.encoder(model.ids(text))
-    keys = ["embedding", *(f"encoder.layers.{n}" for n in range(len(model.encoder.encoder.layers)))]
-    return [t[key].square().mean().sqrt().item() for key in keys]
+def normalise(x: Tensor, dim: int | tuple[int, ...] = -1) -> Tensor:
+    """x less its mean and divided by its spread, both taken over `dim`: layer norm without gain, bias and eps."""
+    centred = x - x.mean(dim=dim, keepdim=True)
+    return centred / centred.square().mean(dim=dim, keepdim=True).sqrt()

@@ -1,7 +1,5 @@
 """The explorer of 03_layer_norm: its numbers, against torch's own layers and statistics taken another way."""
 
-import re
-
 import numpy as np
 import pytest
 import torch
@@ -23,39 +21,31 @@ def ticks(ax):
     return torch.tensor(ax.lines[0].get_xdata(), dtype=F64)
 
 
-def batch(mean, spread, outlier, mates):
-    """The eight tokens that the controls ask for."""
-    token = mean + spread * norms._shape()
-    token[8] += outlier
-    return torch.cat([token[None], norms._others() + mates])
-
-
 def by_torch(x, method, eps):
-    """The first token after torch's own layer; for the odd variant, after numpy."""
+    """A token (D,) after torch's own layer; for the odd variant, after numpy."""
     if method == "unbiased std, eps outside":
-        token = x[0].numpy()
+        token = x.numpy()
         return torch.tensor((token - token.mean()) / (np.std(token, ddof=1) + eps))
-    if method == "batch norm":
-        return nn.BatchNorm1d(16, eps=eps, dtype=F64).train()(x)[0].detach()
     layer = {"layer norm": nn.LayerNorm, "RMS norm": nn.RMSNorm}[method]
-    return layer(16, eps=eps, dtype=F64)(x)[0].detach()
+    return layer(16, eps=eps, dtype=F64)(x).detach()
 
 
 @pytest.mark.parametrize("method", norms.METHODS)
 @pytest.mark.parametrize("eps", [1e-12, 1.0])
-@pytest.mark.parametrize(("mean", "spread", "outlier", "mates"), [(2.0, 1.5, 0.0, 3.0), (-4.0, 1e-4, 5.0, -2.0)])
-def test_the_ticks_are_the_numbers_before_and_after(method, eps, mean, spread, outlier, mates):
-    explorer = explore.normalise(method, mean, spread, outlier, mates, 1.5, -0.5, eps)
+@pytest.mark.parametrize(("mean", "spread", "outlier"), [(2.0, 1.5, 0.0), (-4.0, 1e-4, 5.0)])
+def test_the_ticks_are_the_numbers_before_and_after(method, eps, mean, spread, outlier):
+    explorer = explore.normalise(method, mean, spread, outlier, 1.5, -0.5, eps)
     before, after = panels(explorer)
-    x = batch(mean, spread, outlier, mates)
-    torch.testing.assert_close(ticks(before), x[0], atol=1e-12, rtol=0)
+    x = mean + spread * norms._shape()
+    x[8] += outlier
+    torch.testing.assert_close(ticks(before), x, atol=1e-12, rtol=0)
     torch.testing.assert_close(ticks(after), by_torch(x, method, eps) * 1.5 - 0.5, atol=1e-9, rtol=0)
 
 
 def test_every_number_is_counted_wherever_the_controls_put_it():
     for method in norms.METHODS:
-        for mean, mates in ((-5, 5), (5, -5), (5, 5)):
-            explorer = explore.normalise(method, mean, 1.5, 5.0, mates, 2.0, 2.0 if mean > 0 else -2.0, 1e-12)
+        for mean in (-5, 5):
+            explorer = explore.normalise(method, mean, 1.5, 5.0, 2.0, 2.0 if mean > 0 else -2.0, 1e-12)
             for ax in panels(explorer):
                 assert ax.patches[0].get_data().values.sum() == 16
                 assert ax.get_xlim() == (-norms.REACH, norms.REACH)
@@ -68,21 +58,6 @@ def test_the_statistics_stand_beside_the_picture_and_in_the_description():
     assert [float(n) for n in before[1::2]] == pytest.approx([x.mean(), x.std()], abs=5e-3)
     assert [float(n) for n in after[1::2]] == pytest.approx([0, 1], abs=5e-3)
     assert "from 2.25 to 0.00" in explorer.description
-
-
-def test_only_batch_norm_listens_to_the_batch_mates():
-    for method in norms.METHODS:
-        explorer = explore.normalise(method, mates=0)
-        assert "Its batch mates lie around 0." in explorer.description
-        still = ticks(panels(explorer)[1])
-        explorer.mates = 5
-        moved = (ticks(panels(explorer)[1]) - still).abs().max().item()
-        assert (moved > 0) == (method == "batch norm")
-        if moved:
-            said = re.search(r"moves its numbers by up to (\d+\.\d\d)", explorer.description).group(1)
-            assert float(said) == pytest.approx(moved, abs=5e-3)
-        else:
-            assert "from 0 to 5 changes nothing for it" in explorer.description
 
 
 def test_a_gain_of_zero_makes_all_numbers_equal():
