@@ -187,7 +187,7 @@ def test_a_place_drawn_at_random_is_any_but_the_source(notebook):
 
 
 def test_without_the_source_it_guesses_and_without_another_place_it_loses_nothing(notebook):
-    without, control = numbers(notebook, "% right without it")
+    without, control = notebook["without_it"]
     assert 7 < without < 13 and control > 99
 
 
