@@ -124,7 +124,7 @@ PHRASES = {
     "all_ask": (r"a guess brings", r"at sight", r"repeat itself", r"easy answers"),
     "few": (r"fewer than a quarter", r"one by one", r"overfit", r"hardly more than a guess", r"told apart by a few"),
     "tables": (r"passes three", r"whole pieces of words", r"still rises", r"stay ahead of it"),
-    "one_side": (r"more than half", r"half that was drawn", r"not the side", r"has only half of them"),
+    "one_side": (r"half of the right answers", r"half that was drawn", r"not the side", r"has only half of them"),
     "forbidden": (r"\b40\b", r"gets less weight", r"without the (partner|heaviest)"),
     "more_seeds": (r"more than ten\b", r"from seed to seed", r"dots lie closest"),
     "six_heads": (r"0\.80", r"most harm"),
