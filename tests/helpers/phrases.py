@@ -126,7 +126,7 @@ PHRASES = {
     "tables": (r"passes three", r"whole pieces of words", r"still rises", r"stay ahead of it"),
     "one_side": (r"half of the right answers", r"half that was drawn", r"not the side", r"has only half of them"),
     "forbidden": (r"\b40\b", r"gets less weight", r"without the (partner|heaviest)"),
-    "more_seeds": (r"more than ten\b", r"from seed to seed", r"dots lie closest"),
+    "more_seeds": (r"more than ten\b", r"from seed to seed", r"dots lie close"),
     "six_heads": (r"0\.80", r"most harm"),
     "eight_triples": (r"four of (the )?eight", r"end with the words", r"middle, and the other four"),
     "parking": (r"a tenth", r"next to nothing", r"hands out nothing", r"\bsink\b", r"\bparks?\b"),
