@@ -3,6 +3,7 @@
 import math
 import re
 import sys
+from copy import deepcopy
 
 import pytest
 import torch
@@ -123,7 +124,7 @@ def test_rounding_alone_is_between_bert_model_and_ours(notebook):
 def test_the_batch_finds_a_wrong_late_position_and_a_forgotten_mask(notebook):
     """What a single short sentence could not."""
     batch, real = notebook["batch"], notebook["real"]
-    encoder = notebook["load"](torch.float64)
+    encoder = deepcopy(notebook["load"](torch.float64))  # its numbers are the notebook's own
     right = encoder(batch, padding_mask(batch, 0))[real]
     assert (encoder(batch)[real] - right).abs().max() > 0.01
     encoder.embedding.position.weight[500] = 0
@@ -140,11 +141,6 @@ def test_four_mistakes_load_in_silence(notebook):
     assert all(y.isfinite().all() and y.abs().max() < 30 for y in notebook["wrong"])
     mountain = (notebook["wrong"][-1] - notebook["exact"]).abs().max()
     assert mountain > 1e11 * 4e-15  # eleven powers of ten above rounding
-
-
-def test_the_forgotten_row_is_nearly_as_long_as_a_row_of_positions(notebook):
-    lengths = notebook["published"]["embeddings.position_embeddings.weight"][:13].norm(dim=-1)
-    assert round(notebook["row_0"].norm().item(), 2) == 0.48 and round(lengths.mean().item(), 2) == 0.59
 
 
 # Search
@@ -168,7 +164,7 @@ def test_a_floor_parts_seven_questions_and_a_new_thread_lies_in_between(notebook
 
     answered = best(*notebook["questions"][:2], "open a web page", "pick a random number").values
     unanswered = best(notebook["questions"][2], "who wrote Hamlet?", "How do I bake a cake?").values
-    assert answered.min() > 0.595 and unanswered.max() < 0.365
+    assert answered.min() > 0.59 and unanswered.max() < 0.365
     thread = best("make a new thread")
     assert round(thread.values.item(), 2) == 0.56 and unanswered.max() < 0.4 < thread.values < 0.58 < answered.min()
     assert notebook["sentences"][thread.indices.item()] == "Return the main thread object."
@@ -207,11 +203,6 @@ def test_four_of_eight_end_with_the_topic_ahead(notebook):
         assert (leads[names.index(name), 4:] > 0).all() and (leads[names.index(name), :2] < 0).all()
     image = notebook.prediction("eight_triples").result.images[0].get_array()
     torch.testing.assert_close(torch.as_tensor(image.data), leads, check_dtype=False)
-
-
-def test_the_last_layer_helps_the_topic_in_four_of_the_eight_and_harms_it_in_four(notebook):
-    step = notebook["leads"][:, -1] - notebook["leads"][:, -2]
-    assert (step > 0).sum() == 4 and (step < 0).sum() == 4
 
 
 def lead(notebook, triple):
@@ -289,30 +280,25 @@ def test_the_best_head_follows_it_no_better_than_the_best_coin(notebook):
     assert 0.5 < none.abs().mean() / meaning.abs().mean() < 2
 
 
-def test_in_layer_1_the_last_word_scales_the_weights_on_both_things_alike(notebook):
-    model = notebook["model"]
-    for text, fits, other in notebook["twelve"]:
-        tokens = model.tokens(f"{text} {fits}.")
-        it, second = tokens.index("it"), tokens.index("because") - 1
-        one, two = (model.attention(f"{text} {word}.")[0, :, it] for word in (fits, other))  # (H, T)
-        torch.testing.assert_close(one[:, 2] / two[:, 2], one[:, second] / two[:, second], rtol=1e-4, atol=0)
+def test_with_drawn_answers_the_best_head_has_so_many_of_twelve(notebook):
+    rises = notebook["rises"]
+    answers = torch.cartesian_prod(*[torch.tensor([True, False])] * 12)  # (4096, 12): all
+    best = (rises == answers[..., None]).sum(dim=1).amax(dim=1)
+    heads = [(best >= right).double().mean().item() for right in (10, 11, 12)]
+    assert 0.65 < heads[0] < 0.76 and 0.17 < heads[1] < 0.23 and 0.01 < heads[2] < 0.025
+    one = sum(math.comb(12, k) for k in (10, 11, 12)) / 2**12
+    assert 0 < 1 - (1 - one) ** 72 - heads[0] < 0.1  # hardly less often than the best of 72 coins
 
 
-@pytest.mark.parametrize(
-    ("coins", "right", "chance"), [(72, 10, 3 / 4), (72, 11, 1 / 5), (72, 12, 0.015), (1000, 12, 1 / 5)]
-)
-def test_how_often_the_best_coin_has_so_many_of_twelve(coins, right, chance):
-    one = sum(math.comb(12, k) for k in range(right, 13)) / 2**12
-    assert abs(1 - (1 - one) ** coins - chance) < (0.005 if chance < 0.1 else 0.02)
-
-
-def test_one_token_tells_which_matrix_makes_the_values_and_nothing_of_the_others():
+@pytest.mark.parametrize("n", [1, 3])
+def test_one_vector_or_equal_ones_do_not_tell_queries_from_keys(n):
     torch.manual_seed(0)
-    x, q, k, v = torch.randn(1, 4), *torch.randn(3, 4, 4)
-    wanted = F.scaled_dot_product_attention(x @ q.T, x @ k.T, x @ v.T)
-    torch.testing.assert_close(F.scaled_dot_product_attention(x @ k.T, x @ q.T, x @ v.T), wanted)
-    torch.testing.assert_close(x @ v.T, wanted)
-    assert not torch.allclose(x @ q.T, wanted)
+    x, (q, k, v) = torch.ones(n, 4), torch.randn(3, 4, 4)
+    right = F.scaled_dot_product_attention(x @ q.T, x @ k.T, x @ v.T)
+    torch.testing.assert_close(F.scaled_dot_product_attention(x @ k.T, x @ q.T, x @ v.T), right)
+    x = torch.randn(3, 4)  # vectors that differ tell
+    right = F.scaled_dot_product_attention(x @ q.T, x @ k.T, x @ v.T)
+    assert (F.scaled_dot_product_attention(x @ k.T, x @ q.T, x @ v.T) - right).abs().max() > 0.01
 
 
 # Tokens taken away
@@ -330,10 +316,10 @@ def test_the_most_weight_beats_the_largest_id_and_chance(notebook, start):
     if start is not None:
         every = [text for text in library_sentences() if 12 <= len(notebook["model"].tokens(text)) <= 30]
         results = torch.tensor([notebook["by_rule"](text) for text in every[start::16]])
-    assert len(results) == 43 and (results[:, 4] >= results.max(dim=1).values).all()
-    any_token, naming, largest, weight, ceiling = results.mean(dim=0).tolist()
-    assert any_token < naming < largest and 1.3 < weight / largest < 1.5 and naming < 0.6 * weight
-    farther, less_far = (results[:, 3] > results[:, 2]).sum(), (results[:, 3] < results[:, 2]).sum()
+    assert len(results) == 43 and (results[:, 3] >= results.max(dim=1).values).all()
+    any_token, largest, weight, ceiling = results.mean(dim=0).tolist()
+    assert any_token < largest and 1.3 < weight / largest < 1.5
+    farther, less_far = (results[:, 2] > results[:, 1]).sum(), (results[:, 2] < results[:, 1]).sum()
     assert farther > 2 * less_far
     ids = notebook["model"].tokenizer.token_to_id
     assert ids("mat") == 13523 and ids("the") == 1996
@@ -342,4 +328,4 @@ def test_the_most_weight_beats_the_largest_id_and_chance(notebook, start):
 
 def test_the_largest_id_comes_second_in_the_table(notebook):
     table = notebook.prediction("erasure").result
-    assert [cell[:4] for cell in table["moves the vector"].iloc[2:4]] == ["0.09", "0.12"]
+    assert [cell[:4] for cell in table["moves the vector"].iloc[1:3]] == ["0.09", "0.12"]

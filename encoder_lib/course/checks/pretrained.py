@@ -1,6 +1,5 @@
 """Checks of the exercises of 09_pretrained, and of the mean with which notebook 12 makes a sentence's vector."""
 
-import math
 from collections.abc import Callable
 from functools import partial
 
@@ -23,6 +22,7 @@ from encoder_lib.course.checks.verdict import (
 from encoder_lib.torch_twin import from_torch
 
 THROWN = 0.03  # how far a chance may be off that was found by throwing
+LITTLE = 4  # so many entries of a table are written out
 
 
 def check_carry(attempt: Callable) -> Verdict:
@@ -61,10 +61,16 @@ def check_carry(attempt: Callable) -> Verdict:
 
 
 def check_by_luck(attempt: Callable) -> Verdict:
-    """by_luck(heads, sentences, right): the chance that the best of `heads` coins shows `right` heads or more."""
+    """by_luck(rises, right): the chance that the best head has `right` or more where coins choose the answers.
 
-    def chance_by(attempt: Callable, *given: int) -> float:
-        got = written(attempt(*given), attempt)
+    One coin for each sentence, for all heads alike. Shapes: rises, booleans (N, heads).
+    """
+
+    def chance_by(attempt: Callable, rises: Tensor, right: int) -> float:
+        mine = rises.clone()
+        got = written(attempt(mine, right), attempt)
+        if not torch.equal(mine, rises):
+            raise Told(CHANGED)
         if isinstance(got, Tensor) and got.numel() == 1:
             got = got.item()
         if not isinstance(got, int | float):
@@ -72,26 +78,28 @@ def check_by_luck(attempt: Callable) -> Verdict:
         return got
 
     def steady(attempt: Callable) -> str:
-        got = [chance_by(attempt, 2, 4, 3) for _ in range(10)]
+        got = [chance_by(attempt, torch.tensor([[True], [False], [True], [True]]), 3) for _ in range(10)]
         low, high = min(got), max(got)
-        return f"ten calls with the same numbers give from {low:.2f} to {high:.2f}" if high - low > 2 * THROWN else ""
+        return f"ten calls with the same table give from {low:.2f} to {high:.2f}" if high - low > 2 * THROWN else ""
 
-    def look(attempt: Callable, heads: int, sentences: int, right: int) -> str:
-        one = sum(math.comb(sentences, k) for k in range(right, sentences + 1)) / 2**sentences
-        chance = 1 - (1 - one) ** heads
-        got = chance_by(attempt, heads, sentences, right)
-        given = f"heads {heads}, sentences {sentences}, right {right}"
-        return "" if abs(got - chance) < THROWN else f"with {given}: expected about {chance:.2f}, got {got:.2f}"
+    def look(attempt: Callable, rises: Tensor, right: int) -> str:
+        answers = torch.cartesian_prod(*[torch.tensor([True, False])] * len(rises)).view(-1, len(rises), 1)  # all
+        chance = ((rises == answers).sum(dim=1).amax(dim=1) >= right).double().mean().item()
+        got = chance_by(attempt, rises, right)
+        given = f"rises of shape {tuple(rises.shape)}" if rises.numel() > LITTLE else f"rises {rises.tolist()}"
+        said = f"with {given}, right {right}: expected about {chance:.2f}, got {got:.2f}"
+        return "" if abs(got - chance) < THROWN else said
 
     probes = [
-        Probe(label, partial(look, heads=heads, sentences=sentences, right=right))
-        for label, heads, sentences, right in [
-            ("one coin, one throw", 1, 1, 1),
-            ("one coin, several throws", 1, 4, 3),
-            ("the best of two", 2, 1, 1),
-            ("the best of ten", 10, 4, 4),
-            ("ten of twelve", 72, 12, 10),
-            ("nothing asked", 3, 5, 0),
+        Probe(label, partial(look, rises=rises, right=right))
+        for label, rises, right in [
+            ("one head, one sentence", torch.tensor([[True]]), 1),
+            ("one head, several sentences", torch.tensor([[True], [False], [True], [True]]), 3),
+            ("two heads that are alike", torch.tensor([[True, True]]), 1),
+            ("two heads that are opposite", torch.tensor([[True, False]]), 1),
+            ("many heads", numbers(6, 20, seed=1) > 0, 5),
+            ("ten of twelve", numbers(12, 72, seed=2) > 0, 10),
+            ("nothing asked", torch.tensor([[True], [False]]), 0),
         ]
     ]
     return diagnose("by_luck", attempt, [Probe("two digits that stay", steady), *probes])

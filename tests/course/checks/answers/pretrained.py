@@ -1,7 +1,5 @@
 """What learners answer in 09_pretrained: right answers, and wrong ones by the mistake that each makes."""
 
-import math
-
 import torch
 import torch.nn.functional as F
 
@@ -58,19 +56,23 @@ def _pop(file):
     return right
 
 
-def _by_luck(heads, sentences, right):
-    throws = torch.randint(2, (5000, sentences, heads))
-    return (throws.sum(dim=1).amax(dim=1) >= right).double().mean()
+def _by_luck(rises, right, count=lambda won, right: (won.amax(dim=1) >= right).double().mean(), rounds=5000, coins=1):
+    """Right, but for what another `count` makes of the throws, few rounds, or a coin for each of the heads."""
+    answers = torch.randint(2, (rounds, len(rises), coins)).bool()
+    return count((rises == answers).sum(dim=1), right)
 
 
-def _on_paper(heads, sentences, right):
-    one = sum(math.comb(sentences, k) for k in range(right, sentences + 1)) / 2**sentences
-    return 1 - (1 - one) ** heads
+def _every_answer(rises, right):
+    n, best = len(rises), 0
+    for number in range(2**n):
+        answers = torch.tensor([bool(number >> place & 1) for place in range(n)])
+        best += bool((rises ^ answers[:, None]).sum(dim=0).max() >= right)
+    return best / 2**n
 
 
-def _thrown(share, dim=1, rounds=5000):
-    """An answer that makes something else of right throws (rounds, sentences, heads)."""
-    return lambda heads, sentences, right: share(torch.randint(2, (rounds, sentences, heads)).sum(dim=dim), right)
+def _count(count, **changes):
+    """An answer that makes something else of right throws: won (rounds, heads)."""
+    return lambda rises, right: _by_luck(rises, right, count, **changes)
 
 
 ANSWERS = {
@@ -89,22 +91,23 @@ ANSWERS = {
         },
     ),
     checks.check_by_luck: (
-        {"thrown": _by_luck, "on paper": _on_paper},
+        {"thrown": _by_luck, "all answers in turn": _every_answer},
         {
-            "more than": _thrown(lambda won, right: (won.amax(dim=1) > right).double().mean()),
-            "exactly": _thrown(lambda won, right: (won.amax(dim=1) == right).double().mean()),
-            "one coin": lambda heads, sentences, right: _on_paper(1, sentences, right),
-            "as many times as there are heads": lambda heads, sentences, right: heads * _on_paper(1, sentences, right),
-            "any head": _thrown(lambda won, right: (won >= right).double().mean()),
-            "all together": _thrown(lambda won, right: (won.sum(dim=1) >= right).double().mean()),
-            "over the wrong side": _thrown(lambda won, right: (won.amax(dim=1) >= right).double().mean(), dim=2),
-            "how many the best has": _thrown(lambda won, right: won.amax(dim=1).double().mean()),
-            "one round": lambda heads, sentences, right: float(
-                torch.randint(2, (sentences, heads)).sum(dim=0).amax() >= right
+            "more than": _count(lambda won, right: (won.amax(dim=1) > right).double().mean()),
+            "exactly": _count(lambda won, right: (won.amax(dim=1) == right).double().mean()),
+            "a coin for each head": lambda rises, right: _by_luck(rises, right, coins=rises.shape[1]),
+            "one coin for all sentences": lambda rises, right: (
+                sum(bool((rises == coin).sum(dim=0).max() >= right) for coin in (True, False)) / 2
             ),
-            "three hundred rounds": _thrown(lambda won, right: (won.amax(dim=1) >= right).double().mean(), rounds=300),
-            "in per cent": lambda heads, sentences, right: 100 * _on_paper(heads, sentences, right),
-            "every round": _thrown(lambda won, right: won.amax(dim=1) >= right),
+            "the first head": _count(lambda won, right: (won[:, 0] >= right).double().mean()),
+            "any head": _count(lambda won, right: (won >= right).double().mean()),
+            "all together": _count(lambda won, right: (won.sum(dim=1) >= right).double().mean()),
+            "how many the best has": _count(lambda won, right: won.amax(dim=1).double().mean()),
+            "the answers as they are": lambda rises, right: float(rises.sum(dim=0).max() >= right),
+            "one round": _count(lambda won, right: (won.amax(dim=1) >= right).double().mean(), rounds=1),
+            "three hundred rounds": _count(lambda won, right: (won.amax(dim=1) >= right).double().mean(), rounds=300),
+            "in per cent": lambda rises, right: 100 * _by_luck(rises, right),
+            "every round": _count(lambda won, right: won.amax(dim=1) >= right),
         },
     ),
     checks.check_pool: (
