@@ -79,6 +79,12 @@ def _headings(app, pagename, templatename, context, doctree):
     context["body"] = body.replace('<div class="cell ', '<div data-pagefind-weight="0.2" class="cell ')
 
 
+def _first_recording(app, pagename, templatename, context, doctree):
+    """What the first explorer plays comes beside the scripts; asked for by them, it would come after them."""
+    found = re.search('data-recording="([^"]+)"', context.get("body", ""))
+    context["recording"] = found and found[1]
+
+
 def _no_search(app):
     """Pagefind does it, when the pages are there."""
     app.builder.search = False
@@ -88,5 +94,6 @@ def setup(app):
     """Called by Sphinx."""
     app.config.html_context["modules"] = sorted(_imported("player.js", set()))
     app.connect("html-page-context", _headings)
+    app.connect("html-page-context", _first_recording)
     app.connect("builder-inited", _no_search)
     app.connect("autodoc-process-docstring", _docstring)

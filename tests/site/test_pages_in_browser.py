@@ -58,7 +58,7 @@ class SitePage:
     """A page in a window of its own, with all that goes wrong there."""
 
     def __init__(self, browser, address, name, width, theme="light"):
-        self.problems = []
+        self.problems, self.played = [], []
         self.page = browser.new_context(viewport={"width": width, "height": 900}, color_scheme=theme).new_page()
         self.page.on("pageerror", lambda error: self.problems.append(str(error)))
         self.page.on("console", lambda said: said.type == "error" and self.problems.append(said.text))
@@ -70,6 +70,10 @@ class SitePage:
     def _note(self, url, address):
         if not url.startswith((address, "data:", "blob:")):
             self.problems.append(f"a request leaves the site: {url}")
+        if url in self.played:
+            self.problems.append(f"fetched twice: {url}")
+        if url.endswith(".recording"):
+            self.played.append(url)
 
     def check_predictions(self, steps):
         """Answer every question by keyboard, by the steps in turn; gives what is wrong."""
