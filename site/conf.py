@@ -30,7 +30,7 @@ default_role = "code"
 html_math_renderer = "katex"
 
 html_theme = "sphinx_book_theme"
-html_context = {"default_mode": "auto"} | ({"home": HOME, "repository": REPOSITORY} if KNOWN else {})
+html_context = {"default_mode": "light"} | ({"home": HOME, "repository": REPOSITORY} if KNOWN else {})
 html_favicon = str(HERE / "icon.svg")
 html_title = project
 html_baseurl = HOME if KNOWN else ""

@@ -232,6 +232,18 @@ def test_a_page_is_light(pages, browser):
     assert pages["name"] == "search" or not any("fontawesome" in path or "/pagefind/" in path for path in sizes)
 
 
+@pytest.mark.parametrize(("scripts", "ground"), [(True, "rgb(18, 18, 18)"), (False, "rgb(255, 255, 255)")])
+def test_a_page_has_colours_before_the_theme_s_script(pages, browser, scripts, ground):
+    """In the dark, where that script comes last; and where none may run, the page is light. All have one layout."""
+    if pages["name"] != "index":
+        return
+    page = browser.new_context(color_scheme="dark", java_script_enabled=scripts).new_page()
+    page.route("**/_static/scripts/*", lambda route: route.abort())
+    page.goto(pages["desk"].page.url)
+    assert page.evaluate("getComputedStyle(document.body).backgroundColor") == ground
+    page.context.close()
+
+
 def test_the_search_finds_sections(pages):
     """As one types, by keyboard alone, what is best first; it says how much it has found."""
     if pages["name"] != "search":
