@@ -60,24 +60,27 @@ def test_with_random_numbers_the_cage_leads_and_the_flour_is_one_among_the_rest(
     assert cosine[cage] > max(others) + 0.02 and max(others) - min(others) < 0.1
 
 
-def test_a_not_moves_the_vector_less_than_other_words_for_the_same_and_about_as_much_as_a_now(notebook):
-    negated, now, again = (torch.stack(column) for column in notebook["columns"].values())
-    assert len(negated) == 6 and (negated > again + 0.1).all()
-    assert (negated > now + 0.01).sum() == 2 and ((negated - now).abs() < 0.005).sum() == 1
-    assert [round(x.item(), 2) for x in (negated.min(), negated.max(), again.min(), again.max())] == [
-        0.76, 0.96, 0.57, 0.72
+def test_the_opposite_is_closer_than_the_same_in_other_words(notebook):
+    turned, again = notebook["columns"].values()
+    assert len(turned) == 4 and (turned > again + 0.1).all()
+    assert [round(x.item(), 2) for x in (turned.min(), turned.max(), again.min(), again.max())] == [
+        0.76, 0.96, 0.62, 0.70
     ]  # fmt: skip
     assert notebook.prediction("opposite").question.answer == 0
 
 
 def test_a_near_text_can_share_no_word_and_a_far_one_three(notebook):
     river, near, far = notebook["river"], "Heavy rain made a stream spill over its shore.", "The memory bank was full."
-    own, others, shared = (set(re.findall(r"\w+", text.lower())) for text in (river, near, far))
-    vectors = notebook["model"].encode([river, near, far, "The bank was closed."]).cpu()
-    assert not own & others and own & shared == {"the", "bank", "was"}
-    assert [round(x.item(), 2) for x in vectors[1:] @ vectors[0]] == [0.46, 0.38, 0.56]
-    ends = (way.visit(notebook["model"], text, "bank") for text in ("The bank was closed.", far))
-    assert [round(way.along(notebook["first"], visit)[notebook["end"]], 2) for visit in ends] == [0.90, 0.77]
+    closed = notebook["far"]
+    longer = "The bank was closed, so we paid our lunch by card."
+    assert len(longer.split()) == len(closed.split()) + 7
+    assert not words(river) & words(near)
+    assert all(words(river) & words(text) == {"the", "bank", "was"} for text in (far, closed, longer))
+    vectors = notebook["model"].encode([river, near, far, closed, longer]).cpu()
+    assert [round(x.item(), 2) for x in vectors[1:] @ vectors[0]] == [0.46, 0.38, 0.56, 0.35]
+    # memory turns its bank, more than a full one without it is turned
+    ends = (way.visit(notebook["model"], text, "bank") for text in (far, "The bank was full."))
+    assert [round(way.along(notebook["first"], visit)[notebook["end"]], 2) for visit in ends] == [0.77, 0.88]
 
 
 # The walk
@@ -120,26 +123,40 @@ def test_without_looks_they_are_the_same_to_the_end_and_only_the_means_differ(no
     assert question.choices[question.answer] == "1 for “bank”, below 1 for the sentences"
 
 
+def test_what_attention_adds_differs_more_than_what_feed_forward_adds_in_each_layer(notebook):
+    cosines = notebook["cosines"]
+    for layer in range(1, 7):
+        assert cosines[f"layer {layer}: attention adds"] < cosines[f"layer {layer}: feed-forward adds"] - 0.1
+
+
+def test_in_layer_5_each_head_looks_most_at_cls(notebook):
+    for visit in (notebook["first"], notebook["second"]):
+        assert visit.tokens[0] == "[CLS]" and (visit.looks(5).argmax(dim=-1) == 0).all()
+
+
 def test_each_part_that_is_taken_out_is_missed(notebook):
     """Position by who bit whom, feed-forward by kinds of banks, + by what a token was, and norm by everything."""
-    names = [name.removeprefix("without ") for name in notebook["lost"]]
+    names = notebook["parts"]
     assert names == ["nothing", "position", "feed-forward", "+", "norm"]
-    bites, banks, own, length = (
-        {name: float(x) for name, x in zip(names, row, strict=True)}
-        for row in zip(*notebook["lost"].values(), strict=True)
-    )
-    assert bites["nothing"] < 0.98 and bites["position"] > 1 - 1e-6
-    assert [own[name] for name in names[:4]] == [16, 15, 11, 11] and 6 <= own["norm"] <= 10
-    assert abs(banks["+"]) < 0.01 and min(banks["norm"], bites["norm"]) > 0.99
-    assert round(length["nothing"]) == 11 and length["norm"] == pytest.approx(5000, rel=0.02)
-    assert notebook.prediction("without").question.answer == names.index("norm") - 1
+    bites, banks = ({n: float(x) for n, x in zip(names, row, strict=True)} for row in notebook["lost"].values())
+    assert bites["nothing"] < 0.98 and bites["position"] > 1 - 1e-6 and bites["feed-forward"] < 0.99
+    assert abs(banks["+"]) < 0.01 and banks["nothing"] < min(banks["position"], banks["feed-forward"])
+    assert max(banks["position"], banks["feed-forward"]) < 0.95 and min(banks["norm"], bites["norm"]) > 0.99
+    question = notebook.prediction("without").question
+    assert question.choices[question.answer].startswith("+")
 
 
-def test_without_norms_texts_that_share_nothing_end_above_0_99(notebook):
-    model, texts = notebook["model"], ["How do I bake a cake?", notebook["river"]]
-    with way.without(model, "norm"):
-        cake, flood = model.encode(texts)
-    assert cake @ flood > 0.99 and model.encode(texts)[0] @ model.encode(texts)[1] < 0
+def test_without_feed_forward_eleven_of_the_sixteen_stay_closer_to_their_own_kind(notebook):
+    with way.without(notebook["model"], "feed-forward"):
+        closer = notebook["to"](notebook["river"]) > notebook["to"](notebook["rates"])
+    assert (closer == (torch.arange(16) < 8)).sum() == 11
+
+
+def test_without_norms_the_sums_grow(notebook):
+    with way.without(notebook["model"], "norm"):
+        without = way.visit(notebook["model"], notebook["river"], "bank")
+    first = notebook["first"]
+    assert without.at(without.stations[-2]).norm() > 100 * first.at(first.stations[-2]).norm()
 
 
 def test_kinds_of_banks_are_told_apart_by_two_cosines_and_not_by_one(notebook):

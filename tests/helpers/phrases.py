@@ -22,8 +22,8 @@ PHRASES = {
         r"0\.79",
     ),
     "banks": (r"0\.8[67]", r"shows in the many", r"rich bank, 0", r"than the muddy"),
-    "without": (r"5,?000", r"above 0\.99", r"as by guessing", r"told apart any more"),
-    "opposite": (r"0\.57", r"opposite has", r"moves? (it|the vector) less", r"not of the same opinion"),
+    "without": (r"nothing in common", r"0\.00", r"is lost on the way", r"told apart any more"),
+    "opposite": (r"0\.[67]\d, in other", r"opposite has", r"moves? (it|the vector) less", r"not of the same opinion"),
     "alike": (r"flour comes first", r"0\.54", r"more here than its words"),
     "parts": (r"more than half", r"11[.,]7", r"needed whole", r"table of words (holds|has) "),
     "repeat": (
