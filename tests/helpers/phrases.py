@@ -26,12 +26,6 @@ PHRASES = {
     "opposite": (r"0\.[67]\d, in other", r"opposite has", r"moves? (it|the vector) less", r"not of the same opinion"),
     "alike": (r"flour comes first", r"0\.54", r"more here than its words"),
     "parts": (r"more than half", r"11[.,]7", r"needed whole", r"table of words (holds|has) "),
-    "repeat": (
-        r"rows? (is|are) (equal|identical|copies)",
-        r"copies of row",
-        r"knows neither the place",
-        r"same row twice",
-    ),
     "gradient": (r"cat, dog and sees", r"three rows", r"is left out", r"nothing read eats", r"dog was read twice"),
     "forgotten": (
         r"above 100",

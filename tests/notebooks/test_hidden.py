@@ -147,6 +147,6 @@ def test_what_gives_an_answer_away_is_noticed(cell, change):
 def test_what_is_folded_away_and_what_comes_after_the_next_question_may_tell():
     notebook = page()
     notebook.cells[4].source = '<details class="after"><summary>What it means</summary>\n\nNot at all.\n\n</details>'
-    notebook.cells += [page("repeat").cells[2], new_markdown_cell("Not at all: that is permutation equivariance.")]
+    notebook.cells += [page("gradient").cells[2], new_markdown_cell("Not at all: that is permutation equivariance.")]
     notebook.cells[0].source += "\n<details><summary>Peek</summary>\n\nNot at all.\n</details>"
     assert list(given_away(notebook)) == []
