@@ -4,7 +4,7 @@ The norm and the network are exercises of 03 and 05, too; the last two of 12 are
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -174,7 +174,8 @@ def _check(kind: Kind, attempt: Callable) -> Verdict:
         Probe("on another device", lambda thing: left_behind(_made(thing, *last.sizes), *last.inputs)),
         *([Probe("what it begins with", partial(_as_made, kind))] if kind is NORM else []),
     ]
-    return diagnose(kind.name, attempt, probes)
+    name = attempt.__name__ if isinstance(attempt, type) else kind.name  # 05 has the reader's `Network`
+    return replace(diagnose(kind.name, attempt, probes), exercise=name)
 
 
 def _ids(*rows: list[int]) -> tuple[Tensor]:
