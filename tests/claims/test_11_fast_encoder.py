@@ -170,12 +170,12 @@ def test_the_library_takes_the_fused_attention_when_nobody_watches(monkeypatch):
 
 
 def test_from_256_tokens_to_1024_explicit_attention_holds_16_times_as_much_and_the_loop_four_times(notebook):
-    hold, ways = notebook["hold"], [attention, notebook["pieces"]]
+    hold, ways = notebook["hold"], [attention, notebook["online"]]
     explicit, loop = (hold(way, 1024) / hold(way, 256) for way in ways)
     assert explicit == pytest.approx(16, rel=0.02) and loop == pytest.approx(4, rel=0.02)
     for tokens in (256, 1024):  # two tables of scores in float64, and a few of 64 keys
         assert hold(attention, tokens) == 2 * 8 * tokens**2 / MB
-        assert 1 < hold(notebook["pieces"], tokens) / (8 * 64 * tokens / MB) < 5
+        assert 1 < hold(notebook["online"], tokens) / (8 * 64 * tokens / MB) < 5
     shown = notebook.prediction("loop_memory").result
     assert shown.loc["pieces of 64 keys, MB"].tolist() == ["0.60", "2.40"]
 
@@ -316,13 +316,25 @@ def test_six_layers_in_float32_agree_in_about_six_digits(minilm, seed):
 # Two million texts a day
 
 
-def test_the_bill_is_the_time_of_16_texts_scaled_up(notebook):
-    bill = notebook["bill"]
+def test_the_day_is_the_bill_scaled_to_the_mean_batch(notebook):
+    bill, batches = notebook["bill"], notebook["batches"]
     first = bill["16 texts, ms"][0]
-    for ms, ratio, millions, answer in zip(*bill.values(), strict=True):
+    for ms, ratio in zip(*bill.values(), strict=True):
         assert ratio == pytest.approx(first / ms)
-        assert millions == pytest.approx(16 / (ms / 1000) * 86400 / MB)
+    for name, ms, millions, answer in zip(
+        notebook["ways"], bill["16 texts, ms"], *notebook["day"].values(), strict=True
+    ):
+        tokens = batches.amax(dim=1) * 16 if "rectangle" in name else batches.sum(dim=1)
+        seconds = ms / 1000 * (tokens.double().mean() / tokens[0]).item()  # for the mean batch
+        assert float(millions) == pytest.approx(16 / seconds * 86400 / MB)
         assert answer == ("yes" if millions >= 2 else "no")
+
+
+def test_most_of_what_fused_attention_saves_in_the_rectangle_was_padding(notebook):
+    lengths = notebook["lengths"]
+    assert lengths.square().sum() / (16 * lengths.max() ** 2) < 0.3  # scores of real tokens
+    explicit, fused, strip_explicit, strip_fused, *_ = notebook["bill"]["16 texts, ms"]
+    assert strip_explicit - strip_fused < 0.5 * (explicit - fused)
 
 
 def test_the_strip_divides_the_time_by_more_than_fused_attention(notebook):
