@@ -48,10 +48,10 @@ def check_penalty(attempt: Callable) -> Verdict:
     probes = [
         Probe("three words", _a_table),
         Probe("a word and itself", _nothing_for_itself),
-        Probe("the same steps, the same loss", partial(_by_steps_alone, length=3)),
+        Probe("the same steps, the same penalty", partial(_by_steps_alone, length=3)),
         Probe("each step costs more", partial(_grows, length=3)),
         Probe("dog bites man, read backwards", _sees_the_mirror),
-        Probe("the same loss in a longer text", _as_in_a_longer_text),
+        Probe("the same penalty in a longer text", _as_in_a_longer_text),
         Probe("each step costs more, to the end of forty words", partial(_grows, length=40), "each step costs more"),
     ]
     return diagnose("penalty", attempt, probes)
@@ -66,7 +66,7 @@ def _losses(penalty: Callable, length: int) -> Tensor:
         raise Told(f"with length {length}: expected shape {(length, length)}, got {tuple(got.shape)}")
     losses = got.detach().double()
     if not losses.isfinite().all():
-        raise Told(f"with length {length}: a loss of inf or nan shuts a word out\ngot {show(losses)}")
+        raise Told(f"with length {length}: a penalty of inf or nan shuts a word out\ngot {show(losses)}")
     return losses
 
 
