@@ -140,8 +140,6 @@ def test_four_mistakes_load_in_silence(notebook):
         table["cosine with the right vector"].iloc[-1] == "1.0000" and table["largest difference"].iloc[-1] == "0.0007"
     )
     assert all(y.isfinite().all() and y.abs().max() < 30 for y in notebook["wrong"])
-    mountain = (notebook["wrong"][-1] - notebook["exact"]).abs().max()
-    assert mountain > 1e11 * 4e-15  # eleven powers of ten above rounding
 
 
 def test_six_heads_do_the_least_harm_of_three_on_other_sentences_too(notebook):
