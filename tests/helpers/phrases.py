@@ -122,11 +122,11 @@ PHRASES = {
     "one_side": (r"half of the right answers", r"half that was drawn", r"not the side", r"has only half of them"),
     "forbidden": (r"\b40\b", r"gets less weight", r"without the (partner|heaviest)"),
     "more_seeds": (r"more than ten\b", r"from seed to seed", r"dots lie close"),
-    "six_heads": (r"0\.80", r"most harm"),
+    "six_heads": (r"0\.80", r"least harm", r"most harm"),
     "eight_triples": (r"four of (the )?eight", r"end with the words", r"middle, and the other four"),
     "parking": (r"a tenth", r"next to nothing", r"hands out nothing", r"\bsink\b", r"\bparks?\b"),
     "shuffled_rows": (r"follows the rows", r"the address before", r"addresses alone"),
-    "winograd": (r"coins have one", r"cannot be told from luck", r"luckiest.{0,20}ten", r"ten of twelve"),
+    "winograd": (r"at most eleven", r"cannot be told from luck", r"nine of twelve", r"ten of twelve"),
     "erasure": (r"0\.12 to 0\.09", r"1\.4 times", r"four fifths of the ceiling"),
     "blocks_exchanged": (
         r"0\.92",
