@@ -129,7 +129,8 @@ def test_when_every_token_asks_the_arrows_are_learned_later_and_the_count_of_all
 
 
 def test_the_table_of_all_and_of_the_arrows(notebook):
-    (all_of_all, arrows_of_all), (all_of_arrows, arrows_of_arrows) = (numbers(notebook, x) for x in ("all sixteen ask", "the arrows ask"))
+    all_of_all, arrows_of_all = numbers(notebook, "all sixteen ask")
+    all_of_arrows, arrows_of_arrows = numbers(notebook, "the arrows ask")
     assert all_of_all > all_of_arrows + 15 and arrows_of_all < arrows_of_arrows - 15
     assert notebook.prediction("all_ask").result is not None
 
