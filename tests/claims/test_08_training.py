@@ -115,7 +115,7 @@ def test_when_every_token_asks_the_arrows_are_learned_later_and_the_count_of_all
     assert torch.equal(everything(batch).targets[:, :8], batch.ids[:, :8])
     assert torch.equal(everything(batch).targets[:, 8:], batch.targets[:, 8:])
     right = {}
-    for steps in (15, 30, 80):
+    for steps in (15, 30, 150):
         for name, draw in {"all": lambda: everything(task.draw(64)), "arrows": lambda: task.draw(64)}.items():
             torch.manual_seed(seed)
             model = notebook["fresh_model"](task)
@@ -125,7 +125,7 @@ def test_when_every_token_asks_the_arrows_are_learned_later_and_the_count_of_all
     assert arrows_of_all < arrows_of_arrows - 12 and all_of_all > all_of_arrows + 10
     everywhere, arrows = right["all", 15]
     assert 2 * everywhere - arrows > 85 and arrows < 20  # the letters are right first
-    assert right["all", 80][1] > 97 and right["arrows", 80][1] > 97
+    assert right["all", 150][1] > 97 and right["arrows", 150][1] > 97
 
 
 def test_the_table_of_all_and_of_the_arrows(notebook):
