@@ -110,24 +110,28 @@ BERT = {"rate": 0.0001, "decay": 0.01, "warm-up": 10_000}  # of 1,000,000 steps:
 
 
 @pytest.mark.parametrize("seed", SEEDS)
-def test_when_every_token_asks_half_are_right_and_the_arrows_as_by_a_guess_and_they_are_learned_later(notebook, seed):
+def test_when_every_token_asks_the_arrows_are_learned_later_and_the_count_of_all_hides_it(notebook, seed):
     task, batch, everything = TASKS["pointer"], notebook["held_out"], notebook["all_ask"]
     assert torch.equal(everything(batch).targets[:, :8], batch.ids[:, :8])
     assert torch.equal(everything(batch).targets[:, 8:], batch.targets[:, 8:])
     right = {}
-    for steps in (15, 30):
+    for steps in (15, 30, 150):
         for name, draw in {"all": lambda: everything(task.draw(64)), "arrows": lambda: task.draw(64)}.items():
             torch.manual_seed(seed)
             model = notebook["fresh_model"](task)
             notebook["train"](model, draw, steps)
             right[name, steps] = [notebook["percent_right"](model(batch.ids), x) for x in (everything(batch), batch)]
-    assert right["all", 15][0] > 50 and 7 < right["all", 15][1] < 20
-    assert right["all", 30][1] < right["arrows", 30][1] - 8
+    (all_of_all, arrows_of_all), (all_of_arrows, arrows_of_arrows) = right["all", 30], right["arrows", 30]
+    assert arrows_of_all < arrows_of_arrows - 12 and all_of_all > all_of_arrows + 10
+    everywhere, arrows = right["all", 15]
+    assert 2 * everywhere - arrows > 85 and arrows < 20  # the letters are right first
+    assert right["all", 150][1] > 97 and right["arrows", 150][1] > 97
 
 
 def test_the_table_of_all_and_of_the_arrows(notebook):
-    everything, arrows = notebook["shares"]
-    assert everything > 50 and 7 < arrows < 15
+    all_of_all, arrows_of_all = numbers(notebook, "all sixteen ask")
+    all_of_arrows, arrows_of_arrows = numbers(notebook, "the arrows ask")
+    assert all_of_all > all_of_arrows + 15 and arrows_of_all < arrows_of_arrows - 15
     assert notebook.prediction("all_ask").result is not None
 
 
@@ -225,13 +229,13 @@ def test_partners_are_found(notebook):
     assert notebook["found"] > 93
 
 
-def test_the_heaviest_place_gets_the_largest_weight_from_a_single_head_the_partner_left_out(notebook):
+def test_the_heaviest_place_gets_the_most_weight_in_the_mean_of_eight_heads_the_partner_left_out(notebook):
     """Counted again, with the attention of both layers side by side, as `three_looks` says it."""
     pairs, matcher = notebook["pairs"], notebook["matcher"]
-    largest = torch.cat(looks(matcher, pairs), dim=1).amax(dim=1)  # (B, T, T)
-    place = largest.scatter(-1, pairs.source[..., None], 0).argmax(dim=-1)
+    mean = torch.cat(looks(matcher, pairs), dim=1).mean(dim=1)  # (B, T, T)
+    place = mean.scatter(-1, pairs.source[..., None], 0).argmax(dim=-1)
     gets, right = notebook["three_looks"](matcher).values()
-    expected = [100 * largest.gather(-1, x[..., None]).mean() for x in (notebook["at_random"], place, pairs.source)]
+    expected = [100 * mean.gather(-1, x[..., None]).mean() for x in (notebook["at_random"], place, pairs.source)]
     assert torch.tensor(gets).tolist() == pytest.approx([x.item() for x in expected], abs=0.1)
     assert right[1] == pytest.approx(left(notebook, matcher, pairs, place))
     assert (notebook["at_random"] != pairs.source).all()
@@ -254,10 +258,10 @@ def test_over_six_more_seeds_the_partners_part_differs_by_more_than_ten(notebook
 
 
 @pytest.mark.parametrize("seed", SEEDS)
-def test_with_eight_seeds_the_partner_gets_less_weight_from_a_single_head_than_the_heaviest(notebook, seed):
+def test_with_eight_seeds_the_partner_gets_less_weight_than_the_heaviest(notebook, seed):
     """Else it were no surprise that more hangs on it."""
     (at_random, heaviest, partner), left_over = notebook["three_looks"](notebook["new_matcher"](seed)).values()
-    assert at_random < partner < heaviest - 3 and left_over[2] < left_over[0] - 15
+    assert at_random < partner < heaviest - 1 and left_over[2] < left_over[0] - 15
 
 
 def test_training_meets_practically_all_of_the_rows(notebook):
@@ -370,6 +374,13 @@ def test_it_passes_one_neighbour_on_each_side_and_the_wide_tables_stay_ahead(not
     assert share[-1] > share[5] + 1  # it still rises
     for name in ("tables", "one_side"):
         assert notebook.prediction(name).result is not None
+
+
+@pytest.mark.parametrize("seed", (HERE, *SEEDS))
+def test_the_and_ing_come_out_right_and_in_cat_and_mat_there_is_a_vowel(notebook, small, seed):
+    reader, _ = trained(notebook, small, seed)
+    filled = letters.fill(reader, "th_ c_t is sleepi_g on t_e m_t")
+    assert re.fullmatch("thE c[AEIOU]t is sleepiNg on tHe m[AEIOU]t", filled)
 
 
 @pytest.mark.parametrize("seed", (HERE, *SEEDS))

@@ -116,7 +116,7 @@ PHRASES = {
     "hops": (r"all three\b", r"two layers (followed|manage|reach)", r"where does the third"),
     "two_cards": (r"suffice", r"a quarter (is|of them are) right", r"somebody else has taken"),
     "across": (r"0\.22", r"falls to 0\.04", r"anisotrop", r"common direction"),
-    "all_ask": (r"a guess brings", r"at sight", r"repeat itself", r"easy answers"),
+    "all_ask": (r"second has far more", r"what is easy", r"repeat itself", r"only their own id"),
     "few": (r"fewer than a quarter", r"one by one", r"overfit", r"hardly more than a guess", r"told apart by a few"),
     "tables": (r"passes three", r"whole pieces of words", r"still rises", r"stay ahead of it"),
     "one_side": (r"half of the right answers", r"half that was drawn", r"not the side", r"has only half of them"),
