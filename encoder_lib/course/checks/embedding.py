@@ -1,14 +1,48 @@
 """Checks of the exercises of 01_embedding."""
 
 from collections.abc import Callable
-from functools import partial
+from copy import deepcopy
+from functools import partial, update_wrapper
+from typing import Any
 
 import torch
-from torch import Tensor
+import torch.nn.functional as F
+from torch import Tensor, nn
 
-from encoder_lib.course.checks.modules import fed, made, of_shape
+from encoder_lib.course.checks.modules import fed, losses_and_after, made, of_shape
 from encoder_lib.course.checks.verdict import Case, Probe, Verdict, diagnose, difference, examine, numbers, written
 from encoder_lib.model.embedding import TokenEmbedding
+from encoder_lib.seeded import seeded
+
+
+def check_descend(attempt: Callable) -> Verdict:
+    """descend(model, given, beside, steps, lr): steps of SGD by hand, on all pairs each; gives back each one's loss."""
+
+    def tried(descend: Callable, before: nn.Module, *given: Any) -> Tensor:
+        model = deepcopy(before)
+        losses = descend(model, *given)
+        return losses_and_after(losses, model, before, lambda: F.cross_entropy(model(given[0]), given[1]))
+
+    def reference(model: nn.Module, given: Tensor, beside: Tensor, steps: int, lr: float) -> list[Tensor]:
+        optimiser, losses = torch.optim.SGD(model.parameters(), lr=lr), []
+        for _ in range(steps):
+            optimiser.zero_grad()
+            losses.append(F.cross_entropy(model(given), beside))
+            losses[-1].backward()
+            optimiser.step()
+        return losses
+
+    with seeded(0):
+        model = nn.Sequential(TokenEmbedding(5, 2), nn.Linear(2, 5)).double()
+    pairs = torch.tensor([0, 3, 3, 4]), torch.tensor([1, 2, 4, 0])
+    cases = [
+        Case("the loss of one step that hardly moves anything, and the loss after it", (model, *pairs, 1, 1e-12)),
+        Case("the loss of one step, and the loss after it", (model, *pairs, 1, 0.5)),
+        Case("two steps, and the loss after them", (model, *pairs, 2, 0.5)),
+        Case("ten steps", (model, *pairs, 10, 1.0)),
+    ]
+    mine = update_wrapper(partial(tried, attempt), attempt, (), ()) if callable(attempt) else attempt
+    return examine("descend", mine, partial(tried, reference), cases)
 
 
 def check_table_gradient(attempt: Callable) -> Verdict:
@@ -26,25 +60,6 @@ def check_table_gradient(attempt: Callable) -> Verdict:
         Case("many ids", (torch.arange(40) ** 2 % 7, numbers(40, 3), 9)),
     ]
     return examine("table_gradient", attempt, reference, cases)
-
-
-def check_most_similar(attempt: Callable) -> Verdict:
-    """most_similar(weight, word): the id of the other word whose vector has the largest cosine with this one."""
-
-    def reference(table: Tensor, word: int) -> Tensor:
-        cosine = torch.nn.functional.cosine_similarity(table, table[word], dim=-1)  # (V,)
-        cosine[word] = -torch.inf
-        return cosine.argmax()
-
-    rows = torch.tensor([[1.0, 0.0], [0.9, 0.1], [0.0, 5.0], [20.0, 15.0]], dtype=torch.float64)
-    cases = [
-        Case("two words", (rows[:2], 0)),
-        Case("a long vector in another direction does not win", (rows, 0)),
-        Case("a word in the middle of the table", (rows, 2)),
-        Case("vectors that point away", (-rows[[0, 2, 3]] * torch.tensor([[1.0], [-1.0], [1.0]]), 1)),
-        Case("eight numbers a word", (numbers(7, 8), 4)),
-    ]
-    return examine("most_similar", attempt, reference, cases)
 
 
 def check_padded_embedding(attempt: Callable) -> Verdict:

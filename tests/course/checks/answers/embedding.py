@@ -32,19 +32,29 @@ def _each_row_once(ids, arriving, vocab_size):
     return gradient
 
 
-def _cosine(table, word):
-    return F.cosine_similarity(table, table[word], dim=-1)
+def _descend(model, given, beside, steps, lr):
+    losses = []
+    for _ in range(steps):
+        loss = F.cross_entropy(model(given), beside)
+        loss.backward()
+        with torch.no_grad():
+            for parameter in model.parameters():
+                parameter -= lr * parameter.grad
+                parameter.grad = None
+        losses.append(loss.item())
+    return losses
 
 
-def _nearest(table, word):
-    cosine = _cosine(table, word)
-    cosine[word] = -torch.inf
-    return cosine.argmax()
-
-
-def _nearest_by_loop(table, word):
-    others = [i for i in range(len(table)) if i != word]
-    return max(others, key=lambda i: (table[i] @ table[word] / table[i].norm()).item())
+def _by_data(model, given, beside, steps, lr):
+    losses = torch.zeros(steps)
+    for step in range(steps):
+        model.zero_grad()
+        losses[step] = F.cross_entropy(model(given), beside)
+        losses[step].backward()
+        for parameter in model.parameters():
+            parameter.data = parameter.data - lr * parameter.grad
+        losses = losses.detach()
+    return losses
 
 
 class _Embedding(nn.Module):
@@ -97,19 +107,19 @@ ANSWERS = {
             "changes what arrives": _spoils_its_input,
         },
     ),
-    checks.check_most_similar: (
-        {"cosine": _nearest, "loop": _nearest_by_loop},
-        {
-            "itself": lambda table, word: _cosine(table, word).argmax(),
-            "dot product": lambda table, word: (table @ table[word]).index_fill(0, torch.tensor(word), -1e9).argmax(),
-            "smallest distance": lambda table, word: (
-                (table - table[word]).norm(dim=-1).index_fill(0, torch.tensor(word), 1e9).argmin()
-            ),
-            "largest absolute cosine": lambda table, word: (
-                _cosine(table, word).abs().index_fill(0, torch.tensor(word), -1).argmax()
-            ),
-            "always the next word": lambda table, word: (word + 1) % len(table),
-        },
+    checks.check_descend: (
+        {"in place": _descend, "new data": _by_data},
+        wrong(_descend, {
+            "uphill": {"-=": "+="},
+            "never cleared": {"parameter.grad = None": "pass"},
+            "no learning rate": {"lr * ": ""},
+            "another tensor": {"parameter -= lr": "parameter = parameter - lr"},
+            "written down": {"torch.no_grad()": "torch.enable_grad()"},
+            "one step": {"range(steps)": "range(1)"},
+            "the last loss alone": {"return losses": "return losses[-1]"},
+            "gives nothing back": {"return losses": "losses"},
+            "no step": {"parameter -= lr * parameter.grad": "pass"},
+        }),
     ),
     checks.check_padded_embedding: (
         {"F.embedding": _Embedding, "a mask": _Masked, "torch's own": nn.Embedding, "the library's": _library},
