@@ -25,7 +25,7 @@ BUDGET = 2.0  # seconds that it is given in all, but for the first round
 def benchmark(functions: Mapping[str, Callable[[], object]], *, rounds: int = 7) -> dict[str, float]:
     """The seconds that one call of each function takes: the median of some rounds, in which they take turns.
 
-    Each is called once before the first round, and in a round as often as a few milliseconds need. The rounds end
+    Each is called twice before the first round, and in a round as often as a few milliseconds need. The rounds end
     early when all functions together have had more than two seconds for each of them, but not before the first.
 
     On one thread of a CPU it is the time that the processor spent in this process, so that other programs hardly
