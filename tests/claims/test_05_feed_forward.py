@@ -7,7 +7,7 @@ from fits import kinks, rmse
 
 from encoder_lib import FeedForward, load_pretrained
 from encoder_lib.course.lab import ladder
-from encoder_lib.course.lab.curves import breakpoints, orthogonal_least_squares, train
+from encoder_lib.course.lab.curves import CURVES, KNOTS, breakpoints, orthogonal_least_squares, train
 from encoder_lib.course.lab.texts import library_sentences
 from encoder_lib.course.lab.units import collect_activations, most_selective_units
 
@@ -74,21 +74,32 @@ def test_units_that_change_places_leave_the_output_alone():
     torch.testing.assert_close(*(each(torch.ones(3, 4)) for each in (network, twin)))
 
 
-def test_another_token_leaves_the_outputs_of_all_others_as_they_were():
-    network, x = FeedForward(16, 64), torch.randn(1, 6, 16)
-    changed = x.clone()
-    changed[0, 1] += 1
-    moved = (network(changed) - network(x)).abs().amax(dim=-1)[0]
-    assert (moved > 1e-4).tolist() == [False, True, False, False, False, False]
+def test_twice_what_a_unit_reads_and_half_of_what_it_writes_is_the_same_with_relu_alone():
+    for activation, same in (("relu", True), ("gelu", False)):
+        network, twin = (FeedForward(4, 16, activation=activation) for _ in range(2))
+        read, constant, written, last = network.state_dict().values()
+        twin.load_state_dict(dict(zip(twin.state_dict(), [2 * read, 2 * constant, written / 2, last], strict=True)))
+        x = torch.linspace(-2, 2, 12).reshape(3, 4)
+        assert torch.allclose(network(x), twin(x), atol=1e-6) == same
+    assert [round(value, 2) for value in F.gelu(torch.tensor([2.0, 1.0])).tolist()] == [1.95, 0.84]
+
+
+def test_another_token_moves_its_own_row_of_the_network_and_all_rows_of_attention(notebook):
+    shown = numbers(notebook.prediction("one_token").result)
+    assert (shown["attention"] > 0.05).all() and shown["network"].tolist() == pytest.approx([0, 1, 0, 0], abs=0.1)
+    assert (notebook["moved_by"]["network"] > 1e-4).tolist() == [False, True, False, False]
+    assert (notebook["changed"] != notebook["x"]).any(dim=1).tolist() == [False, True, False, False]
 
 
 # Hinges
 
 
 def test_three_hinges_make_a_peak_that_is_flat_on_both_sides(notebook):
-    x = notebook["line"]
-    total = notebook["first_hinge"] + notebook["second_hinge"] + notebook["third_hinge"]
-    torch.testing.assert_close(total, (1 - x.abs()).clamp(min=0))
+    x, y = notebook["line"][:, 0], notebook["hinges"]["all three, added"]
+    torch.testing.assert_close(y, (1 - x.abs()).clamp(min=0))
+    sums = torch.tensor([[0.5], [2.0]]) @ notebook["hinge_W1"] + notebook["hinge_b1"]
+    assert sums[0].tolist() == [1.5, 0.5, -0.5] and (sums[1] > 0).all()
+    assert (sums.clamp(min=0) @ notebook["hinge_W2"])[:, 0].tolist() == [1.5 - 0.5 * 2, 3 - 4 + 1] == [0.5, 0]
 
 
 def test_a_hinge_turns_where_its_sum_is_zero_and_its_column_says_by_how_much():
@@ -102,10 +113,12 @@ def test_a_hinge_turns_where_its_sum_is_zero_and_its_column_says_by_how_much():
     assert (right - left).item() == pytest.approx(2 * -3.0)
 
 
-def test_seven_hinges_meet_the_zigzag_and_climb_far_above_and_below_it(notebook):
-    ramps, target = notebook["ramps"], notebook["target"]
-    torch.testing.assert_close(ramps.sum(dim=1) - 0.6, target)
-    assert ramps.shape[1] == 7 and ramps.max() > 8 and ramps.min() < -8 and target.abs().max() <= 0.8
+def test_a_unit_at_the_beginning_of_each_of_its_seven_pieces_makes_the_zigzag(notebook):
+    ends, heights = torch.tensor(KNOTS, dtype=torch.float64).T
+    changes = (heights.diff() / ends.diff()).diff(prepend=torch.zeros(1))
+    ramps = (notebook["places"] - ends[:-1]).clamp(min=0) * changes
+    assert ramps.shape[1] == 7
+    torch.testing.assert_close(ramps.sum(dim=1) + heights[0], CURVES["zigzag"](notebook["places"])[:, 0])
 
 
 def test_what_the_explorer_finds():
