@@ -102,7 +102,7 @@ PHRASES = {
     "trophy": (r"0\.997", r"more alike than two", r"by the same small amount", r"not resolve"),
     "one_look": (r"about a quarter", r"spends it in one place", r"one arrow in seven", r"nearly all on one"),
     "no_bend": (r"0\.5 to (all|each)", r"half a capital"),
-    "one_token": (r"mixes two rows", r"each place alone", r"position-wise", r"moves all four", r"the other three where"),
+    "one_token": (r"mixes two rows", r"each place alone", r"position-wise", r"moves all four", r"other three where"),
     "silent_unit": (r"dead unit", r"no gradient", r"speaks again", r"in every digit", r"stays silent"),
     "ladder_feed_forward": (r"seven of eight", r"\b81\.\d|\b81 %", r"nearly (every|all) seed", r"mostly it does not"),
     "without_residual": (r"one vector, thirteen", r"copies of", r"little in common", r"looks at all tokens"),
