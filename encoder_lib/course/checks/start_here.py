@@ -10,27 +10,27 @@ from encoder_lib.course.checks.verdict import Probe, Verdict, diagnose, written
 
 
 def check_hide(attempt: Callable) -> Verdict:
-    """hide(length, word, other): a mask (T, T) with which `word` learns nothing of `other`, and as few looks forbidden.
+    """hide(length, word, secret): a mask (T, T) with which `word` learns nothing of `secret`, and as few looks forbidden.
 
     True = may look; rows look, columns are looked at. Each token looks at itself.
     """
-    places = {"three tokens": (3, 0, 1), "eight tokens": (8, 3, 2), "the other one first": (8, 3, 0)}
+    places = {"three tokens": (3, 0, 1), "eight tokens": (8, 3, 2), "the secret one first": (8, 3, 0)}
     return diagnose("hide", attempt, [Probe(label, partial(_hidden, at)) for label, at in places.items()])
 
 
 def _hidden(at: tuple[int, int, int], attempt: Callable) -> str:
-    """What is wrong with the mask for `at` = (length, word, other), in words."""
-    length, word, other = at
-    mask, given = written(attempt(*at), attempt), f"with length {length}, word {word}, other {other}"
+    """What is wrong with the mask for `at` = (length, word, secret), in words."""
+    length, word, secret = at
+    mask, given = written(attempt(*at), attempt), f"with length {length}, word {word}, secret {secret}"
     if not isinstance(mask, Tensor) or mask.dtype != torch.bool or mask.shape != (length, length):
         got = f"{tuple(mask.shape)}, {mask.dtype}" if isinstance(mask, Tensor) else type(mask).__name__
         return f"{given}: expected a boolean tensor of shape {(length, length)}, got {got}"
     if not mask.diagonal().all():
         return f"{given}: token {int(mask.diagonal().long().argmin())} may not look at itself"
     looks, steps = mask.double(), 1
-    while steps < length and not looks[word, other]:  # after so many layers, of whom each token has learned
+    while steps < length and not looks[word, secret]:  # after so many layers, of whom each token has learned
         looks, steps = looks @ mask.double(), steps + 1
-    if looks[word, other]:
-        return f"{given}: the word has learned of the other one after {steps} layer{'s' * (steps > 1)}"
+    if looks[word, secret]:
+        return f"{given}: the word has learned of the secret one after {steps} layer{'s' * (steps > 1)}"
     forbidden = int((~mask).sum())
     return f"{given}: {forbidden} looks are forbidden, and fewer do" if forbidden >= length else ""
