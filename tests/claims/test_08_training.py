@@ -391,7 +391,7 @@ def test_in_text_that_it_met_it_fills_hardly_more_gaps_than_in_text_held_out(not
     assert abs(notebook["met_text"][-1] - notebook["held_out_text"][-1]) < 6
 
 
-def test_it_met_all_of_the_text_about_three_times(notebook):
+def test_in_the_mean_it_met_each_letter_about_three_times(notebook):
     assert 2.5 < 450 * 24 * 64 / len(notebook["text"]) < 3.5
 
 
