@@ -191,8 +191,9 @@ def test_a_place_drawn_at_random_is_any_but_the_source(notebook):
 
 
 def test_without_the_source_it_guesses_and_without_another_place_it_loses_nothing(notebook):
-    without, control = notebook["without_it"]
-    assert 7 < without < 13 and control > 99
+    anywhere, control, without = notebook["without_it"]
+    assert 7 < without < 13 and control > 99 and anywhere > 99
+    assert notebook.prediction("closed").result is not None
 
 
 def left(notebook, model, batch, place):
@@ -234,16 +235,19 @@ def test_the_heaviest_place_gets_the_most_weight_in_the_mean_of_eight_heads_the_
     pairs, matcher = notebook["pairs"], notebook["matcher"]
     mean = torch.cat(looks(matcher, pairs), dim=1).mean(dim=1)  # (B, T, T)
     place = mean.scatter(-1, pairs.source[..., None], 0).argmax(dim=-1)
-    gets, right = notebook["three_looks"](matcher).values()
+    gets, right = notebook["three_looks"](matcher)
     expected = [100 * mean.gather(-1, x[..., None]).mean() for x in (notebook["at_random"], place, pairs.source)]
-    assert torch.tensor(gets).tolist() == pytest.approx([x.item() for x in expected], abs=0.1)
-    assert right[1] == pytest.approx(left(notebook, matcher, pairs, place))
+    assert gets.mean(dim=1).tolist() == pytest.approx([x.item() for x in expected], abs=0.1)
+    assert right[0] == pytest.approx(notebook["found"].item()) and right[2] == pytest.approx(
+        left(notebook, matcher, pairs, place)
+    )
     assert (notebook["at_random"] != pairs.source).all()
 
 
 def test_more_hangs_on_the_partner_than_on_the_heaviest_and_it_gets_less_weight(notebook):
-    (_, heavy, light), (control, heaviest, partner) = notebook["three_looks"](notebook["matcher"]).values()
-    assert heavy > 1.3 * light and control > 85
+    heads, (_, control, heaviest, partner) = notebook["three_looks"](notebook["matcher"])
+    _, heavy, light = heads.mean(dim=1)
+    assert heavy > 1.3 * light and control > 85 and heads[2].max() < 25  # no head stands out for the partner
     assert control - 5 > heaviest > partner
     assert notebook.prediction("forbidden").result is not None
 
@@ -260,8 +264,9 @@ def test_over_six_more_seeds_the_partners_part_differs_by_more_than_ten(notebook
 @pytest.mark.parametrize("seed", SEEDS)
 def test_with_eight_seeds_the_partner_gets_less_weight_than_the_heaviest(notebook, seed):
     """Else it were no surprise that more hangs on it."""
-    (at_random, heaviest, partner), left_over = notebook["three_looks"](notebook["new_matcher"](seed)).values()
-    assert at_random < partner < heaviest - 1 and left_over[2] < left_over[0] - 15
+    heads, (_, control, _, without) = notebook["three_looks"](notebook["new_matcher"](seed))
+    at_random, heaviest, partner = heads.mean(dim=1)
+    assert at_random < partner < heaviest - 1 and without < control - 15
 
 
 def test_training_meets_practically_all_of_the_rows(notebook):
@@ -367,13 +372,27 @@ def test_what_counting_fills_in(notebook):
 
 
 def test_it_passes_one_neighbour_on_each_side_and_the_wide_tables_stay_ahead(notebook):
-    share = notebook["share"]
+    share = notebook["held_out_text"]
     assert list(notebook["right_after"]) == list(range(0, 451, 50))
     none, before, one, two, three = notebook["counting"].values()
     assert none < before < one and share[1] < one and one + 3 < share[-1] < two - 5 and two < three
     assert share[-1] > share[5] + 1  # it still rises
     for name in ("tables", "one_side"):
         assert notebook.prediction(name).result is not None
+
+
+@pytest.mark.parametrize("seed", (HERE, *SEEDS))
+def test_in_text_that_it_met_it_fills_hardly_more_gaps_than_in_text_held_out(notebook, small, seed):
+    reader, gaps = trained(notebook, small, seed)
+    torch.manual_seed(3)
+    met = notebook["pieces"](notebook["text"], 512, 0.15, gaps.ids.shape[1])
+    met, held_out = (notebook["percent_right"](reader(x.ids), x) for x in (met, gaps))
+    assert abs(met - held_out) < 6
+    assert abs(notebook["met_text"][-1] - notebook["held_out_text"][-1]) < 6
+
+
+def test_in_the_mean_it_met_each_letter_about_three_times(notebook):
+    assert 2.5 < 450 * 24 * 64 / len(notebook["text"]) < 3.5
 
 
 @pytest.mark.parametrize("seed", (HERE, *SEEDS))
@@ -460,19 +479,17 @@ def answer(name):
 
 
 @pytest.mark.parametrize("seed", (HERE, *SEEDS))
-def test_spaces_cost_more_than_as_many_other_tokens_and_the_e_hardly_more(notebook, small, seed):
+def test_spaces_cost_more_than_as_many_other_tokens(notebook, small, seed):
     model, gaps = trained(notebook, small, seed)
     forbid, ask = answer("forbid"), notebook["right_with"]
     torch.manual_seed(0)
     anywhere = notebook["percent_right"](model(gaps.ids), gaps).item()
-    (spaces, control), (e, beside_e) = (
-        [ask(model, gaps, mask) for mask in forbid(gaps.ids, token)] for token in (0, 5)
-    )
+    spaces, control = (ask(model, gaps, mask) for mask in forbid(gaps.ids, 0))
     assert ((gaps.ids == 0).double().mean(dim=1) < 0.5).all()
     assert 0.15 < 1 - spaces / anywhere < 0.37 and 0.05 < 1 - control / anywhere < 0.24
     other = gaps.ids != 0
     assert 1 / 8 < (gaps.ids[other] == letters.GAP).double().mean() < 1 / 5  # one in six of the places drawn is a gap
-    assert control - spaces > 1 and beside_e - e < 2.5
+    assert control - spaces > 1
 
 
 @pytest.mark.parametrize("seed", (HERE, *SEEDS[:3]))
