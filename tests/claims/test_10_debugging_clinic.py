@@ -418,7 +418,8 @@ def test_a_bias_of_0_that_is_forgotten_is_not_found_out():
 def test_the_picture_is_the_matrix_with_a_title_for_each_row(notebook):
     ax = notebook.prediction("clinic_enough").result
     assert (ax.images[0].get_array().data == notebook["noticed"].to_numpy()).all()
-    assert [label.get_text() for label in ax.get_yticklabels()] == list(notebook["noticed"].index)
+    labels = zip(ax.get_yticklabels(), notebook["noticed"].index, strict=True)
+    assert all(title.startswith(label.get_text().rstrip("…")) for label, title in labels)
 
 
 # An encoder of one's own

@@ -235,7 +235,7 @@ def test_the_five_tests_notice_every_fault(default_dtype):
     matrix = clinic.fault_matrix(list(TESTS.values()))
     rows = ["".join(str(int(noticed)) for noticed in row) for row in matrix.to_numpy()]
     assert dict(zip(NAMES, rows, strict=True)) == NOTICED and list(matrix.columns) == list(TESTS)
-    assert list(matrix.index) == [f"{case.title} ({number})" for number, case in enumerate(rounds.CASES, start=1)]
+    assert list(matrix.index) == [f"{number} {case.title}" for number, case in enumerate(rounds.CASES, start=1)]
 
 
 @each_case

@@ -139,7 +139,7 @@ def fault_matrix(tests: Sequence[Test]) -> "pd.DataFrame":
     import pandas as pd  # here, since it takes half a second that the first cell of a notebook need not wait for
 
     names = [getattr(test, "__name__", type(test).__name__) for test in tests]
-    titles = [f"{case.title} ({number})" for number, case in enumerate(CASES, start=1)]
+    titles = [f"{number} {case.title}" for number, case in enumerate(CASES, start=1)]
     return pd.DataFrame(rows, index=titles, columns=names)
 
 
