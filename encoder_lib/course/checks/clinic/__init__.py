@@ -7,10 +7,10 @@ from encoder_lib.course.checks.clinic.cases import (
     check_evaluation,
     check_padding_row,
     check_positions,
-    check_reread,
     check_stack,
     check_table,
     check_torch_mask,
+    check_unknown,
 )
 from encoder_lib.course.checks.clinic.rounds import (
     SOUND,
@@ -19,7 +19,6 @@ from encoder_lib.course.checks.clinic.rounds import (
     notices,
     parity,
     patient,
-    share_parameters,
     train,
     visit,
 )
@@ -27,6 +26,6 @@ from encoder_lib.course.checks.clinic.tested import check_more_padding, check_pa
 
 __all__ = [
     "SOUND", "check_evaluation", "check_more_padding", "check_padding_row", "check_parity", "check_positions",
-    "check_reread", "check_stack", "check_table", "check_torch_mask", "cut_with", "fault_matrix", "notices", "parity",
-    "patient", "share_parameters", "train", "visit",
+    "check_stack", "check_table", "check_torch_mask", "check_unknown", "cut_with", "fault_matrix", "notices", "parity",
+    "patient", "train", "visit",
 ]  # fmt: skip

@@ -8,6 +8,7 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
+from encoder_lib.model.attention import masked_softmax
 from encoder_lib.model.encoder import EncoderLayer
 from encoder_lib.model.positional import sinusoidal_table
 
@@ -54,6 +55,15 @@ def positions_with_a_frequency_a_column(length, d_model):
     return torch.where(i % 2 == 0, angle.sin(), angle.cos())
 
 
+def heads_joined_as_they_lie(layer, query, key, value, mask):
+    q, k, v = layer.q_proj(query), layer.k_proj(key), layer.v_proj(value)  # (B, T, D)
+    # (B, H, T, K) each
+    q, k, v = (x.unflatten(-1, (layer.n_heads, -1)).transpose(1, 2) for x in (q, k, v))
+    scores = q @ k.transpose(-2, -1) / q.shape[-1] ** 0.5  # (B, H, T, T)
+    heads = masked_softmax(scores, mask) @ v  # (B, H, T, K)
+    return layer.out_proj(heads.reshape(query.shape))  # (B, T, D)
+
+
 class PaddingOverwritten(nn.Module):
     def __init__(self, vocab_size, d_model, padding_idx):
         super().__init__()
@@ -63,9 +73,3 @@ class PaddingOverwritten(nn.Module):
 
     def forward(self, ids):
         return self.table(ids)  # (B, T, D)
-
-
-def block_with_two_streams(x, attend, network, norm1, norm2):
-    x = x + attend(x)
-    y = norm1(x)
-    return norm2(y + network(x))

@@ -1,4 +1,4 @@
-"""The check of each case: of 1 to 5, for which the five tests were made, and of the two behind the end."""
+"""The check of each case: of 1 to 5, one for each test, of the unknown patient, and of the one behind the end."""
 
 from collections.abc import Callable
 from functools import partial
@@ -19,9 +19,10 @@ from encoder_lib.course.checks.modules import (
     run,
 )
 from encoder_lib.course.checks.verdict import Case, Probe, Verdict, diagnose, difference, examine, numbers
-from encoder_lib.model.attention import attention
+from encoder_lib.model.attention import MultiHeadAttention, attention
 from encoder_lib.model.encoder import EncoderLayer
 from encoder_lib.model.positional import sinusoidal_table
+from encoder_lib.seeded import seeded
 
 
 def check_evaluation(thing: Callable) -> Verdict:
@@ -177,6 +178,28 @@ def check_table(thing: Callable) -> Verdict:
     return examine("Case 5, position_table", thing, reference, cases)
 
 
+def check_unknown(thing: Callable) -> Verdict:
+    """multi_head(layer, query, key, value, mask): what the course's attention gives, with its own four maps."""
+
+    def beside(n_heads: int, queries: int = 3, *, padded: bool = False) -> Callable[[Callable], str]:
+        def look(thing: Callable) -> str:
+            with seeded(0):
+                layer = MultiHeadAttention(4, n_heads).double()
+            x, mask = numbers(2, 3, 4), torch.tensor([[[[True, True, False]]]]) if padded else None  # (1, 1, 1, T)
+            given = f"n_heads {n_heads}, query of shape {(2, queries, 4)}, key and value of shape {(2, 3, 4)}"
+            return difference(given, layer(x[:, :queries], x, x, mask), thing(layer, x[:, :queries], x, x, mask))
+
+        return look
+
+    probes = (
+        Probe("one head", beside(1)),
+        Probe("two heads", beside(2)),
+        Probe("padding", beside(2, padded=True)),
+        Probe("fewer queries than keys", beside(2, queries=2)),
+    )
+    return diagnose("Case 6, multi_head", thing, probes)
+
+
 def check_padding_row(thing: Callable) -> Verdict:
     """Words(vocab_size, d_model, padding_idx): Xavier-uniform rows, and a padding row of zeros that stays so."""
 
@@ -209,33 +232,4 @@ def check_padding_row(thing: Callable) -> Verdict:
         Probe("the other words", others),
         Probe("after a step of training", trained),
     )
-    return diagnose("Case 6, Words", thing, probes)
-
-
-def check_reread(thing: Callable) -> Verdict:
-    """block(x, attend, network, norm1, norm2): norm1(x + attend(x)), then norm2(x + network(x))."""
-
-    def numbers_by_hand(thing: Callable) -> str:
-        got = thing(double([[[1]]]), lambda x: 2 * x, lambda x: x * x, lambda x: x / 2, lambda x: -x)
-        given = "x = 1, attention that doubles, a network that squares, norm1 that halves and norm2 that turns the sign"
-        return difference(given, double([[[-3.75]]]), got)
-
-    def real_parts(thing: Callable, n_heads: int, *shape: int) -> str:
-        layer, x = EncoderLayer(shape[-1], n_heads, 7).double(), numbers(*shape)
-        mine = x.clone()
-        got = thing(mine, lambda x: layer.attention(x, x, x), layer.feed_forward, layer.norm1, layer.norm2)
-        if not torch.equal(mine, x):
-            return "the function changed its own input; make a new tensor instead"
-        return difference(f"a layer's own parts and x of shape {shape}", layer(x), got)
-
-    def nothing_added(thing: Callable) -> str:
-        got = thing(double([[[1]]]), torch.zeros_like, torch.zeros_like, lambda x: x + 1, lambda x: 10 * x)
-        return difference("branches that add nothing, x = 1, norm1 + 1 and norm2 · 10", double([[[20]]]), got)
-
-    probes = (
-        Probe("without branches", nothing_added),
-        Probe("one number", numbers_by_hand),
-        Probe("one head", lambda thing: real_parts(thing, 1, 2, 3, 4)),
-        Probe("two heads", lambda thing: real_parts(thing, 2, 1, 5, 6), hint="one head"),
-    )
-    return diagnose("Case 7, block", thing, probes)
+    return diagnose("Case 7, Words", thing, probes)

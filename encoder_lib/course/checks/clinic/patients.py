@@ -109,21 +109,22 @@ def inject_torch_attend(thing: Callable, model: TransformerEncoder) -> None:
         layer.attention = TorchAttention(layer.attention.d_model, 1)
 
 
+def inject_heads(thing: Callable, model: TransformerEncoder) -> None:
+    """multi_head(layer, query, key, value, mask), with an attention's maps and number of heads in `layer`."""
+
+    class Heads(MultiHeadAttention):
+        def forward(self, query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None = None) -> Tensor:
+            return thing(self, query, key, value, mask)
+
+    for layer in _layers(model):
+        layer.attention = recast(layer.attention, Heads)
+
+
 def inject_feed_forward(thing: Callable, model: TransformerEncoder, **options: float) -> None:
     """FeedForward(d_model, d_ff), or with options, by place, behind them."""
     _, *sizes = _sizes(model)
     for layer in _layers(model):
         layer.feed_forward = thing(*sizes, *options.values())
-
-
-def inject_block(thing: Callable, model: TransformerEncoder) -> None:
-    """block(x, attend, network, norm1, norm2)."""
-
-    class Layer(EncoderLayer):
-        def forward(self, x: Tensor, mask: Tensor | None = None) -> Tensor:
-            return thing(x, lambda x: self._attend(x, mask), self._feed_forward, self.norm1, self.norm2)
-
-    model.encoder.layers = nn.ModuleList(recast(layer, Layer) for layer in _layers(model))
 
 
 def inject_stack(thing: Callable, model: TransformerEncoder) -> None:

@@ -9,7 +9,7 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
-from encoder_lib import EncoderLayer, from_torch, sinusoidal_table
+from encoder_lib import EncoderLayer, attention, from_torch, sinusoidal_table
 
 
 class Answers(NamedTuple):
@@ -63,6 +63,14 @@ class DrawnThenZeroed(nn.Module):
 def table_by_pairs(length, d_model):
     angle = torch.arange(length)[:, None] * 10_000 ** (-torch.arange(0, d_model, 2) / d_model)
     return torch.stack([angle.sin(), angle.cos()], dim=-1).flatten(1)
+
+
+def by_heads(layer, query, key, value, mask):
+    maps, joined = (layer.q_proj(query), layer.k_proj(key), layer.v_proj(value)), []
+    mask = None if mask is None else mask[:, 0]
+    for q, k, v in zip(*(x.chunk(layer.n_heads, dim=-1) for x in maps), strict=True):
+        joined.append(attention(q, k, v, mask)[0])
+    return layer.out_proj(torch.cat(joined, dim=-1))
 
 
 DROPS, RELU = "F.dropout(self.linear1(x).relu(), self.dropout)", "self.linear1(x).relu()"
@@ -152,6 +160,24 @@ CLINIC = {
             "sine and cosine swapped": ({"angle.sin(), angle.cos()": "angle.cos(), angle.sin()"}, "At position 0"),
         },
     ),
+    "check_unknown": Answers(
+        "two heads: with n_heads 2",
+        {"heads.reshape(query.shape)": "heads.transpose(1, 2).reshape(query.shape)"},
+        {"flattened": {"heads.reshape(query.shape)": "heads.transpose(1, 2).flatten(-2)"}, "head by head": by_heads},
+        {
+            "cut as it is joined": (
+                {"x.unflatten(-1, (layer.n_heads, -1)).transpose(1, 2)":
+                 "x.reshape(len(x), layer.n_heads, x.shape[1], -1)"},
+                "With one head all is right"),
+            "no mask": ({"heads.reshape": "heads.transpose(1, 2).reshape", "(scores, mask)": "(scores, None)"},
+                        "Who gets the mask"),
+            "the size of keys": (
+                {"heads.reshape(query.shape)": "heads.transpose(1, 2).reshape(key.shape)"},
+                "as many tokens as query"),
+            "no fourth map": ({"layer.out_proj(heads.reshape(query.shape))": "heads.reshape(query.shape)"},
+                              "the fourth map"),
+        },
+    ),
     "check_padding_row": Answers(
         "the padding\nexpected [[[0.0, 0.0]]]",
         LAST_ROW,
@@ -162,18 +188,6 @@ CLINIC = {
                 {"xavier_uniform_(weight)": "xavier_uniform_(weight)\n            nn.init.zeros_(weight[0])"},
                 "Which row is the padding's here"),
             "a row that learns": (LAST_ROW | {", padding_idx=padding_idx": ""}, "keeps its gradient at zero"),
-        },
-    ),
-    "check_reread": Answers(
-        "expected [[[-3.75]]]\ngot      [[[-10.5]]]",
-        {"network(x)": "network(y)"},
-        {"in other lines": {"    x = x + attend(x)\n    y = norm1(x)": "    y = norm1(x + attend(x))",
-                            "network(x)": "network(y)"}},
-        {
-            "pre-norm": ({"attend(x)\n": "attend(norm1(x))\n", "norm2(y + network(x))": "x + network(norm2(x))"},
-                         "goes through norm1"),
-            "norm1 twice": ({"norm2(y + network(x))": "norm1(y + network(y))"}, ""),
-            "in place": ({"x = x + attend(x)": "x += attend(x)", "network(x)": "network(y)"}, "+="),
         },
     ),
 }  # fmt: skip
