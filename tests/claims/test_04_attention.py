@@ -322,6 +322,15 @@ def test_the_class_from_the_first_line_to_the_last_is_the_librarys_layer(noteboo
     torch.testing.assert_close(mine(batch, mask), notebook["layer"](batch, batch, batch, mask))
 
 
+# Exercises
+
+
+def test_e_to_the_score_must_be_693_so_the_factor_is_18_5_at_least():
+    assert round(0.99 * 7 / 0.01) == 693
+    score = torch.tensor(693.0).log()
+    assert round(score.item(), 2) == 6.54 and round(score.item() * 8**0.5, 1) == 18.5
+
+
 # Going deeper
 
 
