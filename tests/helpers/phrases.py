@@ -88,6 +88,7 @@ PHRASES = {
         r"did as well with it",
     ),
     "what_shrinks": (r"does no harm here", r"makes up for a small", r"was the way up", r"a long gradient"),
+    "wrong_dim": (r"nothing crashes", r"more than 1 to spend", r"no error tells"),
     "saturate": (
         r"more than 80",
         r"climbs with K",

@@ -1,10 +1,10 @@
 """Checks of the exercises: `check_x(attempt)` tries what the learner wrote and answers with a verdict."""
 
 from encoder_lib.course.checks.attention import (
+    check_head_by_hand,
     check_mask_future,
     check_mask_padding,
     check_multi_head,
-    check_scaled_attention,
 )
 from encoder_lib.course.checks.block import (
     check_block,
@@ -33,10 +33,10 @@ from encoder_lib.course.checks.training import check_forbid, check_hide_words, c
 
 __all__ = [
     "check_block", "check_by_luck", "check_carry", "check_choose_floor", "check_count_parameters", "check_descend",
-    "check_encoder_layer", "check_forbid", "check_hide", "check_hide_words", "check_hush", "check_join", "check_larger",
-    "check_largest", "check_learn", "check_learn_in_parts", "check_look_back", "check_mask_future",
-    "check_mask_padding", "check_multi_head", "check_own_attention", "check_own_block", "check_own_embedding",
-    "check_own_encoder", "check_own_feed_forward", "check_own_norm", "check_own_positions", "check_padded_embedding",
-    "check_padding", "check_penalty", "check_pool", "check_pre_norm_block", "check_reach", "check_scaled_attention",
+    "check_encoder_layer", "check_forbid", "check_head_by_hand", "check_hide", "check_hide_words", "check_hush",
+    "check_join", "check_larger", "check_largest", "check_learn", "check_learn_in_parts", "check_look_back",
+    "check_mask_future", "check_mask_padding", "check_multi_head", "check_own_attention", "check_own_block",
+    "check_own_embedding", "check_own_encoder", "check_own_feed_forward", "check_own_norm", "check_own_positions",
+    "check_padded_embedding", "check_padding", "check_penalty", "check_pool", "check_pre_norm_block", "check_reach",
     "check_table_gradient",
 ]  # fmt: skip

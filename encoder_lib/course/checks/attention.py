@@ -6,38 +6,72 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from encoder_lib.course.checks.verdict import Case, Verdict, examine, numbers
+from encoder_lib.course.checks.verdict import Case, Probe, Told, Verdict, diagnose, examine, numbers, show, written
+from encoder_lib.course.lab import ladder
 from encoder_lib.model.attention import MultiHeadAttention, attention
 from encoder_lib.model.masks import causal_mask, lengths_mask, padding_mask
 from encoder_lib.seeded import seeded
 
 
-def check_scaled_attention(attempt: Callable) -> Verdict:
-    """scaled_attention(query, key, value, mask): weighted means (…, q, V); zeros where a row of the mask is False."""
+def check_head_by_hand(attempt: Callable) -> Verdict:
+    """head_by_hand() -> W_Q (24, K), W_K (24, K), W_V (24, 8).
 
-    def reference(query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None) -> Tensor:
-        return attention(query, key, value, mask)[0]
+    Each card looks at the one left of the card at its arrow, and brings back its letter with the case swapped.
+    """
+    with seeded(0):
+        cards, _ = ladder.deal(40)  # (B, T)
+    arrows, places = cards % 8, torch.arange(8).expand_as(cards)  # (B, T) each
+    one = torch.eye(8, dtype=torch.float64)
+    x = torch.cat([one[cards // 8], one[places], one[arrows]], dim=-1)  # (B, T, 24)
+    left = (arrows - 1) % 8  # (B, T)
 
-    def some(*shapes: tuple[int, ...]) -> tuple[Tensor, ...]:
-        return tuple(numbers(*shape, seed=seed) for seed, shape in enumerate(shapes, start=1))
+    def weights_and_outputs(attempt: Callable) -> tuple[Tensor, Tensor]:
+        w_q, w_k, w_v = _matrices(written(attempt(), attempt))
+        output, weights = attention(x @ w_q, x @ w_k, x @ w_v)
+        return weights, output
 
-    one, two = torch.tensor([[1.0, 0.0]], dtype=torch.float64), torch.eye(2, dtype=torch.float64)
-    lengths = torch.tensor([[4], [2]])  # of two sentences
-    deaf = torch.tensor([[True, True, False], [False, False, False], [True, True, True]])
-    cases = [
-        Case("one query, two keys", (one, two, 10 * two, None)),
-        Case("three words, four numbers each", (*some((3, 4), (3, 4), (3, 4)), None)),
-        Case("more keys than queries, and wider values", (*some((2, 3), (5, 3), (5, 6)), None)),
-        Case("a mask", (*some((3, 4), (3, 4), (3, 4)), causal_mask(3))),
-        Case("a hidden key that fits far better", (-200 * one, two, 10 * two, torch.tensor([[True, False]]))),
-        Case("a row that may attend to nothing", (*some((3, 2), (3, 2), (3, 2)), deaf)),
-        Case("a batch without a mask", (*some((2, 4, 3), (2, 4, 3), (2, 4, 3)), None)),
-        Case(
-            "two heads, with padding",
-            (*some((2, 2, 4, 3), (2, 2, 4, 3), (2, 2, 4, 3)), (torch.arange(4) < lengths)[:, None, None, :]),
-        ),
+    def shapes(attempt: Callable) -> str:
+        weights_and_outputs(attempt)
+        return ""
+
+    def looks(attempt: Callable) -> str:
+        weights, _ = weights_and_outputs(attempt)
+        for row, place in (weights.argmax(dim=-1) != left).nonzero().tolist():
+            most = int(weights[row, place].argmax())
+            arrow, wanted = int(arrows[row, place]), int(left[row, place])
+            return f"the card at place {place}, its arrow at {arrow}, looks most at place {most}, expected {wanted}"
+        return ""
+
+    def surely(attempt: Callable) -> str:
+        share = weights_and_outputs(attempt)[0].gather(-1, left[..., None]).min().item()
+        return "" if share >= 0.99 else f"one card has no more than {100 * share:.1f} % of its weight there"
+
+    def brings(attempt: Callable) -> str:
+        output = weights_and_outputs(attempt)[1]
+        letters = (cards // 8).gather(1, left)  # (B, T), before the swap
+        for row, place in ((output - one[letters ^ 1]).abs().amax(dim=-1) > 0.02).nonzero().tolist():
+            found, wanted = ladder.spell(torch.stack([letters[row, place], letters[row, place] ^ 1]))
+            return f"a card that looks at {found} brings back {show(output[row, place])}, expected the one of {wanted}"
+        return ""
+
+    probes = [
+        Probe("three matrices", shapes),
+        Probe("who looks where", looks),
+        Probe("with 99 % of its weight", surely),
+        Probe("what it brings back", brings),
     ]
-    return examine("scaled_attention", attempt, reference, cases)
+    return diagnose("head_by_hand", attempt, probes)
+
+
+def _matrices(made: Any) -> list[Tensor]:
+    """The three matrices that a head was built of, in float64. Raises: Told for anything else."""
+    if not isinstance(made, tuple | list) or [type(m) for m in made] != [Tensor] * 3:
+        raise Told("expected three tensors, W_Q, W_K and W_V")
+    shapes = [tuple(m.shape) for m in made]
+    width = shapes[0][-1] if shapes[0] else 0
+    if not width or shapes != [(24, width), (24, width), (24, 8)]:
+        raise Told(f"expected shapes (24, K), (24, K) and (24, 8), got {shapes[0]}, {shapes[1]} and {shapes[2]}")
+    return [m.detach().double() for m in made]
 
 
 def check_mask_padding(attempt: Callable) -> Verdict:

@@ -105,7 +105,7 @@ def test_a_large_result_is_shown_where_it_differs_most():
         ),
         (checks.check_learn, "gives nothing back", ": the function returns nothing; is a `return` missing?"),
         (checks.check_learn, "SGD", "with draw () → ids and targets (1, 4), steps 1, lr 0.1\n"),
-        (checks.check_scaled_attention, "unscaled", "divided by √K"),
+        (checks.check_head_by_hand, "the root forgotten", "% of its weight there"),
         (checks.check_multi_head, "not divided", "divided by √K"),
         (checks.check_look_back, "ahead", "steps 3: of 16 rows, row 3 matches row 6 best, expected 0"),
         (checks.check_look_back, "rows with one decimal", "fits these rows alone"),

@@ -16,12 +16,21 @@ def _attend(q, k, v, mask):
     return weights.nan_to_num() @ v
 
 
-def _two_fills(query, key, value, mask):
-    scores = query @ key.transpose(-2, -1) / query.shape[-1] ** 0.5
-    if mask is None:
-        return scores.softmax(dim=-1) @ value
-    weights = scores.masked_fill(~mask, torch.finfo(scores.dtype).min).softmax(dim=-1)
-    return weights.masked_fill(~mask, 0.0) @ value
+def _head_by_hand():
+    w_q, w_k, w_v = torch.zeros(3, 24, 8)
+    w_q[16:] = 20 * torch.eye(8)
+    w_k[8:16] = torch.eye(8).roll(1, dims=1)
+    w_v[:8] = torch.eye(8)[[1, 0, 3, 2, 5, 4, 7, 6]]
+    return w_q, w_k, w_v
+
+
+def _number_by_number():
+    w_q, w_k, w_v = torch.zeros(24, 16), torch.zeros(24, 16), torch.zeros(24, 8)
+    for i in range(8):
+        w_q[16 + i, (i - 1) % 8] = 6
+        w_k[8 + i, i] = 6
+        w_v[i, i + 1 if i % 2 == 0 else i - 1] = 1
+    return w_q, w_k, w_v
 
 
 def _by_comparison(length):
@@ -64,22 +73,18 @@ ANSWERS = {
             "the heads, not joined": {"out_proj(heads.transpose(1, 2).flatten(-2))": "heads"},
         }),
     ),
-    checks.check_scaled_attention: (
-        {
-            "by the formula": _attend,
-            "with two fills": _two_fills,
-            "torch's own": lambda q, k, v, m: F.scaled_dot_product_attention(q, k, v, m),
-        },
-        wrong(_attend, {
-            "unscaled": {" / q.shape[-1] ** 0.5": ""},
-            "the root of the number of keys": {"q.shape[-1]": "k.shape[-2]"},
-            "the root of the values' width": {"q.shape[-1]": "v.shape[-1]"},
-            "softmax over dimension 1": {"softmax(dim=-1)": "softmax(dim=1)"},
-            "the mask inverted": {"~mask": "mask"},
-            "NaN on a dead row": {".nan_to_num()": ""},
-            "a fill that a score can pass": {"-torch.inf": "-20.0"},
-            "output transposed": {"weights.nan_to_num() @ v": "(weights.nan_to_num() @ v).mT"},
-            "batches only": {"weights.nan_to_num() @ v": "torch.bmm(weights.nan_to_num(), v)"},
+    checks.check_head_by_hand: (
+        {"with eye": _head_by_hand, "number by number, both sides louder": _number_by_number},
+        wrong(_head_by_hand, {
+            "at the arrow itself": {".roll(1, dims=1)": ""},
+            "right of the arrow": {".roll(1, dims=1)": ".roll(-1, dims=1)"},
+            "found by the arrow, asks with the place": {"w_q[16:]": "w_q[8:16]", "w_k[8:16]": "w_k[16:]"},
+            "the root forgotten": {"20 *": "7 *"},
+            "fresh from eye": {"20 *": ""},
+            "case not swapped": {"[[1, 0, 3, 2, 5, 4, 7, 6]]": ""},
+            "the place handed out": {"w_v[:8]": "w_v[8:16]"},
+            "matrices as nn.Linear keeps them": {"return w_q, w_k, w_v": "return w_q.T, w_k.T, w_v.T"},
+            "two of three": {"return w_q, w_k, w_v": "return w_q, w_k"},
         }),
     ),
     checks.check_mask_padding: (
