@@ -7,7 +7,6 @@ from encoder_lib.course.checks.attention import (
     check_multi_head,
 )
 from encoder_lib.course.checks.block import (
-    check_block,
     check_count_parameters,
     check_encoder_layer,
     check_pre_norm_block,
@@ -32,7 +31,7 @@ from encoder_lib.course.checks.start_here import check_hide
 from encoder_lib.course.checks.training import check_forbid, check_hide_words, check_learn, check_learn_in_parts
 
 __all__ = [
-    "check_block", "check_by_luck", "check_carry", "check_choose_floor", "check_count_parameters", "check_descend",
+    "check_by_luck", "check_carry", "check_choose_floor", "check_count_parameters", "check_descend",
     "check_encoder_layer", "check_forbid", "check_head_by_hand", "check_hide", "check_hide_words", "check_hush",
     "check_join", "check_larger", "check_largest", "check_learn", "check_learn_in_parts", "check_look_back",
     "check_mask_future", "check_mask_padding", "check_multi_head", "check_own_attention", "check_own_block",

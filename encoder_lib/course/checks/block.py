@@ -51,18 +51,8 @@ def _cases() -> list[Case]:
     ]
 
 
-def check_block(attempt: Callable) -> Verdict:
-    """block(x, attention, feed_forward, norm1, norm2): the parts wired in post-norm order, x (…, T, D) -> (…, T, D)."""
-
-    def reference(x: Tensor, attention: Part, feed_forward: Part, norm1: Part, norm2: Part) -> Tensor:
-        x = norm1(x + attention(x))
-        return norm2(x + feed_forward(x))
-
-    return examine("block", attempt, reference, _cases())
-
-
 def check_pre_norm_block(attempt: Callable) -> Verdict:
-    """pre_norm_block(x, attention, feed_forward, norm1, norm2): the same parts in pre-norm order."""
+    """pre_norm_block(x, attention, feed_forward, norm1, norm2): in pre-norm order, x (…, T, D) -> (…, T, D)."""
 
     def reference(x: Tensor, attention: Part, feed_forward: Part, norm1: Part, norm2: Part) -> Tensor:
         x = x + attention(norm1(x))

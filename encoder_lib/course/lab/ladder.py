@@ -95,12 +95,14 @@ class CardLayer(nn.Module):
 
         x = norm(x + attention(x)), then norm(x + feed_forward(x))        without `residual`: norm(part(x))
 
-    A part that is left out takes its norm with it.
+    A part that is left out takes its norm with it. residual: around both parts, or around the one that it names.
 
     Shapes: (B, T, D) -> (B, T, D).
     """
 
-    def __init__(self, *, attention: bool, feed_forward: bool, residual: bool, norm: bool, n_heads: int, root: bool):
+    def __init__(
+        self, *, attention: bool, feed_forward: bool, residual: bool | str, norm: bool, n_heads: int, root: bool
+    ):
         super().__init__()
         kind = MultiHeadAttention if root else UnscaledAttention
         self.attention = kind(D_MODEL, n_heads) if attention else None
@@ -112,10 +114,10 @@ class CardLayer(nn.Module):
     def forward(self, x: Tensor, mask: Tensor | None = None) -> Tensor:
         if self.attention is not None:
             fetched = self.attention(x, x, x, mask)  # (B, T, D)
-            x = self.norm1(x + fetched if self.residual else fetched)
+            x = self.norm1(x + fetched if self.residual in (True, "attention") else fetched)
         if self.feed_forward is not None:
             made = self.feed_forward(x)  # (B, T, D)
-            x = self.norm2(x + made if self.residual else made)
+            x = self.norm2(x + made if self.residual in (True, "feed_forward") else made)
         return x
 
 
@@ -135,7 +137,7 @@ class CardModel(nn.Module):
         positions: str = "none",
         attention: bool = False,
         feed_forward: bool = False,
-        residual: bool = False,
+        residual: bool | str = False,
         norm: bool = False,
         n_layers: int = 1,
         n_heads: int = 1,

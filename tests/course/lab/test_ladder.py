@@ -143,12 +143,12 @@ def test_without_attention_a_card_sees_itself_alone():
 
 def test_a_layer_with_residual_adds_what_a_part_made():
     x = torch.randn(2, 8, 64)
-    for norm, residual in product((False, True), repeat=2):
+    for norm, residual in product((False, True), (False, True, "attention", "feed_forward")):
         (layer,) = CardModel(attention=True, feed_forward=True, norm=norm, residual=residual).layers
         fetched = layer.attention(x, x, x)
-        y = layer.norm1(x + fetched if residual else fetched)
+        y = layer.norm1(x + fetched if residual in (True, "attention") else fetched)
         made = layer.feed_forward(y)
-        assert torch.equal(layer(x), layer.norm2(y + made if residual else made))
+        assert torch.equal(layer(x), layer.norm2(y + made if residual in (True, "feed_forward") else made))
         assert isinstance(layer.norm1, LayerNorm) == isinstance(layer.norm2, LayerNorm) == norm
 
 
