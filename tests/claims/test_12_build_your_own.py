@@ -43,10 +43,16 @@ def test_it_is_minilm(notebook):
 
 
 def test_what_exchanged_blocks_leave(notebook):
-    shown = notebook.prediction("blocks_exchanged").result
-    assert [float(x) for x in shown["cosine with the right vector"]] == [0.78, 0.92, 0.54, 0.20, 0.94, 0.92]
-    kept = [int(n) for n in shown["nearest sentence kept, of 20"]]
-    assert kept[1] == pytest.approx(12, abs=2) and max(kept) < 16
+    left = notebook.prediction("blocks_exchanged").result["cosine with the right vector"]
+    assert [float(x) for x in left] == [0.78, 0.92, 0.54, 0.20]
+    kept = [int(n) for n in notebook.prediction("neighbours_kept").result["nearest sentence kept, of 20"]]
+    assert kept[0] == pytest.approx(11, abs=2) and kept[1:3] == pytest.approx([12, 12], abs=2) and kept[3] < 5
+
+
+def test_with_5_and_6_exchanged_the_cosines_between_sentences_follow_the_old_ones(notebook):
+    others = ~torch.eye(len(notebook["sentences"]), dtype=torch.bool)
+    between = [(v @ v.T)[others] for v in (notebook["moved"][2], notebook["vectors"])]
+    assert torch.corrcoef(torch.stack(between))[0, 1].item() == pytest.approx(0.83, abs=0.005)
 
 
 @pytest.mark.parametrize("half", [0, 1])
@@ -68,16 +74,17 @@ def test_exchanging_leaves_the_encoder_as_it_was(notebook):
     torch.testing.assert_close(notebook["encode"](notebook["sentences"]), notebook["vectors"])
 
 
-def test_a_block_adds_to_the_stream(notebook):
-    """What comes out of block 3 is nearer to what went in than to nothing of it."""
+def test_a_vector_leaves_a_block_pointing_much_as_it_came(notebook):
     seen = []
     hooks = [block.register_forward_hook(lambda _, given, y: seen.append((given[0], y))) for block in
-             notebook["encoder"].blocks[2:4]]  # fmt: skip
-    notebook["encode"](notebook["sentences"][:1])
+             notebook["encoder"].blocks]  # fmt: skip
+    for sentence in notebook["sentences"]:
+        notebook["encode"]([sentence])
     for hook in hooks:
         hook.remove()
-    for x, y in seen:
-        assert torch.nn.functional.cosine_similarity(x, y, dim=-1).mean() > 0.8
+    cosines = [torch.nn.functional.cosine_similarity(x, y, dim=-1).flatten() for x, y in seen]
+    means = [torch.cat(cosines[block::6]).mean().item() for block in range(6)]
+    assert means[:4] == pytest.approx(4 * [0.87], abs=0.01) and means[5] == pytest.approx(0.62, abs=0.005)
 
 
 def test_the_search_finds_watch_globe_and_marmalade(notebook):
@@ -90,30 +97,3 @@ def test_the_search_finds_watch_globe_and_marmalade(notebook):
     for question, place in zip(notebook["questions"], best, strict=True):
         words = [set(re.findall(r"[a-z]+", text.lower())) for text in (question, notebook["sentences"][place])]
         assert words[0] & words[1] <= small
-
-
-def test_dog_and_man_exchanged_are_nearly_the_same(notebook):
-    shown = notebook.prediction("man_bites_dog").result["cosine with the dog that bit"]
-    assert [float(x) for x in shown] == [0.98, 0.49]
-
-
-@pytest.mark.parametrize(
-    ("one", "other"),
-    [
-        ("The girl saw the boy.", "The boy saw the girl."),
-        ("The cat chased the mouse.", "The mouse chased the cat."),
-        ("The teacher praised the student.", "The student praised the teacher."),
-        ("The king killed the knight.", "The knight killed the king."),
-    ],
-)
-def test_other_pairs_say_the_same(notebook, one, other):
-    a, b = notebook["encode"]([one, other])
-    assert a @ b > 0.9
-
-
-def test_the_tokens_of_the_two_do_differ(notebook):
-    encoder, tokenizer = notebook["encoder"], notebook["tokenizer"]
-    first, second = (encoder(torch.tensor([tokenizer.encode(text).ids]))[0] for text in notebook["bites"][:2])
-    dogs = [tokenizer.encode(text).tokens.index("dog") for text in notebook["bites"][:2]]
-    cosine = torch.nn.functional.cosine_similarity(first[dogs[0]], second[dogs[1]], dim=0)
-    assert cosine < 0.97

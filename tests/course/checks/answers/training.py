@@ -122,6 +122,7 @@ ANSWERS = {
             "the same batch in every step": {"        ids, targets = draw()\n": "",
                                              "    losses = []\n": "    losses = []\n    ids, targets = draw()\n"},
             "a step too few": {"range(steps)": "range(steps - 1)"},
+            "scores (B, T, C) as they are": {"(model(ids)[asked], targets[asked])": "(model(ids), targets)"},
             "gives nothing back": {"    return losses": ""},
         }),
     ),
