@@ -10,9 +10,9 @@ from encoder_lib.course.checks.verdict import Probe, Verdict, diagnose, written
 
 
 def check_hide(attempt: Callable) -> Verdict:
-    """hide(length, word, secret): a mask (T, T) with which `word` learns nothing of `secret`, and as few looks forbidden.
+    """hide(length, word, secret): a mask (T, T) by which `word` learns nothing of `secret`.
 
-    True = may look; rows look, columns are looked at. Each token looks at itself.
+    True = may look; rows look, columns are looked at. Each token looks at itself, and no look too many is forbidden.
     """
     places = {"three tokens": (3, 0, 1), "eight tokens": (8, 3, 2), "the secret one first": (8, 3, 0)}
     return diagnose("hide", attempt, [Probe(label, partial(_hidden, at)) for label, at in places.items()])
