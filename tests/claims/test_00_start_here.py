@@ -154,8 +154,19 @@ def test_without_norms_the_sums_grow(notebook):
     assert without.at(without.stations[-2]).norm() > 100 * first.at(first.stations[-2]).norm()
 
 
+def kinds_told_apart(notebook, word):
+    """How many of the sixteen sentences have this word closer to that of their own kind."""
+    model, end = notebook["model"], notebook["end"]
+    at = [way.visit(model, notebook[name], word) for name in ("river", "rates")]
+    visits = [way.visit(model, text, word) for text in notebook["sixteen"]]
+    closer = [way.along(at[0], each)[end] > way.along(at[1], each)[end] for each in visits]
+    return sum(closer[:8]) + 8 - sum(closer[8:])
+
+
 def test_kinds_of_banks_are_told_apart_by_two_cosines_and_not_by_one(notebook):
     first, second = (notebook["to"](notebook[name]) for name in ("river", "rates"))
+    sorted_by = {word: kinds_told_apart(notebook, word) for word in ("bank", ".", "the")}
+    assert sorted_by == {"bank": 16, ".": 15, "the": 11}
     assert len(notebook["of_rivers"]) == len(notebook["with_money"]) == 8
     rivers, money = first[:8].sort().values, first[8:].sort().values
     assert [round(x.item(), 3) for x in (rivers[0], rivers[-1], money[0], money[-1])] == [0.866, 0.916, 0.832, 0.889]
