@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -38,7 +39,7 @@ BY_HAND = (
 
 
 def _cases() -> list[Case]:
-    one, layer = torch.tensor([[1.0, 2.0]], dtype=torch.float64), _layer(4, 2, 6, norm_first=False)
+    one, layer = torch.tensor([[1.0, 2.0]], dtype=torch.float64), _filled(EncoderLayer, 4, 2, 6, False)
     real = (
         Part("of a real layer", lambda x: layer.attention(x, x, x)),
         Part("of a real layer", layer.feed_forward),
@@ -66,18 +67,6 @@ def check_encoder_layer(attempt: Callable) -> Verdict:
 
     Its parts are attention, feed_forward, norm1 and norm2, as in EncoderLayer.
     """
-
-    def output(d_model: int, n_heads: int, d_ff: int, norm_first: bool, x: Tensor, mask: Tensor | None) -> object:
-        """What a block with the parameters of our layer makes of x."""
-        block = made(attempt, d_model, n_heads, d_ff, norm_first, name="Block")
-        given = (x,) if mask is None else (x, mask)
-        written(block(*given), type(block).forward)  # before its parts are asked for
-        _fill(block, _layer(d_model, n_heads, d_ff, norm_first).state_dict())
-        return block(*given)
-
-    def reference(d_model: int, n_heads: int, d_ff: int, norm_first: bool, x: Tensor, mask: Tensor | None) -> Tensor:
-        return _layer(d_model, n_heads, d_ff, norm_first)(x, mask).detach()
-
     padding = lengths_mask(torch.tensor([4, 2]))
     cases = [
         Case("one token, post-norm", (4, 2, 8, False, numbers(1, 1, 4), None)),
@@ -89,25 +78,52 @@ def check_encoder_layer(attempt: Callable) -> Verdict:
             "pre-norm, with padding", (6, 1, 12, True, numbers(2, 4, 6), padding), hint="padding in the second sentence"
         ),
     ]
-    return examine("class Block", output if callable(attempt) else attempt, reference, cases)
+    return like("Block", "attention, feed_forward, norm1 and norm2", attempt, EncoderLayer, cases)
 
 
-def _layer(d_model: int, n_heads: int, d_ff: int, norm_first: bool) -> EncoderLayer:
-    """A layer in float64 with parameters that are always the same, and gains and biases that are not 1 and 0."""
+def like(name: str, parts: str, attempt: Callable, kind: Callable[..., nn.Module], cases: list[Case]) -> Verdict:
+    """Whether a class makes what the library's makes, filled with the same parameters, which have the same names.
+
+    Each case holds the sizes, norm_first, x (B, T, D) and a mask, or None.
+    """
+
+    def output(*given: Any) -> object:
+        """What the learner's module with the parameters of ours makes of x."""
+        *sizes, x, mask = given
+        module = made(attempt, *sizes, name=name)
+        inputs = (x,) if mask is None else (x, mask)
+        try:
+            written(module(*inputs), type(module).forward)  # before its parts are asked for
+        except Told:
+            raise
+        except Exception:
+            pass  # its parts may be why, and of these `_fill` tells; if not, it comes again
+        _fill(module, _filled(kind, *sizes).state_dict(), parts)
+        return module(*inputs)
+
+    def reference(*given: Any) -> Tensor:
+        *sizes, x, mask = given
+        return _filled(kind, *sizes)(x, mask).detach()
+
+    return examine(f"class {name}", output if callable(attempt) else attempt, reference, cases)
+
+
+def _filled(kind: Callable[..., Any], *sizes: int) -> Any:
+    """A module in float64 with parameters that are always the same, and gains and biases that are not 1 and 0."""
     with seeded(0):
-        layer = EncoderLayer(d_model, n_heads, d_ff, norm_first=norm_first).double()
-    for seed, parameter in enumerate(layer.parameters()):
+        module = kind(*sizes[:-1], norm_first=sizes[-1]).double()
+    for seed, parameter in enumerate(module.parameters()):
         parameter.data += 0.3 * numbers(*parameter.shape, seed=seed)
-    return layer
+    return module
 
 
-def _fill(block: nn.Module, parameters: dict[str, Tensor]) -> None:
+def _fill(block: nn.Module, parameters: dict[str, Tensor], parts: str) -> None:
     """Give a block these parameters. Raises: Told, of what the block lacks, or has besides."""
     own = block.state_dict()
     if missing := [name for name in parameters if name not in own]:
-        raise Told(f"expected the parameters of attention, feed_forward, norm1 and norm2, but {missing[0]} is missing")
+        raise Told(f"expected the parameters of {parts}, but {missing[0]} is missing")
     if extra := [name for name in own if name not in parameters]:
-        raise Told(f"expected no parameters but those of attention, feed_forward, norm1 and norm2, got {extra[0]}")
+        raise Told(f"expected no parameters but those of {parts}, got {extra[0]}")
     for name, wanted in parameters.items():
         if own[name].shape != wanted.shape:
             raise Told(f"{name}: expected shape {tuple(wanted.shape)}, got {tuple(own[name].shape)}")

@@ -1,28 +1,29 @@
 """Checks of the exercises of 07_encoder_stack."""
 
 from collections.abc import Callable
-from copy import deepcopy
-from functools import partial
 
 import torch
 from torch import Tensor
 
-from encoder_lib.course.checks.verdict import (
-    Case,
-    Probe,
-    Told,
-    Verdict,
-    diagnose,
-    difference,
-    examine,
-    numbers,
-    show,
-    written,
-)
-from encoder_lib.model.encoder import EncoderLayer
+from encoder_lib.course.checks.block import like
+from encoder_lib.course.checks.verdict import Case, Verdict, examine, numbers
+from encoder_lib.model.encoder import Encoder
+from encoder_lib.model.masks import lengths_mask
 
-WIDTH, HEADS, HIDDEN = 4, 2, 6  # of the layers that are tried
-FEWEST = 4  # tensors: weight and bias of the last map of each branch
+
+def check_stack(attempt: Callable) -> Verdict:
+    """Stack(n_layers, d_model, n_heads, d_ff, norm_first), called with (x, mask): x (B, T, D) -> (B, T, D).
+
+    Its parts are layers and, in pre-norm order, norm, as in Encoder.
+    """
+    x, padding = numbers(2, 4, 6), lengths_mask(torch.tensor([4, 2]))
+    cases = [
+        Case("one layer", (1, 4, 2, 8, False, numbers(1, 1, 4), None)),
+        Case("three layers", (3, 4, 2, 6, False, numbers(1, 3, 4), None)),
+        Case("padding in the second sentence", (2, 6, 3, 6, False, x, padding)),
+        Case("two layers, pre-norm", (2, 6, 1, 12, True, x, padding)),
+    ]
+    return like("Stack", "layers and norm", attempt, Encoder, cases)
 
 
 def check_reach(attempt: Callable) -> Verdict:
@@ -44,40 +45,3 @@ def check_reach(attempt: Callable) -> Verdict:
         return has
 
     return examine("reach", attempt, reference, cases)
-
-
-def check_hush(attempt: Callable) -> Verdict:
-    """hush(layer): a pre-norm layer, the fewest of whose tensors have become zero so that it gives back its input."""
-    probes = (
-        Probe("one token", partial(_gives_back, numbers(1, 1, WIDTH))),
-        Probe("sentences of large numbers", partial(_gives_back, 100 * numbers(2, 3, WIDTH))),
-        Probe("no more set than it takes", _fewest),
-    )
-    return diagnose("hush", attempt, probes)
-
-
-def _hushed(attempt: Callable) -> tuple[EncoderLayer, int]:
-    """What the attempt makes of a layer without a zero in it, and how many of its tensors have changed."""
-    layer = EncoderLayer(WIDTH, HEADS, HIDDEN, norm_first=True).double()
-    for seed, parameter in enumerate(layer.parameters()):
-        parameter.data = numbers(*parameter.shape, seed=seed)
-    before = deepcopy(layer.state_dict())
-    got = written(attempt(layer), attempt)
-    if not isinstance(got, EncoderLayer):
-        raise Told(f"expected the layer itself, got {type(got).__name__}")
-    after = got.state_dict()
-    if after.keys() != before.keys():
-        raise Told("a part of the layer is gone; set numbers, and leave the parts in their places")
-    return got, sum(not torch.equal(before[name], after[name]) for name in before)
-
-
-def _gives_back(x: Tensor, attempt: Callable) -> str:
-    """How far a hushed layer is from giving back its input."""
-    layer, _ = _hushed(attempt)
-    return difference(f"x {show(x)}", x, EncoderLayer.forward(layer, x))
-
-
-def _fewest(attempt: Callable) -> str:
-    """Whether more tensors have changed than the last map of each branch has."""
-    _, changed = _hushed(attempt)
-    return f"{changed} tensors have changed, and {FEWEST} would do" if changed > FEWEST else ""

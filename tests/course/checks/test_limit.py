@@ -24,7 +24,7 @@ def _never_ends_and_catches_everything(*_):
             pass
 
 
-@pytest.mark.parametrize("check", [checks.check_table_gradient, checks.check_hush], ids=["examine", "diagnose"])
+@pytest.mark.parametrize("check", [checks.check_table_gradient, checks.check_own_norm], ids=["examine", "diagnose"])
 @pytest.mark.parametrize("attempt", [_never_ends, _never_ends_and_catches_everything])
 def test_a_loop_without_end_is_cut_short(check, attempt, monkeypatch):
     monkeypatch.setattr(verdict, "PATIENCE", 0.2)

@@ -36,9 +36,9 @@ def test_the_rate_rises_for_as_many_steps_as_asked_for(rates, warmed, expected):
 
 @pytest.mark.parametrize("norm_first", [False, True])
 def test_one_layer_learns_it_in_either_order(norm_first):
-    losses, right, similarity = learn_to_reverse(1, norm_first=norm_first, steps=100)
+    losses, right, similarity, arrives = learn_to_reverse(1, norm_first=norm_first, steps=100)
     assert len(losses) == 100 and losses[-1] < 0.5 < losses[0]
-    assert right > 0.9 and -0.2 < similarity < 0.9
+    assert right > 0.9 and -0.2 < similarity < 0.9 and 0.01 < arrives < 100
 
 
 def test_the_seed_decides(nothing_drawn):

@@ -1,40 +1,27 @@
 """What learners answer in 07_encoder_stack: right answers, and wrong ones by the mistake that each makes."""
 
 import torch
+from edits import wrong
 from torch import nn
 
+from encoder_lib import Encoder, EncoderLayer
 from encoder_lib.course import checks
 
-LAST = "attention.out_proj", "feed_forward.linear2"
 
+class _Stack(nn.Module):
+    """A stack as the course writes it."""
 
-def _hush(layer, parts=LAST, names=("weight", "bias")):
-    for part in parts:
-        for name in names:
-            nn.init.zeros_(getattr(layer.get_submodule(part), name))
-    return layer
+    def __init__(self, n_layers, d_model, n_heads, d_ff, norm_first):
+        super().__init__()
+        self.layers = nn.ModuleList(
+            EncoderLayer(d_model, n_heads, d_ff, norm_first=norm_first) for _ in range(n_layers)
+        )
+        self.norm = nn.LayerNorm(d_model) if norm_first else nn.Identity()
 
-
-def _by_its_dictionary(layer):
-    zeros = {name: 0 * x for name, x in layer.state_dict().items() if name.startswith(LAST)}
-    layer.load_state_dict(zeros, strict=False)
-    return layer
-
-
-def _everything(layer):
-    for parameter in layer.parameters():
-        nn.init.zeros_(parameter)
-    return layer
-
-
-def _a_forward_of_its_own(layer):
-    layer.forward = lambda x, mask=None: x
-    return layer
-
-
-def _a_part_gone(layer):
-    layer.attention = nn.Identity()
-    return layer
+    def forward(self, x, mask=None):
+        for layer in self.layers:
+            x = layer(x, mask)
+        return self.norm(x)
 
 
 def _reach(arrows, n_layers, step=lambda has, arrows: has[arrows[has]]):
@@ -53,18 +40,20 @@ def _one_after_the_other(arrows, n_layers):
 
 
 ANSWERS = {
-    checks.check_hush: (
-        {"the last map of each branch": _hush, "by its dictionary": _by_its_dictionary},
-        {
-            "as it was": lambda layer: layer,
-            "weights alone": lambda layer: _hush(layer, names=["weight"]),
-            "queries and keys": lambda layer: _hush(layer, ("attention.q_proj", "attention.k_proj", LAST[1])),
-            "values, too": lambda layer: _hush(layer, ("attention.v_proj", *LAST)),
-            "everything": _everything,
-            "another layer": lambda layer: nn.Identity(),
-            "a forward of its own": _a_forward_of_its_own,
-            "a part gone": _a_part_gone,
-        },
+    checks.check_stack: (
+        {"a loop": _Stack, "the library's": lambda *sizes: Encoder(*sizes[:-1], norm_first=sizes[-1])},
+        wrong(_Stack, {
+            "a plain list": {"nn.ModuleList(": "list("},
+            "one layer, again and again": {
+                "EncoderLayer(d_model, n_heads, d_ff, norm_first=norm_first) for _ in range(n_layers)":
+                    "n_layers * [EncoderLayer(d_model, n_heads, d_ff, norm_first=norm_first)]"},
+            "each gets the input": {"x = layer(x, mask)": "y = layer(x, mask)", "self.norm(x)": "self.norm(y)"},
+            "the mask is forgotten": {"layer(x, mask)": "layer(x)"},
+            "always post-norm": {", norm_first=norm_first": ""},
+            "no final norm": {"nn.LayerNorm(d_model) if norm_first else nn.Identity()": "nn.Identity()"},
+            "always a final norm": {" if norm_first else nn.Identity()": ""},
+            "the norm is not called": {"self.norm(x)": "x"},
+        }),
     ),
     checks.check_reach: (
         {
