@@ -83,7 +83,7 @@ def test_a_case_is_the_one_of_its_cell(number, name):
     """Number and title; the patient has what the cell shows, word for word; and the lines below it mend that."""
     (symptom, _, below), code, title = BY_NAME[name], code_of(name), rounds.CASES[number - 1].title
     assert f"### Case {number}: {title}\n" in symptom
-    assert "<details>" not in symptom.split("### Case")[-1]
+    assert "A way to mend it" not in symptom.split("### Case")[-1]
     assert below.startswith("<details><summary>A way to mend it</summary>")
     shown = re.search(r"^(?:def|class) (\w+)", code, re.MULTILINE)[1]
     renamed = re.sub(rf"^(def|class) {shown}\b", rf"\1 {PIECES[name].__name__}", code, flags=re.MULTILINE)
