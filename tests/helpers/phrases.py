@@ -115,7 +115,7 @@ PHRASES = {
     "arrives": (r"training has stopped", r"tokens (have become )?one", r"did come down, through"),
     "warm_up": (r"so did smaller steps", r"small steps throughout do", r"not too deep", r"all but a few"),
     "hops": (r"all three\b", r"two layers (followed|manage|reach)", r"where does the third"),
-    "single_look": (r"answers are (lost|left)", r"another card takes", r"somebody else has taken", r"the letter of stop 3"),
+    "single_look": (r"answers are (lost|left)", r"another card takes", r"the letter of stop 3"),
     "across": (r"0\.22", r"falls to 0\.04", r"anisotrop", r"common direction"),
     "all_ask": (r"second has far more", r"what is easy", r"repeat itself", r"only their own id"),
     "few": (r"fewer than a quarter", r"one by one", r"overfit", r"hardly more than a guess", r"told apart by a few"),
