@@ -193,9 +193,9 @@ def test_the_learned_table_copies_to_its_end_and_stops(notebook):
     assert learned[3:16].min() > 95 and learned[16:].isnan().all()
 
 
-def test_a_distance_alone_does_not_tell_three_back_from_three_ahead():
+def test_a_distance_at_1_in_256_a_step_does_not_tell_three_back_from_three_ahead_and_prefers_two():
     bias = alibi_bias(1, 10, 10)[0]
-    assert bias[5, 2] == bias[5, 8]
+    assert bias[5, 2] == bias[5, 8] == -3 / 256 and bias[5, 3] > bias[5, 2]
 
 
 # Exercises
