@@ -51,14 +51,12 @@ def test_letters_ask_nothing_and_an_arrows_source_holds_its_target(notebook):
     assert torch.equal(ids[:, 8:] - 10, source[:, 8:])  # each arrow names the place
 
 
-def test_half_of_the_tokens_ask_and_a_fresh_model_is_a_little_worse_than_a_guess(notebook):
-    assert (notebook["batch"].targets != IGNORE_INDEX).sum() == 512 == notebook["batch"].targets.numel() / 2
-    assert notebook.shown("loss of the first step 2.5, of the last 0.0")
-    assert round(math.log(10), 1) == 2.3
-    for seed in SEEDS:
-        torch.manual_seed(seed)
-        scores, batch = notebook["fresh_model"](TASKS["pointer"])(notebook["held_out"].ids), notebook["held_out"]
-        assert 2.3 < F.cross_entropy(scores.flatten(0, 1), batch.targets.flatten()) < 2.7
+@pytest.mark.parametrize("seed", SEEDS)
+def test_a_fresh_model_guesses(notebook, seed):
+    torch.manual_seed(seed)
+    scores, batch = notebook["fresh_model"](TASKS["pointer"])(notebook["held_out"].ids), notebook["held_out"]
+    assert 7 < notebook["percent_right"](scores, batch) < 13
+    assert notebook.shown("100 % of the held-out answers are right")
 
 
 def test_the_mean_over_those_that_ask_is_what_ignore_index_does(notebook):
@@ -437,7 +435,11 @@ def test_a_half_of_all_looks_drawn_at_random_costs_as_much_as_a_side(notebook, s
     torch.manual_seed(0 if seed == HERE else seed)
     half = torch.rand(2 * [gaps.ids.shape[1]]) < 0.5
     sides = [within(reader, gaps, side) for side in (lambda d: d <= 0, lambda d: d >= 0)]
-    assert min(sides) - 10 < within(reader, gaps, lambda d: half | (d == 0)) < max(sides) + 5
+    at_random = within(reader, gaps, lambda d: half | (d == 0))
+    assert min(sides) - 10 < at_random < max(sides) + 5
+    if seed != HERE:  # about two thirds either way
+        anywhere = within(reader, gaps, lambda d: d < LENGTH)
+        assert all(0.55 < share / anywhere < 0.79 for share in (*sides, at_random))
 
 
 def test_far_looks_add_little(notebook):

@@ -136,8 +136,8 @@ def _two_tensors(value: object, function: Callable, what: str, names: str) -> tu
 def check_forbid(attempt: Callable) -> Verdict:
     """forbid(ids, token): the mask that forbids all looks at a token of ids (B, T), and a control. (B, 1, 1, T) each.
 
-    True where one may look. In each row the control forbids looks at as many other tokens, but for gaps, drawn at random
-    anew with each call. Masks (B, 1, T, T), in which each token that looks has others forbidden, are controls as good.
+    True where one may look. In each row the control forbids looks at as many other tokens, no gaps among them, drawn at
+    random anew with each call. Masks (B, 1, T, T), in which each token that looks has others forbidden, do as well.
     """
 
     def masks(forbid: Callable, ids: Tensor, token: int) -> list[Tensor]:
@@ -221,6 +221,7 @@ def check_hide_words(attempt: Callable) -> Verdict:
         Case("one word that is hidden", (rows("an"), chance([0.1, 0.5]))),
         Case("two words, the second hidden", (rows("a cat"), chance([0.5, 0.1, 0.5, 0.5, 0.5]))),
         Case("two words, both hidden", (rows("a cat"), chance([0.1, 0.1, 0.5, 0.5, 0.5]))),
+        Case("a space, then a word", (rows(" an"), chance([0.1, 0.5, 0.1]))),
         Case("two rows", (rows("a cat", "it is"), chance([0.5, 0.1, 0.5, 0.5, 0.5], [0.1, 0.5, 0.5, 0.1, 0.1]))),
         Case("four rows of thirty tokens", (many, numbers)),
     ]

@@ -171,6 +171,8 @@ ANSWERS = {
         wrong(_hide_words, {
             "each letter by itself": {"chance.gather(1, word)": "chance"},
             "spaces, too": {" & (ids != 0)": ""},
+            "a space at the beginning not counted": {".cumsum(dim=1)": ".cumsum(dim=1) - (ids[:, :1] == 0).long()",
+                                                     "gather(1, word)": "gather(1, word.clamp(min=0))"},
             "words counted from 1": {"cumsum(dim=1)": "cumsum(dim=1) + 1"},
             "goes on counting in the next row": {"(ids == 0).cumsum(dim=1)":
                                                  "(ids == 0).flatten().cumsum(0).view_as(ids) % ids.shape[1]"},
