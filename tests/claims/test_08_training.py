@@ -51,14 +51,12 @@ def test_letters_ask_nothing_and_an_arrows_source_holds_its_target(notebook):
     assert torch.equal(ids[:, 8:] - 10, source[:, 8:])  # each arrow names the place
 
 
-def test_half_of_the_tokens_ask_and_a_fresh_model_is_a_little_worse_than_a_guess(notebook):
-    assert (notebook["batch"].targets != IGNORE_INDEX).sum() == 512 == notebook["batch"].targets.numel() / 2
-    assert notebook.shown("loss of the first step 2.5, of the last 0.0")
-    assert round(math.log(10), 1) == 2.3
-    for seed in SEEDS:
-        torch.manual_seed(seed)
-        scores, batch = notebook["fresh_model"](TASKS["pointer"])(notebook["held_out"].ids), notebook["held_out"]
-        assert 2.3 < F.cross_entropy(scores.flatten(0, 1), batch.targets.flatten()) < 2.7
+@pytest.mark.parametrize("seed", SEEDS)
+def test_a_fresh_model_guesses(notebook, seed):
+    torch.manual_seed(seed)
+    scores, batch = notebook["fresh_model"](TASKS["pointer"])(notebook["held_out"].ids), notebook["held_out"]
+    assert 7 < notebook["percent_right"](scores, batch) < 13
+    assert notebook.shown("100 % of the held-out answers are right")
 
 
 def test_the_mean_over_those_that_ask_is_what_ignore_index_does(notebook):
@@ -182,18 +180,19 @@ def test_what_one_should_have_found_in_the_explorer(notebook):
 # Forbid the look
 
 
-def test_a_place_drawn_at_random_is_any_but_the_source(notebook):
+def test_a_place_drawn_at_random_is_any_but_the_source_and_minus_100_stays(notebook):
     source = torch.arange(16).repeat(500, 1)
     torch.manual_seed(0)
     drawn = notebook["elsewhere"](source)
     assert (drawn != source).all() and drawn.min() == 0 and drawn.max() == 15
     assert all((drawn[:, place] == other).any() for place in range(16) for other in range(16) if other != place)
+    at_letters = notebook["elsewhere"](notebook["held_out"].source)[:, :8]
+    assert (at_letters == IGNORE_INDEX).all()
 
 
 def test_without_the_source_it_guesses_and_without_another_place_it_loses_nothing(notebook):
     anywhere, control, without = notebook["without_it"]
     assert 7 < without < 13 and control > 99 and anywhere > 99
-    assert notebook.prediction("closed").result is not None
 
 
 def left(notebook, model, batch, place):
@@ -256,17 +255,17 @@ def test_over_six_more_seeds_the_partners_part_differs_by_more_than_ten(notebook
     heaviest, partner = ([row[x] for row in notebook["hangs_on"].values()] for x in ("the heaviest", "the partner"))
     assert len(partner) == 6 and max(partner) - min(partner) > 10
     assert min(partner) > 15 and min(heaviest) > 5
-    assert sum(p > h for p, h in zip(partner, heaviest, strict=True)) >= 5  # all here; the closest may turn
+    assert notebook["same"] == sum(p > h for p, h in zip(partner, heaviest, strict=True)) >= 5  # the closest may turn
     assert min(p - h for p, h in zip(partner, heaviest, strict=True)) < 20  # in one seed they lie close
     assert notebook.prediction("more_seeds").result is not None
 
 
 @pytest.mark.parametrize("seed", SEEDS)
 def test_with_eight_seeds_the_partner_gets_less_weight_than_the_heaviest(notebook, seed):
-    """Else it were no surprise that more hangs on it."""
-    heads, (_, control, _, without) = notebook["three_looks"](notebook["new_matcher"](seed))
+    """Else it were no surprise that more hangs on it; where less does, it is by little."""
+    heads, (_, control, kept, without) = notebook["three_looks"](notebook["new_matcher"](seed))
     at_random, heaviest, partner = heads.mean(dim=1)
-    assert at_random < partner < heaviest - 1 and without < control - 15
+    assert at_random < partner < heaviest - 1 and without < control - 15 and without < kept + 4
 
 
 def test_training_meets_practically_all_of_the_rows(notebook):
@@ -300,21 +299,21 @@ def test_there_are_1430_rows_and_a_fifth_that_was_withheld_is_answered_as_well(n
 
 # A text holds its own answers
 
-LENGTH, SMALL = 32, 32  # of the pieces and the vectors of a smaller reader
+LENGTH, SMALL = 32, 32  # of the excerpts and the vectors of a smaller reader
 
 
 @pytest.fixture(scope="module")
 def small(notebook):
     """A function that trains a smaller reader from a seed, and the gaps that it is asked about."""
     torch.manual_seed(2)
-    gaps = notebook["pieces"](notebook["unseen"], 512, 0.15, LENGTH)
+    gaps = notebook["excerpts"](notebook["unseen"], 512, 0.15, LENGTH)
 
     @cache
     def learn(seed):
         torch.manual_seed(seed)
         encoder = TransformerEncoder(28, 2, SMALL, 4, 4 * SMALL, norm_first=True, positional="rotary")
         reader = torch.nn.Sequential(encoder, torch.nn.Linear(SMALL, 27)).float()
-        notebook["train"](reader, lambda: notebook["pieces"](notebook["text"], 32, 0.3, LENGTH), 300)
+        notebook["train"](reader, lambda: notebook["excerpts"](notebook["text"], 32, 0.3, LENGTH), 300)
         return reader, gaps
 
     return learn
@@ -385,7 +384,7 @@ def test_it_passes_one_neighbour_on_each_side_and_the_wide_tables_stay_ahead(not
 def test_in_text_that_it_met_it_fills_hardly_more_gaps_than_in_text_held_out(notebook, small, seed):
     reader, gaps = trained(notebook, small, seed)
     torch.manual_seed(3)
-    met = notebook["pieces"](notebook["text"], 512, 0.15, gaps.ids.shape[1])
+    met = notebook["excerpts"](notebook["text"], 512, 0.15, gaps.ids.shape[1])
     met, held_out = (notebook["percent_right"](reader(x.ids), x) for x in (met, gaps))
     assert abs(met - held_out) < 6
     assert abs(notebook["met_text"][-1] - notebook["held_out_text"][-1]) < 6
@@ -411,6 +410,17 @@ def test_a_head_looks_before_and_another_after(notebook, small, seed):
 
 
 @pytest.mark.parametrize("seed", (HERE, *SEEDS))
+def test_some_head_of_layer_1_gives_more_than_half_of_its_weight_beyond_three_letters(notebook, small, seed):
+    """With looks of at most 2 most answers are left all the same, as the test after this one says."""
+    reader, gaps = trained(notebook, small, seed)
+    mean = looks(reader, types.SimpleNamespace(ids=gaps.ids[:64]))[0].mean(dim=0)  # (H, T, T)
+    place = torch.arange(mean.shape[-1])
+    far = (place - place[:, None]).abs() > 3
+    assert (mean * far).sum(dim=-1).mean(dim=-1).max() > 0.55
+    assert far.double().mean() > 0.78  # what a head gives that looks at all alike
+
+
+@pytest.mark.parametrize("seed", (HERE, *SEEDS))
 def test_with_one_side_about_half_is_left_and_with_two_letters_on_each_more_than_eight_in_ten(notebook, small, seed):
     reader, gaps = trained(notebook, small, seed)
     anywhere = within(reader, gaps, lambda d: d < LENGTH * 2)
@@ -425,23 +435,17 @@ def test_a_half_of_all_looks_drawn_at_random_costs_as_much_as_a_side(notebook, s
     torch.manual_seed(0 if seed == HERE else seed)
     half = torch.rand(2 * [gaps.ids.shape[1]]) < 0.5
     sides = [within(reader, gaps, side) for side in (lambda d: d <= 0, lambda d: d >= 0)]
-    assert min(sides) - 10 < within(reader, gaps, lambda d: half | (d == 0)) < max(sides) + 5
+    at_random = within(reader, gaps, lambda d: half | (d == 0))
+    assert min(sides) - 10 < at_random < max(sides) + 5
+    if seed != HERE:  # about two thirds either way
+        anywhere = within(reader, gaps, lambda d: d < LENGTH)
+        assert all(0.55 < share / anywhere < 0.79 for share in (*sides, at_random))
 
 
 def test_far_looks_add_little(notebook):
     anywhere, before, after, half, two, twelve = notebook["kept"].values()
     assert half < max(before, after) + 3
     assert 0.82 < two / anywhere < 0.99 and two < twelve + 1 and 0.93 < twelve / anywhere < 1.04
-
-
-def test_through_two_layers_of_at_most_two_away_news_comes_from_four_away_and_no_farther(notebook):
-    (encoder, answer), ids = notebook["filler"], notebook["gaps"].ids[:1]
-    with torch.no_grad():
-        other = ids.clone()
-        other[0, 30] = (ids[0, 30] + 1) % 27
-        near = notebook["distance"].abs() <= 2
-        moved = (answer(encoder(ids, near)) - answer(encoder(other, near))).abs().amax(dim=-1)[0]
-    assert moved[26] > 0 and moved[34] > 0 and moved[:26].max() == moved[35:].max() == 0
 
 
 @pytest.mark.parametrize("seed", (HERE, *SEEDS))
@@ -486,17 +490,15 @@ def test_spaces_cost_more_than_as_many_other_tokens(notebook, small, seed):
     anywhere = notebook["percent_right"](model(gaps.ids), gaps).item()
     spaces, control = (ask(model, gaps, mask) for mask in forbid(gaps.ids, 0))
     assert ((gaps.ids == 0).double().mean(dim=1) < 0.5).all()
-    assert 0.15 < 1 - spaces / anywhere < 0.37 and 0.05 < 1 - control / anywhere < 0.24
-    other = gaps.ids != 0
-    assert 1 / 8 < (gaps.ids[other] == letters.GAP).double().mean() < 1 / 5  # one in six of the places drawn is a gap
-    assert control - spaces > 1
+    assert 0.18 < 1 - spaces / anywhere < 0.33 and 0.03 < 1 - control / anywhere < 0.2
+    assert (control - spaces) / anywhere > 0.03
 
 
 @pytest.mark.parametrize("seed", (HERE, *SEEDS[:3]))
 def test_of_whole_words_it_fills_one_letter_in_five_and_who_always_names_the_e_one_in_seven(notebook, small, seed):
     model, gaps = trained(notebook, small, seed)
     torch.manual_seed(2)
-    rows = notebook["pieces"](notebook["unseen"], 256, 0, gaps.ids.shape[1]).ids
+    rows = notebook["excerpts"](notebook["unseen"], 256, 0, gaps.ids.shape[1]).ids
     words = Sample(*answer("hide_words")(rows, torch.rand(rows.shape)), source=None)
     asked = words.targets[words.targets >= 0]
     assert asked.mode().values == letters.to_ids("e")[0] and 0.12 < (asked == 5).double().mean() < 0.17

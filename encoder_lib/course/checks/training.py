@@ -51,7 +51,7 @@ def check_learn(attempt: Callable) -> Verdict:
 
 
 def check_learn_in_parts(attempt: Callable) -> Verdict:
-    """learn_in_parts(model, draw, steps, parts, lr): steps of Adam on `parts` draws each, one at a time."""
+    """learn_in_parts(model, next_part, steps, parts, lr): steps of Adam on `parts` parts each, one at a time."""
 
     def tried(learn: Callable, before: nn.Module, draw: Questions, *rest: float) -> Tensor:
         model, draw = deepcopy(before), deepcopy(draw)
@@ -136,8 +136,8 @@ def _two_tensors(value: object, function: Callable, what: str, names: str) -> tu
 def check_forbid(attempt: Callable) -> Verdict:
     """forbid(ids, token): the mask that forbids all looks at a token of ids (B, T), and a control. (B, 1, 1, T) each.
 
-    True where one may look. In each row the control forbids looks at as many other tokens, drawn at random anew with
-    each call. Masks (B, 1, T, T), in which each token that looks has others forbidden, are controls as good.
+    True where one may look. In each row the control forbids looks at as many other tokens, no gaps among them, drawn at
+    random anew with each call. Masks (B, 1, T, T), in which each token that looks has others forbidden, do as well.
     """
 
     def masks(forbid: Callable, ids: Tensor, token: int) -> list[Tensor]:
@@ -161,6 +161,8 @@ def check_forbid(attempt: Callable) -> Verdict:
             return f"{given} mask lets {pass_by} looks at {token} pass, and forbids {others} others"
         if not (control | ~group).all():
             return f"{given} control forbids looks at {token}, too"
+        if not control[(ids == GAP)[:, None].expand_as(control)].all():
+            return f"{given} control forbids looks at gaps, {GAP}, too"
         wanted, forbidden = group.sum(dim=-1), (~control).sum(dim=-1)  # (B, T)
         for row, (n, got) in enumerate(zip(wanted.unbind(), forbidden.unbind(), strict=True)):
             if not torch.equal(n, got):
@@ -169,20 +171,20 @@ def check_forbid(attempt: Callable) -> Verdict:
 
     def drawn(forbid: Callable, ids: Tensor, token: int = 0, times: int = 100) -> str:
         often = sum((~masks(forbid, ids, token)[1]).double().mean(dim=1)[0] for _ in range(times))  # (T,)
-        asked = torch.as_tensor(often)[ids[0] != token]
+        asked = torch.as_tensor(often)[(ids[0] != token) & (ids[0] != GAP)]
         if asked.min() > 0.25 * times and asked.max() < 0.75 * times:
             return ""
         return f"with ids {show(ids)}, token {token}: in {times} calls it forbids the other places {show(asked)} times"
 
     many = torch.randint(4, (5, 40), generator=torch.Generator().manual_seed(0))
-    several = torch.tensor([[3, 0, 0, 8, 5], [7, 9, 0, 2, 4]])
+    several = torch.tensor([[3, 0, 0, 8, GAP, 5], [7, 9, 0, 2, GAP, 4]])
     probes = [
         Probe("one row, one look to forbid", lambda forbid: look(forbid, torch.tensor([[5, 0, 7]]))),
         Probe("nothing to forbid", lambda forbid: look(forbid, torch.tensor([[5, 1, 7]]))),
         Probe("two rows", lambda forbid: look(forbid, several)),
         Probe("another token", lambda forbid: look(forbid, several, 9)),
         Probe("five rows of forty tokens", lambda forbid: look(forbid, many), hint="two rows"),
-        Probe("drawn at random", lambda forbid: drawn(forbid, torch.tensor([[0, 1, 2, 3, 4, 0]]))),
+        Probe("drawn at random", lambda forbid: drawn(forbid, torch.tensor([[0, 1, 2, GAP, 3, 4, 0]]))),
     ]
     return diagnose("forbid", attempt, probes)
 
@@ -219,6 +221,7 @@ def check_hide_words(attempt: Callable) -> Verdict:
         Case("one word that is hidden", (rows("an"), chance([0.1, 0.5]))),
         Case("two words, the second hidden", (rows("a cat"), chance([0.5, 0.1, 0.5, 0.5, 0.5]))),
         Case("two words, both hidden", (rows("a cat"), chance([0.1, 0.1, 0.5, 0.5, 0.5]))),
+        Case("a space, then a word", (rows(" an"), chance([0.1, 0.5, 0.1]))),
         Case("two rows", (rows("a cat", "it is"), chance([0.5, 0.1, 0.5, 0.5, 0.5], [0.1, 0.5, 0.5, 0.1, 0.1]))),
         Case("four rows of thirty tokens", (many, numbers)),
     ]

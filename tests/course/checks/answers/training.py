@@ -74,7 +74,7 @@ def _forbid(ids, token):
     group = ids == token
     control = torch.ones_like(group)
     for row in range(len(ids)):
-        others = (~group[row]).nonzero()[:, 0]
+        others = (~group[row] & (ids[row] != 27)).nonzero()[:, 0]
         n = group[row].sum()
         drawn = others[torch.randperm(len(others))[:n]]
         control[row, drawn] = False
@@ -83,13 +83,13 @@ def _forbid(ids, token):
 
 def _forbid_by_rank(ids, token):
     group = ids == token
-    rank = torch.rand(ids.shape).masked_fill(group, 2).argsort(-1).argsort(-1)
+    rank = torch.rand(ids.shape).masked_fill(group | (ids == 27), 2).argsort(-1).argsort(-1)
     return [x[:, None, None] for x in (ids != token, rank >= group.sum(-1, keepdim=True))]
 
 
 def _forbid_anew_for_each_that_looks(ids, token):
     group = (ids == token)[:, None, None].expand(-1, -1, ids.shape[1], -1)
-    rank = torch.rand(group.shape).masked_fill(group, 2).argsort(-1).argsort(-1)
+    rank = torch.rand(group.shape).masked_fill(group | (ids == 27)[:, None, None], 2).argsort(-1).argsort(-1)
     return ~group, rank >= group.sum(-1, keepdim=True)
 
 
@@ -155,7 +155,8 @@ ANSWERS = {
             "who looks in place of who is looked at": {"~group[:, None, None], control[:, None, None]":
                                                        "(~group[:, None, :, None]).expand(-1, 1, -1, ids.shape[1]), "
                                                        "control[:, None, None]"},
-            "among all tokens": {"(~group[row]).nonzero()": "torch.ones_like(group[row]).nonzero()"},
+            "among all tokens": {"~group[row] & ": ""},
+            "gaps, too": {" & (ids[row] != 27)": ""},
             "one too many": {"[:n]": "[:n + 1]"},
             "one in each row": {"[:n]": "[:1]"},
             "as many as in the first row": {"group[row].sum()": "group[0].sum()"},
@@ -170,6 +171,8 @@ ANSWERS = {
         wrong(_hide_words, {
             "each letter by itself": {"chance.gather(1, word)": "chance"},
             "spaces, too": {" & (ids != 0)": ""},
+            "a space at the beginning not counted": {".cumsum(dim=1)": ".cumsum(dim=1) - (ids[:, :1] == 0).long()",
+                                                     "gather(1, word)": "gather(1, word.clamp(min=0))"},
             "words counted from 1": {"cumsum(dim=1)": "cumsum(dim=1) + 1"},
             "goes on counting in the next row": {"(ids == 0).cumsum(dim=1)":
                                                  "(ids == 0).flatten().cumsum(0).view_as(ids) % ids.shape[1]"},
