@@ -426,6 +426,10 @@ def test_with_one_side_about_half_is_left_and_with_two_letters_on_each_more_than
     anywhere = within(reader, gaps, lambda d: d < LENGTH * 2)
     for one_side in (lambda d: d <= 0, lambda d: d >= 0):
         assert 0.45 < within(reader, gaps, one_side) / anywhere < 0.8
+    itself = torch.eye(gaps.ids.shape[1], dtype=torch.bool)
+    with torch.no_grad():
+        named = reader[1](reader[0](gaps.ids, itself)).argmax(dim=-1)[gaps.ids == letters.GAP]
+    assert len(named.unique()) == 1
     assert within(reader, gaps, lambda d: d.abs() <= 2) / anywhere > 0.8
 
 
