@@ -60,10 +60,10 @@ def test_the_first_and_the_third_vector_are_row_2(notebook):
     assert torch.equal(vectors[0], vectors[2]) and torch.equal(vectors[0], weight[2])
 
 
-@pytest.mark.parametrize(("ids", "unread"), [((2, 2, 2), 5), ((0, 2, 2), 4), ((0, 1, 2), 3)])
-def test_three_ids_leave_from_three_to_five_rows_unread(ids, unread):
-    table = torch.tensor(explore.look_up(*ids)._view.panels[1].frame(0))  # (V, D), NaN where nothing is read
-    assert table.isnan().all(dim=1).sum() == unread
+def test_two_settings_of_three_ids_show_all_six_rows():
+    tables = [torch.tensor(explore.look_up(*ids)._view.panels[1].frame(0)) for ids in ((0, 1, 2), (3, 4, 5))]
+    read = [(~table.isnan()).all(dim=1) for table in tables]  # (V,) each: NaN where nothing is read
+    assert tables[0].shape == (6, 5) and (read[0] ^ read[1]).all()
 
 
 # Which rows can learn?
@@ -86,18 +86,15 @@ def test_frequent_words_become_whole_and_rare_ones_stay_in_pieces(notebook):
     assert sum(" " in pieces[word] for word in counts if counts[word] == 1) > 120
 
 
-def test_the_text_uses_197_pieces_and_22_of_them_once_where_it_was_165_of_263(notebook):
-    assert notebook.shown("197 different pieces, 22 of them occur once")
+def test_50_of_225_rows_are_read_once_or_never_where_it_was_165_of_263(notebook):
+    assert notebook.shown("225 rows: 22 read once, 28 never") and 22 + 28 == 50
     assert (len(notebook["once"]), len(notebook["counts"])) == (165, 263)
 
 
-def test_before_merge_7_he_has_taken_the_h_of_most_t_h_and_those_in_the(notebook):
-    pairs = {word: sum(pair == ("t", "h") for pair in pairwise(word)) for word in notebook["counts"]}
-    after_he = {word: notebook["merge"](" ".join(word), "h", "e") for word in pairs}
-    left = {word: sum(pair == ("t", "h") for pair in pairwise(after_he[word].split())) for word in pairs}
-    every, kept = (sum(notebook["counts"][word] * of[word] for word in pairs) for of in (pairs, left))
-    assert (pairs["the"], left["the"]) == (1, 0) and kept < every / 2
-    assert [left + right for left, right in notebook["merges"]].index("th") == 6
+def test_the_28_were_steps_on_the_way_to_longer_pieces(notebook):
+    never = {left + right for left, right in notebook["merges"]} - set(notebook["reads"])
+    parts = {part for pair in notebook["merges"] for part in pair}
+    assert len(never) == 28 and "rabb" in never <= parts and notebook["spelling"]["rabbit"] == "rabbit"
 
 
 def test_no_word_in_known_letters_is_unknown(notebook):
@@ -189,7 +186,7 @@ def test_a_small_learning_rate_crawls_and_a_large_one_goes_up_and_down(notebook,
     small, large = trained(notebook, seed, lr=0.1), trained(notebook, seed, lr=10.0)
     assert all(after < before for before, after in pairwise(small)) and small[-1] > 2.3
     if seed == 0:
-        assert round(small[-1], 2) == 2.55
+        assert (round(small[-1], 2), round(large[-1], 2)) == (2.55, 1.44)
     assert large[9] < trained(notebook, seed)[9]
     rises = [step for step, (before, after) in enumerate(pairwise(large)) if after > before]
     assert len(rises) > 50
@@ -241,9 +238,15 @@ def test_gradients_that_change_their_sign_average_out():
 # What the table has learned
 
 
-@pytest.mark.parametrize("seed", range(3))
-def test_sgd_ends_higher_than_adams_1_28(notebook, seed):
-    assert trained(notebook, seed)[-1] > 1.33
+@pytest.mark.parametrize("seed", range(10))
+def test_adam_ends_below_1_31_with_the_two_smallest_rates_and_sgd_above_1_7(notebook, seed):
+    for lr in (0.03, 0.1):
+        assert trained(notebook, seed, optimiser=torch.optim.Adam, lr=lr)[-1] < 1.31
+        assert trained(notebook, seed, lr=lr)[-1] > 1.7
+
+
+def test_larger_rates_do_not_always_bring_adam_below_1_31(notebook):
+    assert trained(notebook, 3, optimiser=torch.optim.Adam, lr=0.3)[-1] > 1.35
 
 
 def test_words_of_one_kind_have_cosines_above_0_9_in_every_run(notebook, ten_tables):
@@ -308,14 +311,6 @@ def test_with_seed_7_cat_and_rome_lie_on_one_side(notebook):
 @pytest.mark.long
 def test_so_they_do_with_5_of_60_seeds(notebook):
     assert [seed for seed in range(60) if beside_each_other(notebook, seed) > 0] == [7, 29, 37, 43, 53]
-
-
-@pytest.mark.parametrize("seed", range(3))
-def test_arrows_a_quarter_longer_change_the_loss_by_less_than_0_01(notebook, seed):
-    model, _ = train(notebook, seed, optimiser=torch.optim.Adam, lr=0.03)
-    assert torch.equal(model[0].weight, notebook["runs"][seed][-1])
-    longer = F.cross_entropy(model[1](1.25 * model[0](notebook["given"])), notebook["beside"])
-    assert abs(longer.item() - F.cross_entropy(model(notebook["given"]), notebook["beside"]).item()) < 0.01
 
 
 def test_words_of_different_kinds_are_not_driven_apart(notebook):
