@@ -177,7 +177,7 @@ def cosine(notebook, **changes):
     return vector_of(notebook, notebook["load"](torch.float64, **changes)(notebook["ids"]))
 
 
-def test_two_heads_that_exchange_their_looks_leave_049(notebook):
+def test_two_heads_that_exchange_their_weights_leave_049(notebook):
     tensors = notebook["needed"].copy()
     for name in [name for name in tensors if re.search(r"(q|k)_proj", name)]:
         slices = tensors[name].view(6, 2, 32, -1)  # heads in pairs, as six of 64 join them
