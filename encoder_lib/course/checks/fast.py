@@ -51,24 +51,32 @@ def check_join(attempt: Callable) -> Verdict:
     return examine("join", attempt, reference, cases)
 
 
-def check_padding(attempt: Callable) -> Verdict:
-    """padding(lengths, pool): the least share of padding in rectangles of 16, chosen within each pool of texts."""
+def check_masked(attempt: Callable) -> Verdict:
+    """masked(q, k, v, mask, size): attention in pieces of `size` keys, of which `mask` says who may be looked at.
 
-    def case(label: str, lengths: list[int], pool: int) -> Case:
-        return Case(label, (torch.tensor(lengths), pool))
-
-    drawn = torch.randint(1, 257, (192,), generator=torch.Generator().manual_seed(1))
+    q (T, K), k and v (n, K), mask (T, n), True for a key that may be looked at -> (T, K).
+    """
+    seen = torch.ones(2, 4, dtype=torch.bool)
+    first, second = seen.clone(), seen.clone()
+    first[:, :2], second[:, 2:] = False, False  # the piece that is hidden
+    other = torch.tensor([[False, False, True, True], [True, False, False, False]])
+    mixed = torch.rand(6, 7, generator=torch.Generator().manual_seed(0)) < 0.4
+    mixed[:, 3] = True
+    q, k, v = numbers(2, 1), numbers(4, 1), numbers(4, 1)
+    rising = 1000 + torch.arange(4.0, dtype=torch.float64)[:, None]
+    one, each = torch.tensor([[1.0], [1.0]], dtype=torch.float64), torch.tensor([[1.0], [-1.0]], dtype=torch.float64)
     cases = [
-        case("16 texts of one length", 16 * [3], 16),
-        case("one text of four tokens, and 15 of one", [4, *15 * [1]], 16),
-        case("two lengths in turn, in a pool of 32", 16 * [1, 4], 32),
-        case("two pools of 16: nobody goes from one to the other", [4, *15 * [1], 4, *15 * [1]], 16),
-        case("one pool of 32, with two long texts", [4, *15 * [1], 4, *15 * [1]], 32),
-        Case("192 texts in pools of 64", (drawn, 64)),
+        Case("two pieces, nothing hidden", (q, k, v, seen, 2)),
+        Case("the second piece hidden", (q, k, v, second, 2)),
+        Case("the first piece hidden", (q, k, v, first, 2)),
+        Case("each query sees other keys", (q, k, v, other, 2)),
+        Case("scores near 1000, rising from piece to piece", (one, rising, v, seen, 2)),
+        Case("scores near 1000, falling from piece to piece", (one, rising.flip(0), v, seen, 2)),
+        Case("scores near 1000 for one query, near -1000 for the other", (each, rising, v, other, 2)),
+        Case("six queries, seven keys in pieces of three", (3 * numbers(6, 2), numbers(7, 2), numbers(7, 2), mixed, 3)),
     ]
 
-    def reference(lengths: Tensor, pool: int) -> Tensor:
-        rectangles = torch.cat([part.sort().values.view(-1, 16) for part in lengths.split(pool)])  # (N / 16, 16)
-        return 1 - lengths.sum() / (16 * rectangles[:, -1].sum())
+    def reference(q: Tensor, k: Tensor, v: Tensor, mask: Tensor, size: int) -> Tensor:
+        return (q @ k.T / q.shape[1] ** 0.5).masked_fill(~mask, -torch.inf).softmax(-1) @ v
 
-    return examine("padding", attempt, reference, cases)
+    return examine("masked", attempt, reference, cases)

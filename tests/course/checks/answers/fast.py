@@ -17,17 +17,29 @@ def _measured(y, a, z, b):
     return (f * y + g * z) / (f + g)
 
 
-def _padding(lengths, pool):
-    batches = lengths.view(-1, pool).sort(dim=1).values.view(-1, 16)
-    return 1 - lengths.sum() / (16 * batches.amax(dim=1).sum())
+def _masked(q, k, v, mask, size=64):
+    largest = torch.full((len(q), 1), -1e30)
+    total, summed = torch.zeros(len(q), 1), torch.zeros(len(q), v.shape[1])
+    for keys, values, seen in zip(k.split(size), v.split(size), mask.split(size, dim=1), strict=True):
+        scores = (q @ keys.T / q.shape[1] ** 0.5).masked_fill(~seen, -torch.inf)
+        higher = torch.maximum(largest, scores.amax(dim=1, keepdim=True))
+        factor, powers = (largest - higher).exp(), (scores - higher).exp()
+        total = factor * total + powers.sum(dim=1, keepdim=True)
+        summed = factor * summed + powers @ values
+        largest = higher
+    return summed / total
 
 
-def _by_loop(lengths, pool):
-    places = 0
-    for start in range(0, len(lengths), pool):
-        here = sorted(lengths[start : start + pool].tolist(), reverse=True)
-        places += sum(16 * longest for longest in here[::16])
-    return (places - lengths.sum().item()) / places
+def _low_scores(q, k, v, mask, size=64):
+    largest, total, summed = torch.tensor(-torch.inf), 0.0, 0.0
+    for start in range(0, len(k), size):
+        piece = slice(start, start + size)
+        scores = torch.where(mask[:, piece], q @ k[piece].T / q.shape[1] ** 0.5, -1e30)
+        higher = scores.amax(dim=1, keepdim=True).maximum(largest)
+        total = total * (largest - higher).exp() + (scores - higher).exp().sum(dim=1, keepdim=True)
+        summed = summed * (largest - higher).exp() + (scores - higher).exp() @ v[piece]
+        largest = higher
+    return summed / total
 
 
 ANSWERS = {
@@ -45,20 +57,24 @@ ANSWERS = {
             "the half with the larger total": lambda y, a, z, b: torch.where(a > b, y, z),
         }),
     ),
-    checks.check_padding: (
-        {"sorted": _padding, "a loop, the longest first": _by_loop},
-        wrong(_padding, {
-            "as they come": {".sort(dim=1).values": ""},
-            "one pool of all": {"lengths.view(-1, pool)": "lengths.view(1, -1)"},
-            "the share of the tokens": {"1 - lengths": "lengths"},
-            "to the longest of all": {"16 * batches.amax(dim=1).sum()": "lengths.max() * len(lengths)"},
-            "to the longest of the pool": {"view(-1, 16)": "view(-1, pool)", "(16 *": "(pool *"},
-            "the mean of the shares": {
-                "1 - lengths.sum() / (16 * batches.amax(dim=1).sum())":
-                "(1 - batches.sum(dim=1) / (16 * batches.amax(dim=1))).mean()"},
-            "how many": {"1 - lengths.sum() / (16 * batches.amax(dim=1).sum())":
-                         "16 * batches.amax(dim=1).sum() - lengths.sum()"},
-            "each with every pool-th": {"view(-1, pool).sort(dim=1)": "view(pool, -1).sort(dim=0)"},
+    checks.check_masked: (
+        {"a finite start": _masked, "hidden scores that are finite": _low_scores},
+        wrong(_masked, {
+            "no mask": {".masked_fill(~seen, -torch.inf)": ""},
+            "the mask turned round": {"~seen": "seen"},
+            "the mask's first piece for all": {
+                "mask.split(size, dim=1)": "[mask[:, :size]] * 9", "strict=True": "strict=False"},
+            "hidden scores are 0": {"-torch.inf": "0.0"},
+            "a start at minus infinity": {"-1e30": "-torch.inf"},
+            "a start at 0": {"-1e30": "0.0"},
+            "nothing subtracted": {"scores - higher": "scores", "largest - higher": "0 * largest"},
+            "the old sums as they are": {"factor * total": "total", "factor * summed": "summed"},
+            "the old total as it is": {"factor * total": "total"},
+            "the factor turned round": {"largest - higher": "higher - largest"},
+            "one largest for all queries": {"scores.amax(dim=1, keepdim=True)": "scores.max()"},
+            "the piece's own largest": {"torch.maximum(largest, scores.amax(dim=1, keepdim=True))":
+                                        "scores.amax(dim=1, keepdim=True)"},
+            "not divided": {" / total": ""},
         }),
     ),
 }  # fmt: skip
