@@ -13,10 +13,10 @@ Norm = Callable[[Tensor, Tensor, Tensor, float], Tensor]  # x (B, T, D), weight 
 
 @contextmanager
 def every_norm(model: SentenceEncoder, norm: Norm) -> Iterator[None]:
-    """Within the `with` block each layer norm of `model` gives norm(x, weight, bias, eps), each with its parameters."""
+    """Within the `with` block each norm of `model` behind a + gives norm(x, weight, bias, eps), with its parameters."""
     handles = [
         each.register_forward_hook(lambda module, x, _: norm(x[0], module.weight, module.bias, module.eps))
-        for each in model.encoder.modules()
+        for each in model.encoder.encoder.modules()  # not the embedding's
         if isinstance(each, LayerNorm)
     ]
     try:

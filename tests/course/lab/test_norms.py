@@ -15,6 +15,10 @@ def test_its_own_formula_changes_nothing_and_another_goes_when_the_block_ends():
     own = model.encode([TEXT])
     with every_norm(model, lambda x, weight, bias, eps: F.layer_norm(x, (384,), weight, bias, eps)):
         torch.testing.assert_close(model.encode([TEXT]), own, atol=1e-5, rtol=0)
+    seen = []
+    with every_norm(model, lambda x, *_: seen.append(x) or x):
+        model.encode([TEXT])
+    assert len(seen) == 12, "all but the embedding's"
     with pytest.raises(KeyError), every_norm(model, lambda x, *_: {}["raises"]):
         model.encode([TEXT])
     torch.testing.assert_close(model.encode([TEXT]), own)
