@@ -77,7 +77,7 @@ PHRASES = {
         r"every token alone",
         r"that the word does not",
     ),
-    "rms_words": (r"half or less", r"run together", r"any two have in common", r"not the words apart"),
+    "rms_words": (r"half or less", r"run together", r"what tells them apart", r"not the words apart"),
     "norm_learns": (
         r"only × (√6|\$)",
         r"from all three",
@@ -140,7 +140,7 @@ PHRASES = {
     "clinic_padding": (r"29 %", r"less than six", r"wrong all along"),
     "clinic_enough": (r"three (of the five|tests)", r"none of these three", r"not all\. together", r"alone, parity"),
     "crossing": (r"2,304", r"2304", r"2d \+ f", r"one ninth"),
-    "bill": (r"the strip saves more", r"every part has less", r"the strip divides", r"all linear maps what"),
+    "bill": (r"was padding", r"padding’s, and", r"little is left to save", r"(are|is) gone already"),
     "attention_time": (r"more than a tenth", r"leaves out the softmax", r"share by your clock"),
     "loop_memory": (r"four times", r"\b2\.40", r"more rows", r"grows? with t\b", r"few tables"),
     "online_total": (r"1\.2034", r"one factor", r"missing to 5", r"e to the 3 − 5", r"shrink", r"online softmax"),
