@@ -274,6 +274,19 @@ def test_what_others_fetch_from_a_loud_cls_is_as_large_as_they_are_and_nearly_th
     assert all(size < 0.8 and alike < 0.4 for size, alike in fetched(notebook["own"]))
 
 
+def test_without_cls_in_the_mean_the_cosines_stay_what_they_are(notebook):
+    """Whether the norms are left to no token, to all but [CLS], or to [CLS] alone."""
+    model, own, none = notebook["model"], notebook["own"], notebook["no_norm"]
+    for for_cls, for_others in ((none, none), (none, own), (own, none)):
+        with every_norm(model, notebook["parted"](for_cls, for_others)), torch.no_grad():
+            outputs = [model.encoder(model.ids(text))[0] for text in notebook["sentences"]]  # (T, D) each
+        for one, other in ((0, 1), (0, 2), (1, 2)):
+            with_cls, without = (
+                F.cosine_similarity(outputs[one][n:].mean(dim=0), outputs[other][n:].mean(dim=0), dim=0) for n in (0, 1)
+            )
+            assert abs(with_cls - without) < 0.01
+
+
 def test_with_one_size_cls_sets_it_and_all_others_come_out_small(notebook):
     sizes = []
 
