@@ -447,8 +447,8 @@ def test_a_half_of_all_looks_drawn_at_random_costs_as_much_as_a_side(notebook, s
 
 
 def test_far_looks_add_little(notebook):
-    anywhere, before, after, half, two, twelve = notebook["kept"].values()
-    assert half < max(before, after) + 3
+    anywhere, itself, before, after, half, two, twelve = notebook["kept"].values()
+    assert itself < min(before, after) and half < max(before, after) + 3
     assert 0.82 < two / anywhere < 0.99 and two < twelve + 1 and 0.93 < twelve / anywhere < 1.04
 
 

@@ -134,7 +134,7 @@ def test_the_batch_finds_a_wrong_late_position_and_a_forgotten_mask(notebook):
 
 
 def test_four_mistakes_load_in_silence(notebook):
-    table = notebook.prediction("six_heads").result
+    table = notebook.prediction("mistakes").result
     assert [cell[:4] for cell in table["cosine with the right vector"]] == ["0.80", "0.43", "0.56", "1.00"]
     assert (
         table["cosine with the right vector"].iloc[-1] == "1.0000" and table["largest difference"].iloc[-1] == "0.0007"
