@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import torch
 from torch import Tensor, nn
 
+from encoder_lib import expect
 from encoder_lib.course.lab import progress as progress_bar
 from encoder_lib.course.lab.unscaled import UnscaledAttention
 from encoder_lib.model.attention import MultiHeadAttention
@@ -98,12 +99,16 @@ class CardLayer(nn.Module):
     A part that is left out takes its norm with it. residual: around both parts, or around the one that it names.
 
     Shapes: (B, T, D) -> (B, T, D).
+
+    Raises: ValueError for a residual that names another part.
     """
 
     def __init__(
         self, *, attention: bool, feed_forward: bool, residual: bool | str, norm: bool, n_heads: int, root: bool
     ):
         super().__init__()
+        if isinstance(residual, str):
+            expect.choice("residual", residual, ("attention", "feed_forward"))
         kind = MultiHeadAttention if root else UnscaledAttention
         self.attention = kind(D_MODEL, n_heads) if attention else None
         self.norm1 = LayerNorm(D_MODEL) if norm and attention else nn.Identity()
@@ -148,7 +153,8 @@ class CardModel(nn.Module):
         super().__init__()
         self.embedding = TransformerEmbedding(N_LETTERS * N_CARDS, D_MODEL, positional=positions, max_len=N_CARDS)
         self.loudness = loudness
-        parts = {"attention": attention, "feed_forward": feed_forward, "residual": residual, "norm": norm}
+        parts: dict[str, Any] = {"attention": attention, "feed_forward": feed_forward, "norm": norm}
+        parts["residual"] = residual
         self.layers = nn.ModuleList(CardLayer(**parts, n_heads=n_heads, root=root) for _ in range(n_layers))
         self.answer = nn.Linear(D_MODEL, n_questions * N_LETTERS)
         self.n_questions = n_questions
