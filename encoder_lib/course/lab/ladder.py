@@ -96,11 +96,10 @@ class CardLayer(nn.Module):
 
         x = norm(x + attention(x)), then norm(x + feed_forward(x))        without `residual`: norm(part(x))
 
-    A part that is left out takes its norm with it. residual: around both parts, or around the one that it names.
+    A part that is left out takes its norm with it. residual: around both parts, or around the one that it names (another
+    name is refused).
 
     Shapes: (B, T, D) -> (B, T, D).
-
-    Raises: ValueError for a residual that names another part.
     """
 
     def __init__(
