@@ -96,8 +96,8 @@ class CardLayer(nn.Module):
 
         x = norm(x + attention(x)), then norm(x + feed_forward(x))        without `residual`: norm(part(x))
 
-    A part that is left out takes its norm with it. residual: around both parts, or around the one that it names (another
-    name is refused).
+    A part that is left out takes its norm with it. residual: around both parts, or around the one that it names;
+    another name is refused.
 
     Shapes: (B, T, D) -> (B, T, D).
     """
