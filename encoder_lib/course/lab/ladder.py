@@ -152,9 +152,9 @@ class CardModel(nn.Module):
         super().__init__()
         self.embedding = TransformerEmbedding(N_LETTERS * N_CARDS, D_MODEL, positional=positions, max_len=N_CARDS)
         self.loudness = loudness
-        parts: dict[str, Any] = {"attention": attention, "feed_forward": feed_forward, "norm": norm}
-        parts["residual"] = residual
-        self.layers = nn.ModuleList(CardLayer(**parts, n_heads=n_heads, root=root) for _ in range(n_layers))
+        parts: dict[str, Any] = {"attention": attention, "feed_forward": feed_forward, "residual": residual}
+        parts |= {"norm": norm, "n_heads": n_heads, "root": root}
+        self.layers = nn.ModuleList(CardLayer(**parts) for _ in range(n_layers))
         self.answer = nn.Linear(D_MODEL, n_questions * N_LETTERS)
         self.n_questions = n_questions
 
