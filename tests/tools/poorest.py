@@ -21,7 +21,10 @@ from tempfile import TemporaryDirectory
 
 GIB = 1 << 30
 POOREST = {"ATEN_CPU_CAPABILITY": "default", "OMP_NUM_THREADS": "1", "CUDA_VISIBLE_DEVICES": ""}
-POOREST["OMP_STACKSIZE"] = "1M"  # of each thread that a cell may take; the usual 8 MiB count as data
+LIMITS = {
+    resource.RLIMIT_DATA: GIB,
+    resource.RLIMIT_STACK: 2 << 20,  # of each thread: the usual 8 MiB count as data, and are hardly touched
+}
 NO_WAY = "NOT CHECKED without network and on a read-only disk: neither unshare nor sudo may give them here."
 
 # From the headers of Linux; the numbers are the same on every processor.
@@ -67,6 +70,12 @@ def set_read_only(place, read_only, flags=0):
     checked(libc.syscall(MOUNT_SETATTR, AT_FDCWD, os.fsencode(place), flags, attributes, len(attributes)))
 
 
+def limit():
+    """Take memory from this process and from all that it starts."""
+    for kind, size in LIMITS.items():
+        resource.setrlimit(kind, (size, size))
+
+
 def enter(note):
     """Give up what the poorest machine does not have, and become the command."""
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as any_socket:  # notebooks talk to kernels over loopback
@@ -76,7 +85,7 @@ def enter(note):
     set_read_only("/", True, AT_RECURSIVE)
     for place in (note["folder"], "/dev/shm"):  # the second is memory
         set_read_only(place, False)
-    resource.setrlimit(resource.RLIMIT_DATA, (GIB, GIB))
+    limit()
     if "user" in note:
         user, group, groups = note["user"]
         os.setgroups(groups)
@@ -107,7 +116,7 @@ def poorest(command):
             return subprocess.call(inside(way, folder, command))
         if os.environ.get("GITHUB_ACTIONS"):
             return NO_WAY
-        resource.setrlimit(resource.RLIMIT_DATA, (GIB, GIB))
+        limit()
         status = subprocess.call(command, env=os.environ | POOREST | caches(folder))
     print(NO_WAY, file=sys.stderr)
     return status
