@@ -24,7 +24,7 @@ def fit(
 
     Each step draws one batch and moves the weights against the gradient of the cross-entropy, with Adam (Kingma and Ba
     2014, arXiv 1412.6980) or the `optimiser` handed in, which has its own lr. Targets of IGNORE_INDEX (−100) do not
-    count, and whatever `draw()` gives behind inputs and targets is left alone. `callback()` is called before the first
+    count, and whatever `draw()` gives after inputs and targets is left alone. `callback()` is called before the first
     step and after each.
 
     The model is left in eval mode, however the training ends. A KeyboardInterrupt (the kernel's stop button) ends the

@@ -53,7 +53,7 @@ def unreached(module: nn.Module, *inputs: Tensor) -> list[str]:
 
 
 def losses_and_after(losses: Any, model: nn.Module, before: nn.Module, loss: Callable[[], Tensor]) -> Tensor:
-    """What a loop of training gave back, and behind it the loss that its model has then. -> (steps + 1,)
+    """What a loop of training gave back, and after it the loss that its model has then. -> (steps + 1,)
 
     Raises: Unwritten for a placeholder, or for nothing given back while the model is as it was before; Told for what is
     no list of losses.

@@ -75,7 +75,7 @@ class FeedForward(nn.Module):
 
 
 class Block(nn.Module):
-    """x (B, T, D), mask -> x after attention and feed-forward, each with a sum and a norm behind it."""
+    """x (B, T, D), mask -> x after attention and feed-forward, each with a sum and a norm after it."""
 
     def __init__(self, attention: nn.Module, feed_forward: nn.Module, norm1: nn.Module, norm2: nn.Module):
         super().__init__()

@@ -21,7 +21,7 @@ N_TRIED = 300  # fresh sequences that a model is tried on
 class Learned(NamedTuple):
     """How a training went.
 
-    Each step's loss, the share of right answers, the mean cosine of a sequence's tokens behind the last layer, and how
+    Each step's loss, the share of right answers, the mean cosine of a sequence's tokens after the last layer, and how
     much of a gradient's length at the top arrives at the bottom, in the median sequence: in a few it can be multiplied.
     """
 

@@ -13,7 +13,7 @@ from encoder_lib.course.plots.inputs import as_array
 def plot_ladder(rungs: Sequence[tuple], *, title: str = "The ladder so far", ax: Axes | None = None) -> Axes:
     """Draw a bar for each rung, as high as its share of right answers, and a line at the most that is possible there.
 
-    rungs: (name, share of right answers, the most that is possible), and whatever stands behind these three.
+    rungs: (name, share of right answers, the most that is possible), and whatever follows these three.
     Raises ValueError for no rungs, or a share that is not finite; TypeError for what are no numbers.
     """
     shares = as_array([rung[1:3] for rung in rungs], name="rungs", finite=True)  # (rungs, 2)

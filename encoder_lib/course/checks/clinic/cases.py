@@ -1,4 +1,4 @@
-"""The check of each case: of 1 to 5, one for each test, of the unknown patient, and of the one behind the end."""
+"""The check of each case: of 1 to 5, one for each test, of the unknown patient, and of the one after the end."""
 
 from collections.abc import Callable
 from functools import partial

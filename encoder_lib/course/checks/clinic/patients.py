@@ -121,7 +121,7 @@ def inject_heads(thing: Callable, model: TransformerEncoder) -> None:
 
 
 def inject_feed_forward(thing: Callable, model: TransformerEncoder, **options: float) -> None:
-    """FeedForward(d_model, d_ff), or with options, by place, behind them."""
+    """FeedForward(d_model, d_ff), or with options, by place, after them."""
     _, *sizes = _sizes(model)
     for layer in _layers(model):
         layer.feed_forward = thing(*sizes, *options.values())

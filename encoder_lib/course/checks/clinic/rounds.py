@@ -191,7 +191,7 @@ def train(patient: Patient, *, steps: int = 120, seed: int = 0) -> tuple[Tensor,
 
     The patient's piece is in it. Each of the 120 steps takes 64 sequences and Adam's step of 0.003.
     Returns every step's loss (steps,), and the share of symbols of 500 fresh sequences that it then names: as in
-    training, and with three padding tokens behind each, hidden by the mask.
+    training, and with three padding tokens after each, hidden by the mask.
     Raises: TypeError or ValueError for steps that are no positive integer, or a seed that is none.
     """
     with seeded(seed):

@@ -15,7 +15,7 @@ CUT_B = cut_with(lambda x, n_heads: x.reshape(len(x), n_heads, x.shape[1], -1))
 
 
 def check_more_padding(thing: Callable) -> Verdict:
-    """more_padding(build): a test that notices words which move when columns of padding come in behind the batch."""
+    """more_padding(build): a test that notices words which move when columns of padding follow the batch."""
 
     def at_padding(ids: Tensor, y: Tensor) -> Tensor:
         return y + ids.shape[1] * (ids == 0)[..., None]
@@ -24,7 +24,7 @@ def check_more_padding(thing: Callable) -> Verdict:
         """A sound encoder but for the first numbers of one word, which move with each padding token of its sentence."""
         return _changed(lambda ids, y: _shifted(y, (ids == word) * (ids == 0).sum(dim=1, keepdim=True), by))
 
-    noticed = partial(_noticed, "its words move with the padding behind them")
+    noticed = partial(_noticed, "its words move with the padding after them")
     probes = (
         Probe("a sound encoder", _quiet(SOUND)),
         Probe("a sound encoder, drawn anew whenever it is built", _quiet(_drawn_anew)),
