@@ -60,7 +60,6 @@ def test_the_first_and_the_third_vector_are_row_2(notebook):
     assert torch.equal(vectors[0], vectors[2]) and torch.equal(vectors[0], weight[2])
 
 
-
 # Which rows can learn?
 
 
@@ -86,7 +85,6 @@ def test_50_of_225_rows_are_looked_up_once_or_never_where_it_was_165_of_263(note
     times = Counter(piece for word in notebook["text"] for piece in notebook["spelling"][word])
     assert (sum(times[piece] <= 1 for piece in rows), len(rows)) == (50, 225)
     assert (len(notebook["once"]), len(notebook["counts"])) == (165, 263)
-
 
 
 def test_z_is_the_letter_that_the_text_never_shows_and_wondering_is_cut_in_two(notebook):
