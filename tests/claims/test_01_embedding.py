@@ -52,18 +52,12 @@ def ten_tables(notebook):
     return [notebook["train"](seed)[-1] for seed in range(10)]
 
 
-# A word is a name, and the same thing as a product
+# An id is a name, and the same thing as a product
 
 
 def test_the_first_and_the_third_vector_are_row_2(notebook):
     vectors, weight = notebook["vectors"], notebook["embed"].weight
     assert torch.equal(vectors[0], vectors[2]) and torch.equal(vectors[0], weight[2])
-
-
-def test_two_settings_of_three_ids_show_all_six_rows():
-    tables = [torch.tensor(explore.look_up(*ids)._view.panels[1].frame(0)) for ids in ((0, 1, 2), (3, 4, 5))]
-    read = [(~table.isnan()).all(dim=1) for table in tables]  # (V,) each: NaN where nothing is read
-    assert tables[0].shape == (6, 5) and (read[0] ^ read[1]).all()
 
 
 # Which rows can learn?
@@ -74,7 +68,7 @@ def test_cat_dog_and_sees_get_a_gradient_and_dog_gets_it_twice(notebook):
     assert gradient[:, 0].tolist() == [0, 1, 2, 0, 1, 0] and (gradient == gradient[:, :1]).all()
     assert notebook["vocabulary"] == ["[PAD]", "cat", "dog", "eats", "sees", "fish"]
     question = notebook.prediction("gradient").question
-    assert question.choices[question.answer] == str((gradient != 0).any(dim=1).sum().item())
+    assert question.choices[question.answer] == str(int(gradient[2, 0]))
 
 
 # Where do the words end?
@@ -82,27 +76,23 @@ def test_cat_dog_and_sees_get_a_gradient_and_dog_gets_it_twice(notebook):
 
 def test_frequent_words_become_whole_and_rare_ones_stay_in_pieces(notebook):
     counts, pieces = notebook["counts"], notebook["spelling"]
-    assert all(" " not in pieces[word] for word in counts if counts[word] >= 5)
-    assert sum(" " in pieces[word] for word in counts if counts[word] == 1) > 120
+    assert all(len(pieces[word]) == 1 for word in counts if counts[word] >= 5)
+    assert sum(len(pieces[word]) > 1 for word in counts if counts[word] == 1) > 120
 
 
-def test_50_of_225_rows_are_read_once_or_never_where_it_was_165_of_263(notebook):
-    assert notebook.shown("225 rows: 22 read once, 28 never") and 22 + 28 == 50
+def test_50_of_225_rows_are_looked_up_once_or_never_where_it_was_165_of_263(notebook):
+    rows = set("".join(notebook["text"])) | {left + right for left, right in notebook["merges"]}
+    times = Counter(piece for word in notebook["text"] for piece in notebook["spelling"][word])
+    assert (sum(times[piece] <= 1 for piece in rows), len(rows)) == (50, 225)
     assert (len(notebook["once"]), len(notebook["counts"])) == (165, 263)
 
 
-def test_the_28_were_steps_on_the_way_to_longer_pieces(notebook):
-    never = {left + right for left, right in notebook["merges"]} - set(notebook["reads"])
-    parts = {part for pair in notebook["merges"] for part in pair}
-    assert len(never) == 28 and "rabb" in never <= parts and notebook["spelling"]["rabbit"] == "rabbit"
-
-
-def test_no_word_in_known_letters_is_unknown(notebook):
-    assert notebook["cut"]("zyzzyva").replace(" ", "") == "zyzzyva"
+def test_z_is_the_letter_that_the_text_never_shows_and_wondering_is_cut_in_two(notebook):
+    assert set("abcdefghijklmnopqrstuvwxyz") - set("".join(notebook["text"])) == {"z"}
     assert "wondering" not in notebook["counts"] and notebook["cut"]("wondering") == "wonder ing"
     assert "curiouser" not in notebook["counts"]
     for piece in ("wonder", "ing"):
-        assert any(piece in spelled.split() for spelled in notebook["spelling"].values())
+        assert sum(piece in spelled for spelled in notebook["spelling"].values()) > 1
 
 
 def test_each_merge_makes_a_piece_of_its_own(notebook):
@@ -111,11 +101,11 @@ def test_each_merge_makes_a_piece_of_its_own(notebook):
 
 
 def test_every_change_of_thought_is_shown(notebook):
-    spelled = " ".join("thought")
+    spelled = list("thought")
     for n, pair in enumerate(notebook["merges"], 1):
         before, spelled = spelled, notebook["merge"](spelled, *pair)
         assert notebook.shown(f"merge {n}: {pair[0]} + {pair[1]}, ") == (spelled != before)
-    assert spelled == "thought"
+    assert spelled == ["thought"]
 
 
 def test_more_than_half_of_the_rows_would_be_read_once(notebook):
@@ -240,6 +230,8 @@ def test_gradients_that_change_their_sign_average_out():
 
 @pytest.mark.parametrize("seed", range(10))
 def test_adam_ends_below_1_31_with_the_two_smallest_rates_and_sgd_above_1_7(notebook, seed):
+    if seed == 0:
+        assert round(trained(notebook, seed, lr=0.03)[-1], 1) == 2.8
     for lr in (0.03, 0.1):
         assert trained(notebook, seed, optimiser=torch.optim.Adam, lr=lr)[-1] < 1.31
         assert trained(notebook, seed, lr=lr)[-1] > 1.7
@@ -366,9 +358,3 @@ def test_adam_moves_row_1_when_row_2_is_read_and_sgd_does_not(notebook):
     sgd, adam = notebook["way_of_row_1"](torch.optim.SGD), notebook["way_of_row_1"](torch.optim.Adam)
     assert sgd[0] > 0 and sgd[1] == 0
     assert adam[0] > 0 and adam[1] > adam[0] / 2
-
-
-def test_the_row_of_the_padding_is_zero_and_its_tokens_are_not_once_a_place_is_added(notebook):
-    assert (notebook["padded"].weight[0] == 0).all()
-    with_place = notebook["padded"](notebook["batch"])[1] + notebook["place"]
-    assert with_place[1:].tolist() == [[1.0] * 4, [2.0] * 4]

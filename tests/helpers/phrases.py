@@ -26,7 +26,7 @@ PHRASES = {
     "opposite": (r"0\.\d\d, in other", r"opposite has", r"cosine stays high", r"two texts agree"),
     "alike": (r"flour comes first", r"finds the flour", r"0\.54", r"topic leads"),
     "parts": (r"more than half", r"11[.,]7", r"needed whole", r"table of words (holds|has) "),
-    "gradient": (r"cat, dog and sees", r"three rows", r"is left out", r"nothing read eats", r"dog was read twice"),
+    "gradient": (r"cat and sees", r"three rows", r"is left out", r"dog is looked up twice", r"in the sum twice"),
     "forgotten": (
         r"above 100",
         r"gradients? (add|pile) up",
@@ -34,7 +34,7 @@ PHRASES = {
         r"repeats all earlier",
         r"longer and longer",
     ),
-    "kinds": (r"four bundles", r"from run to run", r"side by side share", r"each kind in another place", r"left open"),
+    "kinds": (r"four bundles", r"from run to run", r"side by side share", r"each kind, in another place", r"left open"),
     "new_word": (r"eight pieces", r"into eight", r"un b el", r"needs five", r"##bel"),
     "own_card": (r"looks anywhere", r"one card at a time", r"no better than a guess", r"as many as a guess"),
     "shuffle": (
