@@ -233,14 +233,6 @@ def test_64_sentences_move_less_than_six_times_the_bytes_of_one(notebook):
     assert "The projections move 14.9 MB" in explorer.description
 
 
-@pytest.mark.parametrize("width", [64, 384, 1024])
-def test_attention_meets_the_feed_forward_at_four_times_the_width_and_all_six_maps_at_2d_plus_f(width):
-    costs = same_layer(4, tokens=4 * width, width=width)
-    assert costs["attention, fused"].flops == costs["feed-forward"].flops
-    costs = same_layer(4, tokens=6 * width, width=width)  # 2D + F, where F = 4D
-    assert costs["attention, fused"].flops == costs["projections"].flops + costs["feed-forward"].flops
-
-
 def test_without_the_padding_linear_maps_have_half_and_attention_a_quarter():
     padded, alone = (same_layer(4, tokens=tokens) for tokens in (512, 256))
     for part, share in {"projections": 2, "feed-forward": 2, "attention, fused": 4}.items():
