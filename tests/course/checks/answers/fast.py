@@ -34,7 +34,7 @@ def _low_scores(q, k, v, mask, size=64):
     largest, total, summed = torch.tensor(-torch.inf), 0.0, 0.0
     for start in range(0, len(k), size):
         piece = slice(start, start + size)
-        scores = torch.where(mask[:, piece], q @ k[piece].T / q.shape[1] ** 0.5, -1e30)
+        scores = torch.where(mask[:, piece], q @ k[piece].T / q.shape[1] ** 0.5, torch.finfo(q.dtype).min)
         higher = scores.amax(dim=1, keepdim=True).maximum(largest)
         total = total * (largest - higher).exp() + (scores - higher).exp().sum(dim=1, keepdim=True)
         summed = summed * (largest - higher).exp() + (scores - higher).exp() @ v[piece]
