@@ -67,17 +67,9 @@ PHRASES = {
         r"0\.0{5,}",
         r"(words|outputs|vectors) are (equal|the same)",
     ),
-    "norm_or_factor": (r"whatever the factor", r"the same, 1\.4", r"lines lie on each other", r"no say"),
+    "norm_or_factor": (r"whatever the factor", r"both with layer norm", r"lines lie on each other", r"0\.64\b"),
     "bare_minilm": (r"one vector", r"all near 1", r"above 0\.99", r"size is not enough"),
     "outlier": (r"about 20\b", r"cannot change their pattern", r"pattern stays", r"still stands out", r"20 is as far"),
-    "who_moves": (
-        r"1, 4 (and|of) 12",
-        r"all 12\b",
-        r"normalised alone",
-        r"every token alone",
-        r"that the word does not",
-    ),
-    "rms_words": (r"half or less", r"run together", r"what tells them apart", r"not the words apart"),
     "norm_learns": (
         r"only × (√6|\$)",
         r"from all three",

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
+import torch
 from torch import Tensor
 
 from encoder_lib.model.norm import LayerNorm
@@ -24,6 +25,16 @@ def every_norm(model: SentenceEncoder, norm: Norm) -> Iterator[None]:
     finally:
         for handle in handles:
             handle.remove()
+
+
+def cls_apart(for_cls: Norm, for_others: Norm) -> Norm:
+    """One norm out of two: `for_cls` gets each sequence's first token, `for_others` all others."""
+
+    def norm(x: Tensor, gain: Tensor, bias: Tensor, eps: float) -> Tensor:
+        first, others = for_cls(x[:, :1], gain, bias, eps), for_others(x[:, 1:], gain, bias, eps)
+        return torch.cat([first, others], dim=1)
+
+    return norm
 
 
 def normalise(x: Tensor, dim: int | tuple[int, ...] = -1) -> Tensor:

@@ -5,7 +5,7 @@ import torch
 import torch.nn.functional as F
 
 from encoder_lib import load_pretrained
-from encoder_lib.course.lab.norms import every_norm, normalise
+from encoder_lib.course.lab.norms import cls_apart, every_norm, normalise
 
 TEXT = "The dog bit the postman."
 
@@ -22,6 +22,12 @@ def test_its_own_formula_changes_nothing_and_another_goes_when_the_block_ends():
     with pytest.raises(KeyError), every_norm(model, lambda x, *_: {}["raises"]):
         model.encode([TEXT])
     torch.testing.assert_close(model.encode([TEXT]), own)
+
+
+def test_cls_apart_hands_the_first_token_to_one_norm_and_the_others_to_another():
+    x = torch.ones(2, 4, 3)
+    y = cls_apart(lambda x, gain, bias, eps: gain * x, lambda x, gain, bias, eps: x + bias)(x, 5.0, 1.0, 0.0)
+    assert (y[:, 0] == 5).all() and (y[:, 1:] == 2).all() and y.shape == x.shape
 
 
 @pytest.mark.parametrize("shape", [(6,), (4, 6), (3, 4, 6)])
