@@ -1,7 +1,7 @@
-"""A progress bar that is there while it moves, and leaves nothing behind in a stored notebook; a look now and then."""
+"""A progress bar that is there while it moves, and leaves nothing behind in a stored notebook."""
 
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 
 from IPython.display import display
@@ -37,24 +37,3 @@ def bar(total: int, name: str, *, shown: bool) -> Iterator[tqdm]:
         moving.close()
         if place is not None:
             place.update(EMPTY, raw=True)
-
-
-@contextmanager
-def watching(look: Callable[[int], None], *, steps: int, every: int) -> Iterator[Callable[[], None]]:
-    """A `with` block for a training, and a function to call before each of its steps: a bar moves, and one looks in.
-
-    look: called with the number of steps done, every so many steps and at the end.
-    A KeyboardInterrupt (the kernel's stop button) ends the block and goes no further: what was learned by then stays.
-    """
-    with bar(steps, "Learning", shown=True) as moving:
-
-        def watch() -> None:
-            if moving.n % every == 0:
-                look(moving.n)
-            moving.update()
-
-        try:
-            yield watch
-        except KeyboardInterrupt:
-            print(f"Stopped by hand in step {moving.n} of {steps}. What was learned by then is kept.")
-        look(moving.n)

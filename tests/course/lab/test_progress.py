@@ -42,22 +42,3 @@ def test_a_bar_that_is_not_asked_for_writes_nothing(capsys):
     with progress_bar.bar(8, "Counting", shown=False) as bar:
         bar.update(8)
     assert capsys.readouterr() == ("", "")
-
-
-def test_one_looks_in_every_so_many_steps_and_at_the_end():
-    looks = []
-    with progress_bar.watching(looks.append, steps=5, every=2) as watch:
-        for _ in range(5):
-            watch()
-    assert looks == [0, 2, 4, 5]
-
-
-def test_stopped_by_hand_the_block_ends_and_says_so(capsys):
-    looks = []
-    with progress_bar.watching(looks.append, steps=5, every=2) as watch:
-        watch()
-        raise KeyboardInterrupt
-    assert looks == [0, 1] and "Stopped by hand in step 1 of 5." in capsys.readouterr().out
-    with pytest.raises(ZeroDivisionError), progress_bar.watching(looks.append, steps=5, every=2):
-        raise ZeroDivisionError
-    assert looks == [0, 1]  # no look after an error
