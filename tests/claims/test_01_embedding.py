@@ -85,7 +85,8 @@ def test_50_of_225_rows_are_looked_up_once_or_never_where_it_was_165_of_263(note
     times = Counter(piece for word in notebook["text"] for piece in notebook["spelling"][word])
     assert (sum(times[piece] <= 1 for piece in rows), len(rows)) == (50, 225)
     assert "rabb" in rows and times["rabb"] == 0 and notebook["spelling"]["rabbit"] == ["rabbit"]
-    assert notebook["counts"]["thought"] == 4 and len(notebook["merges"]) == 200
+    assert len(set("".join(notebook["text"]))) == 25 and len(notebook["merges"]) == 200
+    assert notebook["counts"]["thought"] == 4
     assert (len(notebook["once"]), len(notebook["counts"])) == (165, 263)
 
 
@@ -331,6 +332,15 @@ def test_card_2_is_a_capital_and_its_answer_the_swapped_letter(notebook):
     letters, arrows = notebook["letters"], notebook["arrows"]
     answers = ladder.spell(notebook["answers"][0])
     assert (letters[2], letters[arrows[2]], answers[2]) == ("C", "B", "b")
+
+
+def test_the_ladder_trains_for_400_steps_on_128_newly_drawn_rows_and_tries_4000(monkeypatch):
+    dealt, deal = [], ladder.deal
+    monkeypatch.setattr(
+        ladder.train, "__kwdefaults__", ladder.train.__kwdefaults__ | {"deal": lambda n: dealt.append(n) or deal(n)}
+    )
+    ladder.climb("embedding", progress=False)
+    assert dealt == [128] * 400 + [4000]
 
 
 @pytest.mark.parametrize("seed", range(3))
