@@ -28,7 +28,7 @@ PHRASES = {
     "parts": (r"more than half", r"11[.,]7", r"needed whole", r"table of words (holds|has) "),
     "gradient": (r"cat and sees", r"three rows", r"is left out", r"dog is looked up twice", r"in the sum twice"),
     "forgotten": (
-        r"above 100",
+        r"above 300",
         r"gradients? (add|pile) up",
         r"rises far",
         r"repeats all earlier",

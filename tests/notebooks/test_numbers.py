@@ -9,10 +9,8 @@ from notebook_rules import tags
 from places import NOTEBOOKS, ROOT
 
 HEADS = "six layers of twelve heads, a claim of 09"
-STEPS = "what ladder.climb takes when nobody says"
 EXCEPTIONS = {  # notebook -> numbers that stand nowhere else, and why
     "00_start_here": {"72": HEADS},
-    "01_embedding": {"400": STEPS},
     "02_positional_encoding": {
         "500": "a place made up",
         "31": "the last of the 32 positions drawn",
