@@ -12,7 +12,7 @@ from torch import nn
 from encoder_lib import LayerNorm, RMSNorm, trace
 from encoder_lib.course import explore
 from encoder_lib.course.lab import way
-from encoder_lib.course.lab.norms import cls_apart, every_norm
+from encoder_lib.course.lab.norms import every_norm
 from encoder_lib.course.lab.plain_stack import PlainStack, plain_stack_accuracy
 
 SEEDS = range(3)
