@@ -114,6 +114,7 @@ PHRASES = {
     "forbidden": (r"\b40\b", r"gets less weight", r"without the (partner|heaviest)"),
     "more_seeds": (r"in all six", r"in nearly all", r"more than ten answers", r"dots lie close"),
     "mistakes": (r"0\.80", r"0\.57", r"most harm"),
+    "misread": (r"wrong with wrong", r"wrong \*together", r"the same directory", r"cosines? of 0\.81"),
     "eight_triples": (r"four of (the )?eight", r"end with the words", r"middle, and the other four"),
     "parking": (r"a tenth", r"next to nothing", r"hands out nothing", r"\bsink\b", r"\bparks?\b"),
     "shuffled_rows": (r"follows the rows", r"the address before", r"addresses alone"),
