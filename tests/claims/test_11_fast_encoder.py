@@ -384,7 +384,7 @@ def test_the_table_is_about_the_batch_of_the_bill_and_39_more(notebook, minilm):
 
 
 def test_a_day_holds_125000_batches_and_all_but_attentions_work_goes_with_the_tokens():
-    assert 2_000_000 / 16 == 125_000 and [round(n * 86_400_000 / 2_000_000) for n in (1, 16)] == [43, 691]
+    assert 2_000_000 / 16 == 125_000 and round(16 * 86_400_000 / 2_000_000) == 691
     ratios = {
         name: many / one for (name, many), one in zip(counted(256).items(), counted(1).values(), strict=True) if one
     }
