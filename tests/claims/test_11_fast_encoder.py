@@ -257,6 +257,7 @@ def test_the_picture_that_is_revealed_is_the_mask(notebook):
 
 def test_one_layer_by_hand_equals_the_padded_one_to_ten_digits(notebook):
     assert notebook["layer_gap"].abs().max() < 5e-11
+    assert notebook["six_gap"].abs().max() < 5e-11 and len(notebook["six_gap"]) == notebook["lengths"].sum()
     assert notebook["strip"].shape == (1, int(notebook["lengths"].sum()), 384)
 
 
@@ -343,12 +344,11 @@ def test_each_way_gives_the_same_vectors_with_the_attention_that_its_line_names(
         assert (result - results["rectangle, fused"])[real].abs().max() < 1e-4
 
 
-def test_in_float64_all_six_lines_of_the_bill_agree_to_ten_digits(notebook):
-    assert notebook["gap"] < 5e-11 and len(notebook["vectors"]) == 6
-    assert {len(one) for one in notebook["vectors"]} == {int(notebook["lengths"].sum())}
-    assert {one.dtype for one in notebook["vectors"]} == {torch.float64}
-    models = (notebook["minilm"].encoder, notebook["explicit"])
-    assert all(x.dtype == torch.float32 for model in models for x in model.parameters())
+def test_all_six_lines_of_the_bill_agree_in_about_six_digits(notebook):
+    assert notebook["gap"] < 1e-4 and len(notebook["vectors"]) == 6
+    first = notebook["vectors"][0]
+    assert len(first) == notebook["lengths"].sum()
+    assert max((one - first).norm() / first.norm() for one in notebook["vectors"]) < 3e-6
 
 
 def test_where_all_are_of_one_length_there_is_nothing_to_pack():
