@@ -113,17 +113,13 @@ def test_when_every_token_asks_the_arrows_are_learned_later_and_the_count_of_all
     assert torch.equal(everything(batch).targets[:, :8], batch.ids[:, :8])
     assert torch.equal(everything(batch).targets[:, 8:], batch.targets[:, 8:])
     right = {}
-    for steps in (15, 30, 150):
-        for name, draw in {"all": lambda: everything(task.draw(64)), "arrows": lambda: task.draw(64)}.items():
-            torch.manual_seed(seed)
-            model = notebook["fresh_model"](task)
-            notebook["train"](model, draw, steps)
-            right[name, steps] = [notebook["percent_right"](model(batch.ids), x) for x in (everything(batch), batch)]
-    (all_of_all, arrows_of_all), (all_of_arrows, arrows_of_arrows) = right["all", 30], right["arrows", 30]
+    for name, draw in {"all": lambda: everything(task.draw(64)), "arrows": lambda: task.draw(64)}.items():
+        torch.manual_seed(seed)
+        model = notebook["fresh_model"](task)
+        notebook["train"](model, draw, 30)
+        right[name] = [notebook["percent_right"](model(batch.ids), x) for x in (everything(batch), batch)]
+    (all_of_all, arrows_of_all), (all_of_arrows, arrows_of_arrows) = right["all"], right["arrows"]
     assert arrows_of_all < arrows_of_arrows - 12 and all_of_all > all_of_arrows + 10
-    everywhere, arrows = right["all", 15]
-    assert 2 * everywhere - arrows > 85 and arrows < 20  # the letters are right first
-    assert right["all", 150][1] > 97 and right["arrows", 150][1] > 97
 
 
 def test_the_table_of_all_and_of_the_arrows(notebook):
@@ -237,7 +233,7 @@ def test_the_heaviest_place_gets_the_most_weight_in_the_mean_of_eight_heads_the_
     at_random, heaviest, partner = notebook["three_places"](notebook["maps"])
     assert torch.equal(partner, pairs.source) and (at_random != pairs.source).all()
     assert (heaviest == place).double().mean() > 0.999  # but for a tie
-    assert pairs.source[0, 1] == 6
+    assert pairs.source[0, 1] == 6 and notebook["mean"][0, 1, 6] < 1 / 16
     nothing, *rest = notebook["left"]["% right"]
     assert nothing == pytest.approx(notebook["found"].item())
     assert rest[1] == pytest.approx(left(notebook, matcher, pairs, place), abs=0.1)
@@ -499,13 +495,17 @@ def test_spaces_cost_more_than_as_many_other_tokens(notebook, small, seed):
 
 
 @pytest.mark.parametrize("seed", (HERE, *SEEDS[:3]))
-def test_of_whole_words_it_fills_one_letter_in_five_and_who_always_names_the_e_one_in_seven(notebook, small, seed):
+def test_of_whole_words_it_fills_one_letter_in_seven_and_so_of_gaps_as_long_elsewhere(notebook, small, seed):
     model, gaps = trained(notebook, small, seed)
     torch.manual_seed(2)
     rows = notebook["excerpts"](notebook["unseen"], 256, 0, gaps.ids.shape[1]).ids
     words = Sample(*answer("hide_words")(rows, torch.rand(rows.shape)), source=None)
     asked = words.targets[words.targets >= 0]
     assert asked.mode().values == letters.to_ids("e")[0] and 0.12 < (asked == 5).double().mean() < 0.17
-    single, whole = (notebook["percent_right"](model(x.ids), x) for x in (gaps, words))
-    assert (single > 45 and 12 < whole < 28) if seed == HERE else 1.7 * whole < single
+    moved = (words.ids == letters.GAP).roll(8, dims=1)
+    targets = rows.masked_fill(~moved | (rows == 0), IGNORE_INDEX)
+    elsewhere = Sample(rows.masked_fill(moved, letters.GAP), targets, source=None)
+    single, whole, moved = (notebook["percent_right"](model(x.ids), x) for x in (gaps, words, elsewhere))
+    assert 1.7 * max(whole, moved) < single and abs(whole - moved) < 6, (single, whole, moved)
+    assert seed != HERE or (single > 45 and 9 < whole < 20)
     assert (words.ids[rows == 0] == 0).all()
