@@ -108,7 +108,7 @@ PHRASES = {
     "single_look": (r"answers are (lost|left)", r"another card takes", r"the letter of stop 3"),
     "across": (r"0\.22", r"falls to 0\.04", r"anisotrop", r"common direction"),
     "all_ask": (r"second has far more", r"what is easy", r"repeat itself", r"only their own id"),
-    "few": (r"less than a quarter", r"overfit", r"by heart, and not"),
+    "few": (r"a guess among ten", r"overfit", r"by heart, and not"),
     "tables": (r"passes three", r"pieces of words by heart", r"still rises", r"stay ahead of it"),
     "one_side": (r"half of the right answers", r"so it is with a half", r"not the side"),
     "forbidden": (r"\b40\b", r"gets less weight", r"without the (partner|heaviest)"),
