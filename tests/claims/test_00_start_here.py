@@ -123,7 +123,8 @@ def test_each_part_that_is_taken_out_is_missed(notebook):
     """Position by who bit whom, feed-forward and + by kinds of banks, and norm by everything."""
     names = notebook["parts"]
     assert names == ["nothing", "position", "feed-forward", "+", "norm"]
-    bites, rivers, money, ours = (dict(zip(names, column, strict=True)) for column in notebook["lost"].values())
+    columns = ([float(number) for number in column] for column in notebook["lost"].values())
+    bites, rivers, money, ours = (dict(zip(names, column, strict=True)) for column in columns)
     right = {name: (int(rivers[name]), int(money[name])) for name in names}
     assert [right[name] for name in names[:4]] == [(8, 8), (7, 8), (3, 8), (6, 5)]
     assert all(2 <= kind <= 6 for kind in right["norm"]) and 6 <= sum(right["norm"]) <= 10

@@ -271,7 +271,7 @@ def test_each_property_has_a_trained_unit_far_ahead_of_the_shuffled_ones(noteboo
     scores = notebook["scores"]
     assert len(scores) == 7
     for score in scores.values():
-        assert score["as trained"] > 0.88 and 0.5 < score["shuffled"] < 0.8
+        assert score["as trained"] > 0.88 and 0.5 < score["shuffled"] < 0.85
         assert score["as trained"] - score["shuffled"] > 0.15
 
 
