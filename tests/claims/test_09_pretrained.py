@@ -100,9 +100,7 @@ def test_without_that_order_a_name_comes_out_wrong(notebook):
 
 
 def test_the_count_closes(notebook):
-    numbers = {name: notebook["published"][name].numel() for name in notebook["left"]}
-    assert sorted(numbers.values()) == [384, 512, 768, 147_456] and sum(numbers.values()) == 149_120
-    assert 22_713_728 - 22_564_608 == 149_120
+    assert (len(notebook["published"]), len(notebook["left"]), len(notebook["needed"])) == (104, 4, 100)
 
 
 @pytest.mark.parametrize("change", ["missing", "another shape"])
@@ -158,14 +156,6 @@ def test_three_mistakes_load_in_silence(notebook):
         table["cosine with the right vector"].iloc[-1] == "1.0000" and table["largest difference"].iloc[-1] == "0.0007"
     )
     assert all(y.isfinite().all() and y.abs().max() < 30 for y in notebook["wrong"])
-
-
-def test_a_wider_head_adds_the_scores_of_two(notebook):
-    """Each divided by the root of 2 in addition."""
-    torch.manual_seed(0)
-    q, k = torch.randn(2, 5, 64)
-    two = (q[:, :32] @ k[:, :32].T + q[:, 32:] @ k[:, 32:].T) / 32**0.5
-    torch.testing.assert_close(q @ k.T / 64**0.5, two / 2**0.5)
 
 
 def test_relu_errs_to_one_side_in_each_of_1536_numbers(notebook):
