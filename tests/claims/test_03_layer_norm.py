@@ -1,4 +1,4 @@
-"""What 03_layer_norm says, one test a claim. Where fresh parameters decide, the claim is tried on three seeds."""
+"""What 03_layer_norm says, one test a claim. Where fresh parameters decide, the claim is tried on eight seeds."""
 
 import math
 from pathlib import Path
@@ -14,21 +14,6 @@ from encoder_lib.course import explore
 from encoder_lib.course.lab import way
 from encoder_lib.course.lab.norms import every_norm
 from encoder_lib.course.lab.plain_stack import PlainStack, plain_stack_accuracy
-
-SEEDS = range(3)
-
-
-def in_fresh_stacks(notebook, function):
-    """What one of the notebook's functions gives for each of three stacks of thirty layers."""
-    kept = notebook["layers"]
-    try:
-        for seed in SEEDS:
-            torch.manual_seed(seed)
-            notebook.variables["layers"] = [nn.Linear(64, 64) for _ in range(30)]
-            yield function()
-    finally:
-        notebook.variables["layers"] = kept
-
 
 def way_up(norm, seed):
     """Two words before each of twelve layers, × √6, and behind the last."""
@@ -73,15 +58,6 @@ def test_each_layer_leaves_about_two_fifths_of_the_difference_and_the_constants_
     assert round(1.4 * 0.4**12, 5) == 0.00002 and round(0.00002 / 0.1, 4) == 0.0002
 
 
-def test_the_sums_keep_a_third_of_the_mean_square_and_relu_a_sixth():
-    torch.manual_seed(0)
-    x, matrix = torch.randn(2000, 64), (2 * torch.rand(2000, 64, 64) - 1) / 8
-    sums = torch.einsum("nd,nde->ne", x, matrix)
-    assert sums.square().mean() == pytest.approx(1 / 3, rel=0.03)
-    assert sums.relu().square().mean() == pytest.approx(1 / 6, rel=0.03)
-    assert round(math.sqrt(1 / 6), 1) == 0.4
-
-
 def test_what_arrives_is_what_the_layers_add_whatever_the_word():
     for seed in range(8):
         torch.manual_seed(seed)
@@ -96,12 +72,12 @@ def test_with_root_6_the_words_keep_about_their_size_and_not_all_of_the_differen
     assert round(notebook["ways"]["no norm, × √6"][-1], 2) == 0.64
     for seed in range(8):
         start, *_, end = notebook["differences"](6**0.5, seed=seed)
-        assert 0.1 < end / start < 0.6
+        assert 0.15 < end < 0.65 < 0.9 < start
         first, *_, last = way_up(lambda x: x, seed)
         assert 0.5 < notebook["size"](last) / notebook["size"](first) < 2.5
 
 
-def test_without_a_norm_times_root_6_more_and_more_of_the_words_is_common_and_with_layer_norm_it_is_not(notebook):
+def test_without_a_norm_times_root_6_much_of_the_words_becomes_common_and_with_layer_norm_it_is_not(notebook):
     for seed in range(8):
         plain, normed = ([*way_up(norm, seed)] for norm in (lambda x: x, notebook["normalise"]))
         cosines = [F.cosine_similarity(*x, dim=0).item() for x in plain]
@@ -220,32 +196,6 @@ def test_cls_is_ten_times_as_large_as_any_other_token_and_after_its_norm_no_larg
     assert (before[:, :1] > 10 * before[:, 1:]).all() and (after[:, :1] < after[:, 1:]).all()
 
 
-def test_a_loud_cls_drowns_the_others_and_with_a_norm_for_cls_only_they_grow_and_are_not_drowned(notebook):
-    none, all_but_cls, only_cls = (notebook["last_layer"](norm) for norm in notebook["normed"].values())
-    for cls, others, added, alike in (none, all_but_cls):
-        assert cls > 3 * others and added > 1.02 * others and alike > 0.99
-    assert none[2] == pytest.approx(all_but_cls[2], rel=0.01), "whether or not the others have a norm"
-    _, others, added, alike = only_cls
-    assert others > 8 * all_but_cls[1] and added < 0.95 * others and alike < 0.6
-    assert all(len(notebook["model"].tokens(text)) >= 8 for text in notebook["sentences"]), "no padding among the seven"
-
-
-def test_with_a_norm_for_cls_only_the_two_bank_of_00_come_apart_and_the_kinds_are_guessed(notebook):
-    model, end, in_00 = notebook["model"], "layer 6: + norm after feed-forward", {}
-    river, rates = "The river bank was flooded.", "The big bank raised its interest rates."
-    cells = nbformat.read(next((Path(__file__).parents[2] / "notebooks").glob("00*.ipynb")), as_version=4).cells
-    exec(next(cell.source for cell in cells if "sixteen =" in cell.source).split("\n\n\n")[0], in_00)
-
-    def to(sentence):
-        bank = way.visit(model, sentence, "bank")
-        return torch.tensor([way.along(bank, way.visit(model, text, "bank"))[end] for text in in_00["sixteen"]])
-
-    with every_norm(model, notebook["normed"]["only [CLS]"]):
-        kinds = ((to(river) > to(rates)) == (torch.arange(16) < 8)).sum()
-        alike = way.along(*(way.visit(model, text, "bank") for text in (river, rates)))[end]
-    assert alike < 0.6 and 4 <= kinds <= 11
-
-
 def test_with_one_size_cls_sets_it_and_all_others_come_out_small(notebook):
     sizes = []
 
@@ -265,42 +215,6 @@ def test_with_cls_apart_sentences_are_told_apart_and_with_a_size_for_each_they_l
         torch.tensor(notebook["tried"][name]) for name in ("its own norms", "[CLS] apart", "its own size")
     )
     assert apart[0] < 0.8 and apart[1:].max() < 0.2 and (each - own).abs().max() < 0.06
-
-
-def test_in_00_too_it_is_cls_that_makes_one_vector_of_all_texts_and_not_that_the_others_grow(notebook):
-    texts = [
-        *notebook["sentences"],
-        "I love apples.",
-        "The train to Berlin leaves at noon.",
-        "She sang a song.",
-        "Where is the nearest bank?",
-        "It rained all night in the mountains.",
-    ]
-
-    def cosines_and_size(cls_too, others_too):
-        """The texts' cosines where [CLS], the others or both keep their norms; how large the others get."""
-        sizes, vectors = [], []
-
-        def norm(x, gain, bias, eps):
-            normed = gain * notebook["normalise"](x) + bias
-            sizes.append(x[:, 1:].square().mean().sqrt().item())
-            cls, others = (normed if too else x for too in (cls_too, others_too))
-            return torch.cat([cls[:, :1], others[:, 1:]], dim=1)
-
-        with every_norm(notebook["model"], norm):
-            for text in texts:
-                vectors.append(notebook["model"].encode([text])[0])
-        cosines = torch.stack(vectors) @ torch.stack(vectors).T
-        return cosines[torch.triu_indices(len(texts), len(texts), 1).unbind()], sizes[-1]
-
-    _, size = cosines_and_size(True, True)
-    none, _ = cosines_and_size(False, False)
-    all_but_cls, _ = cosines_and_size(False, True)
-    only_cls, grown = cosines_and_size(True, False)
-    assert none.min() > 0.95 and all_but_cls.min() > 0.99
-    assert only_cls.median() < 0.6 and only_cls.max() < 0.95 and grown > 10 * size
-    three = only_cls[[0, 1, 7]]  # the pairs of the first three texts
-    assert three[0] < three[2], "they lie: dog and hound have less in common than hound and stock"
 
 
 # Does it help to learn?
@@ -342,7 +256,8 @@ def test_a_fresh_stack_times_1_shrinks_everything():
 
 def test_the_way_up_holds_the_stack_times_1_back_and_a_small_gradient_does_no_harm(notebook):
     together, shrinks = (list(seeds.values()) for seeds in notebook["causes"].values())
-    assert len(together) == len(shrinks) == 8 and max(together) < 80 < 88 < min(shrinks)
+    assert len(together) == len(shrinks) == 8 and 35 < min(together), "more than a guess"
+    assert max(together) < 80 < 88 < min(shrinks)
 
 
 def test_times_1_all_rows_arrive_as_one_vector_to_a_thousandth():
@@ -367,23 +282,66 @@ def test_where_only_the_gradient_shrinks_the_first_layer_gets_less_than_a_thousa
 # Going deeper
 
 
-def test_only_layer_norm_behind_the_relu_makes_the_gradient_grow(notebook):
-    def ratios():
-        ratio = notebook["first_to_last"]
-        behind, before = ratio(LayerNorm(64), True), ratio(LayerNorm(64), False)
-        return behind, [before, ratio(RMSNorm(64), True), ratio(RMSNorm(64), False)]
+def test_a_loud_cls_drowns_the_others_and_with_a_norm_for_cls_only_they_grow_and_are_not_drowned(notebook):
+    none, all_but_cls, only_cls = (notebook["last_layer"](norm) for norm in notebook["normed"].values())
+    for cls, others, added, alike in (none, all_but_cls):
+        assert cls > 3 * others and added > 1.02 * others and alike > 0.99
+    assert none[2] == pytest.approx(all_but_cls[2], rel=0.01), "whether or not the others have a norm"
+    _, others, added, alike = only_cls
+    assert others > 8 * all_but_cls[1] and added < 0.95 * others and alike < 0.6
+    assert all(len(notebook["model"].tokens(text)) >= 8 for text in notebook["sentences"]), "no padding among the seven"
 
-    for grows, others in in_fresh_stacks(notebook, ratios):
-        assert 200 < grows < 500 and max(others) < 1.2
+
+def test_with_a_norm_for_cls_only_the_two_bank_of_00_come_apart_and_the_kinds_are_guessed(notebook):
+    model, end, in_00 = notebook["model"], "layer 6: + norm after feed-forward", {}
+    river, rates = "The river bank was flooded.", "The big bank raised its interest rates."
+    cells = nbformat.read(next((Path(__file__).parents[2] / "notebooks").glob("00*.ipynb")), as_version=4).cells
+    exec(next(cell.source for cell in cells if "sixteen =" in cell.source).split("\n\n\n")[0], in_00)
+
+    def to(sentence):
+        bank = way.visit(model, sentence, "bank")
+        return torch.tensor([way.along(bank, way.visit(model, text, "bank"))[end] for text in in_00["sixteen"]])
+
+    with every_norm(model, notebook["normed"]["only [CLS]"]):
+        kinds = ((to(river) > to(rates)) == (torch.arange(16) < 8)).sum()
+        alike = way.along(*(way.visit(model, text, "bank") for text in (river, rates)))[end]
+    assert alike < 0.6 and 4 <= kinds <= 11
 
 
-def test_a_relu_leaves_half_the_mean_square_and_a_mean_whose_square_is_0_16():
-    torch.manual_seed(0)
-    x = torch.randn(1_000_000).relu()
-    assert x.square().mean() == pytest.approx(0.5, abs=0.005)
-    assert x.mean().square() == pytest.approx(1 / (2 * math.pi), abs=0.002)
-    assert x.var() == pytest.approx(0.34, abs=0.005)
-    assert round(math.sqrt(0.5 / 0.34), 2) == 1.21 and 200 < 1.21**29 < 500
+def test_in_00_too_it_is_cls_that_makes_one_vector_of_all_texts_and_not_that_the_others_grow(notebook):
+    texts = [
+        *notebook["sentences"],
+        "I love apples.",
+        "The train to Berlin leaves at noon.",
+        "She sang a song.",
+        "Where is the nearest bank?",
+        "It rained all night in the mountains.",
+    ]
+
+    def cosines_and_size(cls_too, others_too):
+        """The texts' cosines where [CLS], the others or both keep their norms; how large the others get."""
+        sizes, vectors = [], []
+
+        def norm(x, gain, bias, eps):
+            normed = gain * notebook["normalise"](x) + bias
+            sizes.append(x[:, 1:].square().mean().sqrt().item())
+            cls, others = (normed if too else x for too in (cls_too, others_too))
+            return torch.cat([cls[:, :1], others[:, 1:]], dim=1)
+
+        with every_norm(notebook["model"], norm):
+            for text in texts:
+                vectors.append(notebook["model"].encode([text])[0])
+        cosines = torch.stack(vectors) @ torch.stack(vectors).T
+        return cosines[torch.triu_indices(len(texts), len(texts), 1).unbind()], sizes[-1]
+
+    _, size = cosines_and_size(True, True)
+    none, _ = cosines_and_size(False, False)
+    all_but_cls, _ = cosines_and_size(False, True)
+    only_cls, grown = cosines_and_size(True, False)
+    assert none.min() > 0.95 and all_but_cls.min() > 0.99
+    assert only_cls.median() < 0.6 and only_cls.max() < 0.95 and grown > 10 * size
+    three = only_cls[[0, 1, 7]]  # the pairs of the first three texts
+    assert three[0] < three[2], "they lie: dog and hound have less in common than hound and stock"
 
 
 def test_doubled_parameters_halve_the_gradient_and_leave_the_output(notebook):
