@@ -22,7 +22,7 @@ from encoder_lib.course.checks.verdict import (
     show,
     written,
 )
-from encoder_lib.course.lab.letters import GAP, to_ids
+from encoder_lib.course.lab.letters import GAP
 from encoder_lib.seeded import seeded
 from encoder_lib.training.tasks import IGNORE_INDEX
 
@@ -187,43 +187,3 @@ def check_forbid(attempt: Callable) -> Verdict:
         Probe("drawn at random", lambda forbid: drawn(forbid, torch.tensor([[0, 1, 2, GAP, 3, 4, 0]]))),
     ]
     return diagnose("forbid", attempt, probes)
-
-
-def check_hide_words(attempt: Callable) -> Verdict:
-    """hide_words(ids, chance): what a model gets where whole words are hidden, and what it is asked. (B, T) each.
-
-    The n-th word of a row is hidden where chance[row, n] is below 0.15, n from 0; spaces, id 0, stand between words.
-    """
-
-    def reference(ids: Tensor, chance: Tensor) -> Tensor:
-        hidden = (chance.gather(1, (ids == 0).cumsum(dim=1)) < 0.15) & (ids != 0)
-        return torch.stack([ids.masked_fill(hidden, GAP), ids.masked_fill(~hidden, IGNORE_INDEX)])
-
-    def tried(hide_words: Callable, *given: Tensor) -> Tensor:
-        pair = _two_tensors(hide_words(*given), hide_words, "what the model gets, and the targets", "given, targets")
-        if pair[0].shape != pair[1].shape:
-            raise Told(f"expected two tensors of one shape, got {tuple(pair[0].shape)} and {tuple(pair[1].shape)}")
-        return torch.stack([x.long() for x in pair])
-
-    def rows(*words: str) -> Tensor:
-        return torch.stack([to_ids(row) for row in words])
-
-    def chance(*numbers: list[float]) -> Tensor:
-        return torch.tensor(numbers, dtype=torch.float64)
-
-    generator = torch.Generator().manual_seed(0)
-    many = torch.randint(1, 27, (4, 30), generator=generator)
-    for row in range(4):
-        many[row, 3 + row :: 5] = 0
-    numbers = torch.rand(4, 30, generator=generator, dtype=torch.float64) / 2
-    cases = [
-        Case("one word that is not hidden", (rows("an"), chance([0.5, 0.1]))),
-        Case("one word that is hidden", (rows("an"), chance([0.1, 0.5]))),
-        Case("two words, the second hidden", (rows("a cat"), chance([0.5, 0.1, 0.5, 0.5, 0.5]))),
-        Case("two words, both hidden", (rows("a cat"), chance([0.1, 0.1, 0.5, 0.5, 0.5]))),
-        Case("a space, then a word", (rows(" an"), chance([0.1, 0.5, 0.1]))),
-        Case("two rows", (rows("a cat", "it is"), chance([0.5, 0.1, 0.5, 0.5, 0.5], [0.1, 0.5, 0.5, 0.1, 0.1]))),
-        Case("four rows of thirty tokens", (many, numbers)),
-    ]
-    mine = update_wrapper(partial(tried, attempt), attempt, (), ()) if callable(attempt) else attempt
-    return examine("hide_words", mine, reference, cases)

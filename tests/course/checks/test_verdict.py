@@ -139,7 +139,6 @@ def test_a_large_result_is_shown_where_it_differs_most():
         (checks.check_pool, "padding counted in", "Padding counts here"),
         (checks.check_choose_floor, "the smallest answered", "No floor parts these"),
         (checks.check_choose_floor, "always something", "where the two kinds part"),
-        (checks.check_hide_words, "spaces, too", "A space belongs to no word"),
         (checks.check_table_gradient, "each row once", "both copies have to be added"),
         (checks.check_own_norm, "a mean that remembers", "nothing is averaged over calls"),
         (checks.check_own_positions, "in place", "changed its own input"),

@@ -93,26 +93,6 @@ def _forbid_anew_for_each_that_looks(ids, token):
     return ~group, rank >= group.sum(-1, keepdim=True)
 
 
-def _hide_words(ids, chance):
-    word = (ids == 0).cumsum(dim=1)
-    hidden = (chance.gather(1, word) < 0.15) & (ids != 0)
-    given = ids.clone()
-    given[hidden] = 27
-    targets = torch.where(hidden, ids, -100)
-    return given, targets
-
-
-def _hide_words_by_loop(ids, chance):
-    given, targets = ids.tolist(), torch.full_like(ids, -100).tolist()
-    for row, numbers in enumerate(chance.tolist()):
-        word = 0
-        for place, letter in enumerate(ids[row].tolist()):
-            word += letter == 0
-            if letter and numbers[word] < 0.15:
-                given[row][place], targets[row][place] = 27, letter
-    return torch.tensor(given), torch.tensor(targets)
-
-
 ANSWERS = {
     checks.check_learn: (
         {"the loop": _train, "otherwise": _train_otherwise},
@@ -164,22 +144,6 @@ ANSWERS = {
             "always spaces": {"ids == token": "ids == 0"},
             "into the ids themselves": {"    control = torch.ones_like(group)\n":
                                         "    control = torch.ones_like(group)\n    ids[group] = -1\n"},
-        }),
-    ),
-    checks.check_hide_words: (
-        {"at once": _hide_words, "by loop": _hide_words_by_loop},
-        wrong(_hide_words, {
-            "each letter by itself": {"chance.gather(1, word)": "chance"},
-            "spaces, too": {" & (ids != 0)": ""},
-            "a space at the beginning not counted": {".cumsum(dim=1)": ".cumsum(dim=1) - (ids[:, :1] == 0).long()",
-                                                     "gather(1, word)": "gather(1, word.clamp(min=0))"},
-            "words counted from 1": {"cumsum(dim=1)": "cumsum(dim=1) + 1"},
-            "goes on counting in the next row": {"(ids == 0).cumsum(dim=1)":
-                                                 "(ids == 0).flatten().cumsum(0).view_as(ids) % ids.shape[1]"},
-            "the first row's numbers for all": {"chance.gather": "chance[:1].expand_as(chance).gather"},
-            "asks of all": {"torch.where(hidden, ids, -100)": "ids.clone()"},
-            "asks for what the model sees": {"torch.where(hidden, ids,": "torch.where(hidden, given,"},
-            "into the ids themselves": {"ids.clone()": "ids"},
         }),
     ),
 }  # fmt: skip
