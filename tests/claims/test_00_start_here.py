@@ -1,6 +1,7 @@
 """What 00_start_here says, tested: each number, and each "so"."""
 
 import itertools
+import math
 import re
 
 import pytest
@@ -123,24 +124,25 @@ def test_each_part_that_is_taken_out_is_missed(notebook):
     """Position by who bit whom, feed-forward and + by kinds of banks, and norm by everything."""
     names = notebook["parts"]
     assert names == ["nothing", "position", "feed-forward", "+", "norm"]
-    columns = ([float(number) for number in column] for column in notebook["lost"].values())
-    bites, rivers, money, ours = (dict(zip(names, column, strict=True)) for column in columns)
-    right = {name: (int(rivers[name]), int(money[name])) for name in names}
-    assert [right[name] for name in names[:4]] == [(8, 8), (7, 8), (3, 8), (6, 5)]
-    assert all(2 <= kind <= 6 for kind in right["norm"]) and 6 <= sum(right["norm"]) <= 10
+    bites = dict(zip(names, map(float, notebook["lost"]["who bit whom"]), strict=True))
+    right = dict(zip(names, notebook["lost"]["rivers and money right"], strict=True))
+    assert [right[name] for name in names[:4]] == ["8 and 8", "7 and 8", "3 and 8", "6 and 5"]
+    rivers, money = map(int, right["norm"].split(" and "))
+    assert 2 <= rivers <= 6 and 2 <= money <= 6 and 6 <= rivers + money <= 10
     assert bites["nothing"] == pytest.approx(0.978, abs=0.0005)
     assert bites["position"] > 1 - 1e-6 and bites["norm"] > 0.9995
-    assert ours["nothing"] == pytest.approx(0.843, abs=0.0005) and ours["norm"] == pytest.approx(0.999, abs=0.0005)
+    assert sum(math.comb(16, heads) for heads in range(11, 17)) / 2**16 == pytest.approx(0.1, abs=0.01)
     question = notebook.prediction("without").question
     assert question.choices[question.answer] == "norm"
 
 
-def test_without_norms_the_vectors_grow(notebook):
+def test_without_norms_the_vectors_grow_and_meet(notebook):
     model, first = notebook["model"], notebook["first"]
     with way.without(model, "norm"):
         visits = [way.visit(model, notebook[text], "bank") for text in ("river", "rates")]
     for visit in visits:
         assert visit.at(visit.stations[-2]).norm() > 100 * first.at(first.stations[-2]).norm()
+    assert way.along(*visits)[notebook["end"]] == pytest.approx(0.999, abs=0.0005)
 
 
 def test_kinds_of_banks_are_told_apart_by_two_cosines_and_not_by_one(notebook):

@@ -8,9 +8,7 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_outp
 from notebook_rules import tags
 from places import NOTEBOOKS, ROOT
 
-HEADS = "six layers of twelve heads, a claim of 09"
 EXCEPTIONS = {  # notebook -> numbers that stand nowhere else, and why
-    "00_start_here": {"72": HEADS},
     "02_positional_encoding": {
         "500": "a place made up",
         "31": "the last of the 32 positions drawn",
