@@ -170,14 +170,15 @@ def test_relu_errs_to_one_side_in_each_of_1536_numbers(notebook):
 def test_with_six_heads_it_finds_the_same_and_both_answer_without_an_answer(notebook):
     table, library = notebook.prediction("misread").result, notebook["library"]
     assert len(notebook["sentences"]) == pytest.approx(560, abs=60)
-    found = table["found with twelve heads"]
-    assert library[found.iloc[0]] == "tempfile.TemporaryDirectory"
-    assert re.match("gzip|bz2|lzma|zlib", library[found.iloc[1]])
-    assert (found.iloc[:2] == table["found with six heads"].iloc[:2]).all()
     search, questions = notebook["search"], notebook["questions"]
-    (twelve, _), (six, _) = search(notebook["model"], questions), search(notebook["misread"], questions)
+    (twelve, at), (six, six_at) = search(notebook["model"], questions), search(notebook["misread"], questions)
+    found = [notebook["sentences"][i] for i in at]
+    assert library[found[0]] == "tempfile.TemporaryDirectory"
+    assert re.match("gzip|bz2|lzma|zlib", library[found[1]])
+    assert (at[:2] == six_at[:2]).all()
     assert (twelve[:2] - six[:2]).abs().max() < 0.03
-    assert table["twelve heads"].iloc[2] == "0.36" and not any("prime" in s.lower() for s in notebook["sentences"])
+    assert table["twelve heads"].iloc[2].startswith("0.36")
+    assert not any("prime" in sentence.lower() for sentence in notebook["sentences"])
     assert twelve[2] < 0.8 * twelve[:2].min()
 
 
