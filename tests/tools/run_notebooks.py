@@ -40,7 +40,7 @@ def tidy(notebook):
 
 
 def draw(folder):
-    """Write the drawings that stand in the notebooks' prose."""
+    """Write the drawings of the encoder that stand in the notebooks' prose."""
     for name, drawing in notebook_drawings().items():
         (folder / f"{name}.svg").write_text(drawing, encoding="utf-8")
 

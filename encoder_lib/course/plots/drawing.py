@@ -1,10 +1,10 @@
-"""Drawings in words, boxes and arrows, as SVG: they stand in the prose, and the encoder's in every notebook.
+"""The encoder in words, boxes and arrows, as SVG: it stands in every notebook, with its own part lit.
 
 There is one layout, 410 units wide, in three rows: legible on a phone, small on a page. A drawing is light or dark as
 the page that shows it, and brings its own ground, so that it is legible where that fails; what is lit is bold and
-filled as well as coloured. The notebooks show it as a file, `![alt](pictures/heads.svg)`: JupyterLab shows a picture
+filled as well as coloured. The notebooks show it as a file, `![alt](pictures/encoder.svg)`: JupyterLab shows a picture
 in the prose, and its alt text, before a notebook is trusted or has run, and takes the SVG itself out of the prose and
-out of untrusted outputs. The files in `notebooks/pictures` are what these functions give; `make notebooks` writes them.
+out of untrusted outputs. `make notebooks` writes the files; the other drawings there are drawn by hand in its style.
 """
 
 import html
@@ -46,12 +46,6 @@ def _box(x: float, y: float, width: float, *lines: str, height: float = 34) -> s
     return shape + "".join(rows)
 
 
-def _cells(x: float, y: float, *kinds: str) -> str:
-    """A row of numbers from `x` on, one square each, with its middle at the height `y`."""
-    places = [f'x="{x + 20 * i:g}" y="{y - 9:g}" width="20" height="18"' for i in range(len(kinds))]
-    return "".join(f'<rect class="{kind}" {place}/>' for kind, place in zip(kinds, places, strict=True))
-
-
 def _plus(x: float, y: float) -> str:
     return f'<circle class="box" cx="{x:g}" cy="{y:g}" r="9"/>' + _text(x, y + 4.5, "+")
 
@@ -64,14 +58,6 @@ def _arrow(*points: tuple[float, float], shape: str = "", at: tuple[float, float
     label_x, label_y = at or ((x + end_x) / 2, y - 6)
     line = "M" + "L".join(f"{x:g} {y:g}" for x, y in points)
     return f'<path d="{line}{head}"/>' + (_text(label_x, label_y, shape, "soft") if shape else "")
-
-
-def _drawing(height: float, alt: str, *content: str) -> str:
-    """A drawing with the alt text that says in words what it shows."""
-    begin = f'<svg xmlns="http://www.w3.org/2000/svg" class="drawing" viewBox="0 0 410 {height:g}" width="450"'
-    named = f' role="img" aria-label="{html.escape(alt)}"><style>{STYLE}</style>'
-    ground = f'<rect class="ground" width="410" height="{height:g}" rx="8"/>'
-    return "\n".join([begin, named, ground, *content, "</svg>"]) + "\n"
 
 
 def draw_encoder(*lit: str) -> str:
@@ -88,11 +74,15 @@ def draw_encoder(*lit: str) -> str:
     copies = "".join(f'<rect x="{18 + d}" y="{108 + d}" width="371" height="86" rx="10"/>' for d in (8, 4))
     frame = '<rect class="box" x="18" y="108" width="371" height="86" rx="10" stroke-dasharray="5 4"/>'
     said = f", with {', '.join(name.replace('_', '-') for name in lit)} lit" if lit else ""
-    return _drawing(
-        282,
+    alt = (
         f"The encoder{said}. A text becomes tokens, T ids, and T × D numbers from the embedding table, plus positions. "
         "N blocks of attention, add, norm, feed-forward, add, norm keep that shape. The vectors' mean, D numbers, "
-        "goes into a cosine.",
+        "goes into a cosine."
+    )
+    drawn = (
+        '<svg xmlns="http://www.w3.org/2000/svg" class="drawing" viewBox="0 0 410 282" width="450"',
+        f' role="img" aria-label="{html.escape(alt)}"><style>{STYLE}</style>',
+        '<rect class="ground" width="410" height="282" rx="8"/>',
         part("tokens", _box(8, first, 42, "text"), _box(63, first, 60, "tokens"), _box(136, first, 32, "ids")),
         _arrow((50, first), (62, first)) + _arrow((123, first), (135, first)),
         _arrow((168, first), (191, first), shape="T"),
@@ -116,56 +106,12 @@ def draw_encoder(*lit: str) -> str:
         part("mean", _box(116, last, 52, "mean")) + _arrow((168, last), (203, last), shape="D"),
         part("cosine", _box(204, last, 60, "cosine")),
         _text(332, last - 4, "T tokens,", "soft") + _text(332, last + 12, "D numbers in each", "soft"),
+        "</svg>\n",
     )
-
-
-def draw_attention() -> str:
-    """Draw one attention, from the vectors x to the output, with the shapes of what passes on."""
-    q, k, v, middle = 28, 88, 156, 58  # the heights
-    made = [
-        _arrow((38, k), (48, k), (48, y), (89, y), shape=f"W_{letter}", at=(68, y - 6)) + _box(90, y, 66, words)
-        for y, letter, words in ((q, "Q", "queries"), (k, "K", "keys"), (v, "V", "values"))
-    ]
-    return _drawing(
-        184,
-        "Attention, from left to right. Three matrices make queries, keys and values of x, T × D: T × K each. Queries "
-        "and keys give the scores, T × T; the softmax makes each row of them weights; with these the values are added "
-        "up to the output, T × K.",
-        _box(6, k, 32, "x") + _text(22, k + 32, "T × D", "soft"),
-        *made,
-        _arrow((156, q), (180, q), (180, middle - 8), (203, middle - 8), shape="T × K", at=(176, q - 8)),
-        _arrow((156, k), (180, k), (180, middle + 8), (203, middle + 8), shape="T × K", at=(176, k + 15)),
-        _box(204, middle, 74, "scores", "q · k / √K", height=42),
-        _arrow((278, middle), (339, middle), shape="T × T") + _text(308, middle + 15, "softmax", "soft"),
-        _box(340, middle, 64, "weights") + _arrow((372, middle + 17), (372, v - 18), shape="T × T", at=(350, 110)),
-        _arrow((156, v), (339, v), shape="T × K") + _box(340, v, 64, "output"),
-    )
-
-
-def draw_heads() -> str:
-    """Draw how two heads share a vector of eight numbers: cut, attended apart, put side by side, mixed."""
-    first, second = ["box"] * 4, ["second"] * 4
-    heads = "".join(
-        _arrow((x, 33), (x, 44), (middle, 44), (middle, 58)) + _cells(middle - 40, 68, *kinds)
-        + _arrow((middle, 77), (middle, 94)) + _box(middle - 70, 112, 140, f"attention of head {number}")
-        + _arrow((middle, 129), (middle, 146)) + _cells(middle - 40, 156, *kinds)
-        + _arrow((middle, 165), (middle, 178), (x, 178), (x, 190))
-        for number, x, middle, kinds in ((1, 165, 95, first), (2, 245, 315, second))
-    )  # fmt: skip
-    return _drawing(
-        270,
-        "Two heads share a vector of D = 8 numbers. A query, like key and value, is cut into 2 slices of K = 4. Each "
-        "head attends with its own slice and gives 4 numbers; side by side they are 8 again, and W_O mixes them.",
-        _text(62, 28, "query, key, value", "soft") + _cells(125, 24, *first, *second) + _text(330, 28, "D = 8", "soft"),
-        heads + _text(205, 72, "K = 4", "soft") + _text(205, 160, "K = 4", "soft"),
-        _text(62, 204, "side by side", "soft") + _cells(125, 200, *first, *second) + _text(330, 204, "D = 8", "soft"),
-        _arrow((205, 209), (205, 236), shape="W_O", at=(224, 227)),
-        _text(62, 250, "output", "soft") + _cells(125, 246, *["box"] * 8) + _text(330, 250, "D = 8", "soft"),
-    )
+    return "\n".join(drawn)
 
 
 def notebook_drawings() -> dict[str, str]:
-    """The drawings in the notebooks, by the names of their files; one named as a notebook lights what links to it."""
+    """The encoder by the names of its files; one that is named as a notebook lights what links to it."""
     notebooks = {name: [part for part in LINKS if LINKS[part] == name] for name in LINKS.values()}
-    drawn = {name: draw_encoder(*lit) for name, lit in notebooks.items()}
-    return {"encoder": draw_encoder(), **drawn, "attention": draw_attention(), "heads": draw_heads()}
+    return {"encoder": draw_encoder(), **{name: draw_encoder(*lit) for name, lit in notebooks.items()}}
