@@ -166,7 +166,8 @@ CLINIC = {
         {"flattened": {"heads.reshape(query.shape)": "heads.transpose(1, 2).flatten(-2)"}, "head by head": by_heads},
         {
             "cut as it is joined": (
-                {".unflatten(-1, cut).transpose(1, 2)": ".view(len(query), *cut, query.shape[-1] // layer.n_heads)"},
+                {f"({x}).unflatten(-1, cut).transpose(1, 2)": f"({x}).view(2, *cut, 4 // layer.n_heads)"
+                 for x in ("query", "key", "value")},
                 "With one head all is right"),
             "no mask": ({"heads.reshape": "heads.transpose(1, 2).reshape", "(scores, mask)": "(scores, None)"},
                         "Who gets the mask"),
