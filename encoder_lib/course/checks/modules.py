@@ -11,7 +11,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from encoder_lib.course.checks.verdict import CHANGED, NOTHING, Told, Unwritten, numbers, written
+from encoder_lib.course.checks.verdict import CHANGED, NOTHING, Told, Unwritten, written
 from encoder_lib.model.encoder import EncoderLayer
 
 
@@ -43,13 +43,6 @@ def fed(module: nn.Module, *inputs: Any) -> Any:
     if any(isinstance(a, Tensor) and not torch.equal(a, b) for a, b in zip(inputs, mine, strict=True)):
         raise Told(CHANGED)
     return y
-
-
-def unreached(module: nn.Module, *inputs: Tensor) -> list[str]:
-    """The names of the parameters that no gradient reaches."""
-    y = run(module, *inputs)
-    (y * numbers(*y.shape, seed=9)).sum().backward()
-    return [name for name, weight in module.named_parameters() if weight.grad is None]
 
 
 def losses_and_after(losses: Any, model: nn.Module, before: nn.Module, loss: Callable[[], Tensor]) -> Tensor:

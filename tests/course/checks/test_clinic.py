@@ -21,7 +21,7 @@ NOTEBOOK = nbformat.read(ROOT / "notebooks/10_debugging_clinic.ipynb", as_versio
 CASES = [
     (symptom.source, cell, fold.source)
     for symptom, cell, fold in zip(NOTEBOOK.cells, NOTEBOOK.cells[1:], NOTEBOOK.cells[2:], strict=False)
-    if "exercise" in cell.metadata.get("tags", []) and "### Case" in symptom.source
+    if "exercise" in cell.metadata.get("tags", []) and "## Case" in symptom.source
 ]
 NAMES = [re.search(r"clinic\.(check_\w+)\(", cell.source).group(1) for _, cell, _ in CASES]
 BY_NAME = dict(zip(NAMES, CASES, strict=True))
@@ -82,8 +82,8 @@ def test_there_are_seven_cases_and_each_is_tested():
 def test_a_case_is_the_one_of_its_cell(number, name):
     """Number and title; the patient has what the cell shows, word for word; and the lines below it mend that."""
     (symptom, _, below), code, title = BY_NAME[name], code_of(name), rounds.CASES[number - 1].title
-    assert f"### Case {number}: {title}\n" in symptom
-    assert "A way to mend it" not in symptom.split("### Case")[-1]
+    assert f"## Case {number}: {title}\n" in symptom
+    assert "A way to mend it" not in symptom.split("## Case")[-1]
     assert below.startswith("<details><summary>A way to mend it</summary>")
     shown = re.search(r"^(?:def|class) (\w+)", code, re.MULTILINE)[1]
     renamed = re.sub(rf"^(def|class) {shown}\b", rf"\1 {PIECES[name].__name__}", code, flags=re.MULTILINE)
@@ -240,7 +240,7 @@ def test_the_five_tests_notice_every_fault(default_dtype):
 
 @each_case
 def test_the_solution_in_a_whole_encoder_is_torchs_encoder(number, name):
-    """Where the test of parity passes, it was not because nothing was compared; and it fits other sizes as well."""
+    """Where the test of parity passes, it was not because nothing was compared."""
     patient = clinic.patient(number, thing(name, CLINIC[name].mend))
 
     def spoil(model):
@@ -249,8 +249,6 @@ def test_the_solution_in_a_whole_encoder_is_torchs_encoder(number, name):
 
     spoilt = patients.Patient(spoil, patient.n_heads)
     assert not clinic.notices(TESTS["parity"], patient) and clinic.notices(TESTS["parity"], spoilt)
-    losses, *shares = clinic.train(patient, steps=2)
-    assert losses.shape == (2,) and all(0 <= share <= 1 for share in shares)
 
 
 def test_a_part_without_a_mask_gets_one_where_the_vectors_are():
@@ -270,15 +268,14 @@ def finds(number):
     return lambda build: {"found": number}
 
 
-def test_a_visit_shows_what_is_found_in_three_encoders(default_dtype):
+def test_a_visit_shows_what_is_found_in_two_encoders(default_dtype):
     torch.manual_seed(3)
     expected = torch.rand(3)
     torch.manual_seed(3)
-    shown = clinic.visit(TESTS["inventory"], 2, thing("check_stack", CLINIC["check_stack"].mend))
-    assert list(shown.index) == ["a sound encoder", "patient 2", "with your WithATemplate"]
-    assert shown["without a gradient"].tolist() == ["0", "16", "0"]
-    stopped = clinic.visit(TESTS["parity"], 2, _fails)["beside PyTorch's"].tolist()
-    assert stopped[1:] == ["ValueError", "RuntimeError"]
+    shown = clinic.visit(TESTS["inventory"], 2)
+    assert list(shown.index) == ["a sound encoder", "patient 2"]
+    assert shown["without a gradient"].tolist() == ["0", "16"]
+    assert clinic.visit(TESTS["parity"], 2)["beside PyTorch's"].tolist()[1] == "ValueError"
     assert torch.equal(torch.rand(3), expected)
 
 
@@ -296,7 +293,7 @@ def test_a_test_that_raises_or_never_ends_has_found_something(monkeypatch):
 
     assert all(clinic.notices(test, clinic.SOUND) for test in (_fails, _leaves, never_ends))
     with pytest.raises(RuntimeError):
-        clinic.visit(_fails, 1, DropsAlways)
+        clinic.visit(_fails, 1)
 
 
 @pytest.mark.parametrize(
@@ -306,9 +303,9 @@ def test_a_test_that_raises_or_never_ends_has_found_something(monkeypatch):
         (lambda: clinic.patient(8), "case: expected 1 to 7, got 8"),
         (lambda: clinic.patient(1, 3), "piece: expected a function, got 3"),
         (lambda: clinic.cut_with(3), "cut: expected a function"),
-        (lambda: clinic.visit(3, 1, DropsAlways), "test: expected a function"),
-        (lambda: clinic.visit(finds(0), 1, None), "piece: expected a function"),
-        (lambda: clinic.visit(lambda build: 0, 1, _fails), "what the test gives: expected a dictionary"),
+        (lambda: clinic.train(3), "cut: expected a function"),
+        (lambda: clinic.visit(3, 1), "test: expected a function"),
+        (lambda: clinic.visit(lambda build: 0, 1), "what the test gives: expected a dictionary"),
         (lambda: clinic.notices(finds("x"), clinic.SOUND), "what the test gives, 'found'"),
         (lambda: clinic.notices(None, clinic.SOUND), "test: expected a function"),
         (lambda: clinic.fault_matrix(TESTS["parity"]), "tests: expected a list of functions"),

@@ -56,9 +56,10 @@ def positions_with_a_frequency_a_column(length, d_model):
 
 
 def heads_joined_as_they_lie(layer, query, key, value, mask):
-    q, k, v = layer.q_proj(query), layer.k_proj(key), layer.v_proj(value)  # (B, T, D)
-    # (B, H, T, K) each
-    q, k, v = (x.unflatten(-1, (layer.n_heads, -1)).transpose(1, 2) for x in (q, k, v))
+    cut = layer.n_heads, -1  # (H, K)
+    q = layer.q_proj(query).unflatten(-1, cut).transpose(1, 2)  # (B, H, T, K)
+    k = layer.k_proj(key).unflatten(-1, cut).transpose(1, 2)
+    v = layer.v_proj(value).unflatten(-1, cut).transpose(1, 2)
     scores = q @ k.transpose(-2, -1) / q.shape[-1] ** 0.5  # (B, H, T, T)
     heads = masked_softmax(scores, mask) @ v  # (B, H, T, K)
     return layer.out_proj(heads.reshape(query.shape))  # (B, T, D)

@@ -26,7 +26,7 @@ from encoder_lib.model.masks import lengths_mask
 from encoder_lib.model.positional import sinusoidal_table
 from encoder_lib.seeded import seeded
 from encoder_lib.torch_twin import from_torch
-from encoder_lib.training.fit import accuracy, fit
+from encoder_lib.training.fit import fit
 from encoder_lib.training.tasks import reversal
 
 if TYPE_CHECKING:
@@ -97,20 +97,17 @@ def parity(build: Patient) -> dict[str, Tensor]:
     return {"beside PyTorch's": difference[real].abs().max()}
 
 
-def visit(test: Test, case: int, piece: Callable) -> "pd.DataFrame":
-    """What a test finds in a sound encoder, in the patient of a case, and in one that has your piece instead.
+def visit(test: Test, case: int) -> "pd.DataFrame":
+    """What a test finds in a sound encoder, and in the patient of a case.
 
     A row for each, a column for each thing that the test looks at. Where the encoder stops with an error, its name.
-    Raises: TypeError for a test or a piece that nobody can call, or a test that gives no mapping; TypeError or
-    ValueError for no such case; whatever the test raises on the sound encoder.
+    Raises: TypeError for a test that nobody can call, or that gives no mapping; TypeError or ValueError for no such
+    case; whatever the test raises on the sound encoder.
     """
     expect.kind("test", test, Callable, "a function")
-    expect.kind("piece", piece, Callable, "a function")
     sound = _findings(test, SOUND)
-    found = [sound, *(_findings(test, one, sound) for one in (patient(case), patient(case, piece)))]
-    columns = {name: [one[name] for one in found] for name in sound}
-    mine = getattr(piece, "__name__", type(piece).__name__)
-    return table(columns, rows=["a sound encoder", f"patient {case}", f"with your {mine}"])
+    ill = _findings(test, patient(case), sound)
+    return table({name: [sound[name], ill[name]] for name in sound}, rows=["a sound encoder", f"patient {case}"])
 
 
 def notices(test: Test, patient: Patient) -> bool:
@@ -186,22 +183,29 @@ def _ask(test: Test, patient: Patient) -> object:
         return run_within(PATIENCE, test, patient)
 
 
-def train(patient: Patient, *, steps: int = 120, seed: int = 0) -> tuple[Tensor, float, float]:
-    """Train an encoder of one layer, D = 32, four heads, F = 64, to read 8 symbols out of 10 backwards.
+def train(
+    cut: Callable[[Tensor, int], Tensor], *, n_heads: int = 4, steps: int = 120, seed: int = 0
+) -> tuple[Tensor, Callable[..., float]]:
+    """Train an encoder of one layer, D = 32, F = 64, that cuts as `cut_with` says, to read 8 symbols of 10 backwards.
 
-    The patient's piece is in it. Each of the 120 steps takes 64 sequences and Adam's step of 0.003.
-    Returns every step's loss (steps,), and the share of symbols of 500 fresh sequences that it then names: as in
-    training, and with three padding tokens after each, hidden by the mask.
-    Raises: TypeError or ValueError for steps that are no positive integer, or a seed that is none.
+    Each of the 120 steps takes 64 sequences and Adam's step of 0.003. Returns every step's loss (steps,), and
+    `read(padding=0)`, the share of symbols of 500 fresh sequences that it then names: as in training, or with up to
+    three padding tokens after each, hidden by the mask.
+    Raises: TypeError for a cut that is no function; TypeError or ValueError for heads or steps that are no positive
+    integers, heads that 32 cannot be cut into, or a seed that is no integer.
     """
     with seeded(seed):
-        encoder = TransformerEncoder(10, 1, 32, 4, 64, positional="learned", max_len=11)
-        patient.inject(encoder)
-        torch.manual_seed(seed)  # whatever the piece drew, head and batches are the same
+        encoder = TransformerEncoder(10, 1, 32, n_heads, 64, positional="learned", max_len=11)
+        cut_with(cut).inject(encoder)
+        torch.manual_seed(seed)  # whatever was drawn, head and batches are the same
         model = nn.Sequential(encoder, nn.Linear(32, 10)).float()
         losses = fit(model, lambda: reversal(64, 8, 10), steps=steps)
         ids, targets = reversal(500, 8, 10)  # (B, T) each
-        with torch.no_grad():
-            padded = model[1](encoder(F.pad(ids, (0, 3)), lengths_mask(torch.full((500,), 8), 11)))  # (B, 11, 10)
-        right = (padded[:, :8].argmax(dim=-1) == targets).double().mean().item()
-        return torch.tensor(losses), accuracy(model, ids, targets), right
+
+    @torch.no_grad()
+    def read(padding: int = 0) -> float:
+        mask = lengths_mask(torch.full((500,), 8), 8 + padding)
+        scores = model[1](encoder(F.pad(ids, (0, padding)), mask))[:, :8]  # (B, T, 10)
+        return (scores.argmax(dim=-1) == targets).double().mean().item()
+
+    return torch.tensor(losses), read

@@ -3,7 +3,7 @@
 import torch
 from torch import Tensor, nn
 
-from encoder_lib.course.checks.modules import count, run, unreached
+from encoder_lib.course.checks.modules import count, run
 from encoder_lib.course.checks.verdict import numbers
 
 
@@ -25,9 +25,3 @@ def other_shape(module: nn.Module, *shape: int) -> str:
     """Whether what a module gives has the shape of what it got."""
     got = run(module, numbers(*shape)).shape
     return "" if got == shape else f"with x of shape {shape} expected the same shape, got {tuple(got)}"
-
-
-def no_gradient(module: nn.Module, *inputs: Tensor) -> str:
-    """Which parameters learn nothing."""
-    names, total = unreached(module, *inputs), len(list(module.parameters()))
-    return f"{len(names)} of {total} parameters got no gradient; the first is {names[0]}" if names else ""

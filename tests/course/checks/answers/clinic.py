@@ -100,7 +100,7 @@ CLINIC = {
         },
     ),
     "check_stack": Answers(
-        "16 of 48 parameters got no gradient; the first is layer.attention",
+        "one layer: expected 154 trainable numbers in parameters(), got 308",
         OWN_LAYERS,
         {"a loop": Stacked},
         {
@@ -166,8 +166,8 @@ CLINIC = {
         {"flattened": {"heads.reshape(query.shape)": "heads.transpose(1, 2).flatten(-2)"}, "head by head": by_heads},
         {
             "cut as it is joined": (
-                {"x.unflatten(-1, (layer.n_heads, -1)).transpose(1, 2)":
-                 "x.reshape(len(x), layer.n_heads, x.shape[1], -1)"},
+                {f"({x}).unflatten(-1, cut).transpose(1, 2)": f"({x}).view(2, *cut, 4 // layer.n_heads)"
+                 for x in ("query", "key", "value")},
                 "With one head all is right"),
             "no mask": ({"heads.reshape": "heads.transpose(1, 2).reshape", "(scores, mask)": "(scores, None)"},
                         "Who gets the mask"),
@@ -269,7 +269,7 @@ PADDING_WRONG = {
 
 
 def share(model, theirs):
-    """As in the notebook."""
+    """As in the notebook, with the words."""
     torch.manual_seed(0)
     words = torch.randn(11, 6)
     for ours, value in zip(model.parameters(), [words, *from_torch(theirs).parameters()], strict=True):
