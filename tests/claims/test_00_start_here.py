@@ -59,13 +59,11 @@ def test_with_random_numbers_the_same_words_lead_three_times(notebook, seed):
     assert (by_words > by_topic + 0.02).all()
 
 
-def test_a_text_without_a_word_of_the_question_can_be_closer_than_one_with_all_but_one(notebook):
-    question, near, far = texts = (
-        "How do I catch a cold?", "Ways to become ill in winter.", "How do I catch a goat?"
-    )  # fmt: skip
-    assert not words(question) & words(near) and len(words(question) - words(far)) == 1
-    vectors = notebook["model"].encode([*texts]).cpu()
-    assert [round(x.item(), 2) for x in vectors[1:] @ vectors[0]] == [0.62, 0.43]
+def test_the_phone_finds_the_cable_in_words_without_phone(notebook):
+    texts = notebook["same_words"][1], notebook["same_topic"][1]
+    found = notebook["model"].encode(["How do I charge it?", "What do I plug in when my phone is empty?"]).cpu()
+    cosines = (found @ notebook["model"].encode([*texts]).cpu().T).tolist()
+    assert [[round(x, 2) for x in row] for row in cosines] == [[0.41, 0.47], [0.45, 0.41]]
 
 
 def test_the_opposite_is_closer_than_the_same_in_other_words(notebook):
@@ -120,34 +118,42 @@ def test_what_attention_adds_differs_more_than_what_feed_forward_adds_in_each_la
         assert cosines[f"layer {layer}: attention adds"] < cosines[f"layer {layer}: feed-forward adds"] - 0.1
 
 
-def test_each_part_that_is_taken_out_is_missed(notebook):
-    """Position by who bit whom, feed-forward and + by kinds of banks, and norm by everything."""
-    names = notebook["parts"]
-    assert names == ["nothing", "position", "feed-forward", "+", "norm"]
-    bites = dict(zip(names, map(float, notebook["lost"]["who bit whom"]), strict=True))
-    right = dict(zip(names, notebook["lost"]["rivers and money right"], strict=True))
-    assert [right[name] for name in names[:4]] == ["8 and 8", "7 and 8", "3 and 8", "6 and 5"]
-    rivers, money = map(int, right["norm"].split(" and "))
-    assert 2 <= rivers <= 6 and 2 <= money <= 6 and 6 <= rivers + money <= 10
-    assert bites["nothing"] == pytest.approx(0.978, abs=0.0005)
-    assert bites["position"] > 1 - 1e-6 and bites["norm"] > 0.9995
+def test_the_kinds_hang_on_each_part_and_least_on_position(notebook):
+    right = dict(zip(notebook["parts"], map(int, notebook["right"]), strict=True))
+    assert 4 <= right.pop("norm") <= 10
+    assert right == {"nothing": 16, "position": 15, "feed-forward": 11, "+": 11}
     assert sum(math.comb(16, heads) for heads in range(11, 17)) / 2**16 == pytest.approx(0.1, abs=0.01)
     question = notebook.prediction("without").question
-    assert question.choices[question.answer] == "norm"
+    assert question.choices[question.answer] == "position"
 
 
-def test_without_norms_the_vectors_grow_and_meet(notebook):
-    model, first = notebook["model"], notebook["first"]
+@pytest.mark.parametrize(("part", "cosine"), [("nothing", 0.978), ("position", 1)])
+def test_position_tells_who_bit_whom(notebook, part, cosine):
+    with way.without(notebook["model"], part):
+        dog, man = notebook["model"].encode(["The dog bit the man.", "The man bit the dog."])
+    assert (dog @ man).item() == pytest.approx(cosine, abs=0.0005)
+
+
+def test_without_norms_cls_is_the_longest_and_the_vectors_meet(notebook):
+    model = notebook["model"]
     with way.without(model, "norm"):
         visits = [way.visit(model, notebook[text], "bank") for text in ("river", "rates")]
     for visit in visits:
-        assert visit.at(visit.stations[-2]).norm() > 100 * first.at(first.stations[-2]).norm()
+        for station in visit.stations[5:-1:4]:  # the end of each layer
+            cls, *others = visit.outputs[station.key][0].norm(dim=-1)
+            assert cls > 2 * max(others)
     assert way.along(*visits)[notebook["end"]] == pytest.approx(0.999, abs=0.0005)
 
 
+def test_a_norm_brings_vectors_of_very_different_lengths_to_similar_ones(notebook):
+    """The sum that the first layer's second norm is given, and what it makes of it."""
+    visit, key = notebook["first"], "encoder.layers.0.norm2"
+    given, made = (visit.outputs[name][0].norm(dim=-1) for name in (f"{key}.input", key))
+    assert given.max() > 10 * given.min() and made.max() < 2 * made.min()
+
+
 def test_kinds_of_banks_are_told_apart_by_two_cosines_and_not_by_one(notebook):
-    first, second = (notebook["to"](notebook[name]) for name in ("river", "rates"))
-    assert len(notebook["of_rivers"]) == len(notebook["with_money"]) == 8
+    first, second = (notebook["cosines_to"](notebook[name]) for name in ("river", "rates"))
     rivers, money = first[:8].sort().values, first[8:].sort().values
     assert [round(x.item(), 3) for x in (rivers[0], rivers[-1], money[0], money[-1])] == [0.866, 0.916, 0.832, 0.889]
     assert rivers.mean() > money.mean() + 0.02

@@ -10,7 +10,7 @@ from encoder_lib.course.checks.verdict import Probe, Verdict, diagnose, written
 
 
 def check_hide(attempt: Callable) -> Verdict:
-    """hide(length, word, secret): a mask (T, T) by which `word` learns nothing of `secret`.
+    """hide(T, word, secret): a mask (T, T) by which `word` learns nothing of `secret`.
 
     True = may look; rows look, columns are looked at. Each token looks at itself, and no look too many is forbidden.
     """
@@ -19,18 +19,18 @@ def check_hide(attempt: Callable) -> Verdict:
 
 
 def _hidden(at: tuple[int, int, int], attempt: Callable) -> str:
-    """What is wrong with the mask for `at` = (length, word, secret), in words."""
-    length, word, secret = at
-    mask, given = written(attempt(*at), attempt), f"with length {length}, word {word}, secret {secret}"
-    if not isinstance(mask, Tensor) or mask.dtype != torch.bool or mask.shape != (length, length):
+    """What is wrong with the mask for `at` = (T, word, secret), in words."""
+    T, word, secret = at
+    mask, given = written(attempt(*at), attempt), f"with T {T}, word {word}, secret {secret}"
+    if not isinstance(mask, Tensor) or mask.dtype != torch.bool or mask.shape != (T, T):
         got = f"{tuple(mask.shape)}, {mask.dtype}" if isinstance(mask, Tensor) else type(mask).__name__
-        return f"{given}: expected a boolean tensor of shape {(length, length)}, got {got}"
+        return f"{given}: expected a boolean tensor of shape {(T, T)}, got {got}"
     if not mask.diagonal().all():
         return f"{given}: token {int(mask.diagonal().long().argmin())} may not look at itself"
     looks, steps = mask.double(), 1
-    while steps < length and not looks[word, secret]:  # after so many layers, of whom each token has learned
+    while steps < T and not looks[word, secret]:  # after so many layers, of whom each token has learned
         looks, steps = looks @ mask.double(), steps + 1
     if looks[word, secret]:
         return f"{given}: the word has learned of the secret one after {steps} layer{'s' * (steps > 1)}"
     forbidden = int((~mask).sum())
-    return f"{given}: {forbidden} looks are forbidden, and fewer do" if forbidden >= length else ""
+    return f"{given}: {forbidden} looks are forbidden, and fewer do" if forbidden >= T else ""
