@@ -133,7 +133,7 @@ PHRASES = {
     "clinic_padding": (r"2\d %", r"(fewer|less) than half", r"wrong all along"),
     "clinic_enough": (r"three (of the five|tests)", r"none of these three", r"not all\. together", r"alone, parity"),
     "crossing": (r"2,304", r"2304", r"2d \+ f", r"one ninth"),
-    "bill": (r"was padding", r"padding’s, and", r"little is left to save", r"(are|is) gone already"),
+    "bill": (r"rectangle may win", r"takes longer than", r"four times (as many|the)", r"one at a time is"),
     "attention_time": (r"more than a tenth", r"leaves out the softmax", r"share by your clock"),
     "loop_memory": (r"four times", r"\b2\.40", r"more rows", r"grows? with t\b", r"few tables"),
     "online_total": (r"1\.2034", r"one factor", r"missing to 5", r"e to the 3 − 5", r"shrink", r"online softmax"),

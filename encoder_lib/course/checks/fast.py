@@ -3,9 +3,11 @@
 from collections.abc import Callable
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
-from encoder_lib.course.checks.verdict import Case, Verdict, examine, numbers
+from encoder_lib.course.checks.verdict import Case, Told, Verdict, examine, numbers
+from encoder_lib.model.encoder import EncoderLayer
+from encoder_lib.model.masks import lengths_mask
 
 
 def _half(scores: Tensor, values: Tensor) -> tuple[Tensor, Tensor]:
@@ -51,32 +53,41 @@ def check_join(attempt: Callable) -> Verdict:
     return examine("join", attempt, reference, cases)
 
 
-def check_masked(attempt: Callable) -> Verdict:
-    """masked(q, k, v, mask, size): attention in pieces of `size` keys, of which `mask` says who may be looked at.
+class _OnStrip(nn.Module):
+    """A layer that takes the strip alone, of so many tokens."""
 
-    q (T, K), k and v (n, K), mask (T, n), True for a key that may be looked at -> (T, K).
+    def __init__(self, tokens: int) -> None:
+        super().__init__()
+        self.layer, self.tokens = EncoderLayer(4, 2, 6), tokens
+        for seed, parameter in enumerate(self.layer.parameters()):
+            parameter.data = numbers(*parameter.shape, seed=seed)
+
+    def forward(self, x: Tensor, mask: Tensor | None = None) -> Tensor:
+        if x.shape != (1, self.tokens, 4):
+            raise Told(f"layer expected the strip, {(1, self.tokens, 4)}, got {tuple(x.shape)}")
+        return self.layer(x, mask)
+
+
+def check_packed(attempt: Callable) -> Verdict:
+    """packed(layer, x, lengths): what the layer gives the real tokens of x (B, T, D), out of one call on their strip.
+
+    lengths (B,) -> (B, T, D), zeros at padding.
     """
-    seen = torch.ones(2, 4, dtype=torch.bool)
-    first, second = seen.clone(), seen.clone()
-    first[:, :2], second[:, 2:] = False, False  # the piece that is hidden
-    other = torch.tensor([[False, False, True, True], [True, False, False, False]])
-    mixed = torch.rand(6, 7, generator=torch.Generator().manual_seed(0)) < 0.4
-    mixed[:, 3] = True
-    q, k, v = numbers(2, 1), numbers(4, 1), numbers(4, 1)
-    rising = 1000 + torch.arange(4.0, dtype=torch.float64)[:, None]
-    one, each = torch.tensor([[1.0], [1.0]], dtype=torch.float64), torch.tensor([[1.0], [-1.0]], dtype=torch.float64)
+
+    def case(label: str, *lengths: int) -> Case:
+        x = numbers(len(lengths), max(lengths), 4)  # padding is no zeros
+        return Case(label, (_OnStrip(sum(lengths)), x, torch.tensor(lengths)))
+
     cases = [
-        Case("two pieces, nothing hidden", (q, k, v, seen, 2)),
-        Case("the second piece hidden", (q, k, v, second, 2)),
-        Case("the first piece hidden", (q, k, v, first, 2)),
-        Case("each query sees other keys", (q, k, v, other, 2)),
-        Case("scores near 1000, rising from piece to piece", (one, rising, v, seen, 2)),
-        Case("scores near 1000, falling from piece to piece", (one, rising.flip(0), v, seen, 2)),
-        Case("scores near 1000 for one query, near -1000 for the other", (each, rising, v, other, 2)),
-        Case("six queries, seven keys in pieces of three", (3 * numbers(6, 2), numbers(7, 2), numbers(7, 2), mixed, 3)),
+        case("one text", 3),
+        case("texts of 2 tokens and 1", 2, 1),
+        case("two texts of one length", 2, 2),
+        case("the longest in the middle", 1, 3, 2),
+        case("five texts", 4, 1, 7, 2, 4),
     ]
 
-    def reference(q: Tensor, k: Tensor, v: Tensor, mask: Tensor, size: int) -> Tensor:
-        return (q @ k.T / q.shape[1] ** 0.5).masked_fill(~mask, -torch.inf).softmax(-1) @ v
+    def reference(layer: _OnStrip, x: Tensor, lengths: Tensor) -> Tensor:
+        mask = lengths_mask(lengths)
+        return layer.layer(x, mask) * mask[:, 0, 0, :, None]  # (B, T, D)
 
-    return examine("masked", attempt, reference, cases)
+    return examine("packed", attempt, reference, cases)

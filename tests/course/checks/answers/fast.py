@@ -2,7 +2,9 @@
 
 import torch
 from edits import wrong
+from torch.nn.utils.rnn import pad_sequence
 
+from encoder_lib import lengths_mask
 from encoder_lib.course import checks
 
 
@@ -17,29 +19,20 @@ def _measured(y, a, z, b):
     return (f * y + g * z) / (f + g)
 
 
-def _masked(q, k, v, mask, size=64):
-    largest = torch.full((len(q), 1), -1e30)
-    total, summed = torch.zeros(len(q), 1), torch.zeros(len(q), v.shape[1])
-    for keys, values, seen in zip(k.split(size), v.split(size), mask.split(size, dim=1), strict=True):
-        scores = (q @ keys.T / q.shape[1] ** 0.5).masked_fill(~seen, -torch.inf)
-        higher = torch.maximum(largest, scores.amax(dim=1, keepdim=True))
-        factor, powers = (largest - higher).exp(), (scores - higher).exp()
-        total = factor * total + powers.sum(dim=1, keepdim=True)
-        summed = factor * summed + powers @ values
-        largest = higher
-    return summed / total
+def _packed(layer, x, lengths):
+    real = lengths_mask(lengths)[:, 0, 0]
+    number = torch.arange(len(x)).repeat_interleave(lengths)
+    same = number[:, None] == number
+    y = torch.zeros_like(x)
+    y[real] = layer(x[real][None], same[None, None])[0]
+    return y
 
 
-def _low_scores(q, k, v, mask, size=64):
-    largest, total, summed = torch.tensor(-torch.inf), 0.0, 0.0
-    for start in range(0, len(k), size):
-        piece = slice(start, start + size)
-        scores = torch.where(mask[:, piece], q @ k[piece].T / q.shape[1] ** 0.5, torch.finfo(q.dtype).min)
-        higher = scores.amax(dim=1, keepdim=True).maximum(largest)
-        total = total * (largest - higher).exp() + (scores - higher).exp().sum(dim=1, keepdim=True)
-        summed = summed * (largest - higher).exp() + (scores - higher).exp() @ v[piece]
-        largest = higher
-    return summed / total
+def _blocks(layer, x, lengths):
+    sizes = lengths.tolist()
+    strip = torch.cat([text[:size] for text, size in zip(x, sizes, strict=True)])
+    mask = torch.block_diag(*[torch.ones(size, size) for size in sizes]) == 1
+    return pad_sequence(layer(strip[None], mask[None, None])[0].split(sizes), batch_first=True)
 
 
 ANSWERS = {
@@ -57,24 +50,21 @@ ANSWERS = {
             "the half with the larger total": lambda y, a, z, b: torch.where(a > b, y, z),
         }),
     ),
-    checks.check_masked: (
-        {"a finite start": _masked, "hidden scores that are finite": _low_scores},
-        wrong(_masked, {
-            "no mask": {".masked_fill(~seen, -torch.inf)": ""},
-            "the mask turned round": {"~seen": "seen"},
-            "the mask's first piece for all": {
-                "mask.split(size, dim=1)": "[mask[:, :size]] * 9", "strict=True": "strict=False"},
-            "hidden scores are 0": {"-torch.inf": "0.0"},
-            "a start at minus infinity": {"-1e30": "-torch.inf"},
-            "a start at 0": {"-1e30": "0.0"},
-            "nothing subtracted": {"scores - higher": "scores", "largest - higher": "0 * largest"},
-            "the old sums as they are": {"factor * total": "total", "factor * summed": "summed"},
-            "the old total as it is": {"factor * total": "total"},
-            "the factor turned round": {"largest - higher": "higher - largest"},
-            "one largest for all queries": {"scores.amax(dim=1, keepdim=True)": "scores.max()"},
-            "the piece's own largest": {"torch.maximum(largest, scores.amax(dim=1, keepdim=True))":
-                                        "scores.amax(dim=1, keepdim=True)"},
-            "not divided": {" / total": ""},
+    checks.check_packed: (
+        {"texts numbered": _packed, "blocks": _blocks},
+        wrong(_packed, {
+            "no mask": {", same[None, None]": ""},
+            "the mask turned round": {"number[:, None] == number": "number[:, None] != number"},
+            "texts before it, too": {"number[:, None] == number": "number[:, None] >= number"},
+            "lengths in place of numbers": {"torch.arange(len(x)).repeat": "lengths.repeat"},
+            "the token's place in its text": {"torch.arange(len(x)).repeat_interleave(lengths)":
+                                              "torch.arange(x.shape[1]).repeat(len(x), 1)[real]"},
+            "the strip as it comes": {"return y": "return y[real]"},
+            "padding kept": {"torch.zeros_like(x)": "x.clone()"},
+            "put back from the first place on": {"y[real] =": "y.view(-1, 4)[:len(number)] ="},
+            "the rectangle": lambda layer, x, lengths: layer(x, lengths_mask(lengths)),
+            "text by text": lambda layer, x, lengths: pad_sequence(
+                [layer(text[None, :size])[0] for text, size in zip(x, lengths, strict=True)], batch_first=True),
         }),
     ),
 }  # fmt: skip
