@@ -142,7 +142,7 @@ def test_what_one_layer_can_guess():
 
 @pytest.mark.parametrize("seed", EIGHT)
 def test_three_layers_find_four_arrows_and_not_seven_of_which_stop_3_alone_has_62_percent(seed):
-    assert train(4, 3, seed)[1] > 0.9 and train(7, 3, seed)[1] < 0.85
+    assert train(4, 3, seed)[1] > 0.8 > train(7, 3, seed)[1]
     with torch.random.fork_rng():
         torch.manual_seed(seed)
         cards, seven = ladder.deal(20_000, hops=7, swap=False)
