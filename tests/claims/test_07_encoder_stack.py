@@ -8,7 +8,7 @@ import torch.nn.functional as F
 from torch import nn
 from torch.utils.flop_counter import FlopCounterMode
 
-from encoder_lib import EncoderLayer, FeedForward, from_torch, load_pretrained, trace
+from encoder_lib import EncoderLayer, FeedForward, load_pretrained, trace
 from encoder_lib.course.lab import ladder, measure
 from encoder_lib.course.lab.texts import library_sentences
 from encoder_lib.course.lab.warm_up import learn_to_reverse
@@ -18,7 +18,7 @@ pytestmark = pytest.mark.long  # the notebook takes most of a minute
 EIGHT = range(8)
 
 
-# Word from the top
+# Does the gradient come down?
 
 
 @pytest.mark.parametrize("seed", EIGHT)
@@ -29,35 +29,35 @@ def test_less_than_a_millionth_is_left_and_a_residual_connection_hands_it_on(not
         assert notebook["arrives"](residual=False) < 1e-6 and 1 < notebook["arrives"](residual=True) < 2
 
 
-# Ten layers learn
+# Does a deep stack learn?
 
 
-def test_news_comes_down_until_training_has_made_all_tokens_of_post_norm_one(notebook):
+def test_a_gradient_comes_down_until_training_has_made_all_tokens_of_post_norm_one(notebook):
     shown = notebook.prediction("arrives").result.astype(float)
     arrives, cosine = (shown[column] for column in shown)
     assert arrives["post-norm, before"] > 0.3 and arrives["post-norm, after"] < 0.02
     assert cosine["post-norm, before"] < 0.7 and cosine["post-norm, after"] > 0.95
     assert arrives["pre-norm, before"] > 0.3 and arrives["pre-norm, after"] > 0.1
-    assert notebook["post_norm"].right < 0.25 and notebook["pre_norm"].right > 0.99
+    assert notebook["post_norm"].right < 0.25 and min(notebook[name].right for name in ("shallow", "pre_norm")) > 0.95
 
 
 def test_either_way_post_norm_learns(notebook):
     assert round(math.log(10), 1) == 2.3 and notebook["post_norm"].losses[-1] == pytest.approx(2.3, abs=0.1)
     for learned in (notebook["warmed_up"], notebook["small_steps"]):
         assert learned.right > 0.9 and learned.similarity < 0.2 and learned.losses[-1] < 0.5
-    labels = [line.get_label() for line in notebook.prediction("warm_up").result.lines]
-    assert [label.split(":")[0] for label in labels] == ["0.01 throughout", "warm-up to 0.01", "0.003 throughout"]
+    assert sum(0.01 * s / 60 for s in range(1, 61)) / 60 == pytest.approx(0.01 / 2, rel=0.02)
 
 
 @pytest.mark.parametrize("seed", EIGHT)
-def test_eight_seeds_say_the_same_of_norms_warm_up_and_small_steps(seed):
+def test_eight_seeds_say_the_same_of_depth_norms_warm_up_and_small_steps(seed):
     """On processors of three kinds."""
     torch.set_default_dtype(torch.float64)  # as in the notebook
     fresh = learn_to_reverse(10, norm_first=False, steps=1, lr=0, seed=seed)
     assert 0.25 < fresh.similarity < 0.7 and fresh.arrives > 0.3
     failed = learn_to_reverse(10, norm_first=False, seed=seed)
     assert failed.right < 0.25 and failed.similarity > 0.95 and failed.arrives < 0.02
-    assert learn_to_reverse(10, norm_first=True, seed=seed).right > 0.99
+    assert learn_to_reverse(10, norm_first=True, seed=seed).right > 0.95
+    assert learn_to_reverse(2, norm_first=False, seed=seed).right > 0.95
     assert learn_to_reverse(10, norm_first=False, warm_up=60, seed=seed).right > 0.9
     assert learn_to_reverse(10, norm_first=False, lr=0.003, seed=seed).right > 0.9
 
@@ -106,12 +106,12 @@ def looks(model):
 
 
 def without_each(notebook, model):
-    """Card 0's right answers, in per cent, without each of the four looks."""
+    """Card 0's right answers, in per cent, without each of the five looks: three that are needed, two at stop 3."""
     with pytest.MonkeyPatch.context() as patch, torch.no_grad():
         patch.setitem(notebook["right_without"].__globals__, "model", model)
         stops = [notebook[f"stop_{i}"] for i in (1, 2, 3)]
-        looks = (0, 0, stops[0]), (0, stops[1], stops[2]), (1, 0, stops[1]), (1, 0, stops[2])
-        return [float(notebook["right_without"](*look)) for look in looks]
+        needed = (0, 0, stops[0]), (0, stops[1], stops[2]), (1, 0, stops[1])
+        return [float(notebook["right_without"](*look)) for look in (*needed, (0, 0, stops[2]), (1, 0, stops[2]))]
 
 
 def test_layer_1_looks_at_stop_1_and_layer_2_at_stop_2(notebook):
@@ -121,9 +121,11 @@ def test_layer_1_looks_at_stop_1_and_layer_2_at_stop_2(notebook):
     assert notebook["layer_2"][0].argmax().item() == followed[2]
 
 
-def test_three_looks_are_needed_and_the_one_at_stop_3_is_not(notebook):
-    shown = [float(x) for x in notebook.prediction("single_look").result.iloc[:, 0]]
-    assert max(shown[:3]) < 40 and shown[1] < 25 and shown[3] > 97
+def test_three_looks_are_needed_and_those_at_stop_3_are_not(notebook):
+    shown = notebook.prediction("single_look").result.astype(float).iloc[:, 0]
+    at_stop_3 = [f"layer {i}, card 0 at stop 3" for i in (1, 2)]
+    assert shown.drop(at_stop_3).max() < 40 and shown[at_stop_3].min() > 97
+    assert shown["layer 1, stop 2 at stop 3"] < 25
     assert notebook["different"].sum() > 1000
 
 
@@ -131,26 +133,22 @@ def test_what_one_layer_can_guess():
     """Of two hops the commonest letter of the cards but stop 1, of three stop 1's letter."""
     with torch.random.fork_rng():
         torch.manual_seed(0)
-        cards, two = ladder.deal(20_000, hops=2, swap=False)
-        letters, arrows = cards // 8, cards % 8
-        stop_1 = F.one_hot(letters.gather(1, arrows), 8)  # (B, T, 8)
-        others = F.one_hot(letters, 8).sum(1, keepdim=True) - stop_1
-        assert 0.3 < (others.argmax(-1) == two).double().mean() < 0.36
-    ways = [(i, j, k) for i in range(1, 8) for j in range(8) for k in range(8)]  # from card 0: stops 1, 2, 3
-    shares = {(i, j, k): (1 if j == 0 else 1 / 7) / 49 for i, j, k in ways if i != j != k and (j != 0 or k == i)}
-    assert sum(shares.values()) == pytest.approx(1)
-    assert sum(share for (i, _, k), share in shares.items() if i == k) == pytest.approx(13 / 49)
+        (cards, two), (others, three) = (ladder.deal(20_000, hops=n, swap=False) for n in (2, 3))
+    stop_1 = F.one_hot((cards // 8).gather(1, cards % 8), 8)  # (B, T, 8)
+    beside = F.one_hot(cards // 8, 8).sum(1, keepdim=True) - stop_1
+    assert 0.3 < (beside.argmax(-1) == two).double().mean() < 0.36
+    assert 0.32 < ((others // 8).gather(1, others % 8) == three).double().mean() < 0.38
 
 
-@pytest.mark.parametrize("seed", [0, 1])
-def test_three_layers_find_five_arrows_of_which_stop_3_alone_has_half(seed):
-    assert train(5, 3, seed)[1] > 0.8
+@pytest.mark.parametrize("seed", EIGHT)
+def test_three_layers_find_four_arrows_and_not_seven_of_which_stop_3_alone_has_62_percent(seed):
+    assert train(4, 3, seed)[1] > 0.8 > train(7, 3, seed)[1]
     with torch.random.fork_rng():
         torch.manual_seed(seed)
-        cards, five = ladder.deal(20_000, hops=5, swap=False)
+        cards, seven = ladder.deal(20_000, hops=7, swap=False)
     letters, stop_1 = cards // 8, cards % 8
     stop_3 = stop_1.gather(1, stop_1.gather(1, stop_1))
-    assert 0.44 < (letters.gather(1, stop_3) == five).double().mean() < 0.52
+    assert (letters.gather(1, stop_3) == seven).double().mean() == pytest.approx(0.62, abs=0.01)
 
 
 @pytest.mark.parametrize("seed", [1, 2])
@@ -158,8 +156,8 @@ def test_other_seeds_say_the_same_of_looks(notebook, seed):
     assert train(1, 1, seed)[1] > 0.97 and train(2, 1, seed)[1] < 0.36 and train(3, 1, seed)[1] < 0.42
     assert train(2, 2, seed)[1] > 0.97
     model, right = train(3, 2, seed)
-    *needed, at_stop_3 = without_each(notebook, model)
-    assert min(looks(model)) > 0.97 and min(right, at_stop_3 / 100) > 0.97 and max(needed) < 40
+    *needed, first, second = without_each(notebook, model)
+    assert min(looks(model)) > 0.97 and min(100 * right, first, second) > 97 and max(needed) < 40
 
 
 def test_four_layers_without_residual_connections_do_worse_than_one(notebook):
@@ -207,18 +205,6 @@ def test_a_plain_list_hides_its_parameters_and_a_module_list_does_not():
             self.layers = kind([EncoderLayer(4, 1, 6)])
 
     assert not list(Plain(list).parameters()) and list(Plain(nn.ModuleList).parameters())
-
-
-def test_it_is_pytorchs_stack_in_both_orders(notebook):
-    sentences, mask, real = notebook["sentences"], notebook["mask"], notebook["real"]
-    for norm_first in (False, True):
-        layer = nn.TransformerEncoderLayer(32, 4, 128, dropout=0.0, batch_first=True, norm_first=norm_first)
-        norm = nn.LayerNorm(32) if norm_first else None
-        theirs = nn.TransformerEncoder(layer, 6, norm=norm, enable_nested_tensor=False)
-        difference = from_torch(theirs)(sentences, mask) - theirs(sentences, src_key_padding_mask=~real)
-        assert difference[real].abs().max() < 1e-12
-    assert real.sum(dim=1).tolist() == [9, 5]
-    assert notebook["kind"].__name__ == "Encoder", "as long as no stack is written"
 
 
 # What does it cost?
