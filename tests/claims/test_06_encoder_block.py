@@ -111,6 +111,7 @@ def test_the_network_writes_something_very_large_for_cls_and_a_small_gain_makes_
     cls = {name: notebook[name][0, 0] for name in ("x1", "written", "second_sum", "y")}
     place = cls["written"].argmax()
     assert [round(cls[name][place].item(), 1) for name in cls] == [28.4, 194.2, 222.6, 8.1]
+    assert round(cls["second_sum"][place].item()) == 223  # as 03 says
     written, y = (cls[name].abs().sort(descending=True).values[1] for name in ("written", "y"))
     assert written < 2 and y < 0.4
     norm = notebook["layer"].norm2
@@ -215,6 +216,14 @@ def test_in_pre_norm_cls_keeps_a_number_above_100_in_dimension_99_and_post_norm_
     explorer.order = "post-norm"
     assert "at “[CLS]”, in dimension 99" in explorer.description
     assert abs(float(explorer.description.split("furthest from 0 is ")[1].split(",")[0])) < 10
+
+
+@pytest.mark.parametrize(
+    ("step", "name"), [(1, "x"), (2, "query"), (8, "attention"), (9, "first sum"), (10, "norm 1"), (13, "feed-forward")]
+)
+def test_the_steps_have_these_numbers(explorer, step, name):
+    explorer.step = step
+    assert f"step {step} of 15: {name}" in explorer.description
 
 
 def test_the_first_layer_keeps_more_of_its_input_than_the_last(explorer):
