@@ -219,7 +219,16 @@ def test_in_pre_norm_cls_keeps_a_number_above_100_in_dimension_99_and_post_norm_
 
 
 @pytest.mark.parametrize(
-    ("step", "name"), [(1, "x"), (2, "query"), (8, "attention"), (9, "first sum"), (10, "norm 1"), (13, "feed-forward")]
+    ("step", "name"),
+    [
+        (1, "x"),
+        (2, "query"),
+        (8, "attention"),
+        (9, "first sum"),
+        (10, "norm 1"),
+        (11, "before the bend"),
+        (13, "feed-forward"),
+    ],
 )
 def test_the_steps_have_these_numbers(explorer, step, name):
     explorer.step = step
