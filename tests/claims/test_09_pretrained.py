@@ -241,8 +241,9 @@ def test_random_numbers_have_larger_cosines_in_pairs_and_nearly_as_large_ones_el
         diagonal, elsewhere = squares[-1][paired].mean(), squares[-1][~paired].mean()
         assert diagonal > 0.66 and 0.9 * diagonal < elsewhere and 0.6 < losses[-1] < 2
     torch.testing.assert_close(notebook["stack"][2:], torch.stack(squares[:3]), atol=1e-4, rtol=0)
-    assert all(round(square[paired].mean().item(), 2) >= 0.72 for square in squares[:3])
-    assert [round(each, 2) for each in (min(losses[:3]), max(losses[:3]))] == [0.68, 0.96]
+    diagonals = [square[paired].mean().item() for square in squares[:3]]
+    assert [round(each, 2) for each in (min(diagonals), max(diagonals))] == [0.67, 0.71]
+    assert [round(each, 2) for each in (min(losses[:3]), max(losses[:3]))] == [0.87, 1.18]
 
 
 def test_bare_cosines_lie_too_close_for_a_sure_softmax():
