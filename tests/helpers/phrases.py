@@ -113,7 +113,7 @@ PHRASES = {
     "one_side": (r"half of the right answers", r"so it is with a half", r"not the side"),
     "forbidden": (r"\b40\b", r"gets less weight", r"without the (partner|heaviest)"),
     "more_seeds": (r"in all six", r"in nearly all", r"more than ten answers", r"dots lie close"),
-    "slip": (r"six heads fit", r"tells? the bend", r"cut into twelve"),
+    "slip": (r"six heads fit", r"tensor keeps its shape", r"tells? the bend", r"cut into twelve"),
     "mistakes": (r"0\.80", r"0\.57", r"most harm"),
     "misread": (r"wrong with wrong", r"wrong \*together", r"the same directory", r"cosines? of 0\.81"),
     "pairs": (r"\*larger\* cosines", r"closer to a guess", r"leads its row"),
