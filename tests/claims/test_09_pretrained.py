@@ -9,7 +9,7 @@ import pytest
 import torch
 import torch.nn.functional as F
 
-from encoder_lib import load_pretrained, padding_mask
+from encoder_lib import SentenceEncoder, TransformerEncoder, load_pretrained, padding_mask
 from encoder_lib.course.lab.texts import library_sentences
 from encoder_lib.course.notebook import missing
 from encoder_lib.pretrained import hub
@@ -79,6 +79,11 @@ def test_names_and_shapes_tell_all_settings_but_three(notebook, name):
         notebook["load"](torch.float32, **{name: WRONG[name]})
 
 
+def test_six_heads_fit_and_no_other_slip(notebook):
+    (misfits,) = notebook.prediction("slip").result.to_numpy().T.tolist()
+    assert [int(count) for count in misfits] == [0, 18, 1] and 3 * notebook["settings"]["n_layers"] == 18
+
+
 def test_every_tensor_of_ours_has_one_of_theirs_with_its_shape(notebook):
     published, our_name, shapes = notebook["published"], notebook["our_name"], notebook["shapes"]
     found = {our_name(name): tensor.shape for name, tensor in published.items() if our_name(name) in shapes}
@@ -93,14 +98,16 @@ def test_four_have_no_place(notebook):
 
 
 def test_without_that_order_a_name_comes_out_wrong(notebook):
-    name = "encoder.layer.0.attention.output.dense.weight"
-    for theirs, ours in reversed(notebook["translation"].items()):
-        name = name.replace(theirs, ours)
-    assert name not in notebook["shapes"]
+    for part in ("dense", "LayerNorm"):
+        name = f"encoder.layer.0.attention.output.{part}.weight"
+        for theirs, ours in reversed(notebook["translation"].items()):
+            name = name.replace(theirs, ours)
+        assert name not in notebook["shapes"]
 
 
 def test_the_count_closes(notebook):
     assert (len(notebook["published"]), len(notebook["left"]), len(notebook["needed"])) == (104, 4, 100)
+    assert round(sum(tensor.numel() for tensor in notebook["needed"].values()) / 1e6, 1) == 22.6
 
 
 @pytest.mark.parametrize("change", ["missing", "another shape"])
@@ -206,13 +213,37 @@ def test_a_floor_parts_three_questions_and_fails_on_two_more(notebook):
 
 
 def test_each_of_three_pairs_is_nearest_to_its_own_and_cake_and_recipe_have_035(notebook):
-    square = notebook["square"]
-    assert (square.argmax(dim=1) == torch.arange(3)).all() and (square.argmax(dim=0) == torch.arange(3)).all()
+    square = notebook["square"](notebook["model"])
+    assert (square.argmax(dim=1) == torch.arange(3)).all()
     primes = notebook["search"](notebook["model"], notebook["questions"])[0][2]
     assert round(square[2, 2].item(), 2) == 0.35 < primes
-    assert F.cross_entropy(20 * square, torch.arange(3)) < 0.02
-    shown = [round(cosine, 2) for cosine in square.diagonal().tolist()]
-    assert shown == [0.81, 0.73, 0.35] and round((square - square.diag().diag()).max().item(), 2) == 0.31
+    assert [round(cosine, 2) for cosine in square.diagonal().tolist()] == [0.81, 0.73, 0.35]
+
+
+def loss(square):
+    return F.cross_entropy(20 * square, torch.arange(3)).item()
+
+
+def test_the_six_heads_lose_less_than_minilm(notebook):
+    ours, theirs = (loss(notebook["square"](notebook[name])) for name in ("model", "misread"))
+    assert theirs < ours < 0.02 and round(math.log(3), 2) == 1.10
+
+
+def test_random_numbers_have_larger_cosines_in_pairs_and_nearly_as_large_ones_elsewhere(notebook):
+    paired, minilm = notebook["paired"], notebook["square"](notebook["model"])
+    assert round(minilm[paired].mean().item(), 2) == 0.63 and round(minilm[~paired].mean().item(), 2) == 0.14
+    squares, losses = [], []
+    for seed in range(8):
+        torch.manual_seed(seed)
+        untrained = TransformerEncoder(**notebook["settings"]).to(notebook["device"])
+        squares.append(notebook["square"](SentenceEncoder(notebook["tokenizer"], untrained)))
+        losses.append(loss(squares[-1]))
+        diagonal, elsewhere = squares[-1][paired].mean(), squares[-1][~paired].mean()
+        assert diagonal > 0.66 and 0.9 * diagonal < elsewhere and 0.6 < losses[-1] < 2
+    torch.testing.assert_close(notebook["stack"][2:], torch.stack(squares[:3]), atol=1e-4, rtol=0)
+    diagonals = [square[paired].mean().item() for square in squares[:3]]
+    assert [round(each, 2) for each in (min(diagonals), max(diagonals))] == [0.67, 0.71]
+    assert [round(each, 2) for each in (min(losses[:3]), max(losses[:3]))] == [0.87, 1.18]
 
 
 def test_bare_cosines_lie_too_close_for_a_sure_softmax():
@@ -275,7 +306,7 @@ def test_with_other_topics_the_lead_falls_in_six_rows_and_grows_less_for_cake_an
 
 
 def test_in_head_2_of_layer_4_the_preference_moves_most_and_falls(notebook):
-    assert (notebook["big"] - notebook["small"]).abs().argmax() == 3 * 12 + 1
+    assert (notebook["layer"], notebook["head"]) == (3, 1)
     assert round(notebook["big"][3, 1].item(), 2) == 0.39 and round(notebook["small"][3, 1].item(), 2) == 0.48
 
 
@@ -350,10 +381,9 @@ def test_with_drawn_answers_the_best_head_has_so_many_of_twelve(notebook):
     assert 0 < 1 - (1 - one) ** 72 - heads[0] < 0.1  # hardly less often than the best of 72 coins
 
 
-@pytest.mark.parametrize("n", [1, 3])
-def test_one_vector_or_equal_ones_do_not_tell_queries_from_keys(n):
+def test_equal_vectors_do_not_tell_queries_from_keys():
     torch.manual_seed(0)
-    x, (q, k, v) = torch.ones(n, 4), torch.randn(3, 4, 4)
+    x, (q, k, v) = torch.ones(3, 4), torch.randn(3, 4, 4)
     right = F.scaled_dot_product_attention(x @ q.T, x @ k.T, x @ v.T)
     torch.testing.assert_close(F.scaled_dot_product_attention(x @ k.T, x @ q.T, x @ v.T), right)
     x = torch.randn(3, 4)  # vectors that differ tell
