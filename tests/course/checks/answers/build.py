@@ -198,6 +198,8 @@ ANSWERS = {
             "no gain": {"self.gain * x": "x"},
             "one mean for all tokens": {"- x.mean(dim=-1, keepdim=True)": "- x.mean()",
                                         "square().mean(dim=-1, keepdim=True)": "square().mean()"},
+            "along the tokens": {"dim=-1": "dim=-2"},
+            "the last of three dimensions": {"dim=-1": "dim=2"},
             "no parameters": lambda d_model, eps: nn.LayerNorm(d_model, eps, elementwise_affine=False),
             "a gain of 0": {"torch.ones": "torch.zeros"},
             "cut off from training": {"self.gain * x": "self.gain.detach() * x"},
