@@ -126,7 +126,8 @@ def test_of_384_numbers_of_cls_one_is_223_and_after_normalising_about_20(noteboo
     after = notebook["normalise"](cls)
     second = cls.sort().values[-2]
     assert [round(x.item(), 1) for x in (cls.min(), second)] == [-2.1, 6.6] and round(cls.max().item()) == 223
-    assert round(after.max().item(), 2) == 19.56 and after.sort().values[:-1].abs().max() < 0.6
+    assert [round(after.max().item(), n) for n in (2, 1)] == [19.56, 19.6]
+    assert after.sort().values[:-1].abs().max() < 0.6
 
 
 def test_mean_and_spread_are_all_that_is_lost(notebook):
