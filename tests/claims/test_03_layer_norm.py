@@ -30,7 +30,7 @@ def way_up(norm, seed):
 
 def test_minilm_has_thirteen_norms_and_with_one_size_for_all_it_gives_one_vector_for_all_sentences(notebook):
     norms = [each for each in notebook["model"].encoder.modules() if isinstance(each, LayerNorm)]
-    assert len(norms) == 13
+    assert len(norms) == 13 and {each.eps for each in norms} == {1e-12}
     hound, *stock = notebook["tried"]["its own norms"]
     assert round(hound.item(), 2) == 0.6 and stock == pytest.approx([0.04, 0.05], abs=0.012)
     assert min(notebook["tried"]["one size for all"]) > 0.99
@@ -69,6 +69,14 @@ def test_what_arrives_is_what_the_layers_add_whatever_the_word():
         assert x[0].square().mean().sqrt() > 0.04 and (x - x[0]).abs().max() < 0.0005
 
 
+def test_a_matrix_and_relu_leave_about_one_over_root_6_of_the_size(notebook):
+    for seed in range(8):
+        torch.manual_seed(seed)
+        x, linear = torch.randn(1000, 32), nn.Linear(32, 32, bias=False)
+        left = notebook["size"](torch.relu(linear(x))) / notebook["size"](x)
+        assert left == pytest.approx(0.41, abs=0.025) and round(1 / math.sqrt(6), 2) == 0.41
+
+
 def test_with_root_6_the_words_keep_about_their_size_and_not_all_of_the_difference(notebook):
     assert round(notebook["ways"]["no norm, × √6"][-1], 2) == 0.64
     for seed in range(8):
@@ -102,6 +110,13 @@ def test_with_layer_norm_words_stay_apart_and_both_lines_lie_on_each_other(noteb
         assert 1.0 <= round(notebook["differences"](1, notebook["normalise"], seed)[-1], 1) <= 1.6
 
 
+def test_with_rms_norm_fresh_words_end_at_0_1_to_0_4(notebook):
+    for seed in range(8):
+        for factor in (1, 6**0.5):
+            end = notebook["differences"](factor, lambda x: F.rms_norm(x, (32,)), seed)[-1]
+            assert 0.1 <= round(end, 1) <= 0.4
+
+
 # What is lost, and what stays
 
 
@@ -111,7 +126,8 @@ def test_of_384_numbers_of_cls_one_is_223_and_after_normalising_about_20(noteboo
     after = notebook["normalise"](cls)
     second = cls.sort().values[-2]
     assert [round(x.item(), 1) for x in (cls.min(), second)] == [-2.1, 6.6] and round(cls.max().item()) == 223
-    assert round(after.max().item(), 2) == 19.56 and after.sort().values[:-1].abs().max() < 0.6
+    assert [round(after.max().item(), n) for n in (2, 1)] == [19.56, 19.6]
+    assert after.sort().values[:-1].abs().max() < 0.6
 
 
 def test_mean_and_spread_are_all_that_is_lost(notebook):
@@ -209,6 +225,14 @@ def test_with_one_size_cls_sets_it_and_all_others_come_out_small(notebook):
         notebook["model"].encode(notebook["sentences"])
     for cls, rest, cls_after, rest_after in sizes[1::2]:  # the second norm of each layer
         assert cls > 5 * rest and cls_after > 3 * rest_after
+
+
+def test_with_one_size_the_last_attention_adds_three_times_what_a_token_has_and_the_same_to_all(notebook):
+    others, added = notebook["others"], notebook["added"]
+    size = notebook["size"]
+    assert 2.5 < size(added) / size(others) < 3.3 and size(added.mean(dim=(0, 1))) > 0.99 * size(added)
+    _, own_others, own_added, own_alike = notebook["last_layer"](notebook["layer_norm"])
+    assert own_added < 0.7 * own_others and own_alike < 0.2, "not with its own norms"
 
 
 def test_with_cls_apart_sentences_are_told_apart_and_with_a_size_for_each_they_lie_nearly_as_they_did(notebook):

@@ -69,14 +69,16 @@ PHRASES = {
     ),
     "norm_or_factor": (r"whatever the factor", r"both with layer norm", r"lines lie on each other", r"0\.64\b"),
     "bare_minilm": (r"one vector", r"all near 1", r"above 0\.99", r"size is not enough"),
-    "outlier": (r"about 20\b", r"cannot change their pattern", r"pattern stays", r"still stands out", r"20 is as far"),
+    "outlier": (r"about 20\b", r"pattern (stays|is what)", r"still stands out"),
     "norm_learns": (
         r"only × (√6|\$)",
         r"from all three",
         r"has to be hit",
         r"every start will do",
-        r"takes? the factor out",
+        r"factor cancels in",
+        r"without subtracting",
     ),
+    "over_what": (r"1, 4 and 12", r"share a mean and", r"only the new token", r"normalised \*{0,2}alone"),
     "what_shrinks": (r"does no harm here", r"makes up for a small", r"was the way up", r"a long gradient"),
     "wrong_dim": (r"nothing crashes", r"more than 1 to spend", r"no error tells"),
     "saturate": (

@@ -228,6 +228,7 @@ NORM = Kind(
         Trial("a gain and a bias", (4, 1e-5), (numbers(1, 1, 4),)),
         Trial("a token whose numbers are all equal", (3, 1e-5), (_x([3.0, 3.0, 3.0]),)),
         Trial("tokens of different size", (3, 1e-5), (numbers(1, 3, 3) * torch.tensor([[1.0], [10.0], [100.0]]),)),
+        Trial("a sequence without a batch", (4, 1e-5), (numbers(3, 4),)),
         Trial("a large eps", (4, 2.0), (numbers(1, 1, 4),)),
         Trial("a batch of sequences", (5, 1e-3), (numbers(2, 4, 5) + 3,)),
     ),
