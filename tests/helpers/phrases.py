@@ -135,7 +135,7 @@ PHRASES = {
     ),
     "neighbours_kept": (r"12 with", r"eight of (the )?20", r"lose their nearest", r"suffers no more"),
     "clinic_curves": (r"less than 0\.1", r"95 %", r"both (encoders|cuts) (learn|then)", r"a little later"),
-    "clinic_padding": (r"2\d %", r"(fewer|less) than half", r"wrong all along"),
+    "clinic_padding": (r"2\d %", r"(fewer|less) than half", r"wrong all along", r"still names"),
     "clinic_enough": (r"three (of the five|tests)", r"none of these three", r"not all\. together", r"alone, parity"),
     "crossing": (r"2,304", r"2304", r"2d \+ f", r"one ninth"),
     "bill": (r"rectangle may win", r"takes longer than", r"four times (as many|the)", r"one at a time is"),
