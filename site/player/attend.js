@@ -136,7 +136,6 @@ function inWords(words, scores, weights, mask) {
   const nothing = mute < 0 ? "" : ` “${words[mute]}” may look at nothing: its weights and its output are 0.`;
   const rows = weights.filter((_, t) => looking[t]);
   if (!rows.length) return `There is nothing to see.${nothing}`;
-  const entropy = mean(rows.map((row) => -row.reduce((sum, w) => sum + (w && w * Math.log(w)), 0)));
   const centre = mean(scores);
   const variance = mean(scores.map((score) => (score - centre) ** 2));
   const all = weights.flat();
@@ -146,9 +145,8 @@ function inWords(words, scores, weights, mask) {
   const masked = hidden ? ` ${hidden} of the ${rows.length * T} looks are masked.` : "";
   return (
     `Scores from ${Math.min(...scores).toFixed(2)} to ${Math.max(...scores).toFixed(2)}, with variance ${variance.toFixed(2)}. ` +
-    `A word gives ${percent(mean(rows.map((row) => Math.max(...row))))} of its weight to one word, on average; the entropy ` +
-    `of a row is ${entropy.toFixed(2)}, where an even look at all would have ${Math.log(T).toFixed(2)}. The strongest look: ` +
-    `“${words[i]}” at “${words[j]}”, ${percent(all[strongest])}.${masked}${nothing}`
+    `A word gives ${percent(mean(rows.map((row) => Math.max(...row))))} of its weight to one word, on average; an even ` +
+    `look at all would give ${percent(1 / T)}. The strongest look: “${words[i]}” at “${words[j]}”, ${percent(all[strongest])}.${masked}${nothing}`
   );
 }
 

@@ -92,7 +92,7 @@ PHRASES = {
         r"hundred and fifty",
     ),
     "zero_vector": (r"they shrink", r"e\^0", r"e⁰", r"zero is not nothing", r"shorter than alone", r"gets its share"),
-    "trophy": (r"0\.997", r"more alike than two", r"by the same small amount", r"not resolve"),
+    "trophy": (r"looks where it looked", r"0\.23\b", r"by a hundredth", r"with either word"),
     "one_look": (r"about a quarter", r"spends it in one place", r"one arrow in seven", r"nearly all on one"),
     "no_bend": (r"0\.5 to (all|each)", r"half a capital"),
     "one_token": (r"mixes two rows", r"each place alone", r"position-wise", r"moves all four", r"other three where"),

@@ -122,15 +122,14 @@ def _words(words: list[str], scores: Tensor, weights: Tensor, mask: Tensor) -> s
     nothing = f" {silent[0]} may look at nothing: its weights and its output are 0." if silent else ""
     if not looking.any():
         return f"There is nothing to see.{nothing}"
-    entropy = torch.special.entr(weights).sum(dim=-1)[looking].mean().item()
     most = weights[looking].amax(dim=-1).mean().item()
     i, j = divmod(int(weights.argmax()), len(words))
     hidden = (~mask[looking]).sum().item()
     masked = f" {hidden} of the {looking.sum().item() * len(words)} looks are masked." if hidden else ""
     return (
         f"Scores from {scores.min():.2f} to {scores.max():.2f}, with variance {scores.var(correction=0):.2f}. A word "
-        f"gives {percent(most)} of its weight to one word, on average; the entropy of a row is {entropy:.2f}, where "
-        f"an even look at all would have {math.log(len(words)):.2f}. The strongest look: “{words[i]}” at “{words[j]}”, "
+        f"gives {percent(most)} of its weight to one word, on average; an even look at all would give "
+        f"{percent(1 / len(words))}. The strongest look: “{words[i]}” at “{words[j]}”, "
         f"{percent(weights[i, j].item())}.{masked}{nothing}"
     )
 
