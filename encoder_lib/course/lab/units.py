@@ -11,7 +11,6 @@ from encoder_lib.model.feed_forward import FeedForward
 from encoder_lib.pretrained import SentenceEncoder
 from encoder_lib.trace import trace
 
-N_UNITS = 20  # that are looked for
 PROPERTIES: dict[str, Callable[[str, str], bool]] = {  # name -> whether a word that follows another has it
     "ends in -ed": lambda word, before: word.endswith("ed") and len(word) > 3,
     "ends in -ing": lambda word, before: word.endswith("ing") and len(word) > 4,
@@ -28,8 +27,8 @@ class UnitActivations:
     """All words of some texts, and what the hidden units of one feed-forward network make of them.
 
     words, previous: each word piece, and the one before it. ids (N,): their numbers in the vocabulary.
-    inputs (N, D): what the network reads. preactivations (N, F): what each unit adds up, before its bend.
-    train (N,): True for every second word piece of the vocabulary, to look for a pattern in; the others are there to
+    inputs (N, D): what the network reads. sums (N, F): what each unit adds up, before its bend.
+    searched (N,): True for every second word piece of the vocabulary, to look for a pattern in; the others are there to
     test it. So no word that a pattern is tested on was seen when it was looked for.
     """
 
@@ -37,8 +36,8 @@ class UnitActivations:
     previous: list[str]
     ids: Tensor
     inputs: Tensor
-    preactivations: Tensor
-    train: Tensor
+    sums: Tensor
+    searched: Tensor
 
     def has_property(self, name: str) -> Tensor:
         """Which words have a property of `PROPERTIES`. Shapes: -> (N,), boolean."""
@@ -46,7 +45,7 @@ class UnitActivations:
 
     @torch.no_grad()
     def with_permuted_weights(self, network: FeedForward) -> Tensor:
-        """The preactivations (N, F) of a network whose units have the same weights, each unit's in a random order."""
+        """The sums (N, F) of a network whose units have the same weights, each unit's in a random order."""
         weight = network.linear1.weight.detach().cpu()  # (F, D)
         order = torch.rand(weight.shape, generator=torch.Generator().manual_seed(0), dtype=torch.float32).argsort(1)
         bias = network.linear1.bias
@@ -65,7 +64,7 @@ def collect_activations(model: SentenceEncoder, texts: Iterable[str], *, layer: 
     stack = model.encoder.encoder.layers
     words: list[str] = []
     previous: list[str] = []
-    tensors: list[list[Tensor]] = []  # for each text: ids (T,), inputs (T, D), preactivations (T, F)
+    tensors: list[list[Tensor]] = []  # for each text: ids (T,), inputs (T, D), sums (T, F)
     for text in texts:
         ids = model.ids(text)  # (1, T)
         x = model.encoder.embedding(ids)  # (1, T, D)
@@ -77,25 +76,23 @@ def collect_activations(model: SentenceEncoder, texts: Iterable[str], *, layer: 
         words += pieces[1:-1]
         previous += pieces[:-2]
         tensors.append([tensor[0, 1:-1].cpu() for tensor in (ids, t["input"], t["linear1"])])
-    ids, inputs, preactivations = map(torch.cat, zip(*tensors, strict=True))
-    return UnitActivations(words, previous, ids, inputs, preactivations, train=ids % 2 == 0)
+    ids, inputs, sums = map(torch.cat, zip(*tensors, strict=True))
+    return UnitActivations(words, previous, ids, inputs, sums, searched=ids % 2 == 0)
 
 
-def most_selective_units(preactivations: Tensor, labels: Tensor, train: Tensor) -> tuple[Tensor, Tensor]:
-    """The 20 units that tell words with a property from words without it best, and how well, on words not used so far.
+def best_unit(sums: Tensor, labels: Tensor, searched: Tensor) -> tuple[int, float]:
+    """The unit that tells words with a property from words without it best, and how well, on words not used so far.
 
-        score = ROC AUC: how often the unit adds up more for a word with the property than for one without it
+        score = ROC AUC: how often the unit's sum is larger for a word with the property than for one without it
 
-    0.5 is guessing and 1 never wrong. The units are chosen where `train` is True, by the distance of the two means in
-    standard deviations, the best first; they are scored where it is False.
+    0.5 is guessing and 1 never wrong. The unit is chosen where `searched` is True, by the distance of the two means in
+    standard deviations; it is scored where it is False.
 
-    Shapes: preactivations (N, F), labels (N,), train (N,), both boolean -> units (20,), scores (20,), NaN where
-    one half has no word with the property, or none without it.
+    Shapes: sums (N, F), labels (N,), searched (N,), both boolean. The score is NaN where one half has no word with the
+    property, or none without it.
     """
-    with_it, without = preactivations[train & labels], preactivations[train & ~labels]  # (…, F) each
-    apart = (with_it.mean(dim=0) - without.mean(dim=0)) / preactivations[train].std(dim=0)  # (F,)
-    units = apart.topk(N_UNITS).indices
-    fresh = preactivations[:, units]  # (N, 20)
-    with_it, without = fresh[~train & labels], fresh[~train & ~labels]  # (…, 20) each
-    scores = [(a[:, None] > b).double().mean() for a, b in zip(with_it.T, without.T, strict=True)]
-    return units, torch.stack(scores)
+    with_it, without = sums[searched & labels], sums[searched & ~labels]  # (…, F) each
+    apart = (with_it.mean(dim=0) - without.mean(dim=0)) / sums[searched].std(dim=0)  # (F,)
+    unit = int(apart.argmax())
+    with_it, without = sums[~searched & labels, unit], sums[~searched & ~labels, unit]  # (…,) each
+    return unit, (with_it[:, None] > without).double().mean().item()

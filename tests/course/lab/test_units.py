@@ -1,11 +1,13 @@
 """What hidden units answer to: what is heard, and how well a unit tells words apart."""
 
+import math
+
 import pytest
 import torch
 from explorers import minilm
 
 from encoder_lib import FeedForward, trace
-from encoder_lib.course.lab.units import collect_activations, most_selective_units
+from encoder_lib.course.lab.units import best_unit, collect_activations
 
 TEXTS = ["The cat sat on the mat.", "Unbelievable!", "A dog barked at nothing."]
 
@@ -21,17 +23,18 @@ def test_listening_keeps_what_a_whole_pass_computes(layer):
         rows = slice(row, row + len(tokens) - 2)
         given, sums = (t[f"layers.{layer - 1}.{name}"][0, 1:-1] for name in ("norm1", "feed_forward.linear1"))
         torch.testing.assert_close(heard.inputs[rows], given)
-        torch.testing.assert_close(heard.preactivations[rows], sums)
+        torch.testing.assert_close(heard.sums[rows], sums)
         assert heard.words[rows] == tokens[1:-1] and heard.previous[rows] == tokens[:-2]
         assert heard.ids[rows].tolist() == minilm().ids(text)[0, 1:-1].tolist()
         row = rows.stop
-    assert row == len(heard.words) == len(heard.preactivations) and not heard.preactivations.requires_grad
+    assert row == len(heard.words) == len(heard.sums) and not heard.sums.requires_grad
 
 
 def test_no_word_piece_is_on_both_sides():
     heard = collect_activations(minilm(), ["a dog and a cat and a dog", "the cat saw a dog"])
     sides = [
-        {word for word, first in zip(heard.words, heard.train, strict=True) if first == side} for side in (True, False)
+        {word for word, first in zip(heard.words, heard.searched, strict=True) if first == side}
+        for side in (True, False)
     ]
     assert all(sides) and not sides[0] & sides[1]
 
@@ -50,7 +53,7 @@ def test_a_property_says_which_words_have_it(name, expected):
 def test_without_learning_each_unit_keeps_its_weights_in_another_order():
     heard, network = collect_activations(minilm(), TEXTS), minilm().encoder.encoder.layers[0].feed_forward
     shuffled = heard.with_permuted_weights(network)
-    assert shuffled.shape == heard.preactivations.shape and not torch.allclose(shuffled, heard.preactivations, atol=0.1)
+    assert shuffled.shape == heard.sums.shape and not torch.allclose(shuffled, heard.sums, atol=0.1)
     assert torch.equal(shuffled, heard.with_permuted_weights(network))
     weights = torch.linalg.lstsq(torch.eye(8), torch.eye(8)).solution  # a network whose weights can be read off
     small = FeedForward(8, 4)
@@ -65,18 +68,16 @@ def test_a_unit_that_tells_is_found_and_scored_on_the_other_half():
     sums = torch.randn(400, 30)
     sums[:, 7] += 5 * has
     sums[:, 9] += 50 * (has & half)  # tells in the first half alone
-    units, scores = most_selective_units(sums, has, half)
-    assert set(units[:2].tolist()) == {7, 9} and units.shape == scores.shape == (20,)
-    by_unit = dict(zip(units.tolist(), scores.tolist(), strict=True))
-    assert by_unit[7] > 0.99 and 0.3 < by_unit[9] < 0.7
-    with_it, without = sums[~half & has, 7], sums[~half & ~has, 7]
-    wins = [(a > b).item() for a in with_it for b in without]
-    assert by_unit[7] == pytest.approx(sum(wins) / len(wins))
+    unit, score = best_unit(sums, has, half)
+    assert unit == 9 and 0.3 < score < 0.7
+    unit, score = best_unit(sums[:, :9], has, half)
+    wins = [(a > b).item() for a in sums[~half & has, 7] for b in sums[~half & ~has, 7]]
+    assert unit == 7 and 0.99 < score == pytest.approx(sum(wins) / len(wins))
 
 
 def test_a_property_that_occurs_in_one_half_alone_has_no_score():
     half = torch.arange(8) < 4
-    assert most_selective_units(torch.randn(8, 30), half, half)[1].isnan().all()
+    assert math.isnan(best_unit(torch.randn(8, 30), half, half)[1])
 
 
 @pytest.mark.parametrize(("texts", "layer", "error"), [("abc", 1, TypeError), (TEXTS, 0, ValueError)])
