@@ -22,7 +22,7 @@ def _train(model, draw, steps, lr):
 
 
 def _train_otherwise(model, draw, steps, lr):
-    """In another order and in other words: the gradients are cleared first, tokens that ask nothing ignored."""
+    """In another order and in other words: the gradients are cleared first, tokens without a target ignored."""
     optimiser = torch.optim.Adam(list(model.parameters()), lr)
     losses = torch.zeros(steps)
     for step in range(steps):
