@@ -161,7 +161,7 @@ def test_what_one_should_have_found_in_the_explorer(notebook):
     recording = notebook["recording"]
     right, weight = recording.accuracies, recording.weights[:, 0, 0]
     (step, *_) = (i for i, share in enumerate(right.tolist()) if share >= 0.9)
-    assert step == pytest.approx(45, abs=6) and 0.75 < weight[step] < 0.95
+    assert 40 - 2 < step < 50 + 2 and 0.75 < weight[step] < 0.95
     for x in (right, weight):
         assert 0.3 < x[30] < 0.5 and x[60] > 0.95
     assert recording.steps == list(range(150)) and len(recording.sequences) == 6 and len(recording.sample.ids) == 100
