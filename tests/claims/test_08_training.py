@@ -44,7 +44,7 @@ def numbers(notebook, column):
 # The loop
 
 
-def test_letters_ask_nothing_and_an_arrows_source_holds_its_target(notebook):
+def test_letters_have_no_target_and_an_arrows_source_holds_its_target(notebook):
     ids, targets, source = notebook["batch"]
     assert (targets[:, :8] == IGNORE_INDEX).all() and (source[:, :8] == IGNORE_INDEX).all() and IGNORE_INDEX == -100
     assert torch.equal(ids.gather(1, source[:, 8:]), targets[:, 8:]) and ids[:, :8].max() < 10
@@ -68,27 +68,27 @@ def test_the_mean_over_those_that_ask_is_what_ignore_index_does(notebook):
     torch.testing.assert_close(ours, F.cross_entropy(scores.flatten(0, 1), batch.targets.flatten()))
 
 
-def test_the_five_lines_that_large_models_add_are_run_as_they_stand(notebook):
-    """Each draws the loss of the arrows down, a rate that rises for 15 steps and falls to 0 among them."""
+def test_the_loop_of_large_models_is_run_as_it_stands(notebook, monkeypatch):
+    """It draws the loss down; its rate rises for 15 steps and falls to 0, and no gradient is longer than 1."""
     cells = nbformat.read(ROOT / "notebooks" / "08_training.ipynb", as_version=4).cells
     (block,) = (x for c in cells if "AdamW" in c.source for x in re.findall(r"```python\n(.*?)```", c.source, re.S))
-    *before, clip, after = block.strip().splitlines()
     torch.manual_seed(0)
-    model, task, steps, rates = notebook["fresh_model"](TASKS["pointer"]), TASKS["pointer"], 150, []
-    names = {"torch": torch, "nn": torch.nn, "model": model, "steps": steps}
-    exec("\n".join(before), names)
-    optimiser = names["optimiser"]
-    for _ in range(steps):
-        batch = task.draw(64)
-        rates.append(optimiser.param_groups[0]["lr"])
-        F.cross_entropy(model(batch.ids).flatten(0, 1), batch.targets.flatten()).backward()
-        exec(clip, names)
-        assert torch.nn.utils.get_total_norm([x.grad for x in model.parameters()]) < 1.001
-        optimiser.step()
-        optimiser.zero_grad()
-        exec(after, names)
-    assert rates[:14] == sorted(rates[:14]) and rates[14:] == sorted(rates[14:], reverse=True)
-    assert 0.85 * 0.003 < max(rates) <= 0.003 and optimiser.param_groups[0]["lr"] == 0
+    model, task, rates = notebook["fresh_model"](TASKS["pointer"]), TASKS["pointer"], []
+    clip = torch.nn.utils.clip_grad_norm_
+
+    def next_batch():
+        rates.append(names["optimiser"].param_groups[0]["lr"])
+        return task.draw(64)
+
+    def clipped(parameters, most):
+        clip(parameters := list(parameters), most)
+        assert torch.nn.utils.get_total_norm([x.grad for x in parameters]) < 1.001
+
+    monkeypatch.setattr(torch.nn.utils, "clip_grad_norm_", clipped)
+    names = {"torch": torch, "nn": torch.nn, "F": F, "model": model, "steps": 150, "next_batch": next_batch}
+    exec(block, names)
+    assert len(rates) == 150 and rates[:14] == sorted(rates[:14]) and rates[14:] == sorted(rates[14:], reverse=True)
+    assert 0.85 * 0.003 < max(rates) <= 0.003 and names["optimiser"].param_groups[0]["lr"] == 0
     batch = notebook["held_out"]
     assert notebook["percent_right"](model(batch.ids), batch) > 95
 
@@ -104,12 +104,12 @@ def test_decay_makes_a_parameter_smaller_that_no_gradient_moves():
 BERT = {"rate": 0.0001, "decay": 0.01, "warm-up": 10_000}  # of 1,000,000 steps: Devlin et al. 2018, appendix A.2
 
 
-# Every token asks
+# Every token has a target
 
 
 @pytest.mark.parametrize("seed", SEEDS)
-def test_when_every_token_asks_the_arrows_are_learned_later_and_the_count_of_all_hides_it(notebook, seed):
-    task, batch, everything = TASKS["pointer"], notebook["held_out"], notebook["all_ask"]
+def test_when_every_token_has_a_target_the_arrows_are_learned_later_and_the_count_of_all_hides_it(notebook, seed):
+    task, batch, everything = TASKS["pointer"], notebook["held_out"], notebook["all_targets"]
     assert torch.equal(everything(batch).targets[:, :8], batch.ids[:, :8])
     assert torch.equal(everything(batch).targets[:, 8:], batch.targets[:, 8:])
     right = {}
@@ -123,10 +123,10 @@ def test_when_every_token_asks_the_arrows_are_learned_later_and_the_count_of_all
 
 
 def test_the_table_of_all_and_of_the_arrows(notebook):
-    all_of_all, arrows_of_all = numbers(notebook, "all sixteen ask")
-    all_of_arrows, arrows_of_arrows = numbers(notebook, "the arrows ask")
+    all_of_all, arrows_of_all = numbers(notebook, "targets for all")
+    all_of_arrows, arrows_of_arrows = numbers(notebook, "for the arrows")
     assert all_of_all > all_of_arrows + 15 and arrows_of_all < arrows_of_arrows - 15
-    assert notebook.prediction("all_ask").result is not None
+    assert notebook.prediction("all_targets").result is not None
 
 
 # Learned by heart
@@ -145,7 +145,6 @@ def test_eight_rows_are_learned_by_heart_and_not_the_rule(notebook, seed):
 def test_the_table_of_the_eight_rows(notebook):
     by_heart, new = notebook["met_and_new"]
     assert by_heart > 97 and 8 < new < 25
-    assert notebook.prediction("few").result is not None
 
 
 # Where it looks
@@ -162,7 +161,7 @@ def test_what_one_should_have_found_in_the_explorer(notebook):
     recording = notebook["recording"]
     right, weight = recording.accuracies, recording.weights[:, 0, 0]
     (step, *_) = (i for i, share in enumerate(right.tolist()) if share >= 0.9)
-    assert step == pytest.approx(45, abs=6) and 0.75 < weight[step] < 0.95
+    assert 40 - 2 < step < 50 + 2 and 0.75 < weight[step] < 0.95
     for x in (right, weight):
         assert 0.3 < x[30] < 0.5 and x[60] > 0.95
     assert recording.steps == list(range(150)) and len(recording.sequences) == 6 and len(recording.sample.ids) == 100
@@ -174,21 +173,22 @@ def test_what_one_should_have_found_in_the_explorer(notebook):
 # Forbid the look
 
 
-def test_a_place_drawn_at_random_is_any_but_the_source_and_minus_100_stays(notebook):
-    source = torch.arange(16).repeat(500, 1)
-    torch.manual_seed(0)
-    drawn = notebook["elsewhere"](source)
+def test_a_place_drawn_at_random_is_any_but_the_source(notebook):
+    source, drawn = notebook["pairs"].source, notebook["at_random"]
     assert (drawn != source).all() and drawn.min() == 0 and drawn.max() == 15
-    assert all((drawn[:, place] == other).any() for place in range(16) for other in range(16) if other != place)
-    at_letters = notebook["elsewhere"](notebook["held_out"].source)[:, :8]
-    assert (at_letters == IGNORE_INDEX).all()
+    assert all(((drawn == x) & (source == y)).any() for x in range(16) for y in range(16) if x != y)
+
+
+def elsewhere(source):
+    """For each token another place than its source, drawn at random. (B, T)"""
+    return (source + torch.randint(1, 16, source.shape)) % 16
 
 
 def test_without_the_source_it_guesses_and_without_another_place_it_loses_nothing(notebook):
     anywhere, control, without = notebook["without_it"]
     assert 7 < without < 13 and control > 99 and anywhere > 99
     batch = notebook["held_out"]
-    assert weight_on(notebook["elsewhere"](batch.source), notebook["weights"]) < 0.02  # hardly any
+    assert weight_on(elsewhere(batch.source), notebook["weights"]) < 0.02  # hardly any
 
 
 def left(notebook, model, batch, place):
@@ -199,7 +199,7 @@ def left(notebook, model, batch, place):
 def three_ways(notebook, model, batch):
     """Right answers as trained, without a place drawn at random, without the source."""
     torch.manual_seed(0)
-    at_random, without = (left(notebook, model, batch, x) for x in (notebook["elsewhere"](batch.source), batch.source))
+    at_random, without = (left(notebook, model, batch, x) for x in (elsewhere(batch.source), batch.source))
     return notebook["percent_right"](model(batch.ids), batch), at_random, without
 
 
@@ -211,6 +211,16 @@ def test_without_the_source_each_of_eight_seeds_guesses_and_without_another_plac
     trained, at_random, nothing = three_ways(notebook, model, batch)
     assert trained > 99 and at_random > 99 and 7 < nothing < 13
     assert weight_on(batch.source, looks(model, batch)[0]) > 0.9
+
+
+def test_where_letters_look_no_answer_changes(notebook):
+    """The control takes a look from them, too."""
+    batch, no_letter = notebook["held_out"], torch.arange(16) > 7
+    own = torch.eye(16, dtype=torch.bool) | no_letter[:, None]  # letters look at themselves alone
+    model, anywhere = notebook["model"], None
+    with torch.no_grad():
+        free, bound = (model[1](model[0](batch.ids, x))[:, 8:] for x in (anywhere, own))
+    torch.testing.assert_close(free, bound)
 
 
 def test_a_mask_forbids_one_place_and_the_letters_nothing(notebook):
@@ -233,20 +243,29 @@ def test_the_heaviest_place_gets_the_most_weight_in_the_mean_of_eight_heads_the_
     at_random, heaviest, partner = notebook["three_places"](matcher)
     assert torch.equal(partner, pairs.source) and (at_random != pairs.source).all()
     assert (heaviest == place).double().mean() > 0.999  # but for a tie
-    assert pairs.source[0, 1] == 6 and notebook["mean"][0, 1, 6] < 1 / 16
-    assert numbers(notebook, "% right if forbidden")[1] == pytest.approx(left(notebook, matcher, pairs, place), abs=0.6)
+    assert numbers(notebook, "% right")[2] == pytest.approx(left(notebook, matcher, pairs, place), abs=0.6)
 
 
-def test_more_hangs_on_the_partner_than_on_the_heaviest_and_it_gets_less_weight(notebook):
-    _, heavy, light = notebook["weight"]
-    control, heaviest, partner = numbers(notebook, "% right if forbidden")
-    assert heavy > 1.3 * light and 85 < control < notebook["found"]
+def test_more_hangs_on_the_partner_than_on_the_heaviest_other_and_it_gets_less_weight(notebook):
+    for column in ("mean of heads, %", "most in one head, %"):
+        _, heavy, light = numbers(notebook, column)
+        assert heavy > 1.3 * light
+    found, control, heaviest, partner = numbers(notebook, "% right")
+    assert found == round(notebook["found"].item()) and 85 < control < found
     assert control - 5 > heaviest > partner
+    hang = [float(x) for x in notebook.table("hangs on it")["hangs on it"][2:]]
+    assert hang == pytest.approx([control - heaviest, control - partner], abs=1.1)
     assert notebook.prediction("forbidden").result is not None
 
 
+def test_no_head_points_at_the_partner_of_the_bracket_at_place_1(notebook):
+    mean, most, source = notebook["mean"][0, 1], notebook["most"][0, 1], notebook["pairs"].source[0, 1]
+    assert source == 6 and most[6] < 0.2 and most.max() > 0.7
+    assert mean.argmax() == 15 and mean[6] < 1 / 16
+
+
 def test_over_six_more_seeds_the_partners_part_differs_by_more_than_ten(notebook):
-    heaviest, partner = ([row[x] for row in notebook["hangs_on"].values()] for x in ("the heaviest", "the partner"))
+    heaviest, partner = ([row[x] for row in notebook["hangs_on"].values()] for x in ("heaviest other", "partner"))
     assert len(partner) == 6 and max(partner) - min(partner) > 10
     assert min(partner) > 15 and min(heaviest) > 5
     assert notebook["same"] == sum(p > h for p, h in zip(partner, heaviest, strict=True)) >= 5  # the closest may turn
@@ -260,8 +279,10 @@ def test_with_eight_seeds_the_partner_gets_less_weight_than_the_heaviest(noteboo
     matcher = notebook["new_matcher"](seed)
     control, kept, without = notebook["right_without"](matcher)
     maps = notebook["maps_of"](matcher, notebook["pairs"].ids)
-    at_random, heaviest, partner = (weight_on(x, maps).mean() * 100 for x in notebook["three_places"](matcher))
-    assert at_random < partner < heaviest - 1 and without < control - 15 and without < kept + 4
+    for heads in (maps.mean(dim=1), maps.amax(dim=1)):  # the mean over heads, and the most in one of them
+        at_random, heaviest, partner = (weight_on(x, heads[:, None]) * 100 for x in notebook["three_places"](matcher))
+        assert at_random < partner < heaviest - 1
+    assert without < control - 15 and without < kept + 4
 
 
 def test_training_meets_practically_all_of_the_rows(notebook):
@@ -367,10 +388,10 @@ def test_what_counting_fills_in(notebook):
 
 def test_it_passes_one_neighbour_on_each_side_and_two_stay_ahead(notebook):
     share = list(notebook["right_after"].values())
-    assert list(notebook["right_after"]) == list(range(0, 451, 50))
+    assert list(notebook["right_after"]) == list(range(0, 501, 100))
     none, before, one, two = notebook["counting"].values()
     assert none < before < one and share[1] < one and one + 3 < share[-1] < two - 5
-    assert share[-1] > share[5] + 1  # it still rises
+    assert share[-1] > share[3] + 1  # it still rises
     for name in ("tables", "one_side"):
         assert notebook.prediction(name).result is not None
 
@@ -407,43 +428,13 @@ def test_with_one_side_about_half_is_left_and_with_two_letters_on_each_more_than
     anywhere = within(reader, gaps, lambda d: d < LENGTH * 2)
     for one_side in (lambda d: d <= 0, lambda d: d >= 0):
         assert 0.45 < within(reader, gaps, one_side) / anywhere < 0.8
-    itself = torch.eye(gaps.ids.shape[1], dtype=torch.bool)
-    with torch.no_grad():
-        named = reader[1](reader[0](gaps.ids, itself)).argmax(dim=-1)[gaps.ids == letters.GAP]
-    assert len(named.unique()) == 1
+    assert abs(within(reader, gaps, lambda d: d <= 0) - within(reader, gaps, lambda d: d >= 0)) < 8
     assert within(reader, gaps, lambda d: d.abs() <= 2) / anywhere > 0.8
 
 
-@pytest.mark.parametrize("seed", (HERE, *SEEDS))
-def test_a_half_drawn_at_random_costs_as_much_as_a_side_and_a_few_drawn_tell_hardly_more_than_no_neighbour(
-    notebook, small, seed
-):
-    reader, gaps = trained(notebook, small, seed)
-    rows, length = gaps.ids.shape
-    torch.manual_seed(0 if seed == HERE else seed)
-    half, few = (torch.rand(rows, 1, length, length) < share for share in (1 / 2, 4 / (length - 1)))
-    asked = gaps.targets[gaps.targets != IGNORE_INDEX]
-    commonest = 100 * (asked == asked.mode().values).double().mean()  # what counting with no neighbour fills
-    anywhere, before, after, near, half, few = (
-        within(reader, gaps, look)
-        for look in (
-            lambda d: d < LENGTH * 2,
-            lambda d: d <= 0,
-            lambda d: d >= 0,
-            lambda d: d.abs() <= 2,
-            lambda d: half | (d == 0),
-            lambda d: few | (d == 0),
-        )
-    )
-    assert min(before, after) - 10 < half < max(before, after) + 5 and abs(before - after) < 8
-    assert 0.45 < half / anywhere < 0.8
-    assert few < commonest + 7 and few < near - 12, (commonest, few, near)
-
-
-def test_near_looks_tell(notebook):
-    anywhere, before, after, half, near, few = notebook["allowed"].values()
-    assert few < min(before, after) and half < max(before, after) + 3
-    assert 0.82 < near / anywhere < 0.99 and few < notebook["counting"]["no neighbour"] + 5
+def test_one_side_tells_about_as_much_as_the_other(notebook):
+    anywhere, before, after = notebook["allowed"].values()
+    assert 0.45 < min(before, after) / anywhere < max(before, after) / anywhere < 0.8 and abs(before - after) < 8
 
 
 @pytest.mark.parametrize("seed", (HERE, *SEEDS))
@@ -457,8 +448,8 @@ def test_most_that_is_nearest_to_vowels_are_vowels(notebook, small, seed):
 BERT = {"tokens a step": 256 * 512, "chips": 16}  # its paper, appendix A.2: 40 epochs of 3.3 billion words
 
 
-def test_your_model_has_met_some_700_000_letters_and_bert_up_to_512_tokens_of_256_texts_a_step():
-    assert round(450 * 24 * 64 / 10**5) == 7
+def test_your_model_has_met_some_770_000_letters_and_bert_up_to_512_tokens_of_256_texts_a_step():
+    assert round(500 * 24 * 64 / 10**4) == 77
     epochs = 10**6 * BERT["tokens a step"] / 3.3e9
     assert BERT["tokens a step"] == 131_072 and epochs == pytest.approx(40, rel=0.02)
 
@@ -481,12 +472,13 @@ def answer(name):
 
 
 @pytest.mark.parametrize("seed", (HERE, *SEEDS))
-def test_spaces_cost_more_than_as_many_other_tokens(notebook, small, seed):
+def test_spaces_cost_more_than_each_of_three_controls(notebook, small, seed):
     model, gaps = trained(notebook, small, seed)
     forbid, ask = answer("forbid"), notebook["right_with"]
     torch.manual_seed(0)
     anywhere = notebook["percent_right"](model(gaps.ids), gaps).item()
-    spaces, control = (ask(model, gaps, mask) for mask in forbid(gaps.ids, 0))
+    spaces = ask(model, gaps, forbid(gaps.ids, 0)[0])
+    controls = [ask(model, gaps, forbid(gaps.ids, 0)[1]) for _ in range(3)]
     assert ((gaps.ids == 0).double().mean(dim=1) < 0.5).all()
-    assert 0.18 < 1 - spaces / anywhere < 0.33 and 0.03 < 1 - control / anywhere < 0.2
-    assert (control - spaces) / anywhere > 0.03
+    assert 0.18 < 1 - spaces / anywhere < 0.33 and (min(controls) - spaces) / anywhere > 0.03
+    assert all(0.03 < 1 - control / anywhere < 0.2 for control in controls)

@@ -22,7 +22,7 @@ def _train(model, draw, steps, lr):
 
 
 def _train_otherwise(model, draw, steps, lr):
-    """In another order and in other words: the gradients are cleared first, tokens that ask nothing ignored."""
+    """In another order and in other words: the gradients are cleared first, tokens without a target ignored."""
     optimiser = torch.optim.Adam(list(model.parameters()), lr)
     losses = torch.zeros(steps)
     for step in range(steps):
@@ -71,26 +71,18 @@ def _in_parts_divided_afterwards(model, draw, steps, parts, lr):
 
 
 def _forbid(ids, token):
-    group = ids == token
-    control = torch.ones_like(group)
-    for row in range(len(ids)):
-        others = (~group[row] & (ids[row] != 27)).nonzero()[:, 0]
-        n = group[row].sum()
-        drawn = others[torch.randperm(len(others))[:n]]
-        control[row, drawn] = False
-    return ~group[:, None, None], control[:, None, None]
+    mask = ids != token
+    others = mask & (ids != 27)
+    chance = (~mask).sum() / others.sum()
+    drawn = others & (torch.rand(ids.shape) < chance)
+    return mask[:, None, None], ~drawn[:, None, None]
 
 
 def _forbid_by_rank(ids, token):
+    """As many in each row, neither more nor less."""
     group = ids == token
     rank = torch.rand(ids.shape).masked_fill(group | (ids == 27), 2).argsort(-1).argsort(-1)
     return [x[:, None, None] for x in (ids != token, rank >= group.sum(-1, keepdim=True))]
-
-
-def _forbid_anew_for_each_that_looks(ids, token):
-    group = (ids == token)[:, None, None].expand(-1, -1, ids.shape[1], -1)
-    rank = torch.rand(group.shape).masked_fill(group | (ids == 27)[:, None, None], 2).argsort(-1).argsort(-1)
-    return ~group, rank >= group.sum(-1, keepdim=True)
 
 
 ANSWERS = {
@@ -128,22 +120,19 @@ ANSWERS = {
         }),
     ),
     checks.check_forbid: (
-        {"by row": _forbid, "by rank": _forbid_by_rank, "anew for each": _forbid_anew_for_each_that_looks},
+        {"by chance": _forbid, "by rank": _forbid_by_rank},
         wrong(_forbid, {
-            "True where forbidden": {"return ~group[:, None, None], control": "return group[:, None, None], ~control"},
-            "a control True where forbidden": {"control[:, None, None]": "~control[:, None, None]"},
-            "who looks in place of who is looked at": {"~group[:, None, None], control[:, None, None]":
-                                                       "(~group[:, None, :, None]).expand(-1, 1, -1, ids.shape[1]), "
-                                                       "control[:, None, None]"},
-            "among all tokens": {"~group[row] & ": ""},
-            "gaps, too": {" & (ids[row] != 27)": ""},
-            "one too many": {"[:n]": "[:n + 1]"},
-            "one in each row": {"[:n]": "[:1]"},
-            "as many as in the first row": {"group[row].sum()": "group[0].sum()"},
-            "the first that come": {"torch.randperm(len(others))[:n]": "torch.arange(len(others))[:n]"},
-            "always spaces": {"ids == token": "ids == 0"},
-            "into the ids themselves": {"    control = torch.ones_like(group)\n":
-                                        "    control = torch.ones_like(group)\n    ids[group] = -1\n"},
+            "True where forbidden": {"return mask[:, None, None], ~drawn": "return ~mask[:, None, None], drawn"},
+            "a control True where forbidden": {"~drawn[:, None, None]": "drawn[:, None, None]"},
+            "no dimensions for heads and tokens": {"mask[:, None, None], ~drawn[:, None, None]": "mask, ~drawn"},
+            "among all tokens": {"mask & (ids": "(ids"},
+            "gaps, too": {"mask & (ids != 27)": "mask"},
+            "a share of all tokens": {"others.sum()": "mask.numel()"},
+            "a half": {"< chance": "< 0.5"},
+            "the first that come": {"(torch.rand(ids.shape) < chance)":
+                                    "(others.cumsum(-1) <= (~mask).sum(-1, keepdim=True))"},
+            "always spaces": {"ids != token": "ids != 0"},
+            "into the ids themselves": {"    others = mask &": "    ids[~mask] = -1\n    others = mask &"},
         }),
     ),
 }  # fmt: skip
