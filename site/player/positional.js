@@ -62,5 +62,5 @@ function clockWords(length, d_model, base) {
   const waves = Array.from({ length: d_model / 2 }, (_, k) => 2 * Math.PI * base ** ((2 * k) / d_model));
   const longest = waves[waves.length - 1].toLocaleString("en", { minimumFractionDigits: 1, maximumFractionDigits: 1 });
   const whole = waves.filter((wave) => wave <= length).length;
-  return `on ${waves.length} clocks. Their wavelengths run from 6.3 to ${longest} positions; ${whole} of them come full circle within ${length} positions. From position to position the dot products change by`;
+  return `on ${waves.length} clocks. A turn takes them from 6.3 to ${longest} positions; ${whole} of them come full circle within ${length} positions. From position to position the dot products change by`;
 }

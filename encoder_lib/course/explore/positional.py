@@ -52,7 +52,7 @@ def _words(length: int, d_model: int, base: float, changes: list[float]) -> list
     longest = 2 * math.pi * base ** (1 - 2 / d_model)
     whole = sum(2 * math.pi * base ** (2 * k / d_model) <= length for k in range(d_model // 2))
     clocks = (
-        f"on {d_model // 2} clocks. Their wavelengths run from 6.3 to {longest:,.1f} positions; {whole} of them come "
+        f"on {d_model // 2} clocks. A turn takes them from 6.3 to {longest:,.1f} positions; {whole} of them come "
         f"full circle within {length} positions. From position to position the dot products change by"
     )
     return [

@@ -109,7 +109,6 @@ def test_a_large_result_is_shown_where_it_differs_most():
         (checks.check_multi_head, "not divided", "divided by √K"),
         (checks.check_look_back, "ahead", "steps 3: of 16 rows, row 3 matches row 6 best, expected 0"),
         (checks.check_look_back, "rows with one decimal", "fits these rows alone"),
-        (checks.check_penalty, "no abs, the right gains", "more with each step to the right, got [0.0, -1.0, -2.0]"),
         (
             checks.check_larger,
             "numbers, not tensors",

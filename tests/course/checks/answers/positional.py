@@ -2,6 +2,7 @@
 
 import torch
 
+from encoder_lib import sinusoidal_table
 from encoder_lib.course import checks
 
 
@@ -15,12 +16,32 @@ def look_back_by_turning(rows, steps):
     return torch.block_diag(*(torch.tensor([[a.cos(), a.sin()], [-a.sin(), a.cos()]]) for a in angles))
 
 
-def _right(length):
-    place = torch.arange(length).double()
-    return place - place[:, None]  # (T, T): steps to the right
+def clock_table(length, width, base, exponent=lambda columns, width: columns / width):
+    """The table; `exponent` gives the exponent of the speeds, without its minus, for the columns 0, 2, 4, …"""
+    angle = torch.arange(length)[:, None] * base ** -exponent(torch.arange(0, width, 2).double(), width)  # (T, D/2)
+    rows = torch.empty(length, width).double()
+    rows[:, 0::2], rows[:, 1::2] = angle.sin(), angle.cos()
+    return rows
 
 
 ANSWERS = {
+    checks.check_clock_table: (
+        {
+            "every second column": clock_table,
+            "the library's": lambda length, width, base: sinusoidal_table(length, width, base=base),
+            "in float32": lambda *sizes: clock_table(*sizes).float(),
+        },
+        {
+            "cosine before sine": lambda *sizes: clock_table(*sizes).unflatten(1, (-1, 2)).flip(-1).flatten(1),
+            "all sines, then all cosines": lambda *sizes: clock_table(*sizes).unflatten(1, (-1, 2)).mT.flatten(1),
+            "k, not 2k": lambda *sizes: clock_table(*sizes, lambda columns, width: columns / 2 / width),
+            "no division by D": lambda *sizes: clock_table(*sizes, lambda columns, width: columns),
+            "a speed for every column": lambda length, width, base: clock_table(length, 2 * width, base)[:, ::2],
+            "base 100, whatever is asked": lambda length, width, base: clock_table(length, width, 100),
+            "transposed": lambda *sizes: clock_table(*sizes).T,
+            "a list": lambda *sizes: clock_table(*sizes).tolist(),
+        },
+    ),
     checks.check_look_back: (
         {
             "least squares": look_back,
@@ -37,23 +58,6 @@ ANSWERS = {
             "rows with one decimal": lambda rows, steps: look_back(rows.round(decimals=1), steps),
             "the matches": lambda rows, _: rows @ rows.T,
             "a list": lambda rows, steps: look_back(rows, steps).tolist(),
-        },
-    ),
-    checks.check_penalty: (
-        {
-            "two slopes": lambda n: torch.where(_right(n) > 0, 2 * _right(n), -_right(n)),
-            "a square to the left": lambda n: _right(n).clamp(min=0) + _right(n).clamp(max=0) ** 2 / 2,
-            "a part of the steps back": lambda n: _right(n).abs() - 0.5 * _right(n),
-        },
-        {
-            "both sides alike": lambda n: _right(n).abs(),
-            "no abs, the right gains": lambda n: -_right(n),
-            "the place itself": lambda n: torch.arange(n).double().expand(n, n),
-            "grows with the place of the word": lambda n: _right(n).abs() * (1 + torch.arange(n)[:, None]),
-            "one row": lambda n: torch.arange(n).double(),
-            "a share of the text": lambda n: torch.where(_right(n) > 0, 2 * _right(n), -_right(n)) / n,
-            "level from ten steps on": lambda n: torch.where(_right(n) > 0, 2 * _right(n), -_right(n)).clamp(max=10),
-            "a list": lambda n: torch.where(_right(n) > 0, 2 * _right(n), -_right(n)).tolist(),
         },
     ),
 }  # fmt: skip
