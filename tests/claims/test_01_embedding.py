@@ -26,15 +26,15 @@ def between_kinds(table):
     return cosine_map(table).view(4, 4, 4, 4).mean(dim=(1, 3))
 
 
-def trained(notebook, seed, *, optimiser=torch.optim.SGD, lr=1.0, clear=True):
+def trained(notebook, seed, *, optimiser=torch.optim.SGD, lr=1.0, clear=True, width=2):
     """The losses of 150 steps of the notebook's loop."""
-    return train(notebook, seed, optimiser=optimiser, lr=lr, clear=clear)[1]
+    return train(notebook, seed, optimiser=optimiser, lr=lr, clear=clear, width=width)[1]
 
 
-def train(notebook, seed, *, optimiser, lr, clear=True):
+def train(notebook, seed, *, optimiser, lr, clear=True, width=2):
     """The model after 150 steps of the notebook's loop, and its losses."""
     torch.manual_seed(seed)
-    model = nn.Sequential(TokenEmbedding(19, 2), nn.Linear(2, 19))
+    model = nn.Sequential(TokenEmbedding(19, width), nn.Linear(width, 19))
     optimiser, losses = optimiser(model.parameters(), lr=lr), []
     for _ in range(150):
         loss = F.cross_entropy(model(notebook["given"]), notebook["beside"])
@@ -76,15 +76,14 @@ def test_cat_dog_and_sees_get_a_gradient_and_dog_gets_it_twice(notebook):
 
 def test_frequent_words_become_whole_and_rare_ones_stay_in_pieces(notebook):
     counts, pieces = notebook["counts"], notebook["spelling"]
-    assert all(len(pieces[word]) == 1 for word in counts if counts[word] >= 5)
-    assert sum(len(pieces[word]) > 1 for word in counts if counts[word] == 1) > 120
+    assert not any(" " in pieces[word] for word in counts if counts[word] >= 5)
+    assert sum(" " in pieces[word] for word in counts if counts[word] == 1) > 120
 
 
 def test_50_of_225_rows_are_looked_up_once_or_never_where_it_was_165_of_263(notebook):
     rows = set("".join(notebook["text"])) | {left + right for left, right in notebook["merges"]}
-    times = Counter(piece for word in notebook["text"] for piece in notebook["spelling"][word])
+    times = Counter(piece for word in notebook["text"] for piece in notebook["spelling"][word].split())
     assert (sum(times[piece] <= 1 for piece in rows), len(rows)) == (50, 225)
-    assert "rabb" in rows and times["rabb"] == 0 and notebook["spelling"]["rabbit"] == ["rabbit"]
     assert len(set("".join(notebook["text"]))) == 25 and len(notebook["merges"]) == 200
     assert notebook["counts"]["thought"] == 4
     assert (len(notebook["once"]), len(notebook["counts"])) == (165, 263)
@@ -95,7 +94,7 @@ def test_z_is_the_letter_that_the_text_never_shows_and_wondering_is_cut_in_two(n
     assert "wondering" not in notebook["counts"] and notebook["cut"]("wondering") == "wonder ing"
     assert "curiouser" not in notebook["counts"]
     for piece in ("wonder", "ing"):
-        assert sum(piece in spelled for spelled in notebook["spelling"].values()) > 1
+        assert sum(piece in spelled.split() for spelled in notebook["spelling"].values()) > 1
 
 
 def test_each_merge_makes_a_piece_of_its_own(notebook):
@@ -104,11 +103,11 @@ def test_each_merge_makes_a_piece_of_its_own(notebook):
 
 
 def test_every_change_of_thought_is_shown(notebook):
-    spelled = list("thought")
+    spelled = " ".join("thought")
     for n, pair in enumerate(notebook["merges"], 1):
         before, spelled = spelled, notebook["merge"](spelled, *pair)
         assert notebook.shown(f"merge {n}: {pair[0]} + {pair[1]}, ") == (spelled != before)
-    assert spelled == ["thought"]
+    assert spelled == "thought"
 
 
 def test_more_than_half_of_the_rows_would_be_read_once(notebook):
@@ -139,7 +138,7 @@ def test_unbelievably_is_cut_into_eight_pieces_here_and_five_there(notebook):
     assert len(shown.loc["unbelievably", "MiniLM"].split()) == 5
 
 
-# A text and a task
+# Sentences and a task
 
 
 def test_there_are_4000_pairs_of_19_words_in_both_directions(notebook):
@@ -175,15 +174,20 @@ def test_by_counting_1_27_is_the_least_and_eight_words_stand_beside_eats_about_e
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_a_small_learning_rate_crawls_and_a_large_one_goes_up_and_down(notebook, seed):
-    small, large = trained(notebook, seed, lr=0.1), trained(notebook, seed, lr=10.0)
-    assert all(after < before for before, after in pairwise(small)) and small[-1] > 2.3
+def test_a_large_learning_rate_goes_up_and_down(notebook, seed):
+    large = trained(notebook, seed, lr=10.0)
     if seed == 0:
-        assert (round(small[-1], 2), round(large[-1], 2)) == (2.55, 1.44)
+        assert [round(trained(notebook, 0, lr=lr)[-1], 2) for lr in (1.0, 2.0, 10.0)] == [1.46, 1.31, 1.44]
     assert large[9] < trained(notebook, seed)[9]
     rises = [step for step, (before, after) in enumerate(pairwise(large)) if after > before]
     assert len(rises) > 50
     assert [b > a for a, b in pairwise(large[-20:])] in ([True, False] * 9 + [True], [False, True] * 9 + [False])
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_with_one_number_the_loss_ends_above_1_5_and_with_two_below(notebook, seed):
+    one = trained(notebook, seed, width=1)[-1]
+    assert one > 1.5 > trained(notebook, seed)[-1] and (seed or round(one, 2) == 1.66)
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -278,16 +282,6 @@ def test_which_way_a_kind_points_differs_from_run_to_run(notebook):
     for kind in range(4):
         others = [(middles[i][kind] @ middles[j][kind]).item() for i, j in ((0, 1), (0, 2), (1, 2))]
         assert min(others) < 0.5
-
-
-def test_turning_the_table_and_the_layer_leaves_the_loss(notebook):
-    model, _ = train(notebook, 0, optimiser=torch.optim.SGD, lr=1.0)
-    cos, sin = 0.6, 0.8
-    turn = torch.tensor([[cos, -sin], [sin, cos]], dtype=torch.float64)
-    table, layer = model[0].weight, model[1]
-    before = F.cross_entropy(model(notebook["given"]), notebook["beside"])
-    scores = F.linear((table @ turn)[notebook["given"]], layer.weight @ turn, layer.bias)
-    assert F.cross_entropy(scores, notebook["beside"]).item() == pytest.approx(before.item(), abs=1e-12)
 
 
 def test_cat_and_bread_end_at_about_0_7_and_cat_and_rome_apart(notebook):

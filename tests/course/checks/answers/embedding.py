@@ -49,7 +49,9 @@ def _by_data(model, given, beside, steps, lr):
     losses = torch.zeros(steps)
     for step in range(steps):
         model.zero_grad()
-        losses[step] = F.cross_entropy(model(given), beside)
+        raised = model(given).exp()  # (B, V)
+        right = raised * F.one_hot(beside, raised.shape[1])
+        losses[step] = -(right.sum(dim=1) / raised.sum(dim=1)).log().mean()
         losses[step].backward()
         for parameter in model.parameters():
             parameter.data = parameter.data - lr * parameter.grad
@@ -108,9 +110,10 @@ ANSWERS = {
         },
     ),
     checks.check_descend: (
-        {"in place": _descend, "new data": _by_data},
+        {"in place": _descend, "loss by hand, new data": _by_data},
         wrong(_descend, {
             "uphill": {"-=": "+="},
+            "a sum of losses": {"beside)": "beside, reduction='sum')"},
             "never cleared": {"parameter.grad = None": "pass"},
             "no learning rate": {"lr * ": ""},
             "another tensor": {"parameter -= lr": "parameter = parameter - lr"},
