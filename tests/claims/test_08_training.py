@@ -1,5 +1,6 @@
 """What 08_training says, tested: each number, and each "so"."""
 
+import copy
 import math
 import re
 import types
@@ -394,6 +395,14 @@ def test_it_passes_one_neighbour_on_each_side_and_two_stay_ahead(notebook):
     assert share[-1] > share[3] + 1  # it still rises
     for name in ("tables", "one_side"):
         assert notebook.prediction(name).result is not None
+
+
+def test_with_3000_steps_the_same_model_fills_in_about_70_of_100_and_passes_the_counting(notebook):
+    reader, gaps = copy.deepcopy(notebook["filler"]), notebook["gaps"]
+    notebook["train"](reader, lambda: notebook["excerpts"](notebook["text"], 24, 0.3), 3000 - 500)
+    with torch.no_grad():
+        right = notebook["percent_right"](reader(gaps.ids), gaps).item()
+    assert notebook["counting"]["two on each side"] < right and right == pytest.approx(70, abs=4)
 
 
 @pytest.mark.parametrize("seed", (HERE, *SEEDS))

@@ -115,7 +115,7 @@ PHRASES = {
     "deep": (r"with post-norm (learn|fail|guess|get)", r"layers guess", r"depth has a part", r"not too deep"),
     "arrives": (r"training has stopped", r"tokens (have become )?one", r"did come down, through"),
     "hops": (r"all three\b", r"two layers (followed|manage|reach)", r"where does the third"),
-    "single_look": (r"answers are (lost|left)", r"another card takes", r"the letter of stop 3"),
+    "single_look": (r"answers are (lost|left)", r"does not need", r"the letter of stop 3", r"three are needed"),
     "across": (r"0\.22", r"falls to 0\.04", r"anisotrop", r"common direction"),
     "all_targets": (r"second has far more", r"what is easy", r"repeat itself", r"only their own id"),
     "tables": (r"passes three", r"stays ahead of so", r"still rises", r"stay ahead of it"),
