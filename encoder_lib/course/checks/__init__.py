@@ -19,13 +19,14 @@ from encoder_lib.course.checks.build import (
     check_own_feed_forward,
     check_own_norm,
     check_own_positions,
+    check_vectors_of,
 )
 from encoder_lib.course.checks.embedding import check_descend, check_padded_embedding, check_table_gradient
 from encoder_lib.course.checks.fast import check_join, check_masked
 from encoder_lib.course.checks.feed_forward import check_larger
 from encoder_lib.course.checks.norm import check_largest
 from encoder_lib.course.checks.positional import check_look_back, check_penalty
-from encoder_lib.course.checks.pretrained import check_by_luck, check_carry, check_choose_floor, check_pool
+from encoder_lib.course.checks.pretrained import check_by_luck, check_carry, check_choose_floor
 from encoder_lib.course.checks.stack import check_reach, check_stack
 from encoder_lib.course.checks.start_here import check_hide
 from encoder_lib.course.checks.training import check_forbid, check_learn, check_learn_in_parts
@@ -36,6 +37,6 @@ __all__ = [
     "check_larger", "check_largest", "check_learn", "check_learn_in_parts", "check_look_back", "check_mask_future",
     "check_mask_padding", "check_masked", "check_multi_head", "check_own_attention", "check_own_block",
     "check_own_embedding", "check_own_encoder", "check_own_feed_forward", "check_own_norm", "check_own_positions",
-    "check_padded_embedding", "check_penalty", "check_pool", "check_pre_norm_block", "check_reach", "check_stack",
-    "check_table_gradient",
+    "check_padded_embedding", "check_penalty", "check_pre_norm_block", "check_reach", "check_stack",
+    "check_table_gradient", "check_vectors_of",
 ]  # fmt: skip
