@@ -23,7 +23,12 @@ sys.modules["encoder_lib"] = None  # from here on, who imports it gets an Import
 del sys.argv[0]
 runpy.run_path(sys.argv[0], run_name="__main__")
 """
-IMPORTS = "import torch\nimport torch.nn.functional as F\nfrom torch import nn\nfrom torch.nn.utils.rnn import pad_sequence\n"
+IMPORTS = """
+import torch
+import torch.nn.functional as F
+from torch import nn
+from torch.nn.utils.rnn import pad_sequence
+"""
 
 
 def cells(*sources, before=IMPORTS):
