@@ -55,7 +55,7 @@ def test_with_all_answers_every_part_and_every_stage_is_the_readers(whole):
     assert mine.own == list(CHECKS)
     assert all(value.correct for value in whole.values if hasattr(value, "correct"))
     assert sum(hasattr(value, "correct") for value in whole.values) == 10
-    assert whole.shown("loaded by your names") and whole.shown("parameters loaded by: my own names")
+    assert whole.shown("loaded by my own names") and whole.shown("parameters loaded by: my own names")
     assert whole.shown("A Transformer encoder: 9 of 9 parts written by hand")
     assert all(getattr(mine, name) is whole[name] for name in CHECKS)
 
@@ -84,7 +84,7 @@ ORDERS = {"Embedding": (0,), "Positions": (0,), "Norm": (0, 1), "Attention": (0,
 def cards(run, seed):
     """How many cards the run's parts answer with that seed, and how many of the letters guessed lie there."""
     with seeded(seed):
-        encoder = run["make"](vocab_size=64, max_len=8, n_layers=1, d_model=64, n_heads=1, d_ff=128)
+        encoder = run["make"](**run["small"])
         reader = run["CardReader"](encoder).cpu()
         run["mine"].learn(reader, lambda: ladder.deal(128), steps=400, lr=0.003)
         dealt, answers = ladder.deal(4000)
