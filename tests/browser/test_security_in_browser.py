@@ -41,7 +41,7 @@ CELLS = [
 import pandas as pd
 from IPython.display import display
 from encoder_lib.course import explore
-from encoder_lib.course.checks import check_pool
+from encoder_lib.course.checks import check_vectors_of
 
 texts = {list(HOSTILE.values())!a}
 
@@ -58,7 +58,7 @@ def raising(text):
     return attempt
 """,
     "explore.attend()",
-    "for text in texts:\n    display(check_pool(raising(text)))",
+    "for text in texts:\n    display(check_vectors_of(raising(text)))",
     "display(*map(asked, range(20), texts))",
     "from IPython.display import HTML\nHTML('<p>$x^2$</p>')",
 ]

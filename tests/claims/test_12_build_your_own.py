@@ -5,10 +5,6 @@ import re
 import pytest
 import torch
 
-from encoder_lib.course.checks import parts
-from encoder_lib.course.lab import ladder
-from encoder_lib.seeded import seeded
-
 pytestmark = pytest.mark.long  # the notebook takes half a minute
 
 
@@ -16,15 +12,10 @@ def test_the_cards_are_answered(notebook):
     assert notebook["right"] > 0.99 and notebook["losses"][0] > 2 > 0.1 > notebook["losses"][-1]
 
 
-@pytest.mark.parametrize("seed", [1, 2])
-def test_more_than_95_percent_with_other_seeds(notebook, seed):
-    with seeded(seed):
-        encoder = notebook["make"](vocab_size=64, max_len=8, n_layers=1, d_model=64, n_heads=1, d_ff=128)
-        reader = notebook["CardReader"](encoder).float().cpu()
-        parts.learn(reader, lambda: ladder.deal(128), steps=400, lr=0.003)
-        cards, answers = ladder.deal(ladder.N_TRIED)
-    with torch.no_grad():
-        assert (reader(cards).argmax(dim=-1) == answers).double().mean() > 0.95
+def test_without_positions_it_is_a_quarter_to_a_third(notebook):
+    """From one seed; from eight in tests/notebooks/test_build_your_own.py."""
+    share = notebook.prediction("without_positions").result
+    assert 20 <= int(share.removesuffix(" %")) <= 37
 
 
 def test_the_difference_to_pytorch_is_rounding(notebook):

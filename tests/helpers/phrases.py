@@ -140,6 +140,7 @@ PHRASES = {
         r"change places, and",
     ),
     "neighbours_kept": (r"12 with", r"eight of (the )?20", r"lose their nearest", r"suffers no more"),
+    "without_positions": (r"a quarter", r"a third", r"lies there", r"cannot be found"),
     "clinic_curves": (r"less than 0\.1", r"95 %", r"both (encoders|cuts) (learn|then)", r"a little later"),
     "clinic_padding": (r"2\d %", r"(fewer|less) than half", r"wrong all along", r"still names"),
     "clinic_enough": (r"three (of the five|tests)", r"none of these three", r"not all\. together", r"alone, parity"),

@@ -19,7 +19,7 @@ from places import NOTEBOOKS, ROOT
 from safetensors.torch import save
 
 from encoder_lib import load_pretrained
-from encoder_lib.course.checks import check_pool, clinic
+from encoder_lib.course.checks import check_vectors_of, clinic
 from encoder_lib.course.explore.questions import Question
 from encoder_lib.course.explore.widget.controls import Text
 from encoder_lib.course.explore.widget.prediction import Prediction
@@ -213,7 +213,7 @@ def assert_plain(verdict):
     assert all(map(harmless, lines)) and max(map(len, lines)) < 5000 and repr(verdict) == "\n".join(lines)
 
 
-@pytest.mark.parametrize("check", [check_pool, clinic.check_table])
+@pytest.mark.parametrize("check", [check_vectors_of, clinic.check_table])
 def test_a_verdict_quotes_and_does_not_repeat(check):
     """What a learner's function says or gives back is text in the verdict, each hostile text as far as it is quoted."""
     for attempt in (raising("\n".join(HOSTILE.values())), raising(""), strange, "<b>"):

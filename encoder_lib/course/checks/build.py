@@ -1,6 +1,6 @@
 """Checks of the parts that a reader builds in 12_build_your_own.
 
-The norm and the network are exercises of 03 and 05, too; the last two of 12 are checked as in 08 and 09.
+The norm and the network are exercises of 03 and 05, too; the training loop of 12 is checked as in 08.
 """
 
 from collections.abc import Callable
@@ -14,7 +14,18 @@ from torch import Tensor, nn
 from encoder_lib.course.checks import parts
 from encoder_lib.course.checks.elsewhere import left_behind
 from encoder_lib.course.checks.modules import fed, made
-from encoder_lib.course.checks.verdict import Probe, Told, Verdict, diagnose, difference, numbers, show, written
+from encoder_lib.course.checks.verdict import (
+    Case,
+    Probe,
+    Told,
+    Verdict,
+    diagnose,
+    difference,
+    examine,
+    numbers,
+    show,
+    written,
+)
 from encoder_lib.model.masks import lengths_mask
 from encoder_lib.seeded import seeded
 
@@ -124,8 +135,13 @@ def _as_made(kind: Kind, attempt: Callable) -> str:
 
 @seeded(0)
 def order_of(kind: Kind, attempt: Callable) -> tuple[type, tuple[int, ...]]:
-    """A right part's class, and in which order it has its parameters: the library's parameter i is its order[i]."""
-    _, part, order = _fitting(kind, kind.trials[-1], attempt)
+    """A part's class, and in which order it has its parameters: the library's parameter i is its order[i].
+
+    A broken part has the order of the last trial that it passes, if any tells orders apart; else the nearest.
+    """
+    tried = (_fitting(kind, trial, attempt) for trial in reversed(kind.trials) if not trial.plain)
+    first = next(tried)
+    _, part, order = next((found for found in (first, *tried) if not found[0]), first)
     return type(part), order
 
 
@@ -397,3 +413,19 @@ def check_own_encoder(attempt: Callable) -> Verdict:
         Probe("all its parameters", _keeps(known(3), (ids,))),
     ]
     return diagnose("Encoder", attempt, probes)
+
+
+def check_vectors_of(attempt: Callable) -> Verdict:
+    """vectors_of(encoder, rows): the encoder's mean over each row's real tokens at length 1, rows (T,) -> (B, D)."""
+    table = torch.cat([torch.tensor([[1.0, 1.0], [3.0, 4.0], [1.0, 0.0], [0.0, 3.0]]).double(), numbers(5, 2)])
+    alone = Known("x = a row of a table", lambda ids, mask=None: table[ids], takes_mask=True)
+    looking = Known("x + the mean", lambda ids, mask=None: table[ids] + _mean_of(table[ids], mask), takes_mask=True)
+    two, three = ([torch.tensor(row) for row in rows] for rows in ([[1, 5, 7, 6], [4]], [[6, 4], [8, 2, 5], [3]]))
+    cases = [
+        Case("one token", (alone, [torch.tensor([1])])),
+        Case("two tokens", (alone, [torch.tensor([2, 3])])),
+        Case("sentences of two lengths", (alone, two)),
+        Case("tokens that look at each other", (looking, two)),
+        Case("as many sentences as tokens", (looking, three), hint="tokens that look at each other"),
+    ]
+    return examine("vectors_of", attempt, parts.vectors_of, cases)

@@ -14,6 +14,7 @@ from typing import NamedTuple
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
+from torch.nn.utils.rnn import pad_sequence
 
 from encoder_lib.course.checks.verdict import Told
 
@@ -101,8 +102,11 @@ class Encoder(nn.Module):
         return x
 
 
-def pool(x: Tensor, real: Tensor) -> Tensor:
-    """The mean of the real tokens' vectors at length 1: x (B, T, D), real (B, T) -> (B, D)."""
+def vectors_of(encoder: nn.Module, rows: list[Tensor]) -> Tensor:
+    """The mean of the real tokens' vectors at length 1, for each row of ids: rows (T,), B of them -> (B, D)."""
+    ids = pad_sequence(rows, batch_first=True)  # (B, T)
+    real = ids != 0  # (B, T): 0 is padding
+    x = encoder(ids, real[:, None, None, :])  # (B, T, D)
     real = real[..., None]  # (B, T, 1)
     return F.normalize((x * real).sum(dim=1) / real.sum(dim=1), dim=-1)
 

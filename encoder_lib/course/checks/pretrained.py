@@ -1,4 +1,4 @@
-"""Checks of the exercises of 09_pretrained, and of the mean with which notebook 12 makes a sentence's vector."""
+"""Checks of the exercises of 09_pretrained."""
 
 from collections.abc import Callable
 from functools import partial
@@ -6,15 +6,12 @@ from functools import partial
 import torch
 from torch import Tensor, nn
 
-from encoder_lib.course.checks import parts
 from encoder_lib.course.checks.verdict import (
     CHANGED,
-    Case,
     Probe,
     Told,
     Verdict,
     diagnose,
-    examine,
     numbers,
     show,
     written,
@@ -103,25 +100,6 @@ def check_by_luck(attempt: Callable) -> Verdict:
         ]
     ]
     return diagnose("by_luck", attempt, [Probe("two digits that stay", steady), *probes])
-
-
-def check_pool(attempt: Callable) -> Verdict:
-    """pool(x, real): the mean of the real tokens' vectors, x (B, T, D) and real (B, T) -> (B, D), at length 1."""
-
-    one = torch.tensor([[[3.0, 4.0]]], dtype=torch.float64)
-    two = torch.tensor([[[1.0, 0.0], [0.0, 3.0]]], dtype=torch.float64)
-    cases = [
-        Case("one token", (one, torch.tensor([[True]]))),
-        Case("two tokens", (two, torch.ones(1, 2).bool())),
-        Case("padding at the end", (numbers(1, 3, 2), torch.tensor([[True, True, False]]))),
-        Case("sentences of two lengths", (numbers(2, 4, 3), torch.arange(4) < torch.tensor([[4], [1]]))),
-        Case(
-            "as many sentences as tokens",
-            (numbers(3, 3, 5), torch.arange(3) < torch.tensor([[2], [3], [1]])),
-            hint="sentences of two lengths",
-        ),
-    ]
-    return examine("pool", attempt, parts.pool, cases)
 
 
 def check_choose_floor(attempt: Callable) -> Verdict:

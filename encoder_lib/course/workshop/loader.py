@@ -8,9 +8,17 @@ import torch
 from safetensors.torch import load_file
 from tokenizers import Tokenizer
 from torch import nn
-from torch.nn.utils.rnn import pad_sequence
 
-from encoder_lib.course.checks.parts import Attention, Block, Embedding, Encoder, FeedForward, Norm, Positions, pool
+from encoder_lib.course.checks.parts import (
+    Attention,
+    Block,
+    Embedding,
+    Encoder,
+    FeedForward,
+    Norm,
+    Positions,
+    vectors_of,
+)
 
 
 def load(folder: Path = Path(__file__).parent) -> tuple[nn.Module, Tokenizer]:
@@ -30,10 +38,7 @@ def load(folder: Path = Path(__file__).parent) -> tuple[nn.Module, Tokenizer]:
 @torch.no_grad()
 def encode(texts: list[str], encoder: nn.Module, tokenizer: Tokenizer) -> torch.Tensor:
     """A vector of length 1 for each text. (N, D)"""
-    rows = [torch.tensor(tokenizer.encode(text).ids) for text in texts]  # (T,) each
-    ids = pad_sequence(rows, batch_first=True)  # (N, T)
-    real = ids != 0  # (N, T): 0 is padding
-    return pool(encoder(ids, real[:, None, None, :]), real)
+    return vectors_of(encoder, [torch.tensor(tokenizer.encode(text).ids) for text in texts])
 
 
 if __name__ == "__main__":

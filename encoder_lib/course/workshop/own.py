@@ -32,7 +32,7 @@ CHECKS: dict[str, Callable[[Callable], Verdict]] = {
     "FeedForward": checks.check_own_feed_forward,
     "Block": checks.check_own_block,
     "Encoder": checks.check_own_encoder,
-    "pool": checks.check_pool,
+    "vectors_of": checks.check_vectors_of,
     "learn": checks.check_learn,
 }
 BEFORE, IN_A_BLOCK = ("Embedding", "Positions", "Norm"), ("Attention", "Norm", "FeedForward", "Norm")  # as called
@@ -62,7 +62,7 @@ class Workshop:
         self.whose |= {name: BROKEN for name in broken if self.whose[name] == LENT and self._runs(name)}
         used = [getattr(parts, name) if self.whose[name] == LENT else part for name, part in self.given.items()]
         self.Embedding, self.Positions, self.Norm, self.Attention, self.FeedForward = used[:5]
-        self.Block, self.Encoder, self.pool, self.learn = used[5:]
+        self.Block, self.Encoder, self.vectors_of, self.learn = used[5:]
         found = {name: build.order_of(kind, getattr(self, name)) for name, kind in KINDS.items()}
         self._kinds = {kind: name for name, (kind, _) in found.items()}  # of which class each part is
         self._orders = {name: order for name, (_, order) in found.items()}
@@ -185,7 +185,7 @@ class Workshop:
                 if not isinstance(mine := written(attempt(name), attempt), str):
                     return f"for {name} expected a text, got {type(mine).__name__}"
                 if mine not in sizes:
-                    lent = [part for part in self.named(LENT) if part not in ("pool", "learn")]
+                    lent = [part for part in self.named(LENT) if part not in ("vectors_of", "learn")]
                     return f"{name} becomes {mine!r}, and your encoder has no parameter of that name" + (
                         f"; lent by the library, with names of their own: {', '.join(lent)}" if lent else ""
                     )

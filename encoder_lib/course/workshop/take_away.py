@@ -51,7 +51,7 @@ def program(workshop: Workshop) -> str:
     imports, definitions = _needed(workshop)
     *above, last = head.rstrip().split("\n\n")
     lines = sorted(imports - set(head.split("\n")) | set(last.split("\n")), key=lambda line: (line[:4] == "from", line))
-    return "\n\n\n".join(["\n\n".join([*above, "\n".join(lines)]), *definitions]) + below[below.index("\n") :]
+    return "\n\n\n".join(["\n\n".join([*above, "\n".join(lines)]), *definitions]) + below[below.index("\n\n\n") :]
 
 
 def _needed(workshop: Workshop) -> tuple[set[str], list[str]]:

@@ -160,11 +160,16 @@ def test_the_damage_of_a_block_is_seen():
 
 
 def test_a_broken_part_that_cannot_run_is_lent_and_one_that_is_right_stays_right():
-    instead = {"FeedForward": WRONG["FeedForward"]["a single map"], "Attention": Stub, "Encoder": None, "pool": None}
+    instead = {
+        "FeedForward": WRONG["FeedForward"]["a single map"],
+        "Attention": Stub,
+        "Encoder": None,
+        "vectors_of": None,
+    }
     mine = workshop(**instead, learn=WRONG["learn"]["SGD"], broken=[*instead, "learn", "Norm"])
-    assert mine.named("the library's") == ["Attention", "FeedForward", "Encoder", "pool"]
+    assert mine.named("the library's") == ["Attention", "FeedForward", "Encoder", "vectors_of"]
     assert mine.named("yours, broken") == ["learn"] and mine.learn is WRONG["learn"]["SGD"] and "Norm" in mine.own
-    assert mine.board().loc["pool", "because"] == "its cell has not run, or stopped with an error"
+    assert mine.board().loc["vectors_of", "because"] == "its cell has not run, or stopped with an error"
     with pytest.raises(ValueError, match=r"broken: expected one of 'Embedding', .*, got 'norm'"):
         workshop(broken=["norm"])
 

@@ -4,6 +4,7 @@ import torch
 import torch.nn.functional as F
 from edits import wrong
 from torch import nn
+from torch.nn.utils.rnn import pad_sequence
 
 from encoder_lib.course import checks
 
@@ -166,6 +167,18 @@ class EncoderInARow(nn.Module):
 
 NORMED = "self.norm(self.positions(self.embedding(ids)))"
 
+
+def vectors_of(encoder, rows):
+    ids = pad_sequence(rows, batch_first=True)  # (B, T)
+    real = ids != 0
+    x = encoder(ids, real[:, None, None, :])  # (B, T, D)
+    return F.normalize((x * real[..., None]).sum(dim=1) / real.sum(dim=1, keepdim=True), dim=-1)
+
+
+def vectors_one_by_one(encoder, rows):
+    return F.normalize(torch.stack([encoder(row[None])[0].mean(dim=0) for row in rows]), dim=-1)
+
+
 ANSWERS = {
     checks.check_own_embedding: (
         {"nn.Embedding": Embedding, "padding_idx=0": EmbeddingWithPadding, "one-hot": EmbeddingByOneHot},
@@ -255,6 +268,19 @@ ANSWERS = {
             "no mask": {"block(x, mask)": "block(x)"},
             "blocks in a plain list": {"nn.ModuleList(blocks)": "list(blocks)"},
             "the mean at once": {"return x": "return x.mean(dim=1)"},
+        }),
+    ),
+    checks.check_vectors_of: (
+        {"in a batch": vectors_of, "one by one": vectors_one_by_one},
+        wrong(vectors_of, {
+            "padding counted in": {"(x * real[..., None]).sum(dim=1) / real.sum(dim=1, keepdim=True)": "x.mean(dim=1)"},
+            "not brought to length 1": {"F.normalize(": "(", ", dim=-1)": ")"},
+            "each token at length 1 first": {"(x * real": "(F.normalize(x, dim=-1) * real"},
+            "one mean for all": {"(x * real[..., None]).sum(dim=1) / real.sum(dim=1, keepdim=True)":
+                                 "x[real].mean(dim=0).expand(len(x), -1)"},
+            "no mask": {", real[:, None, None, :]": ""},
+            "the mask of another shape": {"real[:, None, None, :]": "real"},
+            "the mask the wrong way round": {"real[:, None, None, :]": "~real[:, None, None, :]"},
         }),
     ),
 }  # fmt: skip

@@ -1,17 +1,8 @@
 """What learners answer in 09_pretrained: right answers, and wrong ones by the mistake that each makes."""
 
 import torch
-import torch.nn.functional as F
 
 from encoder_lib.course import checks
-
-
-def _pool(x, real):
-    return F.normalize((x * real[..., None]).sum(dim=1) / real.sum(dim=1, keepdim=True), dim=-1)
-
-
-def _pool_by_loop(x, real):
-    return F.normalize(torch.stack([a[r].mean(dim=0) for a, r in zip(x, real, strict=True)]), dim=-1)
 
 
 def _choose_floor(answered, unanswered):
@@ -108,16 +99,6 @@ ANSWERS = {
             "three hundred rounds": _count(lambda won, right: (won.amax(dim=1) >= right).double().mean(), rounds=300),
             "in per cent": lambda rises, right: 100 * _by_luck(rises, right),
             "every round": _count(lambda won, right: won.amax(dim=1) >= right),
-        },
-    ),
-    checks.check_pool: (
-        {"masked mean": _pool, "loop": _pool_by_loop},
-        {
-            "padding counted in": lambda x, real: F.normalize(x.mean(dim=1), dim=-1),
-            "not brought to length 1": lambda x, real: (x * real[..., None]).sum(1) / real.sum(1, keepdim=True),
-            "over the batch": lambda x, real: F.normalize((x * real[..., None]).mean(dim=0), dim=-1),
-            "each token at length 1 first": lambda x, real: _pool(F.normalize(x, dim=-1), real),
-            "one mean for all": lambda x, real: F.normalize(x[real].mean(dim=0), dim=-1).expand(len(x), -1),
         },
     ),
     checks.check_choose_floor: (
