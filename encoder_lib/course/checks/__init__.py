@@ -25,13 +25,8 @@ from encoder_lib.course.checks.embedding import check_descend, check_padded_embe
 from encoder_lib.course.checks.fast import check_join, check_packed
 from encoder_lib.course.checks.feed_forward import check_larger
 from encoder_lib.course.checks.norm import check_largest
-<<<<<<< HEAD
 from encoder_lib.course.checks.positional import check_clock_table, check_look_back
-from encoder_lib.course.checks.pretrained import check_by_luck, check_carry, check_choose_floor, check_pool
-=======
-from encoder_lib.course.checks.positional import check_look_back, check_penalty
 from encoder_lib.course.checks.pretrained import check_by_luck, check_carry, check_choose_floor
->>>>>>> wr8-n12
 from encoder_lib.course.checks.stack import check_reach, check_stack
 from encoder_lib.course.checks.start_here import check_hide
 from encoder_lib.course.checks.training import check_forbid, check_learn, check_learn_in_parts
@@ -40,15 +35,8 @@ __all__ = [
     "check_by_luck", "check_carry", "check_choose_floor", "check_clock_table", "check_count_parameters",
     "check_descend", "check_encoder_layer", "check_forbid", "check_head_by_hand", "check_hide", "check_join",
     "check_larger", "check_largest", "check_learn", "check_learn_in_parts", "check_look_back", "check_mask_future",
-<<<<<<< HEAD
     "check_mask_padding", "check_multi_head", "check_own_attention", "check_own_block", "check_own_embedding",
     "check_own_encoder", "check_own_feed_forward", "check_own_norm", "check_own_positions", "check_packed",
-    "check_padded_embedding", "check_pool", "check_pre_norm_block", "check_reach", "check_stack",
-    "check_table_gradient",
-=======
-    "check_mask_padding", "check_masked", "check_multi_head", "check_own_attention", "check_own_block",
-    "check_own_embedding", "check_own_encoder", "check_own_feed_forward", "check_own_norm", "check_own_positions",
-    "check_padded_embedding", "check_penalty", "check_pre_norm_block", "check_reach", "check_stack",
-    "check_table_gradient", "check_vectors_of",
->>>>>>> wr8-n12
+    "check_padded_embedding", "check_pre_norm_block", "check_reach", "check_stack", "check_table_gradient",
+    "check_vectors_of",
 ]  # fmt: skip
