@@ -250,7 +250,7 @@ def test_the_heaviest_place_gets_the_most_weight_in_the_mean_of_eight_heads_the_
 
 
 def test_more_hangs_on_the_partner_than_on_the_heaviest_other_and_it_gets_less_weight(notebook):
-    _, heavy, light = notebook["weights"]
+    _, heavy, light = notebook["given"]
     assert heavy > 1.3 * light
     most = notebook["maps_of"](notebook["matcher"], notebook["pairs"].ids).amax(dim=1)  # in any one head
     _, heavy, light = (weight_on(x, most[:, None]) for x in notebook["three_places"](notebook["matcher"]))
