@@ -20,6 +20,11 @@ def test_a_sentence_has_384_numbers_and_length_1(notebook):
     assert vectors.shape[1] == 384
 
 
+def test_the_mixture_by_hand_is_1_4_and_0_3(notebook):
+    torch.testing.assert_close(notebook["taken"], torch.tensor([1.4, 0.3]), atol=0.01, rtol=0)
+    torch.testing.assert_close(notebook["after"], torch.tensor([2.4, 3.3]), atol=0.01, rtol=0)
+
+
 def test_a_vector_is_the_mean_over_its_tokens_at_length_1(notebook):
     model, text = notebook["model"], notebook["questions"][0]
     with torch.no_grad():

@@ -252,9 +252,6 @@ def test_the_heaviest_place_gets_the_most_weight_in_the_mean_of_eight_heads_the_
 def test_more_hangs_on_the_partner_than_on_the_heaviest_other_and_it_gets_less_weight(notebook):
     _, heavy, light = notebook["given"]
     assert heavy > 1.3 * light
-    most = notebook["maps_of"](notebook["matcher"], notebook["pairs"].ids).amax(dim=1)  # in any one head
-    _, heavy, light = (weight_on(x, most[:, None]) for x in notebook["three_places"](notebook["matcher"]))
-    assert heavy > 1.3 * light
     answer = notebook.prediction("forbidden").result
     found, control, heaviest, partner = map(float, answer["% right"])
     assert found == round(notebook["found"].item()) and 85 < control < found
@@ -263,18 +260,16 @@ def test_more_hangs_on_the_partner_than_on_the_heaviest_other_and_it_gets_less_w
     assert hang == pytest.approx([control - heaviest, control - partner], abs=1.1)
 
 
-def test_no_head_points_at_the_partner_of_the_bracket_at_place_1(notebook):
-    most = notebook["maps_of"](notebook["matcher"], notebook["pairs"].ids).amax(dim=1)[0, 1]
-    mean, source = notebook["mean"][0, 1], notebook["pairs"].source[0, 1]
-    assert source == 6 and most[6] < 0.2 and most.max() > 0.7
-    assert mean.argmax() == 15 and mean[6] < 1 / 16
+def test_of_the_bracket_at_place_1_the_mean_points_at_15_and_gives_its_partner_less_than_an_even_share(notebook):
+    mean = notebook["mean"][0, 1]
+    assert notebook["pairs"].source[0, 1] == 6 and mean.argmax() == 15 and mean[6] < 1 / 16
 
 
 def test_over_six_more_seeds_the_partners_part_differs_by_more_than_ten(notebook):
     heaviest, partner = ([row[x] for row in notebook["hangs_on"].values()] for x in ("heaviest other", "partner"))
     assert len(partner) == 6 and max(partner) - min(partner) > 10
     assert min(partner) > 15 and min(heaviest) > 5
-    assert notebook["same"] == sum(p > h for p, h in zip(partner, heaviest, strict=True)) >= 5  # the closest may turn
+    assert sum(p > h for p, h in zip(partner, heaviest, strict=True)) >= 5  # the closest may turn
     assert min(p - h for p, h in zip(partner, heaviest, strict=True)) < 20  # in one seed they lie close
     assert notebook.prediction("more_seeds").result is not None
 
@@ -285,9 +280,9 @@ def test_with_eight_seeds_the_partner_gets_less_weight_than_the_heaviest(noteboo
     matcher = notebook["new_matcher"](seed)
     control, kept, without = notebook["right_without"](matcher)
     maps = notebook["maps_of"](matcher, notebook["pairs"].ids)
-    for heads in (maps.mean(dim=1), maps.amax(dim=1)):  # the mean over heads, and the most in one of them
-        at_random, heaviest, partner = (weight_on(x, heads[:, None]) * 100 for x in notebook["three_places"](matcher))
-        assert at_random < partner < heaviest - 1
+    mean = maps.mean(dim=1, keepdim=True)  # (B, 1, T, T)
+    at_random, heaviest, partner = (weight_on(x, mean) * 100 for x in notebook["three_places"](matcher))
+    assert at_random < partner < heaviest - 1
     assert without < control - 15 and without < kept + 4
 
 
