@@ -56,7 +56,7 @@ PHRASES = {
     ),
     "learned_table": (r"stripes along", r"6 steps apart", r"comes round in 6", r"fall, rise", r"rise and fall with"),
     "scale": (r"no longer guesses", r"both reasons", r"drown(ed)? all the same", r"get only what quiet"),
-    "mirror": (r"keeps all its distances", r"nothing but distances", r"cannot see a mirror", r"alibi alone"),
+    "mirror": (r"keeps all its distances", r"nothing but distances", r"alibi alone"),
     "longer": (
         r"rotary stays",
         r"fall to a fifth",
