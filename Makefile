@@ -51,7 +51,7 @@ test: $(TESTS)  ## set up and run the tests: style, library, what 00 to 03 claim
 quick-tests: $(TESTS)
 	$(RUN) $(PARALLEL) $(NBVAL) tests/browser $(firstword $(NOTEBOOKS)) tests
 
-# Three chains at once, since a browser's tests often wait; the long tests have the most to do.
+# Three chains at once, since a browser's tests often wait.
 test-long: $(TESTS)  ## the slow tests: the other claims, the web edition, all notebooks in a browser and on a poor machine
 	@$(MAKE) --no-print-directory -j 3 long claims twice
 	@echo "make test-long: all passed."
@@ -61,7 +61,7 @@ long: $(TESTS)
 
 # The claims' run of a notebook records its explorers for the web edition.
 claims: $(TESTS)
-	RECORDINGS=build/site/recordings $(RUN) $(PARALLEL) -n 1 -m long tests/claims
+	RECORDINGS=build/site/recordings $(RUN) $(PARALLEL) -m long tests/claims
 	@$(MAKE) --no-print-directory pages
 
 twice: $(TESTS)

@@ -303,8 +303,8 @@ def test_with_seed_7_cat_and_rome_lie_on_one_side(notebook):
 
 
 @pytest.mark.long
-def test_so_they_do_with_5_of_60_seeds(notebook):
-    assert [seed for seed in range(60) if beside_each_other(notebook, seed) > 0] == [7, 29, 37, 43, 53]
+def test_so_they_do_with_seed_29_and_no_other_of_thirty(notebook):
+    assert [seed for seed in range(30) if beside_each_other(notebook, seed) > 0] == [7, 29]
 
 
 def test_words_of_different_kinds_are_not_driven_apart(notebook):

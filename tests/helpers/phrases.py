@@ -119,7 +119,7 @@ PHRASES = {
     "across": (r"0\.22", r"falls to 0\.04", r"anisotrop", r"common direction"),
     "all_targets": (r"second has far more", r"what is easy", r"repeat itself", r"only their own id"),
     "tables": (r"passes three", r"stays ahead of so", r"still rises", r"stay ahead of it"),
-    "one_side": (r"half of the right answers", r"hardly matters which side"),
+    "one_side": (r"half as many", r"hardly matters which side"),
     "forbidden": (r"\b40\b", r"gets less weight", r"without the (partner|heaviest)"),
     "more_seeds": (r"in all six", r"in nearly all", r"more than ten answers", r"dots lie close"),
     "slip": (r"six heads fit", r"tensor keeps its shape", r"tells? the bend", r"cut into twelve"),
