@@ -24,7 +24,7 @@ NBVAL := --nbval --nbval-current-env --nbval-cell-timeout 120 --nbval-sanitize-w
 COMPILED := import jupyterlab.labapp, ipykernel.kernelapp, seaborn, torch._dynamo; from encoder_lib.course import checks, explore, workshop
 ROOT_FLAG := $(if $(filter 0,$(shell id -u)),--allow-root)
 
-.PHONY: help lab update fresh address links test quick-tests test-long long claims twice pages lint lint-front-end notebooks site bench film classroom clean
+.PHONY: help lab update fresh address links test quick-tests test-long long twice pages lint lint-front-end notebooks site bench film classroom clean
 
 help:  ## list the commands
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
@@ -51,17 +51,14 @@ test: $(TESTS)  ## set up and run the tests: style, library, what 00 to 03 claim
 quick-tests: $(TESTS)
 	$(RUN) $(PARALLEL) $(NBVAL) tests/browser $(firstword $(NOTEBOOKS)) tests
 
-# Three chains at once, since a browser's tests often wait.
+# Three processes at a time, since a browser's tests often wait: two for what follows on each other, one for the rest.
 test-long: $(TESTS)  ## the slow tests: the other claims, the web edition, all notebooks in a browser and on a poor machine
-	@$(MAKE) --no-print-directory -j 3 long claims twice
+	@$(MAKE) --no-print-directory -j 2 long twice
 	@echo "make test-long: all passed."
 
-long: $(TESTS)
-	$(RUN) $(PARALLEL) -m long tests/browser tests --ignore tests/claims --ignore tests/site
-
 # The claims' run of a notebook records its explorers for the web edition.
-claims: $(TESTS)
-	RECORDINGS=build/site/recordings $(RUN) $(PARALLEL) -m long tests/claims
+long: $(TESTS)
+	RECORDINGS=build/site/recordings $(RUN) $(PARALLEL) -m long tests/browser tests --ignore tests/site
 	@$(MAKE) --no-print-directory pages
 
 twice: $(TESTS)
