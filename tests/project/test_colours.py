@@ -21,7 +21,6 @@ from places import ROOT
 
 from encoder_lib.course import explore, notebook, plots
 from encoder_lib.course.checks.verdict import Verdict
-from encoder_lib.course.plots.drawing import THEMES as DRAWN_IN
 
 VISIONS = {
     "usual": np.eye(3),
@@ -120,7 +119,10 @@ def test_the_palette_stands_out_and_is_told_apart():
 @pytest.mark.parametrize("theme", [0, 1], ids=["light", "dark"])
 def test_drawings_stand_out_in_both_themes(theme):
     """Words on what they stand on; edges of parts, lit or not, and what is lit from what is not."""
-    ground, ink, soft, lit, glow = (DRAWN_IN[name][theme] for name in ("ground", "ink", "soft", "lit", "glow"))
+    drawing = (ROOT / "notebooks/pictures/encoder.svg").read_text(encoding="utf-8")
+    ground, ink, soft, lit, glow = (
+        re.findall(rf"--{name}:(#\w+)", drawing)[theme] for name in ("ground", "ink", "soft", "lit", "glow")
+    )
     words = [(ink, ground), (ink, glow), (soft, ground), (soft, glow)]
     marks = [(lit, ground), (lit, glow)]
     assert [pair for pair in words if contrast(*pair) < WORD] + [pair for pair in marks if contrast(*pair) < MARK] == []

@@ -1,13 +1,12 @@
 """Run notebooks and save them in place, without anything that changes from one run to the next, and their drawings."""
 
+import re
 import sys
 from pathlib import Path
 
 import nbformat
 from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError, CellTimeoutError
-
-from encoder_lib.course.plots import notebook_drawings
 
 KERNELSPEC = {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"}
 LANGUAGE = {"name": "python", "file_extension": ".py", "mimetype": "text/x-python", "pygments_lexer": "ipython3"}
@@ -39,10 +38,19 @@ def tidy(notebook):
                 data.pop(WIDGET_VIEW, None)
 
 
-def draw(folder):
-    """Write the drawings of the encoder that stand in the notebooks' prose."""
-    for name, drawing in notebook_drawings().items():
-        (folder / f"{name}.svg").write_text(drawing, encoding="utf-8")
+def light(drawing, *parts):
+    """The drawing of the encoder with these parts lit, in what it says of itself too."""
+    for part in parts:
+        drawing = drawing.replace(f'data-part="{part}"', f'data-part="{part}" class="lit"')
+    names = ", ".join(parts).replace("_", "-")
+    return drawing.replace("The encoder.", f"The encoder, with {names} lit.") if parts else drawing
+
+
+def lit_drawings(drawing):
+    """Notebook -> the drawing of the encoder with the parts lit that link to that notebook."""
+    links = re.findall(r'href="(\w+)\.ipynb"><g data-part="(\w+)"', drawing)
+    notebooks = {name: dict.fromkeys(part for other, part in links if other == name) for name, _ in links}
+    return {name: light(drawing, *parts) for name, parts in notebooks.items()}
 
 
 def main(names):
@@ -62,5 +70,7 @@ def main(names):
 
 
 if __name__ == "__main__":
-    draw(Path("notebooks/pictures"))
+    pictures = Path("notebooks/pictures")
+    for name, drawing in lit_drawings((pictures / "encoder.svg").read_text(encoding="utf-8")).items():
+        (pictures / f"{name}.svg").write_text(drawing, encoding="utf-8")
     sys.exit(main(sys.argv[1:]))

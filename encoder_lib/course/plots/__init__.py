@@ -10,7 +10,6 @@ from encoder_lib.course.plots.cards import plot_cards
 from encoder_lib.course.plots.clocks import plot_clocks
 from encoder_lib.course.plots.curve_fit import plot_fit
 from encoder_lib.course.plots.dots import plot_dots
-from encoder_lib.course.plots.drawing import notebook_drawings
 from encoder_lib.course.plots.heatmap import label_ticks, plot_heatmap
 from encoder_lib.course.plots.histogram import plot_histogram
 from encoder_lib.course.plots.inputs import DIVERGING, as_array, as_labels, colour_limits
@@ -41,7 +40,7 @@ from encoder_lib.course.plots.word_vectors import plot_word_vectors
 __all__ = [
     "BLOCK_PARTS", "COLOURS", "DASHES", "DIVERGING", "GREY", "LABEL", "NOT_FINITE", "TICK", "TITLE",
     "UNSEEN", "Picture", "as_array", "as_labels", "colour_limits", "compact", "figure_size",
-    "label_ticks", "notebook_drawings", "percent", "plot_attention", "plot_attention_lines", "plot_bars", "plot_cards",
+    "label_ticks", "percent", "plot_attention", "plot_attention_lines", "plot_bars", "plot_cards",
     "plot_clocks", "plot_dots", "plot_fit", "plot_heatmap", "plot_histogram", "plot_ladder", "plot_lines",
     "plot_normalisations", "plot_panels", "plot_profiles", "plot_reordering", "plot_residual_stream",
     "plot_token_attention", "plot_weighted_mean", "plot_word_vectors", "readable", "show", "token_attention_height",

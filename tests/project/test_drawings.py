@@ -8,11 +8,12 @@ import nbformat
 import pytest
 from lab_fixtures import browser  # noqa: F401
 from places import NOTEBOOKS, ROOT
-
-from encoder_lib.course.plots.drawing import LINKS, STYLE, draw_encoder, notebook_drawings
+from run_notebooks import light, lit_drawings
 
 SVG = "{http://www.w3.org/2000/svg}"
 DRAWINGS = {path.stem: path.read_text(encoding="utf-8") for path in (ROOT / "notebooks/pictures").iterdir()}
+ENCODER = DRAWINGS["encoder"]
+PARTS = sorted({*re.findall(r'data-part="(\w+)"', ENCODER)})
 TEXTS = {path.relative_to(ROOT): [c.source for c in nbformat.read(path, 4).cells] for path in NOTEBOOKS}
 TEXTS[(ROOT / "README.md").relative_to(ROOT)] = [(ROOT / "README.md").read_text(encoding="utf-8")]
 # The place of every word on the page, of the box that it stands in, and of the drawing
@@ -31,14 +32,14 @@ def lit(drawing):
     return [{g.get("data-part") for g in groups if (g.get("class") == "lit") == is_lit} for is_lit in (True, False)]
 
 
-@pytest.mark.parametrize("name", LINKS)
+@pytest.mark.parametrize("name", PARTS)
 def test_the_part_that_is_named_is_lit_and_only_it(name):
-    assert lit(draw_encoder(name)) == [{name}, {*LINKS} - {name}]
+    assert lit(light(ENCODER, name)) == [{name}, {*PARTS} - {name}]
 
 
 def test_none_or_all_parts_are_lit():
-    assert lit(draw_encoder()) == [set(), {*LINKS}]
-    assert lit(draw_encoder(*LINKS)) == [{*LINKS}, set()]
+    assert lit(ENCODER) == [set(), {*PARTS}]
+    assert lit(light(ENCODER, *PARTS)) == [{*PARTS}, set()]
 
 
 def alt(drawing):
@@ -49,21 +50,21 @@ def alt(drawing):
 @pytest.mark.parametrize("drawing", DRAWINGS.values(), ids=DRAWINGS)
 def test_a_drawing_is_an_image_that_says_what_it_shows_and_runs_nothing(drawing):
     root = ElementTree.fromstring(drawing)
-    assert root.get("role") == "img" and alt(drawing) and root[0].text == STYLE
+    assert root.get("role") == "img" and alt(drawing) and root[0].text == ElementTree.fromstring(ENCODER)[0].text
     assert not re.search(r"(?i)<script|\son\w+=|url\(|@import|xlink|href=\"(?!\w+\.ipynb\")", drawing)
 
 
 def test_the_alt_text_names_what_is_lit():
-    assert alt(draw_encoder("feed_forward", "norm")).startswith("The encoder, with feed-forward, norm lit. A text ")
-    assert alt(draw_encoder()).startswith("The encoder. A text ")
+    assert alt(light(ENCODER, "feed_forward", "norm")).startswith("The encoder, with feed-forward, norm lit. A text ")
+    assert alt(ENCODER).startswith("The encoder. A text ")
 
 
 # In the notebooks
 
 
-def test_the_files_are_what_is_drawn():
-    by_hand = {name: DRAWINGS[name] for name in ("attention", "heads")}
-    assert {**notebook_drawings(), **by_hand} == DRAWINGS, "run `make notebooks`"
+def test_the_files_are_the_three_that_are_edited_and_the_encoder_with_parts_lit():
+    edited = {name: DRAWINGS[name] for name in ("encoder", "attention", "heads")}
+    assert edited | lit_drawings(ENCODER) == DRAWINGS, "run `make notebooks`"
 
 
 def test_every_picture_in_the_prose_is_a_drawing_with_its_alt_text():
@@ -76,9 +77,9 @@ def test_every_picture_in_the_prose_is_a_drawing_with_its_alt_text():
 def test_every_notebook_shows_the_encoder_before_its_first_cell_of_code():
     """With the parts lit that lead to it, where any do."""
     for path, (_, text, *_) in {path: cells for path, cells in TEXTS.items() if path.suffix == ".ipynb"}.items():
-        name = path.stem if path.stem in LINKS.values() else "encoder"
+        name = path.stem if path.stem in DRAWINGS else "encoder"
         assert text.count(f"](pictures/{name}.svg)") == 1, path
-        assert (ROOT / "notebooks" / f"{name}.ipynb").exists() or name == "encoder"
+    assert {*lit_drawings(ENCODER)} <= {path.stem for path in NOTEBOOKS}
 
 
 # On a page
@@ -112,7 +113,7 @@ def faults(places):
 def test_no_word_runs_over_another_or_over_its_box(browser, width):  # noqa: F811
     page = browser.new_page(viewport={"width": width, "height": 600})
     page.set_content("<style>svg { max-width: 100%; height: auto }</style>")
-    everything = {**DRAWINGS, "all lit": draw_encoder(*LINKS)}
+    everything = {**DRAWINGS, "all lit": light(ENCODER, *PARTS)}
     places = page.evaluate(PLACES, [*everything.values()])
     page.close()
     assert all(len(each["words"]) > 10 and len(each["boxes"]) > 5 for each in places)
