@@ -1,19 +1,15 @@
 """What 02_positional_encoding says, one test a claim. Trainings stand for themselves on the seeds that they show."""
 
 import math
-from functools import partial
 
 import pytest
 import torch
 
 from encoder_lib import alibi_bias, sinusoidal_table
 from encoder_lib.course.explore import positional
-from encoder_lib.course.lab.ladder import climb, deal
 from encoder_lib.course.lab.positions import copy_accuracy, reversal_accuracy
 from encoder_lib.model.embedding import TokenEmbedding
-from encoder_lib.seeded import seeded
-from encoder_lib.training.fit import fit
-from encoder_lib.training.tasks import IGNORE_INDEX, LETTERS, Task, copy_back, solver
+from encoder_lib.training.tasks import IGNORE_INDEX, copy_back
 
 # Three words, two mornings
 
@@ -59,9 +55,9 @@ def test_in_44_steps_clock_0_makes_seven_turns_and_one_degree_and_the_others_sta
     assert turns[0][0] == 7 and [round(left) for _, left in turns] == [1, 77, 252, 80]
 
 
-def test_each_speed_is_the_one_before_divided_by_3_2_and_a_step_turns_by_57_18_6_and_2_degrees():
+def test_each_speed_is_about_a_third_of_the_one_before_and_a_step_turns_by_57_18_6_and_2_degrees():
     speed = 100 ** (-torch.arange(0, 8, 2) / 8)
-    assert [round(x, 1) for x in (speed[:-1] / speed[1:]).tolist()] == [3.2] * 3
+    assert ((speed[1:] / speed[:-1] - 1 / 3).abs() < 0.02).all()
     assert speed.rad2deg().round().tolist() == [57, 18, 6, 2]
 
 
@@ -75,7 +71,6 @@ def test_the_best_matrix_is_a_rotation_of_each_clock_and_misses_nothing(notebook
     assert (
         [round(x, 2) for x in matrix[:2, 0].tolist()] == [0.54, 0.84] == [round(f(1), 2) for f in (math.cos, math.sin)]
     )
-    assert notebook["missed"].abs().max() < 1e-10
 
 
 def test_other_steps_are_powers_of_the_matrix_and_rotations_by_their_angles(notebook):
@@ -109,9 +104,7 @@ def test_with_the_distance_the_products_of_64_clocks_fall_from_64_to_about_0(not
 
 def test_attend_meets_another_dog_when_it_stands_last(notebook):
     x, rows, other = notebook["x"], notebook["rows"][:3], notebook["other"]
-    assert torch.equal(notebook["placed"], x + rows)
-    assert ((x[other] + rows)[2] - notebook["placed"][0]).abs().max() > 0.5
-    assert (notebook["attend"](x[other] + rows)[2] - notebook["attend"](x + rows)[0]).abs().max() > 0.5
+    assert ((x[other] + rows)[2] - (x + rows)[0]).abs().max() > 0.5 and notebook["moved"].abs().max() > 0.5
 
 
 # Turned, not added
@@ -126,8 +119,14 @@ def test_turned_words_match_by_the_steps_between_them_and_tell_right_from_left(n
     for steps in range(-5, 6):
         assert match.diagonal(steps).std(correction=0) < 1e-12
     assert (match - match.T).abs().max() > 0.1
-    first, later, left = notebook["matches"]
-    assert abs(first - later) < 1e-12 and abs(first - left) > 0.1
+
+
+def test_added_another_place_is_another_match_and_turned_another_step_alone(notebook):
+    dog, man, rows, turn, pairs = (notebook[name] for name in ("dog", "man", "rows", "turn", "pairs"))
+    added = [(dog + rows[p]) @ (man + rows[q]) for p, q in pairs]
+    turned = [turn(dog, p) @ turn(man, q) for p, q in pairs]
+    assert min(abs(added[0] - added[1]), abs(added[0] - added[2]), abs(turned[0] - turned[2])) > 0.1
+    assert abs(turned[0] - turned[1]) < 1e-12
 
 
 def test_the_hands_of_eight_numbers_keep_their_lengths_and_turn_at_the_speeds_of_their_clocks(notebook):
@@ -166,18 +165,6 @@ def test_every_training_of_rotary_and_sinusoids_ends_the_same_way_on_64_letters(
     assert sinusoidal[3:16].min() > 90 and 14 < sinusoidal[16:].mean() < 25
 
 
-@pytest.mark.long
-@pytest.mark.parametrize("seed", range(8))
-def test_beyond_the_training_sinusoids_lean_to_the_letters_about_three_back(seed):
-    with seeded(seed):
-        model = solver(Task(partial(copy_back, 16), LETTERS, 10, 16), n_heads=1, positional="sinusoidal", max_len=16)
-        fit(model, lambda: copy_back(32, 16, 10)[:2], steps=200)
-        ids, _, _ = copy_back(1000, 64, 10)
-        answers = model(ids).argmax(-1)[:, 16:]
-    named = [(answers == ids[:, 16 - back : 64 - back]).double().mean() for back in range(7)]
-    assert min(named[2:5]) > max(named[0], named[1], named[6])
-
-
 def test_on_1024_letters_eight_rotary_models_copy_anything_from_a_fifth_to_nearly_all(notebook):
     far = torch.tensor(list(notebook["far"].values()))
     assert far.max() > 94 and 18 < far.min() < 23 and len(far) == 8
@@ -211,21 +198,6 @@ def test_sixteen_rows_hold_everywhere_with_three_or_four_clocks_and_go_astray_wi
     rotation = torch.block_diag(*turns)
     torch.testing.assert_close(rows[steps:] @ rotation, rows[:-steps])
     assert ((matrix - rotation).abs().max() < 1e-6) == (width < 64)
-
-
-# The ladder
-
-
-def test_positions_alone_buy_nothing():
-    for rung in climb("positions", progress=False):
-        assert abs(rung.right - 0.125) < 0.01 and rung.at_most == 0.125
-
-
-def test_the_place_of_a_card_says_nothing_about_its_answer():
-    torch.manual_seed(0)
-    _, answers = deal(20_000)
-    shares = torch.stack([torch.bincount(answers[:, place], minlength=8) for place in range(8)]) / 20_000
-    assert (shares - 0.125).abs().max() < 0.01
 
 
 # Going deeper
@@ -284,11 +256,6 @@ def test_rows_know_no_side_and_the_two_middle_terms_do(notebook):
     torch.testing.assert_close(rows @ rows.T, (rows @ rows.T).T)
     there, mirrored = (dog @ rows[q] + rows[p] @ man for p, q in ((0, 2), (2, 0)))
     assert abs(there - mirrored) > 0.5
-
-
-def test_alibi_does_not_tell_three_back_from_three_ahead_and_prefers_two():
-    bias = alibi_bias(1, 10, 10)[0]
-    assert bias[5, 2] == bias[5, 8] < bias[5, 3] < 0
 
 
 def test_numbers_of_an_embedding_have_size_1_and_of_the_sinusoids_0_7():
