@@ -143,7 +143,7 @@ PHRASES = {
     "without_positions": (r"a quarter", r"a third", r"lies there", r"cannot be found"),
     "clinic_curves": (r"less than 0\.1", r"95 %", r"both (encoders|cuts) (learn|then)", r"a little later"),
     "clinic_padding": (r"2\d %", r"(fewer|less) than half", r"wrong all along", r"still names"),
-    "clinic_enough": (r"three (of the five|tests)", r"none of these three", r"not all\. together", r"alone, parity"),
+    "clinic_parity": (r"misses patient", r"float64 alone", r"cannot be copied", r"compares nothing"),
     "crossing": (r"2,304", r"2304", r"2d \+ f", r"one ninth"),
     "bill": (r"rectangle may win", r"takes longer than", r"four times (as many|the)", r"one at a time is"),
     "attention_time": (r"more than a tenth", r"leaves out the softmax", r"share by your clock"),

@@ -9,7 +9,7 @@ from functools import partial
 import nbformat
 import pytest
 import torch
-from answers.clinic import CLINIC, PADDING_RIGHT, PADDING_WRONG, PARITY_RIGHT, PARITY_WRONG
+from answers.clinic import CLINIC, PARITY_RIGHT, PARITY_WRONG
 from edits import edited
 from places import ROOT
 
@@ -72,9 +72,9 @@ def five_tests():
 TESTS = five_tests()
 
 
-def test_there_are_seven_cases_and_each_is_tested():
-    assert len(NAMES) == len(set(NAMES)) == len(rounds.CASES) == 7 and set(NAMES) == set(CLINIC)
-    assert {name for name in dir(clinic) if name.startswith("check_")} == {*NAMES, "check_more_padding", "check_parity"}
+def test_there_are_six_cases_and_each_is_tested():
+    assert len(NAMES) == len(set(NAMES)) == len(rounds.CASES) == 6 and set(NAMES) == set(CLINIC)
+    assert {name for name in dir(clinic) if name.startswith("check_")} == {*NAMES, "check_parity"}
     assert all(case.right and len(case.half) >= 3 for case in CLINIC.values())
 
 
@@ -159,56 +159,30 @@ def test_nothing_makes_the_rounds_raise(number, name):
         assert any(clinic.notices(test, patient) for test in TESTS.values())
 
 
-# The tests that the reader writes.
-
-WRITTEN = {"check_more_padding": "Your turn, more_padding", "check_parity": "Your turn, my_parity"}
+# The test that the reader writes.
 
 
-def own_cells(check):
-    """The exercise's cell, and the fold below it."""
-    (place,) = (i for i, cell in enumerate(NOTEBOOK.cells) if f"clinic.{check}(" in cell.source)
-    return NOTEBOOK.cells[place : place + 2]
-
-
-@pytest.mark.parametrize("check", WRITTEN)
-def test_an_unwritten_test_is_told_to_be_written(check):
-    cell, _ = own_cells(check)
+def test_an_unwritten_test_is_told_to_be_written():
+    (cell,) = (cell for cell in NOTEBOOK.cells if "clinic.check_parity(" in cell.source)
     assert "exercise" in cell.metadata.tags
-    said = getattr(clinic, check)(made(cell.source.split("\n\n\nclinic.")[0]))
-    assert not said.correct and "returns nothing yet" in said.problem and said.exercise == WRITTEN[check]
+    said = clinic.check_parity(made(cell.source.split("\n\n\nclinic.")[0]))
+    assert not said.correct and "returns nothing yet" in said.problem and said.exercise == "Your turn, my_parity"
     (stored,) = cell.outputs
     assert stored.data["text/plain"] == repr(said)
 
 
-def test_the_notebooks_own_tests_pass_and_notice_what_they_should(default_dtype):
-    _, fold = own_cells("check_more_padding")
-    code = re.search(r"<details>.*?```python\n(.*?)```.*</details>", fold.source, re.DOTALL)[1]
-    more_padding = made(f"ids = torch.tensor([[3, 1, 4, 1, 5], [9, 2, 6, 0, 0]])\nreal = ids != 0\n{code}")
-    for result in (clinic.check_more_padding(more_padding), clinic.check_parity(TESTS["parity"])):
-        assert result.correct and len(result.passed) == 12, result
-    noticed = [i for i in range(1, 8) if clinic.notices(more_padding, clinic.patient(i))]
-    assert noticed == [1, 3, 6]
+def test_parity_written_in_several_ways_passes(default_dtype):
+    for name, answer in ({"the clinic's": TESTS["parity"]} | PARITY_RIGHT).items():
+        assert clinic.check_parity(answer).correct, name
 
 
-@pytest.mark.parametrize(
-    ("check", "answers"), [(clinic.check_more_padding, PADDING_RIGHT), (clinic.check_parity, PARITY_RIGHT)]
-)
-def test_another_way_to_write_a_test_passes(check, answers, default_dtype):
-    for name, answer in answers.items():
-        assert check(answer).correct, name
+OWN = [pytest.param(*answer, id=name) for name, answer in PARITY_WRONG.items()]
 
 
-OWN = [
-    pytest.param(check, *answer, id=f"{check.__name__}: {name}")
-    for check, answers in ((clinic.check_more_padding, PADDING_WRONG), (clinic.check_parity, PARITY_WRONG))
-    for name, answer in answers.items()
-]
-
-
-@pytest.mark.parametrize(("check", "answer", "problem", "hint"), OWN)
+@pytest.mark.parametrize(("answer", "problem", "hint"), OWN)
 @pytest.mark.parametrize("default_dtype", [torch.float64], indirect=True)
-def test_a_wrong_test_fails_and_hears_why(check, answer, problem, hint, default_dtype):
-    result = check(answer)
+def test_a_wrong_test_fails_and_hears_why(answer, problem, hint, default_dtype):
+    result = clinic.check_parity(answer)
     assert not result.correct and hint in result.hint
     assert problem in repr(result)
 
@@ -218,7 +192,7 @@ def test_a_wrong_test_fails_and_hears_why(check, answer, problem, hint, default_
 # what each of the five notices, in their order
 NOTICED = {
     "check_evaluation": "10101", "check_stack": "01001", "check_torch_mask": "10111", "check_positions": "00010",
-    "check_table": "00001", "check_unknown": "00101", "check_padding_row": "01000",
+    "check_table": "00001", "check_unknown": "00101",
 }  # fmt: skip
 
 
@@ -300,7 +274,7 @@ def test_a_test_that_raises_or_never_ends_has_found_something(monkeypatch):
     ("call", "words"),
     [
         (lambda: clinic.patient(0), "case: expected an integer of at least 1"),
-        (lambda: clinic.patient(8), "case: expected 1 to 7, got 8"),
+        (lambda: clinic.patient(7), "case: expected 1 to 6, got 7"),
         (lambda: clinic.patient(1, 3), "piece: expected a function, got 3"),
         (lambda: clinic.cut_with(3), "cut: expected a function"),
         (lambda: clinic.train(3), "cut: expected a function"),

@@ -5,7 +5,6 @@
 
 from encoder_lib.course.checks.clinic.cases import (
     check_evaluation,
-    check_padding_row,
     check_positions,
     check_stack,
     check_table,
@@ -22,10 +21,9 @@ from encoder_lib.course.checks.clinic.rounds import (
     train,
     visit,
 )
-from encoder_lib.course.checks.clinic.tested import check_more_padding, check_parity
+from encoder_lib.course.checks.clinic.tested import check_parity
 
 __all__ = [
-    "SOUND", "check_evaluation", "check_more_padding", "check_padding_row", "check_parity", "check_positions",
-    "check_stack", "check_table", "check_torch_mask", "check_unknown", "cut_with", "fault_matrix", "notices", "parity",
-    "patient", "train", "visit",
+    "SOUND", "check_evaluation", "check_parity", "check_positions", "check_stack", "check_table", "check_torch_mask",
+    "check_unknown", "cut_with", "fault_matrix", "notices", "parity", "patient", "train", "visit",
 ]  # fmt: skip

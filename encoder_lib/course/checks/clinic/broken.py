@@ -63,14 +63,3 @@ def heads_joined_as_they_lie(layer, query, key, value, mask):
     scores = q @ k.transpose(-2, -1) / q.shape[-1] ** 0.5  # (B, H, T, T)
     heads = masked_softmax(scores, mask) @ v  # (B, H, T, K)
     return layer.out_proj(heads.reshape(query.shape))  # (B, T, D)
-
-
-class PaddingOverwritten(nn.Module):
-    def __init__(self, vocab_size, d_model, padding_idx):
-        super().__init__()
-        self.table = nn.Embedding(vocab_size, d_model, padding_idx=padding_idx)
-        for weight in self.parameters():
-            nn.init.xavier_uniform_(weight)
-
-    def forward(self, ids):
-        return self.table(ids)  # (B, T, D)

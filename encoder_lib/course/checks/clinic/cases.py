@@ -1,4 +1,4 @@
-"""The check of each case: of 1 to 5, one for each test, of the unknown patient, and of the one after the end."""
+"""The check of each case: of 1 to 5, one for each test, and of the unknown patient."""
 
 from collections.abc import Callable
 from functools import partial
@@ -197,38 +197,3 @@ def check_unknown(thing: Callable) -> Verdict:
         Probe("fewer queries than keys", beside(2, queries=2)),
     )
     return diagnose("Case 6, multi_head", thing, probes)
-
-
-def check_padding_row(thing: Callable) -> Verdict:
-    """Words(vocab_size, d_model, padding_idx): Xavier-uniform rows, and a padding row of zeros that stays so."""
-
-    def row(padding_idx: int) -> Callable[[Callable], str]:
-        def look(thing: Callable) -> str:
-            got = run(made(thing, 5, 2, padding_idx), torch.tensor([[padding_idx]]))
-            return difference(f"ids [[{padding_idx}]], the padding", torch.zeros(1, 1, 2), got)
-
-        return look
-
-    def others(thing: Callable) -> str:
-        y = run(made(thing, 50, 10, 0), torch.arange(1, 50)[None])
-        if y.shape != (1, 49, 10):
-            return f"with 49 ids expected shape (1, 49, 10), got {tuple(y.shape)}"
-        largest, bound = y.abs().max().item(), (6 / 60) ** 0.5
-        if 0.9 * bound < largest <= bound and y.abs().amin(dim=(0, 2)).min() > 0:
-            return ""
-        return f"expected every other row drawn from −{bound:.4f} … {bound:.4f}, got numbers up to {largest:.4f}"
-
-    def trained(thing: Callable) -> str:
-        module = made(thing, 5, 2, 1)
-        module(torch.tensor([[1, 2, 1]])).sum().backward()
-        for weight in module.parameters():
-            weight.data -= 0 if weight.grad is None else weight.grad
-        return difference("one step of training, padding", torch.zeros(1, 1, 2), module(torch.tensor([[1]])))
-
-    probes = (
-        Probe("padding 0", row(0)),
-        Probe("padding 3", row(3)),
-        Probe("the other words", others),
-        Probe("after a step of training", trained),
-    )
-    return diagnose("Case 7, Words", thing, probes)

@@ -133,12 +133,6 @@ def inject_stack(thing: Callable, model: TransformerEncoder) -> None:
     model.encoder = thing(n_layers, d_model, model.n_heads, d_ff)
 
 
-def inject_words(thing: Callable, model: TransformerEncoder) -> None:
-    """Words(vocab_size, d_model, padding_idx): ids -> vectors."""
-    table = model.embedding.token
-    model.embedding.token = thing(table.vocab_size, table.d_model, table.padding_idx)
-
-
 def inject_positions(thing: Callable, model: TransformerEncoder) -> None:
     """Positions(d_model): vectors -> vectors with their positions."""
     model.embedding.position = thing(model.embedding.token.d_model)

@@ -53,7 +53,6 @@ CASES = (
     Case("Fine until it moves", broken.TableLeftBehind, patients.inject_positions),
     Case("Nearly the same waves", broken.positions_with_a_frequency_a_column, patients.inject_table),
     Case("An unknown patient", broken.heads_joined_as_they_lie, patients.inject_heads, n_heads=2),
-    Case("Padding that says something", broken.PaddingOverwritten, patients.inject_words),
 )
 SOUND = Patient(patients.no_fault)
 

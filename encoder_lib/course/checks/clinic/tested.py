@@ -14,34 +14,6 @@ from encoder_lib.model.encoder import TransformerEncoder
 CUT_B = cut_with(lambda x, n_heads: x.reshape(len(x), n_heads, x.shape[1], -1))
 
 
-def check_more_padding(thing: Callable) -> Verdict:
-    """more_padding(build): a test that notices words which move when columns of padding follow the batch."""
-
-    def at_padding(ids: Tensor, y: Tensor) -> Tensor:
-        return y + ids.shape[1] * (ids == 0)[..., None]
-
-    def moved(word: int, *by: float) -> Patient:
-        """A sound encoder but for the first numbers of one word, which move with each padding token of its sentence."""
-        return _changed(lambda ids, y: _shifted(y, (ids == word) * (ids == 0).sum(dim=1, keepdim=True), by))
-
-    noticed = partial(_noticed, "its words move with the padding after them")
-    probes = (
-        Probe("a sound encoder", _quiet(SOUND)),
-        Probe("a sound encoder, drawn anew whenever it is built", _quiet(_drawn_anew)),
-        Probe("a sound encoder that says something else at padding", _quiet(_changed(at_padding))),
-        Probe("an encoder that counts the columns", noticed(_changed(lambda ids, y: y + ids.shape[1]))),
-        Probe("a number that falls", noticed(moved(9, -1.0))),
-        Probe("a number that rises", noticed(moved(9, 1.0))),
-        Probe("one that rises and one that falls", noticed(moved(9, 1.0, -1.0))),
-        Probe("a word of the first sentence", noticed(moved(5, 1.0))),
-        Probe("the last word of the second", noticed(moved(6, 1.0))),
-        Probe("NaN", noticed(moved(2, float("nan")))),
-        Probe("an encoder without a padding mask", noticed(Patient(_padding_seen))),
-        Probe("cut B", noticed(CUT_B)),
-    )
-    return diagnose("Your turn, more_padding", thing, probes)
-
-
 def check_parity(thing: Callable) -> Verdict:
     """parity(build): a test that notices where a model and `build.twin()`, with the same parameters, part at a word."""
 
@@ -96,11 +68,6 @@ def _noticed(fault: str, build: Callable) -> Callable[[Callable], str]:
     return lambda thing: "" if _found(thing, build) else f"{fault}, and the test found nothing"
 
 
-def _drawn_anew() -> TransformerEncoder:
-    sizes = patients.VOCAB, patients.LAYERS, patients.D, 1, patients.D_FF
-    return TransformerEncoder(*sizes, padding_idx=0, final_norm=False)
-
-
 def _changed(change: Callable[[Tensor, Tensor], Tensor]) -> Patient:
     """A sound encoder whose answer y to `ids` becomes `change(ids, y)`."""
 
@@ -115,10 +82,6 @@ def _shifted(y: Tensor, times: Tensor, by: Sequence[float]) -> Tensor:
     y = y.clone()
     y[..., : len(by)][times > 0] += times[times > 0][:, None] * y.new_tensor(by)
     return y
-
-
-def _padding_seen(model: TransformerEncoder) -> None:
-    model.padding_idx = None  # no mask is made
 
 
 def _doubled_words(model: TransformerEncoder) -> None:

@@ -49,17 +49,6 @@ class Stacked(nn.Module):
         return x
 
 
-class DrawnThenZeroed(nn.Module):
-    def __init__(self, vocab_size, d_model, padding_idx):
-        super().__init__()
-        weight = nn.init.xavier_uniform_(torch.empty(vocab_size, d_model))
-        weight[padding_idx] = 0
-        self.words = nn.Embedding.from_pretrained(weight, freeze=False, padding_idx=padding_idx)
-
-    def forward(self, ids):
-        return self.words(ids)
-
-
 def table_by_pairs(length, d_model):
     angle = torch.arange(length)[:, None] * 10_000 ** (-torch.arange(0, d_model, 2) / d_model)
     return torch.stack([angle.sin(), angle.cos()], dim=-1).flatten(1)
@@ -76,7 +65,6 @@ def by_heads(layer, query, key, value, mask):
 DROPS, RELU = "F.dropout(self.linear1(x).relu(), self.dropout)", "self.linear1(x).relu()"
 TEMPLATE = {"        self.layer = EncoderLayer(d_model, n_heads, d_ff)\n": ""}
 OWN_LAYERS = TEMPLATE | {"deepcopy(self.layer)": "EncoderLayer(d_model, n_heads, d_ff)"}
-LAST_ROW = {"xavier_uniform_(weight)": "xavier_uniform_(weight)\n            nn.init.zeros_(weight[padding_idx])"}
 
 CLINIC = {
     "check_evaluation": Answers(
@@ -110,7 +98,7 @@ CLINIC = {
             "a plain list": (
                 TEMPLATE | {"nn.ModuleList(deepcopy(self.layer) for _ in range(n_layers))":
                             "[EncoderLayer(d_model, n_heads, d_ff).double() for _ in range(n_layers)]"},
-                "not in a list"),
+                ""),
             "one too many": (
                 OWN_LAYERS | {"range(n_layers)": "range(n_layers + 1)", "in self.layers": "in self.layers[1:]"}, ""),
             "the mask dropped": (OWN_LAYERS | {"layer(x, mask)": "layer(x)"}, "gets the mask"),
@@ -178,64 +166,20 @@ CLINIC = {
                               "the fourth map"),
         },
     ),
-    "check_padding_row": Answers(
-        "the padding\nexpected [[[0.0, 0.0]]]",
-        LAST_ROW,
-        {"drawn, then zeroed": DrawnThenZeroed},
-        {
-            "no Xavier": ({"nn.init.xavier_uniform_(weight)": "pass"}, "The padding is right"),
-            "row 0 whatever padding is": (
-                {"xavier_uniform_(weight)": "xavier_uniform_(weight)\n            nn.init.zeros_(weight[0])"},
-                "Which row is the padding's here"),
-            "a row that learns": (LAST_ROW | {", padding_idx=padding_idx": ""}, "keeps its gradient at zero"),
-        },
-    ),
 }  # fmt: skip
 
 
-# Your turn: the test of more padding
-
+# Your turn: parity
 
 IDS = torch.tensor([[3, 1, 4, 1, 5], [9, 2, 6, 0, 0]])  # as in the notebook
 REAL = IDS != 0
-
-
-def longer(model):
-    return model(F.pad(IDS, (0, 3)))[:, :5] - model(IDS)
-
-
-def padded(size, *, ask=longer):
-    """A test that sees in the change (B, T, D) what `size` makes of it."""
-    return lambda build: {"more padding": size(ask(build().eval()))}
-
-
-def each_word(build):
-    model, worst = build().eval(), 0.0
-    with torch.no_grad():
-        before, after = model(IDS), model(torch.cat([IDS, IDS.new_zeros(2, 7)], dim=1))
-    for b, t in REAL.nonzero().tolist():
-        off = (after[b, t] - before[b, t]).abs().max().item()
-        worst = off if off != off or off > worst else worst
-    return {"worst word": worst}
-
-
-def each_row(build):
-    model, found = build().eval(), {}
-    for b, row in enumerate(IDS):
-        alone, n = row[REAL[b]], int(REAL[b].sum())
-        found[f"row {b}"] = (model(F.pad(row, (0, 3))[None])[0, :n] - model(alone[None])[0]).abs().max()
-    return found
-
-
-def padded_anew(build):
-    return {"more padding": worst(build().eval()(F.pad(IDS, (0, 3)))[:, :5] - build().eval()(IDS))}
 
 
 def worst(x):
     return x[REAL].abs().max()
 
 
-# What both tests may look at: how large a change (B, T, D) is
+# What the test may look at: how large a difference (B, T, D) is
 SIZES = {
     "the sum of the sizes": lambda x: x[REAL].abs().sum(),
     "padding set to zero": lambda x: (x * REAL[..., None]).square().mean().sqrt(),
@@ -250,22 +194,6 @@ WRONG_SIZES = {
     "NaN replaced": (lambda x: worst(x.nan_to_num()), "✗ NaN: its words", "NaN is a find"),
     "NaN lost in Python's max": (lambda x: max(0.0, worst(x).item()), "✗ NaN: its words", "max(0.0, nan) is 0.0"),
 }
-PADDING_RIGHT = {"word by word, and seven columns": each_word, "row by row": each_row} | {
-    name: padded(size) for name, size in SIZES.items()
-}
-# what is wrong -> the test, and words of the verdict's problem and of its hint
-PADDING_WRONG = {
-    "dropout on": (lambda build: {"more": worst(longer(build()))}, "✗ a sound encoder: nothing", "Ask one model"),
-    "built twice": (padded_anew, "drawn anew", "Compare two answers"),
-    "nothing cut": (padded(worst, ask=lambda model: model(F.pad(IDS, (0, 3))) - model(IDS)),
-                    "✗ a sound encoder: it stopped with RuntimeError", "Ask one model"),
-    "no padding put in": (padded(worst, ask=lambda model: 0 * model(IDS)), "counts the columns", "Ask one model"),
-    "a bare number": (lambda build: worst(longer(build().eval())), "what the test gives: expected", "Ask one model"),
-    **{name: (padded(size), *said) for name, (size, *said) in WRONG_SIZES.items()},
-}  # fmt: skip
-
-
-# Your turn: parity
 
 
 def share(model, theirs):
@@ -311,6 +239,7 @@ def parity_by_row(build):
 PARITY_RIGHT = {"by name": beside(give=by_name), "row by row": parity_by_row} | {
     name: beside(size) for name, size in SIZES.items()
 }
+# what is wrong -> the test, and words of the verdict's problem and of its hint
 PARITY_WRONG = {
     "the model's own embedding": (
         beside(read=lambda model, words: model.embedding(IDS)), "case 5, a wrong table", "Whose positions"
@@ -323,6 +252,7 @@ PARITY_WRONG = {
     "no positions": (beside(read=lambda model, words: words[IDS]), "✗ a sound encoder: nothing is wrong", "same input"),
     "the mask as ours": (beside(hide=REAL), "✗ a sound encoder: nothing is wrong", "same input"),
     "dropout on": (beside(ready=nn.Module.train), "✗ a sound encoder: nothing is wrong", "eval()"),
+    "a bare number": (lambda build: beside()(build)["beside"], "what the test gives: expected", "same input"),
     "both are the model": (lambda build: {"beside": worst(build().eval()(IDS) * 0)}, "case 5", "Whose positions"),
     **{name: (beside(size), *said) for name, (size, *said) in WRONG_SIZES.items()},
 }  # fmt: skip
