@@ -66,23 +66,14 @@ class Norm(nn.Module):
 
 
 class NormAroundRMSNorm(nn.Module):
+    """The shift stands first, so that names and order say nothing."""
+
     def __init__(self, d_model, eps):
         super().__init__()
         self.rms, self.bias = nn.RMSNorm(d_model, eps), nn.Parameter(torch.zeros(d_model))
 
     def forward(self, x):
         return self.rms(x - x.mean(dim=-1, keepdim=True)) + self.bias
-
-
-class NormOfTorch(nn.Module):
-    """The shift stands first, so that names and order say nothing."""
-
-    def __init__(self, d_model, eps):
-        super().__init__()
-        self.a, self.b, self.eps = nn.Parameter(torch.zeros(d_model)), nn.Parameter(torch.ones(d_model)), eps
-
-    def forward(self, x):
-        return F.layer_norm(x, self.a.shape, self.b, self.a, self.eps)
 
 
 class Attention(nn.Module):
@@ -211,7 +202,7 @@ ANSWERS = {
         }) | wrong(PositionsByLookUp, {"places on the CPU": {", device=x.device": ""}}),
     ),
     checks.check_own_norm: (
-        {"formula": Norm, "torch": NormOfTorch, "around RMS norm": NormAroundRMSNorm},
+        {"formula": Norm, "around RMS norm": NormAroundRMSNorm},
         wrong(Norm, {
             "std with D − 1": {"x.square().mean(": "x.var("},
             "eps outside the root": {"(variance + self.eps).sqrt()": "(variance.sqrt() + self.eps)"},
