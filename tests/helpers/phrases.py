@@ -82,10 +82,9 @@ PHRASES = {
         r"from all three",
         r"has to be hit",
         r"every start will do",
-        r"factor cancels in",
+        r"factor cancels",
         r"without subtracting",
     ),
-    "over_what": (r"1, 4 and 12", r"share a mean and", r"only the new token", r"normalised \*{0,2}alone"),
     "what_shrinks": (r"does no harm here", r"makes up for a small", r"was the way up", r"a long gradient"),
     "wrong_dim": (r"nothing crashes", r"more than 1 to spend", r"no error tells"),
     "saturate": (

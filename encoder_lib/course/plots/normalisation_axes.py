@@ -30,7 +30,7 @@ def plot_normalisations(dims: Mapping[str, int | tuple[int, ...]]) -> Figure:
     for ax, (name, dim) in zip(axes[0], dims.items(), strict=True):
         means = torch.zeros(SHAPE).mean(dim).numel()
         _draw_block(ax, {d % 3 for d in ([dim] if isinstance(dim, int) else dim)})
-        style.label_axes(ax, f"{name}: {means} means")
+        style.label_axes(ax, f"{name}: {means} mean{'s' * (means > 1)}")
     return figure
 
 

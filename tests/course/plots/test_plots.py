@@ -655,7 +655,7 @@ def test_blocks_light_the_cubes_that_share_one_mean_and_count_the_means():
     dims = {"Layer norm": 2, "$x^$": (0, 1), "sequence": (1, 2), "last": -1, "all": [0, 1, 2]}
     figure, sizes = plots.plot_normalisations(dims), [6, 12, 24, 6, 72]
     assert [ax.get_title() for ax in figure.axes] == [
-        f"{name}: {72 // size} means" for name, size in zip(dims, sizes, strict=True)
+        f"{name}: {72 // size} mean{'s' * (size < 72)}" for name, size in zip(dims, sizes, strict=True)
     ]
     for ax, size in zip(figure.axes, sizes, strict=True):
         colours = [tuple(colour) for colour in ax.collections[0].get_facecolor()]

@@ -65,15 +65,15 @@ class Norm(nn.Module):
         return self.gain * x / (variance + self.eps).sqrt() + self.bias
 
 
-class NormOfTorch(nn.Module):
+class NormAroundRMSNorm(nn.Module):
     """The shift stands first, so that names and order say nothing."""
 
     def __init__(self, d_model, eps):
         super().__init__()
-        self.a, self.b, self.eps = nn.Parameter(torch.zeros(d_model)), nn.Parameter(torch.ones(d_model)), eps
+        self.rms, self.bias = nn.RMSNorm(d_model, eps), nn.Parameter(torch.zeros(d_model))
 
     def forward(self, x):
-        return F.layer_norm(x, self.a.shape, self.b, self.a, self.eps)
+        return self.rms(x - x.mean(dim=-1, keepdim=True)) + self.bias
 
 
 class Attention(nn.Module):
@@ -202,13 +202,14 @@ ANSWERS = {
         }) | wrong(PositionsByLookUp, {"places on the CPU": {", device=x.device": ""}}),
     ),
     checks.check_own_norm: (
-        {"formula": Norm, "torch": NormOfTorch},
+        {"formula": Norm, "around RMS norm": NormAroundRMSNorm},
         wrong(Norm, {
             "std with D − 1": {"x.square().mean(": "x.var("},
             "eps outside the root": {"(variance + self.eps).sqrt()": "(variance.sqrt() + self.eps)"},
             "no eps": {" + self.eps": ""},
             "no bias": {" + self.bias": ""},
             "no gain": {"self.gain * x": "x"},
+            "no mean": {"x = x - x.mean(dim=-1, keepdim=True)": "pass"},
             "one mean for all tokens": {"- x.mean(dim=-1, keepdim=True)": "- x.mean()",
                                         "square().mean(dim=-1, keepdim=True)": "square().mean()"},
             "along the tokens": {"- x.mean(dim=-1": "- x.mean(dim=-2", "square().mean(dim=-1": "square().mean(dim=-2"},
