@@ -9,7 +9,7 @@ from functools import partial
 import nbformat
 import pytest
 import torch
-from answers.clinic import CLINIC, PARITY_RIGHT, PARITY_WRONG
+from answers.clinic import CLINIC, PARITY_RIGHT, PARITY_WRONG, REPEATS_RIGHT, REPEATS_WRONG
 from edits import edited
 from places import ROOT
 
@@ -59,14 +59,14 @@ def five_tests():
     """The tests that the notebook builds, in the order in which the rounds take them."""
     names = {}
     exec(IMPORTS, names)
-    wanted = ("ids", "real", "repeats", "inventory", "invariances", "sizes_and_types")
+    wanted = ("ids", "real", "inventory", "invariances", "sizes_and_types")
     for cell in NOTEBOOK.cells:
         if cell.cell_type == "code" and "exercise" not in cell.metadata.get("tags", []):
             for node in ast.parse(cell.source).body:
                 defined = getattr(node, "name", None) or ast.unparse(getattr(node, "targets", [ast.Name("")])[0])
                 if defined in wanted:
                     exec(ast.unparse(node), names)
-    return {name: names[name] for name in wanted[2:]} | {"parity": clinic.parity}
+    return {"repeats": clinic.repeats} | {name: names[name] for name in wanted[2:]} | {"parity": clinic.parity}
 
 
 TESTS = five_tests()
@@ -74,7 +74,7 @@ TESTS = five_tests()
 
 def test_there_are_six_cases_and_each_is_tested():
     assert len(NAMES) == len(set(NAMES)) == len(rounds.CASES) == 6 and set(NAMES) == set(CLINIC)
-    assert {name for name in dir(clinic) if name.startswith("check_")} == {*NAMES, "check_parity"}
+    assert {name for name in dir(clinic) if name.startswith("check_")} == {*NAMES, "check_repeats", "check_parity"}
     assert all(case.right and len(case.half) >= 3 for case in CLINIC.values())
 
 
@@ -159,14 +159,15 @@ def test_nothing_makes_the_rounds_raise(number, name):
         assert any(clinic.notices(test, patient) for test in TESTS.values())
 
 
-# The test that the reader writes.
+# The tests that the reader writes.
 
 
-def test_an_unwritten_test_is_told_to_be_written():
-    (cell,) = (cell for cell in NOTEBOOK.cells if "clinic.check_parity(" in cell.source)
+@pytest.mark.parametrize("name", ["repeats", "parity"])
+def test_an_unwritten_test_is_told_to_be_written(name):
+    (cell,) = (cell for cell in NOTEBOOK.cells if f"clinic.check_{name}(" in cell.source)
     assert "exercise" in cell.metadata.tags
-    said = clinic.check_parity(made(cell.source.split("\n\n\nclinic.")[0]))
-    assert not said.correct and "returns nothing yet" in said.problem and said.exercise == "Your turn, my_parity"
+    said = getattr(clinic, f"check_{name}")(made(cell.source.split("\n\n\nclinic.")[0]))
+    assert not said.correct and "returns nothing yet" in said.problem and said.exercise == f"Your turn, my_{name}"
     (stored,) = cell.outputs
     assert stored.data["text/plain"] == repr(said)
 
@@ -176,13 +177,19 @@ def test_parity_written_in_several_ways_passes(default_dtype):
         assert clinic.check_parity(answer).correct, name
 
 
-OWN = [pytest.param(*answer, id=name) for name, answer in PARITY_WRONG.items()]
+def test_repeats_written_in_several_ways_passes(default_dtype):
+    for name, answer in ({"the clinic's": clinic.repeats} | REPEATS_RIGHT).items():
+        assert clinic.check_repeats(answer).correct, name
 
 
-@pytest.mark.parametrize(("answer", "problem", "hint"), OWN)
+OWN = [pytest.param(clinic.check_parity, *answer, id=name) for name, answer in PARITY_WRONG.items()]
+OWN += [pytest.param(clinic.check_repeats, *answer, id=f"repeats, {name}") for name, answer in REPEATS_WRONG.items()]
+
+
+@pytest.mark.parametrize(("check", "answer", "problem", "hint"), OWN)
 @pytest.mark.parametrize("default_dtype", [torch.float64], indirect=True)
-def test_a_wrong_test_fails_and_hears_why(answer, problem, hint, default_dtype):
-    result = clinic.check_parity(answer)
+def test_a_wrong_test_fails_and_hears_why(check, answer, problem, hint, default_dtype):
+    result = check(answer)
     assert not result.correct and hint in result.hint
     assert problem in repr(result)
 

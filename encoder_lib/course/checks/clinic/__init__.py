@@ -18,12 +18,14 @@ from encoder_lib.course.checks.clinic.rounds import (
     notices,
     parity,
     patient,
+    repeats,
     train,
     visit,
 )
-from encoder_lib.course.checks.clinic.tested import check_parity
+from encoder_lib.course.checks.clinic.tested import check_parity, check_repeats
 
 __all__ = [
-    "SOUND", "check_evaluation", "check_parity", "check_positions", "check_stack", "check_table", "check_torch_mask",
-    "check_unknown", "cut_with", "fault_matrix", "notices", "parity", "patient", "train", "visit",
+    "SOUND", "check_evaluation", "check_parity", "check_positions", "check_repeats", "check_stack", "check_table",
+    "check_torch_mask", "check_unknown", "cut_with", "fault_matrix", "notices", "parity", "patient", "repeats", "train",
+    "visit",
 ]  # fmt: skip

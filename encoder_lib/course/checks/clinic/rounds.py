@@ -83,6 +83,12 @@ def cut_with(cut: Callable[[Tensor, int], Tensor]) -> Patient:
     return Patient(partial(patients.inject_split, split), n_heads=2)
 
 
+def repeats(build: Patient) -> dict[str, Tensor]:
+    """The test of `my_repeats`: how far two answers of a model to the same ids part, in `eval()`."""
+    ids, model = torch.tensor([[3, 1, 4, 1, 5], [9, 2, 6, 0, 0]]), build().eval()
+    return {"asked twice": (model(ids) - model(ids)).abs().max()}
+
+
 def parity(build: Patient) -> dict[str, Tensor]:
     """The test of `my_parity`: how far a model and its twin, which hold the same parameters, part at a word."""
     ids = torch.tensor([[3, 1, 4, 1, 5], [9, 2, 6, 0, 0]])

@@ -2,7 +2,9 @@
 
 from collections.abc import Callable, Sequence
 from functools import partial
+from itertools import count
 
+import torch
 from torch import Tensor
 
 from encoder_lib.course.checks.clinic import patients
@@ -12,6 +14,26 @@ from encoder_lib.course.checks.verdict import Probe, Told, Verdict, diagnose, wr
 from encoder_lib.model.encoder import TransformerEncoder
 
 CUT_B = cut_with(lambda x, n_heads: x.reshape(len(x), n_heads, x.shape[1], -1))
+
+
+def check_repeats(thing: Callable) -> Verdict:
+    """repeats(build): a test that notices a model which, in `eval()`, answers the same ids in two ways."""
+
+    def moving(*by: float) -> Patient:
+        """A sound encoder but for the first numbers of each token, which move by so much from answer to answer."""
+        answers = count()
+        return _changed(lambda ids, y: _shifted(y, torch.full_like(ids, next(answers)), by))
+
+    noticed = partial(_noticed, "its answers differ")
+    probes = (
+        Probe("a sound encoder", _quiet(SOUND)),
+        Probe("a sound encoder, drawn anew whenever it is built", _quiet(_drawn_anew)),
+        Probe("numbers that fall", noticed(moving(-1.0))),
+        Probe("numbers that rise", noticed(moving(1.0))),
+        Probe("one that rises and one that falls", noticed(moving(1.0, -1.0))),
+        Probe("case 1, dropout that is left on", noticed(patient(1))),
+    )
+    return diagnose("Your turn, my_repeats", thing, probes)
 
 
 def check_parity(thing: Callable) -> Verdict:
@@ -66,6 +88,11 @@ def _quiet(build: Callable) -> Callable[[Callable], str]:
 def _noticed(fault: str, build: Callable) -> Callable[[Callable], str]:
     """A look at a test that has to find the fault in what `build` makes."""
     return lambda thing: "" if _found(thing, build) else f"{fault}, and the test found nothing"
+
+
+def _drawn_anew() -> TransformerEncoder:
+    sizes = patients.VOCAB, patients.LAYERS, patients.D, 1, patients.D_FF
+    return TransformerEncoder(*sizes, padding_idx=0, final_norm=False)
 
 
 def _changed(change: Callable[[Tensor, Tensor], Tensor]) -> Patient:

@@ -169,10 +169,41 @@ CLINIC = {
 }  # fmt: skip
 
 
-# Your turn: parity
-
 IDS = torch.tensor([[3, 1, 4, 1, 5], [9, 2, 6, 0, 0]])  # as in the notebook
 REAL = IDS != 0
+
+
+# Your turn: repeats
+
+
+def twice(size, *, ready=nn.Module.eval):
+    """The test with one thing done differently."""
+
+    def repeats(build):
+        model = ready(build())
+        return {"asked twice": size(model(IDS) - model(IDS))}
+
+    return repeats
+
+
+REPEATS_RIGHT = {
+    "the sum of the sizes": twice(lambda x: x.abs().sum()),
+    "how many differ": lambda build: {"differ": (lambda model: (model(IDS) != model(IDS)).sum())(build().eval())},
+}
+# what is wrong -> the test, and words of the verdict's problem and of its hint
+REPEATS_WRONG = {
+    "dropout on": (twice(lambda x: x.abs().max(), ready=nn.Module.train), "✗ a sound encoder: nothing", "dropout"),
+    "two encoders": (
+        lambda build: {"asked twice": (build().eval()(IDS) - build().eval()(IDS)).abs().max()},
+        "drawn anew", "one and the same",
+    ),
+    "the largest": (twice(torch.max), "numbers that rise", "or fall"),
+    "the sum": (twice(torch.sum), "one that rises and one that falls", "must not cancel"),
+    "a bare number": (lambda build: 0, "what the test gives: expected", "How do you switch"),
+}  # fmt: skip
+
+
+# Your turn: parity
 
 
 def worst(x):
