@@ -9,7 +9,6 @@ from encoder_lib.course.checks.attention import (
 from encoder_lib.course.checks.block import (
     check_count_parameters,
     check_encoder_layer,
-    check_pre_norm_block,
 )
 from encoder_lib.course.checks.build import (
     check_own_attention,
@@ -37,6 +36,5 @@ __all__ = [
     "check_larger", "check_largest", "check_learn", "check_learn_in_parts", "check_look_back", "check_mask_future",
     "check_mask_padding", "check_multi_head", "check_own_attention", "check_own_block", "check_own_embedding",
     "check_own_encoder", "check_own_feed_forward", "check_own_norm", "check_own_positions", "check_packed",
-    "check_padded_embedding", "check_pre_norm_block", "check_reach", "check_stack", "check_table_gradient",
-    "check_vectors_of",
+    "check_padded_embedding", "check_reach", "check_stack", "check_table_gradient", "check_vectors_of",
 ]  # fmt: skip

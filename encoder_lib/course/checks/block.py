@@ -1,7 +1,6 @@
 """Checks of the exercises of 06_encoder_block."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 import torch
@@ -12,54 +11,6 @@ from encoder_lib.course.checks.verdict import Case, Told, Verdict, examine, numb
 from encoder_lib.model.encoder import EncoderLayer
 from encoder_lib.model.masks import lengths_mask
 from encoder_lib.seeded import seeded
-
-
-@dataclass(frozen=True)
-class Part:
-    """A part of a layer, called with one tensor. Its repr says what it does, so that one can follow it by hand."""
-
-    does: str
-    function: Callable[[Tensor], Tensor]
-
-    def __call__(self, *inputs: Tensor) -> Tensor:
-        if len(inputs) != 1:
-            raise TypeError(f"expected one tensor, got {len(inputs)}: try attention(x), feed_forward(x), norm1(x)")
-        return self.function(*inputs)
-
-    def __repr__(self) -> str:
-        return self.does
-
-
-BY_HAND = (
-    Part("x → 10 · x", lambda x: 10 * x),
-    Part("x → x²", lambda x: x**2),
-    Part("x → x / 2", lambda x: x / 2),
-    Part("x → x − 1", lambda x: x - 1),
-)
-
-
-def _cases() -> list[Case]:
-    one, layer = torch.tensor([[1.0, 2.0]], dtype=torch.float64), _filled(EncoderLayer, 4, 2, 6, False)
-    real = (
-        Part("of a real layer", lambda x: layer.attention(x, x, x)),
-        Part("of a real layer", layer.feed_forward),
-        Part("of a real layer", layer.norm1),
-        Part("of a real layer", layer.norm2),
-    )
-    return [
-        Case("one token, to follow by hand", (one, *BY_HAND)),
-        Case("a batch of sequences", (numbers(2, 5, 4), *real)),
-    ]
-
-
-def check_pre_norm_block(attempt: Callable) -> Verdict:
-    """pre_norm_block(x, attention, feed_forward, norm1, norm2): in pre-norm order, x (…, T, D) -> (…, T, D)."""
-
-    def reference(x: Tensor, attention: Part, feed_forward: Part, norm1: Part, norm2: Part) -> Tensor:
-        x = x + attention(norm1(x))
-        return x + feed_forward(norm2(x))
-
-    return examine("pre_norm_block", attempt, reference, _cases())
 
 
 def check_encoder_layer(attempt: Callable) -> Verdict:

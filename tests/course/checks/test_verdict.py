@@ -119,7 +119,6 @@ def test_a_large_result_is_shown_where_it_differs_most():
             "weights as rows",
             "shapes (n, 2), (n,), (1, n), (1,), got (2, 3), (3,), (3, 1)",
         ),
-        (checks.check_pre_norm_block, "post-norm", "with\nx [[1.0, 2.0]]\nattention x → 10 · x\nfeed_forward x → x²\n"),
         (checks.check_stack, "a plain list", "layers and norm, but layers.0.attention.q_proj.weight is missing"),
         (checks.check_carry, "keys before queries", "has the right shape and the numbers of another"),
         (checks.check_carry, "as it came", "encoder.layers.0.attention.q_proj.weight is missing"),

@@ -7,17 +7,6 @@ from encoder_lib import EncoderLayer, FeedForward, LayerNorm, MultiHeadAttention
 from encoder_lib.course import checks
 
 
-def _pre(x, attention, feed_forward, norm1, norm2):
-    y = x + attention(norm1(x))
-    return y + feed_forward(norm2(y))
-
-
-def _pre_by_loop(x, attention, feed_forward, norm1, norm2):
-    for branch, norm in ((attention, norm1), (feed_forward, norm2)):
-        x = branch(norm(x)) + x
-    return x
-
-
 class _Block(nn.Module):
     """A layer as the course writes it."""
 
@@ -56,21 +45,6 @@ def _count_by_layers(d, h, f):
 
 
 ANSWERS = {
-    checks.check_pre_norm_block: (
-        {
-            "two lines": _pre,
-            "loop": _pre_by_loop,
-        },
-        wrong(_pre, {
-            "as it was": {"y = x + attention(norm1(x))": "x = norm1(x)\n    y = x + attention(x)",
-                          "norm2(y)": "norm1(y)"},
-            "residual of the normalised": {"y = x + attention(norm1(x))": "x = norm1(x)\n    y = x + attention(x)"},
-            "post-norm": {"x + attention(norm1(x))": "norm1(x + attention(x))",
-                          "y + feed_forward(norm2(y))": "norm2(y + feed_forward(y))"},
-            "the input in the second half": {"return y": "return x"},
-            "no residual": {"y = x + ": "y = ", "return y + ": "return "},
-        }),
-    ),
     checks.check_encoder_layer: (
         {
             "two branches": _Block,
