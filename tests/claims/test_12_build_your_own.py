@@ -22,9 +22,10 @@ def test_the_difference_to_pytorch_is_rounding(notebook):
     assert notebook["difference"] < 1e-13
 
 
-def test_the_first_twenty_names_are_what_stands_before_the_blocks_and_the_first_block(notebook):
-    assert len(notebook["names"]) == len(notebook["own_names"]) == 20
-    assert notebook["own_names"][4:] == [name for name in notebook["sizes"] if name.startswith("blocks.0.")]
+def test_all_but_the_two_tables_have_a_bias_too(notebook):
+    names, published = notebook["names"], notebook["published"]
+    alone = [name for name in names if name.replace("weight", "bias") not in published]
+    assert len(names) == 11 and [len(published[name]) for name in alone] == [512, 30522]
 
 
 def test_it_is_minilm(notebook):
@@ -43,7 +44,7 @@ def test_what_exchanged_blocks_leave(notebook):
 def test_with_5_and_6_exchanged_the_cosines_between_sentences_follow_the_old_ones(notebook):
     others = ~torch.eye(len(notebook["sentences"]), dtype=torch.bool)
     between = [(v @ v.T)[others] for v in (notebook["moved"][2], notebook["vectors"])]
-    assert torch.corrcoef(torch.stack(between))[0, 1].item() == pytest.approx(0.83, abs=0.005)
+    assert torch.corrcoef(torch.stack(between))[0, 1] > 0.8
 
 
 @pytest.mark.parametrize("half", [0, 1])

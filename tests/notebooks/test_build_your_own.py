@@ -11,6 +11,7 @@ import torch
 from notebook_rules import tags
 from notebook_run import Run
 from places import ROOT
+from torch import nn
 
 from encoder_lib.course.lab import ladder
 from encoder_lib.course.workshop import take_away
@@ -63,17 +64,15 @@ def test_with_all_answers_every_part_and_every_stage_is_the_readers(whole):
 def test_the_stages_reach_what_the_prose_says(whole):
     assert whole["right"] > 0.99 and whole["difference"] < 1e-13
     assert (whole["vectors"] - whole["expected"]).abs().max() < 5e-7
-    positions, words = whole["one_block"].positions.table, whole["one_block"].embedding.table.weight
-    assert 0.1 < positions.std() < words.std()  # they began at 0.02, and have grown
 
 
-FAULTS = {  # part, line, what it becomes, the largest differences as the stages print them
-    "no root": ("Attention", " / q.shape[-1] ** 0.5", "", 0.04, 0.1),
-    "no mask": ("Attention", "if mask is not None", "if False", 0.06, 0.2),
+FAULTS = {  # part, line, what it becomes, the largest differences as the stages print them, questions answered
+    "no root": ("Attention", " / q.shape[-1] ** 0.5", "", 0.04, 0.1, 3),
+    "no mask": ("Attention", "if mask is not None", "if False", 0.06, 0.2, 2),
     "wrong cut": ("Attention", "x.unflatten(-1, (self.n_heads, -1)).transpose(1, 2)",
-                  "x.reshape(len(x), self.n_heads, x.shape[1], -1)", 0.6, 0.2),
-    "ReLU": ("FeedForward", "F.gelu", "F.relu", 0.1, 0.3),
-    "no positions": ("Positions", "x + self.table[: x.shape[1]]", "x", 0, 0.1),
+                  "x.reshape(len(x), self.n_heads, x.shape[1], -1)", 0.6, 0.2, 1),
+    "ReLU": ("FeedForward", "F.gelu", "F.relu", 0.1, 0.3, 2),
+    "no positions": ("Positions", "x + self.table[: x.shape[1]]", "x", 0, 0.1, 2),
 }  # fmt: skip
 
 
@@ -85,7 +84,7 @@ def cards(run, seed):
     """How many cards the run's parts answer with that seed, and how many of the letters guessed lie there."""
     with seeded(seed):
         encoder = run["make"](**run["small"])
-        reader = run["CardReader"](encoder).cpu()
+        reader = nn.Sequential(encoder, nn.Linear(64, ladder.N_LETTERS).float()).cpu()
         run["mine"].learn(reader, lambda: ladder.deal(128), steps=400, lr=0.003)
         dealt, answers = ladder.deal(4000)
     with torch.no_grad():
@@ -97,7 +96,7 @@ def cards(run, seed):
 
 @pytest.mark.parametrize("fault", FAULTS)
 def test_each_fault_is_seen_where_the_prose_says(fault):
-    part, line, becomes, torchs, minilms = FAULTS[fault]
+    part, line, becomes, torchs, minilms, found = FAULTS[fault]
     notebook = answered()
     for cell in notebook.cells:
         if cell.cell_type == "code" and cell.source.startswith(f"class {part}("):
@@ -114,7 +113,9 @@ def test_each_fault_is_seen_where_the_prose_says(fault):
     assert run["mine"]._orders == ORDERS and run["reference"].abs().mean().item() == pytest.approx(0.27, abs=0.01)
     assert float(f"{run['difference']:.0e}") == pytest.approx(torchs, abs=1e-12)
     assert float(f"{(run['vectors'] - run['expected']).abs().max():.0e}") == minilms
-    assert "watch out of its waistcoat-pocket" in run["best"][0]
+    right = ("watch out of its waistcoat-pocket", "centre of the earth", "ORANGE MARMALADE")
+    assert [words in text for words, text in zip(right, run["best"], strict=True)].count(True) == found
+    assert right[0] in run["best"][0]
 
 
 def test_the_answers_take_some_seventy_or_eighty_lines(whole):
@@ -142,7 +143,6 @@ def test_it_goes_away_with_the_reader(whole, tmp_path):
 def test_with_half_of_the_answers_and_after_errors_half_is_the_readers():
     run = Run(answered("Embedding", "Norm", "Attention", "vectors_of", stopped=("Block", "learn", "my_name")))
     assert run["mine"].own == ["Embedding", "Norm", "Attention", "vectors_of"]
-    assert run.shown("yours: 4 of 9 parts; lent by the library: Positions, FeedForward, Block, Encoder, learn")
     assert run["mine"].board().loc["Block", "because"] == "its cell has not run, or stopped with an error"
     assert run.shown("loaded by the library") and run.shown("A Transformer encoder: 4 of 9 parts written by hand")
     assert (run["vectors"] - run["expected"]).abs().max() < 5e-7

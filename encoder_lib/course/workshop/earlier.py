@@ -9,25 +9,24 @@ from encoder_lib import expect
 from encoder_lib.course.notebook import Source
 from encoder_lib.course.workshop.source import Definition, parsed
 
-# The exercises of earlier notebooks that a part of the encoder may grow from: notebook, function or class, part.
+# The exercises of earlier notebooks that a part of the encoder may grow from: notebook, function or class.
 EARLIER = (
-    ("01_embedding", "PaddedEmbedding", "Embedding"),
-    ("03_layer_norm", "Norm", "Norm"),
-    ("04_attention", "multi_head", "Attention"),
-    ("05_feed_forward", "Network", "FeedForward"),
-    ("06_encoder_block", "Block", "Block"),
+    ("01_embedding", "PaddedEmbedding"),
+    ("03_layer_norm", "Norm"),
+    ("04_attention", "multi_head"),
+    ("05_feed_forward", "Network"),
+    ("06_encoder_block", "Block"),
 )
 
 
 class Earlier(NamedTuple):
-    """An exercise of an earlier notebook: where it stands, its name, the part that it is for, and what was written.
+    """An exercise of an earlier notebook: where it stands, its name, and what was written.
 
     `written` says in words whether anything was; `source` is empty where nothing was.
     """
 
     notebook: str
     name: str
-    part: str
     source: str
     written: str
 
@@ -43,7 +42,7 @@ def earlier_work(folder: str | Path = ".") -> list[Earlier]:
     folder = Path(folder)
     if not folder.is_dir():
         raise NotADirectoryError(f"folder: expected the folder of the notebooks, got {str(folder)!r}")
-    return [Earlier(stem, name, part, *_found(folder, stem, name)) for stem, name, part in EARLIER]
+    return [Earlier(stem, name, *_found(folder, stem, name)) for stem, name in EARLIER]
 
 
 def _found(folder: Path, stem: str, name: str) -> tuple[str, str]:
@@ -83,6 +82,6 @@ def show_earlier(name: str, folder: str | Path = ".") -> Source:
 
     Raises: ValueError for a name that is no such exercise; NotADirectoryError as `earlier_work`.
     """
-    expect.choice("name", name, tuple(name for _, name, _ in EARLIER))
+    expect.choice("name", name, tuple(name for _, name in EARLIER))
     found = next(work for work in earlier_work(folder) if work.name == name)
     return Source(found.source or f"# {found.name} in {found.notebook}: {found.written}")

@@ -86,9 +86,7 @@ class Workshop:
         return self.named(OWN)
 
     def __repr__(self) -> str:
-        lent = f"; lent by the library: {', '.join(self.named(LENT))}" if self.named(LENT) else ""
-        broken = f"; running as it is: {', '.join(self.named(BROKEN))}" if self.named(BROKEN) else ""
-        return f"yours: {len(self.own)} of {len(CHECKS)} parts{lent}{broken}{'' if lent or broken else ', all of them'}"
+        return f"{len(self.own)} of {len(CHECKS)} parts yours"
 
     def board(self) -> "pd.DataFrame":
         """The nine parts as a table: whose each is, and why."""

@@ -23,12 +23,15 @@ def test_what_was_written_is_loaded(folder):
     assert words.to_str() == tokenizer().to_str()
 
 
-def test_each_text_has_a_vector_of_length_1_whatever_stands_beside_it(folder):
-    encoder, words = loader.load(folder)
-    both = loader.encode(["a dog", "dog a dog a dog"], encoder, words)
+def test_a_program_in_the_folder_has_a_vector_of_length_1_for_each_text_whatever_stands_beside_it(folder, monkeypatch):
+    monkeypatch.syspath_prepend(folder)
+    from my_encoder import encode, load
+
+    encoder, words = load()
+    both = encode(["a dog", "dog a dog a dog"], encoder, words)
     assert both.shape == (2, SIZES["d_model"]) and not both.requires_grad
     torch.testing.assert_close(both.norm(dim=-1), torch.ones(2))
-    torch.testing.assert_close(both[:1], loader.encode(["a dog"], encoder, words))
+    torch.testing.assert_close(both[:1], encode(["a dog"], encoder, words))
 
 
 def test_parameters_of_other_sizes_are_refused(folder):

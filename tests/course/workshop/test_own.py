@@ -43,14 +43,14 @@ FILE, THEIRS = published()
 @pytest.mark.parametrize("answers", [ONE, OTHER], ids=["one", "other"])
 def test_all_nine_are_the_readers_own(answers):
     mine = workshop(answers)
-    assert mine.own == list(CHECKS) and repr(mine) == "yours: 9 of 9 parts, all of them"
+    assert mine.own == list(CHECKS) and repr(mine) == "9 of 9 parts yours"
     assert all(getattr(mine, name) is answers[check] for name, check in CHECKS.items())
     assert set(mine.board()["whose"]) == {"yours"}
 
 
 def test_what_is_not_written_is_lent():
     mine = stubs()
-    assert mine.own == [] and repr(mine).startswith("yours: 0 of 9 parts; lent by the library: Embedding, Positions")
+    assert mine.own == [] and repr(mine) == "0 of 9 parts yours"
     assert all(getattr(mine, name) is getattr(parts, name) for name in CHECKS)
     assert set(mine.board()["because"]) == {"not written yet"} and mine.lines() == 0
 
@@ -69,7 +69,6 @@ def test_a_wrong_part_is_lent_and_said_to_be(name):
     """And the whole is right all the same."""
     mine = workshop(**{name: next(iter(WRONG[name].values()))})
     assert [part for part in CHECKS if part not in mine.own] == [name]
-    assert repr(mine) == f"yours: 8 of 9 parts; lent by the library: {name}"
     assert mine.board().loc[name, "because"].startswith("✗ ")
     encoder = made(mine)
     assert mine.load(encoder, FILE) is False
@@ -148,7 +147,7 @@ def test_what_is_no_encoder_of_these_parts_is_refused():
 def test_the_damage_of_a_block_is_seen():
     """The numbers are in their places: what differs is the order of the norms."""
     mine = workshop(Block=WRONG["Block"]["pre-norm"], broken=["Block"])
-    assert repr(mine) == "yours: 8 of 9 parts; running as it is: Block" and mine.Block is WRONG["Block"]["pre-norm"]
+    assert mine.named("yours, broken") == ["Block"] and mine.Block is WRONG["Block"]["pre-norm"]
     assert mine.whose["Block"] == mine.board().loc["Block", "whose"] == "yours, broken" and "Block" not in mine.own
     encoder, damaged = made(mine), made(parts)
     mine.load(encoder, FILE)
