@@ -19,12 +19,11 @@ from encoder_lib.course.checks.verdict import (
     Verdict,
     diagnose,
     examine,
-    show,
     written,
 )
 from encoder_lib.course.lab.letters import GAP
 from encoder_lib.seeded import seeded
-from encoder_lib.training.tasks import IGNORE_INDEX
+from encoder_lib.training.tasks import IGNORE_INDEX, Sample
 
 
 def check_learn(attempt: Callable) -> Verdict:
@@ -125,73 +124,52 @@ def _tagger(n_ids: int) -> nn.Sequential:
         return nn.Sequential(nn.Embedding(n_ids, 3), nn.Linear(3, n_ids)).double()
 
 
-def _two_tensors(value: object, function: Callable, what: str, names: str) -> tuple[Tensor, Tensor]:
-    """What a learner's function gave, if that is two tensors. Raises: Told for anything else; as `written`."""
-    pair = written(value, function)
-    if not isinstance(pair, tuple | list) or len(pair) != 2 or not all(isinstance(x, Tensor) for x in pair):
-        raise Told(f"expected two tensors, {what}: `return {names}`")
-    return pair[0], pair[1]
+def check_hide_for_bert(attempt: Callable) -> Verdict:
+    """hide_for_bert(ids, share): what BERT's training shows a model and what it asks, as a Sample. ids (B, T): letters.
 
-
-def check_forbid(attempt: Callable) -> Verdict:
-    """forbid(ids, token): the mask that forbids all looks at a token of ids (B, T), and a control. (B, 1, 1, T) each.
-
-    True where one may look. The control forbids looks at about as many other tokens, no gaps among them, drawn at
-    random anew with each call: the numbers are alike over all rows, or in each.
+    A share of the tokens has its own id as target, all others −100. Of ten such tokens eight become a gap and one an
+    id drawn at random; one stays. Source: Devlin et al. 2018 (arXiv 1810.04805), section 3.1.
     """
 
-    def masks(forbid: Callable, ids: Tensor, token: int) -> list[Tensor]:
-        mine, (rows, length) = ids.clone(), ids.shape
-        pair = _two_tensors(forbid(mine, token), forbid, "the mask and its control", "mask, control")
+    def hidden(hide: Callable, ids: Tensor, share: float) -> tuple[Tensor, Tensor]:
+        mine = ids.clone()
+        sample = written(hide(mine, share), hide)
         if not torch.equal(mine, ids):
             raise Told(CHANGED)
-        for name, mask in zip(("mask", "control"), pair, strict=True):
-            if mask.dtype != torch.bool:
-                raise Told(f"expected a {name} of booleans, True where one may look, got {mask.dtype}")
-            if mask.shape != (rows, 1, 1, length):
-                raise Told(f"expected a {name} of shape {(rows, 1, 1, length)}, got {tuple(mask.shape)}")
-        return [mask[:, 0, 0] for mask in pair]  # (B, T)
+        if not isinstance(sample, Sample) or not all(getattr(x, "shape", 0) == ids.shape for x in sample[:2]):
+            raise Told(f"expected a Sample with ids and targets of shape {tuple(ids.shape)}, as `hide` gives it")
+        return sample.ids, sample.targets
 
-    def look(forbid: Callable, ids: Tensor, token: int = 0) -> str:
-        (mask, control), group = masks(forbid, ids, token), ids == token
-        given = f"with ids {show(ids)}, token {token}: the"
-        if not torch.equal(mask, ~group):
-            pass_by, others = (mask & group).sum(), (~mask & ~group).sum()
-            return f"{given} mask lets looks at {pass_by} tokens {token} pass, and forbids {others} others"
-        if not (control | ~group).all():
-            return f"{given} control forbids looks at {token}, too"
-        if not control[ids == GAP].all():
-            return f"{given} control forbids looks at gaps, {GAP}, too"
-        if not group.any() and not control.all():
-            return f"{given} mask forbids nothing, and the control {(~control).sum()} places"
-        return ""
+    def asks(hide: Callable, ids: Tensor, share: float) -> str:
+        given, targets = hidden(hide, ids, share)
+        asked = targets != IGNORE_INDEX
+        if abs(asked.double().mean() - share) > 0.03:
+            return f"with share {share}: {asked.sum()} of {ids.numel()} tokens have a target"
+        if not torch.equal(targets[asked], ids[asked]):
+            return "a target is another id than that which stood there"
+        return "" if torch.equal(given[~asked], ids[~asked]) else "a token without a target has changed"
 
-    def drawn(forbid: Callable, ids: Tensor, token: int = 0, times: int = 100) -> Tensor:
-        return torch.stack([~masks(forbid, ids, token)[1] for _ in range(times)]).double().mean(dim=0)  # (B, T)
-
-    def number(forbid: Callable, ids: Tensor, token: int = 0) -> str:
-        wanted, got = (ids == token).sum().item(), drawn(forbid, ids, token).sum().item()
-        if abs(got - wanted) < 0.1 * wanted:
+    def becomes(hide: Callable) -> str:
+        given, _ = hidden(hide, ids := torch.full((20, 400), 3), 1.0)
+        gaps, same = (given == GAP).sum(dim=1), (given == ids).sum().item()  # (B,): in each row
+        if gaps.max() - gaps.min() > 100:
+            return f"with share 1.0, of 400 tokens {gaps.max()} become gaps in one row, and {gaps.min()} in another"
+        if abs(gaps.sum() - 6400) < 160 and abs(same - 830) < 160:
             return ""
-        return f"with ids {tuple(ids.shape)}: the mask forbids {wanted} places, the control about {got:.0f}"
+        return f"of 8000 tokens with a target {gaps.sum()} become gaps, and {same} are what they were"
 
-    def evenly(forbid: Callable, ids: Tensor, token: int = 0) -> str:
-        often = drawn(forbid, ids, token)[(ids != token) & (ids != GAP)]
-        if often.min() > 0.25 and often.max() < 0.75:
-            return ""
-        return (
-            f"with ids {show(ids)}, token {token}: in 100 calls it forbids the other places {show(100 * often)} times"
-        )
+    def drawn(hide: Callable) -> str:
+        given, _ = hidden(hide, torch.full((20, 400), GAP - 1), 1.0)
+        often = given[given < GAP - 1].bincount(minlength=GAP - 1)
+        rare = often.argmin()
+        return "" if often[rare] > 8 else f"of {often.sum()} ids drawn at random, {often[rare]} are {rare}"
 
-    many = torch.randint(4, (5, 40), generator=torch.Generator().manual_seed(0)).index_fill(1, torch.arange(8), GAP)
-    several = torch.tensor([[3, 0, 0, 8, GAP, 5], [7, 9, 0, 2, GAP, 4]])
+    many = torch.randint(GAP, (20, 400), generator=torch.Generator().manual_seed(0))
     probes = [
-        Probe("one row, one look to forbid", lambda forbid: look(forbid, torch.tensor([[5, 0, 7]]))),
-        Probe("nothing to forbid", lambda forbid: look(forbid, torch.tensor([[5, 1, 7]]))),
-        Probe("two rows", lambda forbid: look(forbid, several)),
-        Probe("another token", lambda forbid: look(forbid, several, 9)),
-        Probe("five rows of forty tokens", lambda forbid: look(forbid, many)),
-        Probe("as many", lambda forbid: number(forbid, many)),
-        Probe("drawn at random", lambda forbid: evenly(forbid, torch.tensor([[0, 1, 2, GAP, 3, 4, 0]]))),
+        Probe("no token with a target", lambda hide: asks(hide, many[:1, :3], 0.0)),
+        Probe("all with a target", lambda hide: asks(hide, many[:2, :3], 1.0)),
+        Probe("15 % with a target", lambda hide: asks(hide, many, 0.15)),
+        Probe("eight in ten, one in ten, one in ten", becomes),
+        Probe("drawn at random", drawn),
     ]
-    return diagnose("forbid", attempt, probes)
+    return diagnose("hide_for_bert", attempt, probes)

@@ -5,6 +5,7 @@ import torch.nn.functional as F
 from edits import wrong
 
 from encoder_lib.course import checks
+from encoder_lib.training.tasks import Sample
 
 
 def _train(model, draw, steps, lr):
@@ -70,19 +71,21 @@ def _in_parts_divided_afterwards(model, draw, steps, parts, lr):
     return losses
 
 
-def _forbid(ids, token):
-    mask = ids != token
-    others = mask & (ids != 27)
-    chance = (~mask).sum() / others.sum()
-    drawn = others & (torch.rand(ids.shape) < chance)
-    return mask[:, None, None], ~drawn[:, None, None]
+def _hide_for_bert(ids, share):
+    asked, fate = torch.rand(ids.shape) < share, torch.rand(ids.shape)
+    drawn = torch.randint(27, ids.shape)
+    given = torch.where(asked & (fate < 0.9), drawn, ids)
+    given = given.masked_fill(asked & (fate < 0.8), 27)
+    return Sample(given, ids.masked_fill(~asked, -100), source=None)
 
 
-def _forbid_by_rank(ids, token):
-    """As many in each row, neither more nor less."""
-    group = ids == token
-    rank = torch.rand(ids.shape).masked_fill(group | (ids == 27), 2).argsort(-1).argsort(-1)
-    return [x[:, None, None] for x in (ids != token, rank >= group.sum(-1, keepdim=True))]
+def _hide_for_bert_by_one_number(ids, share):
+    """The number that chooses a token also says what becomes of it."""
+    number = torch.rand(ids.shape) / share if share else torch.ones(ids.shape)
+    given = ids.clone()
+    given[number < 0.1] = torch.randint(27, ids.shape)[number < 0.1]
+    given[(number >= 0.2) & (number < 1)] = 27
+    return Sample(given, torch.where(number < 1, ids, -100), ids)
 
 
 ANSWERS = {
@@ -119,20 +122,21 @@ ANSWERS = {
             "the loss of the last part": {"total += loss.item()": "total = loss.item()"},
         }),
     ),
-    checks.check_forbid: (
-        {"by chance": _forbid, "by rank": _forbid_by_rank},
-        wrong(_forbid, {
-            "True where forbidden": {"return mask[:, None, None], ~drawn": "return ~mask[:, None, None], drawn"},
-            "a control True where forbidden": {"~drawn[:, None, None]": "drawn[:, None, None]"},
-            "no dimensions for heads and tokens": {"mask[:, None, None], ~drawn[:, None, None]": "mask, ~drawn"},
-            "among all tokens": {"mask & (ids": "(ids"},
-            "gaps, too": {"mask & (ids != 27)": "mask"},
-            "a share of all tokens": {"others.sum()": "mask.numel()"},
-            "a half": {"< chance": "< 0.5"},
-            "the first that come": {"(torch.rand(ids.shape) < chance)":
-                                    "(others.cumsum(-1) <= (~mask).sum(-1, keepdim=True))"},
-            "always spaces": {"ids != token": "ids != 0"},
-            "into the ids themselves": {"    others = mask &": "    ids[~mask] = -1\n    others = mask &"},
+    checks.check_hide_for_bert: (
+        {"two numbers": _hide_for_bert, "one number": _hide_for_bert_by_one_number},
+        wrong(_hide_for_bert, {
+            "a plain pair": {"Sample(given, ids.masked_fill(~asked, -100), source=None)":
+                             "(given, ids.masked_fill(~asked, -100))"},
+            "gaps among all tokens": {"asked & (fate < 0.8)": "fate < 0.8"},
+            "gaps alone have a target": {"~asked, -100": "given != 27, -100"},
+            "what is given as target": {"(given, ids.masked_fill": "(given, given.masked_fill"},
+            "none stays": {"asked & (fate < 0.9)": "asked"},
+            "a tenth of the rest": {"asked & (fate < 0.9)": "asked & (torch.rand(ids.shape) < 0.1)"},
+            "one fate for a row": {"fate = torch.rand(ids.shape) < share, torch.rand(ids.shape)":
+                                   "fate = torch.rand(ids.shape) < share, torch.rand(len(ids), 1)"},
+            "never a space": {"randint(27, ": "randint(1, 27, "},
+            "one letter for all": {"torch.randint(27, ids.shape)": "torch.randint(27, (1,))"},
+            "into the ids themselves": {"    given = given.masked_fill(": "    given = ids.masked_fill_("},
         }),
     ),
 }  # fmt: skip
