@@ -166,5 +166,5 @@ def learn_names(pair_loss: Callable, tokenizer: Tokenizer) -> "pd.DataFrame":
         adam.zero_grad()
         loss.backward()
         adam.step()
-    rows = [f"names of {KEPT} that find their sentence", *(f"length of the row of “{token}”" for token in SHOWN)]
-    return table({"before": before, "after": state()}, rows=rows)
+    measured = [f"names of {KEPT} that find their sentence", *(f"length of the row of “{token}”" for token in SHOWN)]
+    return table({"before": before, "after": state()}, rows=measured)
