@@ -2,24 +2,36 @@
 
 from collections.abc import Callable
 from functools import partial
+from typing import TYPE_CHECKING
 
 import torch
+import torch.nn.functional as F
+from tokenizers import Tokenizer
 from torch import Tensor, nn
+from torch.nn.utils.rnn import pad_sequence
 
 from encoder_lib.course.checks.verdict import (
     CHANGED,
+    Case,
     Probe,
     Told,
     Verdict,
     diagnose,
+    examine,
     numbers,
-    show,
     written,
 )
+from encoder_lib.course.lab.texts import library_sentences
+from encoder_lib.course.notebook import table
 from encoder_lib.torch_twin import from_torch
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 THROWN = 0.03  # how far a chance may be off that was found by throwing
 LITTLE = 4  # so many entries of a table are written out
+KEPT = 200  # pairs that no step of the training sees
+SHOWN = ".", "a", "the", "is", "text", "format"  # tokens of many texts
 
 
 def check_carry(attempt: Callable) -> Verdict:
@@ -102,38 +114,54 @@ def check_by_luck(attempt: Callable) -> Verdict:
     return diagnose("by_luck", attempt, [Probe("two digits that stay", steady), *probes])
 
 
-def check_choose_floor(attempt: Callable) -> Verdict:
-    """choose_floor(answered, unanswered): a floor with which the fewest cosines (M,) and (N,) stand on the wrong side.
+def check_pair_loss(attempt: Callable) -> Verdict:
+    """pair_loss(firsts, seconds): cross-entropy on 20 times their cosines, over rows and over columns, and the mean.
 
-    An answered question belongs at the floor or above it, an unanswered one below.
+    Shapes: firsts and seconds (N, D), each of length 1 -> a number.
     """
 
-    def wrong(floor: float, answered: Tensor, unanswered: Tensor) -> int:
-        return int((~(answered >= floor)).sum() + (~(unanswered < floor)).sum())  # with nan all do
+    def reference(firsts: Tensor, seconds: Tensor) -> Tensor:
+        square, own = 20 * firsts @ seconds.T, torch.arange(len(firsts))
+        return (F.cross_entropy(square, own) + F.cross_entropy(square.T, own)) / 2
 
-    def look(attempt: Callable, *cosines: list[float]) -> str:
-        answered, unanswered = (torch.tensor(each, dtype=torch.float64) for each in cosines)
-        mine = answered.clone(), unanswered.clone()
-        floor = written(attempt(*mine), attempt)
-        if not all(map(torch.equal, mine, (answered, unanswered))):
-            raise Told(CHANGED)
-        if isinstance(floor, Tensor) and floor.numel() == 1:
-            floor = floor.item()
-        if not isinstance(floor, int | float):
-            raise Told(f"expected one number, got {type(floor).__name__}")
-        few = min(wrong(each, answered, unanswered) for each in [*answered.tolist(), *unanswered.tolist(), torch.inf])
-        got = wrong(floor, answered, unanswered)
-        given = f"answered {show(answered)}, unanswered {show(unanswered)}"
-        return f"with {given}: a floor of {floor:.4g} gets {got} wrong, and {few} would do" if got > few else ""
-
-    def probe(label: str, answered: list[float], unanswered: list[float], hint: str = "") -> Probe:
-        return Probe(label, lambda attempt: look(attempt, answered, unanswered), hint)
-
-    probes = [
-        probe("one of each", [0.8], [0.3]),
-        probe("a gap far up", [0.9, 0.8], [0.7, 0.1], "one of each"),
-        probe("two that are the wrong way round", [0.9, 0.8, 0.2], [0.3, 0.25, 0.1]),
-        probe("many that are answered", [0.3, 0.4, 0.5, 0.6, 0.7], [0.65], "two that are the wrong way round"),
-        probe("better to show nothing", [0.2], [0.5, 0.6, 0.7]),
+    axes, between = torch.eye(2).double(), torch.tensor([[0.6, 0.8], [0.8, 0.6]]).double()
+    cases = [
+        Case("a guess", (axes[[0, 0]], axes[[1, 1]])),
+        Case("each nearest to the other's", (axes, between)),
+        Case("rows that are not like the columns", (axes, between[[0, 0]])),
+        Case("five pairs", tuple(F.normalize(numbers(2, 5, 3), dim=-1))),
     ]
-    return diagnose("choose_floor", attempt, probes)
+    return examine("pair_loss", attempt, reference, cases)
+
+
+def learn_names(pair_loss: Callable, tokenizer: Tokenizer) -> "pd.DataFrame":
+    """Train a row of 64 numbers for each token, by pairs of a name in Python's library and the sentence on it.
+
+    A text's vector is the mean of its tokens' rows, at length 1. Before and after: how many of 200 names kept back have
+    their own sentence as the nearest, and how long some rows are.
+    """
+    sentences = library_sentences()
+    rows = [torch.tensor(text.ids) for text in tokenizer.encode_batch([*sentences.values(), *sentences])]
+    used, places = pad_sequence(rows, batch_first=True).unique(return_inverse=True)  # 0 is padding, and stays 0
+    names, texts = places.chunk(2)  # (N, T) each
+    shown = torch.searchsorted(used, torch.tensor([tokenizer.token_to_id(token) for token in SHOWN]))
+    bag = nn.EmbeddingBag(len(used), 64, padding_idx=0)
+    kept, others = torch.randperm(len(names)).split([KEPT, len(names) - KEPT])
+
+    def vectors(pairs: Tensor) -> tuple[Tensor, ...]:
+        return tuple(F.normalize(bag(side[pairs]), dim=-1) for side in (names, texts))  # (B, 64) each
+
+    @torch.no_grad()
+    def state() -> list:
+        firsts, seconds = vectors(kept)
+        found = (firsts @ seconds.T).argmax(dim=1) == torch.arange(KEPT)
+        return [int(found.sum()), *bag.weight[shown].norm(dim=1)]
+
+    before, adam = state(), torch.optim.Adam(bag.parameters(), lr=0.05)
+    for _ in range(100):
+        loss = pair_loss(*vectors(others[torch.randint(len(others), (64,))]))
+        adam.zero_grad()
+        loss.backward()
+        adam.step()
+    measured = [f"names of {KEPT} that find their sentence", *(f"length of the row of “{token}”" for token in SHOWN)]
+    return table({"before": before, "after": state()}, rows=measured)

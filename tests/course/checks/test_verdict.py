@@ -136,8 +136,9 @@ def test_a_large_result_is_shown_where_it_differs_most():
         (checks.check_vectors_of, "each token at length 1 first", "to length 1 after that"),
         (checks.check_vectors_of, "no mask", "The encoder takes the mask too"),
         (checks.check_vectors_of, "padding counted in", "Padding has no part in the mean"),
-        (checks.check_choose_floor, "the smallest answered", "No floor parts these"),
-        (checks.check_choose_floor, "always something", "where the two kinds part"),
+        (checks.check_pair_loss, "rows alone", "The columns ask that"),
+        (checks.check_pair_loss, "without the factor", "what does the script multiply them by"),
+        (checks.check_pair_loss, "their sum", "halved, and not summed"),
         (checks.check_table_gradient, "each row once", "both copies have to be added"),
         (checks.check_own_norm, "a mean that remembers", "nothing is averaged over calls"),
         (checks.check_own_positions, "in place", "changed its own input"),
@@ -176,6 +177,6 @@ def test_diagnose_reports_errors_in_words(hints):
 
 def test_the_learners_random_numbers_go_on_as_they_were():
     before = torch.get_rng_state()
-    for check in (checks.check_choose_floor, checks.check_own_norm):
+    for check in (checks.check_pair_loss, checks.check_own_norm):
         check(lambda *_: torch.rand(3))
     assert torch.equal(torch.get_rng_state(), before)

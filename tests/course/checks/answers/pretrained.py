@@ -1,14 +1,21 @@
 """What learners answer in 09_pretrained: right answers, and wrong ones by the mistake that each makes."""
 
 import torch
+import torch.nn.functional as F
 
 from encoder_lib.course import checks
 
 
-def _choose_floor(answered, unanswered):
-    floors = torch.cat([answered, unanswered, torch.tensor([2.0])])
-    wrong = [(answered < floor).sum() + (unanswered >= floor).sum() for floor in floors]
-    return floors[torch.stack(wrong).argmin()]
+def _pair_loss(firsts, seconds, factor=20, both=lambda rows, columns: (rows + columns) / 2, own=torch.arange):
+    square = factor * firsts @ seconds.T
+    targets = own(len(square))
+    return both(F.cross_entropy(square, targets), F.cross_entropy(square.T, targets))
+
+
+def _by_hand(firsts, seconds):
+    grown = (20 * firsts @ seconds.T).exp()
+    shares = [grown.diagonal() / grown.sum(dim=dim) for dim in (0, 1)]
+    return -torch.cat(shares).log().mean()
 
 
 def _carry(file, letters="qkv", stacked=lambda tensor: tensor.chunk(3)):
@@ -101,17 +108,16 @@ ANSWERS = {
             "every round": _count(lambda won, right: won.amax(dim=1) >= right),
         },
     ),
-    checks.check_choose_floor: (
+    checks.check_pair_loss: (
+        {"two cross-entropies": _pair_loss, "by hand": _by_hand},
         {
-            "every cosine tried": _choose_floor,
-            "in between": lambda a, u: _choose_floor(a, u).item() - 1e-6,
-        },
-        {
-            "the smallest answered": lambda a, u: a.min(),
-            "above all unanswered": lambda a, u: u.max() + 1e-6,
-            "the mean": lambda a, u: (a.mean() + u.mean()) / 2,
-            "one half": lambda a, u: 0.5,
-            "always something": lambda a, u: -1.0,
+            "rows alone": lambda a, b: _pair_loss(a, b, both=lambda rows, _: rows),
+            "columns alone": lambda a, b: _pair_loss(a, b, both=lambda _, columns: columns),
+            "their sum": lambda a, b: _pair_loss(a, b, both=lambda rows, columns: rows + columns),
+            "without the factor": lambda a, b: _pair_loss(a, b, factor=1),
+            "the other diagonal": lambda a, b: _pair_loss(a, b, own=lambda n: torch.arange(n).flip(0)),
+            "the first column": lambda a, b: _pair_loss(a, b, own=lambda n: torch.zeros(n, dtype=torch.long)),
+            "the square of the firsts": lambda a, b: _pair_loss(a, a),
         },
     ),
 }  # fmt: skip
