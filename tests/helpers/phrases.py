@@ -123,7 +123,7 @@ PHRASES = {
     "slip": (r"six heads fit", r"tensor keeps its shape", r"tells? the bend", r"cut into twelve"),
     "mistakes": (r"0\.80", r"0\.57", r"most harm"),
     "misread": (r"wrong with wrong", r"wrong \*together", r"the same directory", r"cosines? of 0\.81"),
-    "pairs": (r"\*larger\* cosines", r"closer to a guess", r"leads its row"),
+    "pairs": (r"\*larger\* cosines", r"0\.67 to 0\.71", r"loss is nearer", r"leads its row"),
     "eight_triples": (r"four of (the )?eight", r"end with the words", r"middle, and the other four"),
     "parking": (r"a tenth", r"next to nothing", r"hands out nothing", r"\bsink\b", r"\bparks?\b"),
     "shuffled_rows": (r"follows the rows", r"the address before", r"addresses alone"),
