@@ -26,15 +26,15 @@ def between_kinds(table):
     return cosine_map(table).view(4, 4, 4, 4).mean(dim=(1, 3))
 
 
-def trained(notebook, seed, *, optimiser=torch.optim.SGD, lr=1.0, clear=True, width=2):
+def trained(notebook, seed, *, optimiser=torch.optim.SGD, lr=1.0, clear=True):
     """The losses of 150 steps of the notebook's loop."""
-    return train(notebook, seed, optimiser=optimiser, lr=lr, clear=clear, width=width)[1]
+    return train(notebook, seed, optimiser=optimiser, lr=lr, clear=clear)[1]
 
 
-def train(notebook, seed, *, optimiser, lr, clear=True, width=2):
+def train(notebook, seed, *, optimiser, lr, clear=True):
     """The model after 150 steps of the notebook's loop, and its losses."""
     torch.manual_seed(seed)
-    model = nn.Sequential(TokenEmbedding(19, width), nn.Linear(width, 19))
+    model = nn.Sequential(TokenEmbedding(19, 2), nn.Linear(2, 19))
     optimiser, losses = optimiser(model.parameters(), lr=lr), []
     for _ in range(150):
         loss = F.cross_entropy(model(notebook["given"]), notebook["beside"])
@@ -69,73 +69,6 @@ def test_cat_dog_and_sees_get_a_gradient_and_dog_gets_it_twice(notebook):
     assert notebook["vocabulary"] == ["[PAD]", "cat", "dog", "eats", "sees", "fish"]
     question = notebook.prediction("gradient").question
     assert question.choices[question.answer] == str(int(gradient[2, 0]))
-
-
-# Where do the words end?
-
-
-def test_frequent_words_become_whole_and_rare_ones_stay_in_pieces(notebook):
-    counts, pieces = notebook["counts"], notebook["spelling"]
-    assert not any(" " in pieces[word] for word in counts if counts[word] >= 5)
-    assert sum(" " in pieces[word] for word in counts if counts[word] == 1) > 120
-
-
-def test_50_of_225_rows_are_looked_up_once_or_never_where_it_was_165_of_263(notebook):
-    rows = set("".join(notebook["text"])) | {left + right for left, right in notebook["merges"]}
-    times = Counter(piece for word in notebook["text"] for piece in notebook["spelling"][word].split())
-    assert (sum(times[piece] <= 1 for piece in rows), len(rows)) == (50, 225)
-    assert len(set("".join(notebook["text"]))) == 25 and len(notebook["merges"]) == 200
-    assert notebook["counts"]["thought"] == 4
-    assert (len(notebook["once"]), len(notebook["counts"])) == (165, 263)
-
-
-def test_z_is_the_letter_that_the_text_never_shows_and_wondering_is_cut_in_two(notebook):
-    assert set("abcdefghijklmnopqrstuvwxyz") - set("".join(notebook["text"])) == {"z"}
-    assert "wondering" not in notebook["counts"] and notebook["cut"]("wondering") == "wonder ing"
-    assert "curiouser" not in notebook["counts"]
-    for piece in ("wonder", "ing"):
-        assert sum(piece in spelled.split() for spelled in notebook["spelling"].values()) > 1
-
-
-def test_each_merge_makes_a_piece_of_its_own(notebook):
-    pieces = [left + right for left, right in notebook["merges"]]
-    assert len(set(pieces)) == len(pieces) == 200
-
-
-def test_every_change_of_thought_is_shown(notebook):
-    spelled = " ".join("thought")
-    for n, pair in enumerate(notebook["merges"], 1):
-        before, spelled = spelled, notebook["merge"](spelled, *pair)
-        assert notebook.shown(f"merge {n}: {pair[0]} + {pair[1]}, ") == (spelled != before)
-    assert spelled == "thought"
-
-
-def test_more_than_half_of_the_rows_would_be_read_once(notebook):
-    assert len(notebook["once"]) > len(notebook["counts"]) / 2
-
-
-def test_minilm_has_30522_pieces_and_cuts_longest_first(notebook):
-    minilm = notebook["minilm"]
-    known = minilm.tokenizer.get_vocab()
-    assert len(known) == 30_522 and "wondering" in known and "curiouser" not in known
-    for word in ("wondering", "curiouser", "unbelievably"):
-        rest, found = word, []
-        while rest:
-            mark = "##" if found else ""
-            length = next(n for n in range(len(rest), 0, -1) if mark + rest[:n] in known)
-            found.append(mark + rest[:length])
-            rest = rest[length:]
-        assert minilm.tokens(word) == ["[CLS]", *found, "[SEP]"]
-    shown = notebook.prediction("new_word").result
-    assert shown.loc["curiouser", "MiniLM"] == "curious ##er"
-    assert {"re", "do", "red"} <= known.keys() and minilm.tokens("redo")[1:-1] == ["red", "##o"]
-
-
-def test_unbelievably_is_cut_into_eight_pieces_here_and_five_there(notebook):
-    shown = notebook.prediction("new_word").result
-    assert "unbelievably" not in notebook["counts"]
-    assert shown.loc["unbelievably", "ours"] == "un b el i e v ab ly"
-    assert len(shown.loc["unbelievably", "MiniLM"].split()) == 5
 
 
 # Sentences and a task
@@ -173,24 +106,16 @@ def test_by_counting_1_27_is_the_least_and_eight_words_stand_beside_eats_about_e
     assert beside_eats[beside_eats > 0].min() > 0.1 and beside_eats.max() < 0.15
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", range(8))
 def test_a_large_learning_rate_goes_up_and_down(notebook, seed):
     large = trained(notebook, seed, lr=10.0)
-    if seed == 0:
-        assert [round(trained(notebook, 0, lr=lr)[-1], 2) for lr in (1.0, 2.0, 10.0)] == [1.46, 1.31, 1.44]
-    assert large[9] < trained(notebook, seed)[9]
+    assert large[5] < trained(notebook, seed)[5]
     rises = [step for step, (before, after) in enumerate(pairwise(large)) if after > before]
     assert len(rises) > 50
     assert [b > a for a, b in pairwise(large[-20:])] in ([True, False] * 9 + [True], [False, True] * 9 + [False])
 
 
 @pytest.mark.parametrize("seed", range(8))
-def test_with_one_number_the_loss_ends_above_1_5_and_with_two_below(notebook, seed):
-    one = trained(notebook, seed, width=1)[-1]
-    assert one > 1.5 > trained(notebook, seed)[-1] and (seed or round(one, 2) == 1.66)
-
-
-@pytest.mark.parametrize("seed", range(3))
 def test_without_zero_grad_the_loss_falls_and_then_ends_above_100(notebook, seed):
     losses = trained(notebook, seed, clear=False)
     assert min(losses) < 2 / 3 * losses[0] and losses[-1] > 100
@@ -200,7 +125,7 @@ def test_without_zero_grad_the_loss_falls_and_then_ends_above_100(notebook, seed
         assert float(shown.loc["step 21", "without"]) < float(shown.loc["step 21", "with zero_grad"])
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", range(8))
 def test_without_zero_grad_the_steps_become_longer_and_longer(notebook, seed):
     torch.manual_seed(seed)
     model, lengths = nn.Sequential(TokenEmbedding(19, 2), nn.Linear(2, 19)), []
@@ -210,7 +135,7 @@ def test_without_zero_grad_the_steps_become_longer_and_longer(notebook, seed):
         optimiser.step()
         lengths.append(sum((parameter.grad**2).sum() for parameter in model.parameters()).sqrt().item())
     first, second, third, last = (lengths[i] for i in (0, 50, 100, 149))
-    assert first < second < third < last and last > 50 * first
+    assert first < second < third < last and last > 20 * first
 
 
 def adams_step(gradients, lr=0.03):
@@ -348,6 +273,70 @@ def test_an_embedding_alone_is_right_as_often_as_a_guess(seed):
 def test_the_product_would_take_nearly_twelve_million_multiplications(notebook):
     vocabulary, width = notebook["minilm"].encoder.embedding.token.weight.shape
     assert (vocabulary, width) == (30_522, 384) and 11.5e6 < vocabulary * width < 12e6
+
+
+def test_frequent_words_become_whole_and_rare_ones_stay_in_pieces(notebook):
+    counts, pieces = notebook["counts"], notebook["spelling"]
+    assert not any(" " in pieces[word] for word in counts if counts[word] >= 5)
+    assert sum(" " in pieces[word] for word in counts if counts[word] == 1) > 120
+
+
+def test_50_of_225_rows_are_looked_up_once_or_never_where_it_was_165_of_263(notebook):
+    rows = set("".join(notebook["text"])) | {left + right for left, right in notebook["merges"]}
+    times = Counter(piece for word in notebook["text"] for piece in notebook["spelling"][word].split())
+    assert (sum(times[piece] <= 1 for piece in rows), len(rows)) == (50, 225)
+    assert len(set("".join(notebook["text"]))) == 25 and len(notebook["merges"]) == 200
+    assert notebook["counts"]["thought"] == 4
+    assert (len(notebook["once"]), len(notebook["counts"])) == (165, 263)
+
+
+def test_z_is_the_letter_that_the_text_never_shows_and_wondering_is_cut_in_two(notebook):
+    assert set("abcdefghijklmnopqrstuvwxyz") - set("".join(notebook["text"])) == {"z"}
+    assert "wondering" not in notebook["counts"] and notebook["cut"]("wondering") == "wonder ing"
+    assert "curiouser" not in notebook["counts"]
+    for piece in ("wonder", "ing"):
+        assert sum(piece in spelled.split() for spelled in notebook["spelling"].values()) > 1
+
+
+def test_each_merge_makes_a_piece_of_its_own(notebook):
+    pieces = [left + right for left, right in notebook["merges"]]
+    assert len(set(pieces)) == len(pieces) == 200
+
+
+def test_every_change_of_thought_is_shown(notebook):
+    spelled = " ".join("thought")
+    for n, pair in enumerate(notebook["merges"], 1):
+        before, spelled = spelled, notebook["merge"](spelled, *pair)
+        assert notebook.shown(f"merge {n}: {pair[0]} + {pair[1]}, ") == (spelled != before)
+    assert spelled == "thought"
+
+
+def test_more_than_half_of_the_rows_would_be_read_once(notebook):
+    assert len(notebook["once"]) > len(notebook["counts"]) / 2
+
+
+def test_minilm_has_30522_pieces_and_cuts_longest_first(notebook):
+    minilm = notebook["minilm"]
+    known = minilm.tokenizer.get_vocab()
+    assert len(known) == 30_522 and "wondering" in known and "curiouser" not in known
+    for word in ("wondering", "curiouser", "unbelievably"):
+        rest, found = word, []
+        while rest:
+            mark = "##" if found else ""
+            length = next(n for n in range(len(rest), 0, -1) if mark + rest[:n] in known)
+            found.append(mark + rest[:length])
+            rest = rest[length:]
+        assert minilm.tokens(word) == ["[CLS]", *found, "[SEP]"]
+    shown = notebook.prediction("new_word").result
+    assert shown.loc["curiouser", "MiniLM"] == "curious ##er"
+    assert {"re", "do", "red"} <= known.keys() and minilm.tokens("redo")[1:-1] == ["red", "##o"]
+
+
+def test_unbelievably_is_cut_into_eight_pieces_here_and_five_there(notebook):
+    shown = notebook.prediction("new_word").result
+    assert "unbelievably" not in notebook["counts"]
+    assert shown.loc["unbelievably", "ours"] == "un b el i e v ab ly"
+    assert len(shown.loc["unbelievably", "MiniLM"].split()) == 5
 
 
 def test_1_27_counted_by_hand(notebook):
