@@ -17,7 +17,7 @@ from torch.nn.utils.rnn import pad_sequence
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils.flop_counter import FlopCounterMode
 
-from encoder_lib import Encoder, EncoderLayer, attention, lengths_mask, load_pretrained, unpadded
+from encoder_lib import EncoderLayer, attention, lengths_mask, load_pretrained
 from encoder_lib.course import explore
 from encoder_lib.course.lab import timing
 from encoder_lib.course.lab.costs import layer_costs
@@ -133,11 +133,6 @@ def test_the_mean_of_10_20_30_and_40_comes_out_of_two_pieces(notebook):
     assert round((weights @ torch.tensor([10.0, 20.0, 30.0, 40.0])).item(), 1) == 36.9
 
 
-def test_the_online_softmax_has_twelve_lines():
-    (source,) = (cell.source for cell in cells() if cell.source.startswith("def online"))
-    assert len(source.split("\n\n")[0].splitlines()) == 12
-
-
 @pytest.mark.parametrize("seed", SEEDS)
 @pytest.mark.parametrize("size", [1, 10, 64, 512, 1000])
 def test_it_equals_attention_to_ten_digits_for_any_size(notebook, seed, size):
@@ -160,15 +155,11 @@ def test_the_library_takes_the_fused_attention_when_nobody_watches(monkeypatch):
     assert calls == [1]
 
 
-def test_from_256_tokens_to_1024_explicit_attention_holds_16_times_as_much_and_the_loop_four_times(notebook):
-    hold, ways = notebook["hold"], [attention, notebook["online"]]
-    explicit, loop = (hold(way, 1024) / hold(way, 256) for way in ways)
-    assert explicit == pytest.approx(16, rel=0.02) and loop == pytest.approx(4, rel=0.02)
-    for tokens in (256, 1024):  # two tables of scores in float64, and a few of 64 keys
-        assert hold(attention, tokens) == 2 * 8 * tokens**2 / MB
-        assert 1 < hold(notebook["online"], tokens) / (8 * 64 * tokens / MB) < 5
-    shown = notebook.prediction("loop_memory").result
-    assert shown.loc["pieces of 64 keys, MB"].tolist() == ["0.60", "2.40"]
+def test_the_loop_holds_a_seventh_of_two_tables_and_nothing_that_grows_with_the_square(notebook):
+    assert notebook.shown("attention holds 16.8 MB") and notebook.shown("online holds 2.4 MB")
+    assert round(16.8 / 2.4) == 7 and round(2 * 8 * 1024**2 / MB, 1) == 16.8
+    half, whole = (timing.peak_bytes(lambda T=T: notebook["online"](*torch.randn(3, T, 32))) for T in (512, 1024))
+    assert whole == pytest.approx(2 * half, rel=0.02)
 
 
 @pytest.mark.parametrize("tokens", [16, 256])
@@ -263,9 +254,7 @@ def test_one_layer_by_hand_equals_the_padded_one_to_ten_digits(notebook):
 def test_without_the_cuts_every_token_gets_another_vector(notebook):
     shown = notebook.prediction("uncut").result
     assert bool((notebook["shifts"] > 1e-6).all()) and len(notebook["shifts"]) == int(notebook["lengths"].sum())
-    (line,) = shown.index
-    assert shown.loc[line, "tokens"] == shown.loc[line, "with another vector"]
-    assert float(shown.loc[line, "largest difference"]) > 0.1
+    assert shown.startswith("{0} of {0} tokens".format(len(notebook["shifts"])))
 
 
 @pytest.mark.parametrize("seed", SEEDS)
@@ -280,36 +269,23 @@ def test_so_with_other_sentences_and_with_the_cuts_none(notebook, minilm, seed):
     assert (whole - wanted).abs().amax(dim=1).min() > 1e-6
 
 
-@pytest.mark.parametrize("seed", SEEDS)
-def test_six_layers_in_float32_agree_in_about_six_digits(minilm, seed):
-    ids, lengths = drawn(seed, minilm)
-    with torch.no_grad():
-        x = minilm.encoder.embedding(pad_sequence(ids, batch_first=True))
-        real = lengths_mask(lengths)[:, 0, 0]
-        alone, padded = unpadded(minilm.encoder.encoder, x, lengths), minilm.encoder.encoder(x, lengths_mask(lengths))
-    assert (alone - padded)[real].abs().max() < 1e-4 and alone[~real].abs().max() == 0
-    assert ((alone - padded)[real].norm() / padded[real].norm()) < 3e-6
-
-
 # Two million texts a day
 
 
-def test_reached_over_needed_is_the_pace_over_two_million_a_day(notebook):
-    for ms, ratio in zip(*notebook["bill"].values(), strict=True):
-        assert float(ratio) == pytest.approx(16 * 86_400_000 / float(ms) / 2e6, rel=1e-3)
-
-
-def test_most_of_what_fused_attention_saves_in_the_rectangle_was_padding(notebook):
-    lengths = notebook["lengths"]
-    assert lengths.square().sum() / (16 * lengths.max() ** 2) < 0.3  # scores of real tokens
-    took = dict(zip(notebook["ways"], notebook["ms"].tolist(), strict=True))
-    saved = {way: took[f"{way}, explicit"] - took[f"{way}, fused"] for way in ("rectangle", "strip")}
-    assert saved["strip"] < 0.5 * saved["rectangle"]
-
-
 def test_one_at_a_time_is_quicker_than_the_padded_rectangle(notebook):
-    took = dict(zip(notebook["ways"], notebook["ms"].tolist(), strict=True))
-    assert took["one at a time, fused"] < 0.8 * took["rectangle, fused"]
+    took = dict(zip(notebook["ways"], notebook["bill"]["hours for two million"], strict=True))
+    assert took["one at a time"] < 0.8 * took["rectangle"]
+
+
+def test_the_rectangle_holds_less_with_fused_attention(notebook):
+    explicit, fused, *_ = notebook["bill"]["MB held"]
+    assert fused < 0.7 * explicit
+
+
+def test_all_four_ways_agree_in_some_six_digits(notebook):
+    first, *others = notebook["vectors"]
+    assert len(first) == notebook["lengths"].sum() and len(others) == 3
+    assert max((one - first).norm() / first.norm() for one in others) < 3e-6
 
 
 def test_the_limit_is_that_of_the_share_that_the_table_of_times_shows(notebook):
@@ -327,47 +303,17 @@ def test_each_way_gives_the_same_vectors_with_the_attention_that_its_line_names(
         with torch.no_grad():
             results[name] = way()
         seen[name] = sum(calls)
-    assert list(seen.values()) == [0, 0, 0, 6 * 16, 6 * 16, 6 * 16]
+    assert list(seen.values()) == [0, 6 * 16, 6 * 16, 6 * 16]
     for result in results.values():
-        assert (result - results["rectangle, fused"])[real].abs().max() < 1e-4
+        assert (result - results["rectangle"])[real].abs().max() < 1e-4
 
 
-def test_all_six_lines_of_the_bill_agree_in_about_six_digits(notebook):
-    assert notebook["gap"] < 1e-4 and len(notebook["vectors"]) == 6
-    first = notebook["vectors"][0]
-    assert len(first) == notebook["lengths"].sum()
-    assert max((one - first).norm() / first.norm() for one in notebook["vectors"]) < 3e-6
-
-
-def test_where_all_are_of_one_length_there_is_nothing_to_pack():
-    layer, x = Encoder(1, 8, 2, 16), torch.randn(4, 16, 8)
-    flops = []
-    for way in (lambda: layer(x), lambda: unpadded(layer, x, torch.full((4,), 16))):
-        with FlopCounterMode(display=False) as counter:
-            way()
-        flops.append(counter.get_total_flops())
-    assert flops[0] == flops[1] > 0
-
-
-DRAWS = range(8)
-
-
-def waiting(seed, minilm):
-    """The lengths of 640 texts, 16 to a batch."""
+@pytest.mark.parametrize("seed", range(8))
+def test_texts_sorted_by_length_have_hardly_any_padding(minilm, seed):
     every = texts()
     with seeded(seed):
-        return torch.tensor([len(minilm.ids(every[i])[0]) for i in torch.randperm(len(every))[:640]])
-
-
-@pytest.mark.parametrize("seed", DRAWS)
-def test_one_batch_has_more_than_twice_the_tokens_of_another(minilm, seed):
-    tokens = waiting(seed, minilm).view(40, 16).sum(dim=1)
-    assert tokens.max() > 2 * tokens.min()
-
-
-@pytest.mark.parametrize("seed", DRAWS)
-def test_texts_sorted_by_length_have_hardly_any_padding(minilm, seed):
-    batches = waiting(seed, minilm).sort().values.view(40, 16)
+        lengths = [len(minilm.ids(every[i])[0]) for i in torch.randperm(len(every))[:640]]
+    batches = torch.tensor(sorted(lengths)).view(40, 16)
     assert batches.sum() > 0.95 * 16 * batches.amax(dim=1).sum()
 
 
@@ -378,12 +324,9 @@ def test_texts_of_twice_the_tokens_have_about_twice_the_flops():
 
 
 def test_the_answer_is_that_of_eight_other_draws(notebook):
-    assert len(notebook["draws"]) == 8 and 16 * 8 == 128
-    assert notebook.shown(f"all 128 texts: {notebook['margin']:.1f}, so {'yes' if notebook['margin'] >= 1 else 'no'}")
-
-
-def test_two_million_a_day_leave_691_ms_for_16():
-    assert round(16 * 86_400_000 / 2_000_000) == 691
+    mean = notebook["mean"]
+    assert len(notebook["draws"]) == 8
+    assert notebook.shown(f"of 24, so {'yes' if mean <= 24 else 'no'}: margin {24 / mean:.1f}")
 
 
 def answers():
@@ -403,12 +346,6 @@ def test_what_two_loops_hand_in_is_joined_to_the_whole(notebook):
     ten, twenty, one, three = torch.tensor([10.0, 20.0, 1.0, 3.0]).double().view(4, 1, 1)
     assert names["join"](ten, one.log(), twenty, three.log()).item() == pytest.approx(17.5)
     assert f"{math.log(3):.2f}" == "1.10"
-
-
-def test_of_16_tokens_alone_most_that_the_maps_move_are_parameters_and_of_256_less_than_half_of_it():
-    short, long = (same_layer(4, tokens=tokens)["projections"].bytes_moved for tokens in (16, 256))
-    parameters = 4 * 384**2 * 4  # bytes
-    assert 0.9 * short < parameters < long / 2
 
 
 def test_the_strip_with_a_mask_equals_the_rectangle_and_of_16_texts_of_one_length_needs_a_sixteenth(notebook):

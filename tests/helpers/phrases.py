@@ -145,7 +145,6 @@ PHRASES = {
     "crossing": (r"2,304", r"2304", r"2d \+ f", r"one ninth"),
     "bill": (r"rectangle may win", r"takes longer than", r"four times (as many|the)", r"one at a time is"),
     "attention_time": (r"more than a tenth", r"leaves out the softmax", r"share by your clock"),
-    "loop_memory": (r"four times", r"\b2\.40", r"more rows", r"grows? with t\b", r"few tables"),
     "online_total": (r"1\.2034", r"one factor", r"missing to 5", r"e to the 3 − 5", r"shrink", r"online softmax"),
     "padding_batch": (
         r"(?<!\d)(71|7\d) %",
