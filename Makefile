@@ -65,7 +65,7 @@ twice: $(TESTS)
 	PYTHONPATH=tests/tools $(VENV)/bin/python tests/tools/poorest.py $(RUN) $(PARALLEL) -n 1 -p twice $(NBVAL) --nbval-cell-timeout 600 notebooks
 
 pages: site
-	$(RUN) $(PARALLEL) -m long tests/site
+	$(RUN) $(PARALLEL) -n 3 -m long tests/site
 
 lint: $(TESTS) lint-front-end  ## check style, formatting and types, the front end's too where npm is
 	$(RUN) ruff check
