@@ -6,10 +6,7 @@ from encoder_lib.course.checks.attention import (
     check_mask_padding,
     check_multi_head,
 )
-from encoder_lib.course.checks.block import (
-    check_count_parameters,
-    check_encoder_layer,
-)
+from encoder_lib.course.checks.block import check_count_parameters, check_encoder_layer
 from encoder_lib.course.checks.build import (
     check_own_attention,
     check_own_block,

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 
 Test = Callable[[Patient], Mapping[str, Tensor | float]]
 ROUNDING = 1e-10  # what is less is no finding: float64 keeps about 16 digits
+IDS = torch.tensor([[3, 1, 4, 1, 5], [9, 2, 6, 0, 0]])  # (B, T), what the notebook asks; 0 is padding
 
 
 @dataclass(frozen=True)
@@ -85,20 +86,19 @@ def cut_with(cut: Callable[[Tensor, int], Tensor]) -> Patient:
 
 def repeats(build: Patient) -> dict[str, Tensor]:
     """The test of `my_repeats`: how far two answers of a model to the same ids part, in `eval()`."""
-    ids, model = torch.tensor([[3, 1, 4, 1, 5], [9, 2, 6, 0, 0]]), build().eval()
-    return {"asked twice": (model(ids) - model(ids)).abs().max()}
+    model = build().eval()
+    return {"asked twice": (model(IDS) - model(IDS)).abs().max()}
 
 
 def parity(build: Patient) -> dict[str, Tensor]:
     """The test of `my_parity`: how far a model and its twin, which hold the same parameters, part at a word."""
-    ids = torch.tensor([[3, 1, 4, 1, 5], [9, 2, 6, 0, 0]])
-    model, theirs, real = build().eval(), build.twin(), ids != 0
+    model, theirs, real = build().eval(), build.twin(), IDS != 0
     with seeded(0):
         words = torch.randn(patients.VOCAB, patients.D)
     for ours, value in zip(model.parameters(), [words, *from_torch(theirs).parameters()], strict=True):
         ours.data.copy_(value)
-    x = words[ids] + sinusoidal_table(5, patients.D)  # (B, T, D)
-    difference = model(ids) - theirs(x, src_key_padding_mask=~real)  # (B, T, D)
+    x = words[IDS] + sinusoidal_table(5, patients.D)  # (B, T, D)
+    difference = model(IDS) - theirs(x, src_key_padding_mask=~real)  # (B, T, D)
     return {"beside PyTorch's": difference[real].abs().max()}
 
 
