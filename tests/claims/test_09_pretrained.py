@@ -10,7 +10,7 @@ import torch
 import torch.nn.functional as F
 
 from encoder_lib import SentenceEncoder, TransformerEncoder, load_pretrained, padding_mask
-from encoder_lib.course import checks
+from encoder_lib.course.lab.names import learn_names
 from encoder_lib.course.lab.texts import library_sentences
 from encoder_lib.course.notebook import missing
 from encoder_lib.pretrained import config, hub
@@ -389,7 +389,7 @@ def test_a_table_of_rows_learns_names_whatever_the_seed(notebook, minilm):
     exec(re.search(r"```python\n(def pair_loss.*?)```", cells, re.DOTALL).group(1), answer := {"torch": torch, "F": F})
     for seed in range(8):
         torch.manual_seed(seed)
-        table = checks.learn_names(answer["pair_loss"], notebook["tokenizer"])
+        table = learn_names(answer["pair_loss"], notebook["tokenizer"])
         before, after = ([float(cell) for cell in table[name]] for name in ("before", "after"))
         assert before[0] <= 50 and after[0] >= 65 and after[0] > 1.6 * before[0]
         assert all(a < b for a, b in zip(after[1:4], before[1:4], strict=True))  # a full stop, a, the

@@ -2,13 +2,10 @@
 
 from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING
 
 import torch
 import torch.nn.functional as F
-from tokenizers import Tokenizer
 from torch import Tensor, nn
-from torch.nn.utils.rnn import pad_sequence
 
 from encoder_lib.course.checks.verdict import (
     CHANGED,
@@ -21,17 +18,10 @@ from encoder_lib.course.checks.verdict import (
     numbers,
     written,
 )
-from encoder_lib.course.lab.texts import library_sentences
-from encoder_lib.course.notebook import table
 from encoder_lib.torch_twin import from_torch
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 THROWN = 0.03  # how far a chance may be off that was found by throwing
 LITTLE = 4  # so many entries of a table are written out
-KEPT = 200  # pairs that no step of the training sees
-SHOWN = ".", "a", "the", "is", "text", "format"  # tokens of many texts
 
 
 def check_carry(attempt: Callable) -> Verdict:
@@ -132,36 +122,3 @@ def check_pair_loss(attempt: Callable) -> Verdict:
         Case("five pairs", tuple(F.normalize(numbers(2, 5, 3), dim=-1))),
     ]
     return examine("pair_loss", attempt, reference, cases)
-
-
-def learn_names(pair_loss: Callable, tokenizer: Tokenizer) -> "pd.DataFrame":
-    """Train a row of 64 numbers for each token, by pairs of a name in Python's library and the sentence on it.
-
-    A text's vector is the mean of its tokens' rows, at length 1. Before and after: how many of 200 names kept back have
-    their own sentence as the nearest, and how long some rows are.
-    """
-    sentences = library_sentences()
-    rows = [torch.tensor(text.ids) for text in tokenizer.encode_batch([*sentences.values(), *sentences])]
-    used, places = pad_sequence(rows, batch_first=True).unique(return_inverse=True)  # 0 is padding, and stays 0
-    names, texts = places.chunk(2)  # (N, T) each
-    shown = torch.searchsorted(used, torch.tensor([tokenizer.token_to_id(token) for token in SHOWN]))
-    bag = nn.EmbeddingBag(len(used), 64, padding_idx=0)
-    kept, others = torch.randperm(len(names)).split([KEPT, len(names) - KEPT])
-
-    def vectors(pairs: Tensor) -> tuple[Tensor, ...]:
-        return tuple(F.normalize(bag(side[pairs]), dim=-1) for side in (names, texts))  # (B, 64) each
-
-    @torch.no_grad()
-    def state() -> list:
-        firsts, seconds = vectors(kept)
-        found = (firsts @ seconds.T).argmax(dim=1) == torch.arange(KEPT)
-        return [int(found.sum()), *bag.weight[shown].norm(dim=1)]
-
-    before, adam = state(), torch.optim.Adam(bag.parameters(), lr=0.05)
-    for _ in range(100):
-        loss = pair_loss(*vectors(others[torch.randint(len(others), (64,))]))
-        adam.zero_grad()
-        loss.backward()
-        adam.step()
-    measured = [f"names of {KEPT} that find their sentence", *(f"length of the row of “{token}”" for token in SHOWN)]
-    return table({"before": before, "after": state()}, rows=measured)
