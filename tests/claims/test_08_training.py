@@ -14,20 +14,11 @@ from places import ROOT
 
 from encoder_lib import TransformerEncoder, trace
 from encoder_lib.course.lab import letters
-from encoder_lib.course.lab.recording import weight_on
 from encoder_lib.training.tasks import IGNORE_INDEX, TASKS, Sample
 
 pytestmark = pytest.mark.long  # the notebook takes most of a minute
 
 SEEDS = range(8)
-
-
-def learned(notebook, task, seed, steps=150, **sizes):
-    """A model that the notebook's own loop has trained on a task."""
-    torch.manual_seed(seed)
-    model = notebook["fresh_model"](task, **sizes)
-    notebook["train"](model, lambda: task.draw(64), steps)
-    return model
 
 
 def looks(model, batch):
@@ -37,36 +28,7 @@ def looks(model, batch):
     return [weights for name, weights in t.items() if name.endswith("attention.weights")]
 
 
-def numbers(notebook, column):
-    """A column of a table that the notebook shows, as numbers."""
-    return [float(x) for x in notebook.table(column)[column]]
-
-
 # The loop
-
-
-def test_letters_have_no_target_and_an_arrows_source_holds_its_target(notebook):
-    ids, targets, source = notebook["batch"]
-    assert (targets[:, :8] == IGNORE_INDEX).all() and (source[:, :8] == IGNORE_INDEX).all() and IGNORE_INDEX == -100
-    assert torch.equal(ids.gather(1, source[:, 8:]), targets[:, 8:]) and ids[:, :8].max() < 10
-    assert torch.equal(ids[:, 8:] - 10, source[:, 8:])  # each arrow names the place
-
-
-@pytest.mark.parametrize("seed", SEEDS)
-def test_a_fresh_model_guesses(notebook, seed):
-    torch.manual_seed(seed)
-    scores, batch = notebook["fresh_model"](TASKS["pointer"])(notebook["held_out"].ids), notebook["held_out"]
-    assert 7 < notebook["percent_right"](scores, batch) < 13
-    assert notebook.shown("100 % of the held-out answers are right")
-
-
-def test_the_mean_over_those_that_ask_is_what_ignore_index_does(notebook):
-    torch.manual_seed(0)
-    batch = TASKS["pointer"].draw(64)
-    asked = batch.targets != IGNORE_INDEX
-    scores = torch.randn(64, 16, 10)
-    ours = F.cross_entropy(scores[asked], batch.targets[asked])
-    torch.testing.assert_close(ours, F.cross_entropy(scores.flatten(0, 1), batch.targets.flatten()))
 
 
 def test_the_loop_of_large_models_is_run_as_it_stands(notebook, monkeypatch):
@@ -74,7 +36,8 @@ def test_the_loop_of_large_models_is_run_as_it_stands(notebook, monkeypatch):
     cells = nbformat.read(ROOT / "notebooks" / "08_training.ipynb", as_version=4).cells
     (block,) = (x for c in cells if "AdamW" in c.source for x in re.findall(r"```python\n(.*?)```", c.source, re.S))
     torch.manual_seed(0)
-    model, task, rates = notebook["fresh_model"](TASKS["pointer"]), TASKS["pointer"], []
+    task, rates = TASKS["pointer"], []
+    model = notebook["fresh_model"](task, 1, 1)
     clip = torch.nn.utils.clip_grad_norm_
 
     def next_batch():
@@ -90,7 +53,7 @@ def test_the_loop_of_large_models_is_run_as_it_stands(notebook, monkeypatch):
     exec(block, names)
     assert len(rates) == 150 and rates[:14] == sorted(rates[:14]) and rates[14:] == sorted(rates[14:], reverse=True)
     assert 0.85 * 0.003 < max(rates) <= 0.003 and names["optimiser"].param_groups[0]["lr"] == 0
-    batch = notebook["held_out"]
+    batch = task.draw(500)
     assert notebook["percent_right"](model(batch.ids), batch) > 95
 
 
@@ -105,57 +68,7 @@ def test_decay_makes_a_parameter_smaller_that_no_gradient_moves():
 BERT = {"rate": 0.0001, "decay": 0.01, "warm-up": 10_000}  # of 1,000,000 steps: Devlin et al. 2018, appendix A.2
 
 
-# Every token has a target
-
-
-@pytest.mark.parametrize("seed", SEEDS)
-def test_when_every_token_has_a_target_the_arrows_are_learned_later_and_the_count_of_all_hides_it(notebook, seed):
-    task, batch, everything = TASKS["pointer"], notebook["held_out"], notebook["all_targets"]
-    assert torch.equal(everything(batch).targets[:, :8], batch.ids[:, :8])
-    assert torch.equal(everything(batch).targets[:, 8:], batch.targets[:, 8:])
-    right = {}
-    for name, draw in {"all": lambda: everything(task.draw(64)), "arrows": lambda: task.draw(64)}.items():
-        torch.manual_seed(seed)
-        model = notebook["fresh_model"](task)
-        notebook["train"](model, draw, 30)
-        right[name] = [notebook["percent_right"](model(batch.ids), x) for x in (everything(batch), batch)]
-    (all_of_all, arrows_of_all), (all_of_arrows, arrows_of_arrows) = right["all"], right["arrows"]
-    assert arrows_of_all < arrows_of_arrows - 12 and all_of_all > all_of_arrows + 10
-
-
-def test_the_table_of_all_and_of_the_arrows(notebook):
-    all_of_all, arrows_of_all = numbers(notebook, "targets for all")
-    all_of_arrows, arrows_of_arrows = numbers(notebook, "for the arrows")
-    assert all_of_all > all_of_arrows + 15 and arrows_of_all < arrows_of_arrows - 15
-    assert notebook.prediction("all_targets").result is not None
-
-
-# Learned by heart
-
-
-@pytest.mark.parametrize("seed", SEEDS)
-def test_eight_rows_are_learned_by_heart_and_not_the_rule(notebook, seed):
-    new, share = notebook["held_out"], notebook["percent_right"]
-    torch.manual_seed(seed)
-    eight, model = TASKS["pointer"].draw(8), notebook["fresh_model"](TASKS["pointer"])
-    notebook["train"](model, lambda: eight, 150)
-    assert share(model(eight.ids), eight) > 97  # of 64 answers, one may be missing
-    assert 8 < share(model(new.ids), new) < 25
-
-
-def test_the_table_of_the_eight_rows(notebook):
-    by_heart, new = notebook["met_and_new"]
-    assert by_heart > 97 and 8 < new < 25
-
-
 # Where it looks
-
-
-def test_each_arrow_of_the_picture_looks_at_its_source(notebook):
-    weights, source = notebook["weights"][0, 0], notebook["held_out"].source[0]
-    assert torch.equal(weights[8:].argmax(dim=-1), source[8:]) and weights[8:].amax(dim=-1).min() > 0.8
-    assert weights[:8].amax(dim=-1).min() < 0.5  # the letters look anywhere
-    assert weights[:8].max() > 0.5  # and some of their cells are bright
 
 
 def test_what_one_should_have_found_in_the_explorer(notebook):
@@ -176,59 +89,14 @@ def test_what_one_should_have_found_in_the_explorer(notebook):
 
 def test_a_place_drawn_at_random_is_any_but_the_source(notebook):
     source = notebook["pairs"].source
-    drawn = (source + notebook["shift"]) % 16
+    drawn = notebook["at_random"]
     assert (drawn != source).all() and drawn.min() == 0 and drawn.max() == 15
     assert all(((drawn == x) & (source == y)).any() for x in range(16) for y in range(16) if x != y)
-
-
-def elsewhere(source):
-    """For each token another place than its source, drawn at random. (B, T)"""
-    return (source + torch.randint(1, 16, source.shape)) % 16
-
-
-def test_without_the_source_it_guesses_and_without_another_place_it_loses_nothing(notebook):
-    anywhere, control, without = notebook["without_it"]
-    assert 7 < without < 13 and control > 99 and anywhere > 99
-    source = notebook["held_out"].source
-    drawn = elsewhere(source).where(source >= 0, IGNORE_INDEX)  # the arrows' alone
-    assert weight_on(drawn, notebook["weights"]) < 0.02  # hardly any
 
 
 def left(notebook, model, batch, place):
     """Right answers in per cent when no token may look at its place. place (B, T)"""
     return notebook["right_with"](model, batch, notebook["without"](place))
-
-
-def three_ways(notebook, model, batch):
-    """Right answers as trained, without a place drawn at random, without the source."""
-    torch.manual_seed(0)
-    at_random, without = (left(notebook, model, batch, x) for x in (elsewhere(batch.source), batch.source))
-    return notebook["percent_right"](model(batch.ids), batch), at_random, without
-
-
-@pytest.mark.parametrize("seed", SEEDS)
-def test_without_the_source_each_of_eight_seeds_guesses_and_without_another_place_loses_nothing(notebook, seed):
-    task = TASKS["pointer"]
-    model = learned(notebook, task, seed)
-    batch = task.draw(500)
-    trained, at_random, nothing = three_ways(notebook, model, batch)
-    assert trained > 99 and at_random > 99 and 7 < nothing < 13
-    assert weight_on(batch.source, looks(model, batch)[0]) > 0.9
-
-
-def test_where_letters_look_no_answer_changes(notebook):
-    """The control takes a look from them, too."""
-    batch, no_letter = notebook["held_out"], torch.arange(16) > 7
-    own = torch.eye(16, dtype=torch.bool) | no_letter[:, None]  # letters look at themselves alone
-    model, anywhere = notebook["model"], None
-    with torch.no_grad():
-        free, bound = (model[1](model[0](batch.ids, x))[:, 8:] for x in (anywhere, own))
-    torch.testing.assert_close(free, bound)
-
-
-def test_a_mask_forbids_one_place_and_the_letters_nothing(notebook):
-    may_look = notebook["without"](notebook["held_out"].source)[:, 0]
-    assert may_look[:, :8].all() and ((~may_look[:, 8:]).sum(dim=-1) == 1).all()
 
 
 # The place with most weight
@@ -265,7 +133,7 @@ def test_more_hangs_on_the_partner_than_on_the_heaviest_other_and_it_gets_less_w
 
 def test_the_bracket_at_place_1_gives_most_to_15_and_its_partner_less_than_an_even_share(notebook):
     weight = notebook["weight"]
-    assert notebook["pairs"].source[0, 1] == 6 and weight.argmax() == 15 and weight[6] < 1 / 16
+    assert notebook["pairs"].source[0, 1] == 6 and weight.argmax() == 15 and weight[6] < 100 / 16
 
 
 def test_over_six_more_seeds_the_partners_part_differs_by_more_than_ten(notebook):
@@ -376,17 +244,24 @@ def test_it_passes_one_neighbour_on_each_side_and_two_stay_ahead(notebook):
         assert notebook.prediction(name).result is not None
 
 
-def test_with_3000_steps_the_same_model_fills_in_about_70_of_100_and_passes_the_counting(notebook):
-    reader, gaps = copy.deepcopy(notebook["filler"]), notebook["gaps"]
-    for _ in range(500, 3000, 100):
-        notebook["train"](reader, lambda: notebook["excerpts"](notebook["text"], 24, 0.3), 100)
-    with torch.no_grad():
-        right = notebook["percent_right"](reader(gaps.ids), gaps).item()
-    assert notebook["counting"]["two on each side"] < right and right == pytest.approx(70, abs=4)
+@pytest.mark.parametrize("seed", SEEDS)
+def test_eight_excerpts_are_learned_by_heart_and_other_text_is_filled_worse_than_by_spaces(notebook, seed):
+    torch.manual_seed(seed)
+    learner, gaps = notebook["new_filler"](seed), notebook["gaps"]
+    eight = notebook["excerpts"](notebook["text"], 8, 0.3)
+    notebook["train"](learner, lambda: eight, 100)
+    by_heart, new = (notebook["percent_right"](learner(x.ids), x) for x in (eight, gaps))
+    assert by_heart > 95 and new < notebook["counting"]["no neighbour"] - 2
+    assert (letters.by_counts(notebook["text"], gaps.ids, 0, 0) == 0).all()  # it always says space
+
+
+def test_the_table_of_the_eight_excerpts(notebook):
+    by_heart, new = notebook["met_and_new"]
+    assert by_heart > 95 and new < notebook["counting"]["no neighbour"] - 2
 
 
 @pytest.mark.parametrize("seed", (HERE, *SEEDS))
-def test_the_and_ing_come_out_right_and_in_cat_and_mat_there_is_a_vowel_but_for_one_at_most(notebook, small, seed):
+def test_the_and_sleeping_come_out_right_and_in_cat_and_mat_there_is_a_vowel_but_for_one_at_most(notebook, small, seed):
     reader, _ = trained(notebook, small, seed)
     given = "th_ c_t is sleepi_g on t_e m_t"
     filled = (after for before, after in zip(given, letters.fill(reader, given), strict=True) if before == "_")
@@ -458,19 +333,24 @@ def answer(name):
     return names[name]
 
 
-@pytest.mark.parametrize("seed", (HERE, *SEEDS))
+@pytest.mark.parametrize("seed", SEEDS)
 def test_a_letter_that_it_sees_it_names_at_fewer_than_half_and_after_berts_hiding_at_nine_in_ten(notebook, small, seed):
-    reader, gaps = trained(notebook, small, seed)
-    length = gaps.ids.shape[1]
-    ids = notebook["excerpts"](notebook["unseen"], 256, 0, length).ids
+    reader, gaps = small(seed)
+    ids = notebook["excerpts"](notebook["unseen"], 256, 0, LENGTH).ids
+    everywhere = Sample(ids, ids, None)
 
-    def right_after(hide, share):
+    def right_after(hide, steps):
         learner = copy.deepcopy(reader)
-        notebook["train"](learner, lambda: hide(notebook["excerpts"](notebook["text"], 24, 0, length).ids, share), 500)
-        return notebook["percent_right"](learner(ids), Sample(ids, ids, None))
+        notebook["train"](learner, lambda: hide(notebook["excerpts"](notebook["text"], 24, 0, LENGTH).ids, 0.3), steps)
+        return notebook["percent_right"](learner(ids), everywhere)
 
     torch.manual_seed(0)
-    assert notebook["percent_right"](reader(ids), Sample(ids, ids, None)) < 50
-    assert right_after(answer("hide_for_bert"), 0.3) > 90
-    if seed == HERE:
-        assert right_after(notebook["hide"], 0.3) < 50
+    assert notebook["percent_right"](reader(ids), everywhere) < 50
+    assert right_after(answer("hide_for_bert"), 250) > 90
+    if seed == 0:
+        assert right_after(notebook["hide"], 500) < 50
+
+
+def test_the_notebooks_own_model_names_fewer_than_half_of_the_letters_that_it_sees(notebook):
+    ids = notebook["excerpts"](notebook["unseen"], 256, 0).ids
+    assert notebook["percent_right"](notebook["filler"](ids), Sample(ids, ids, None)) < 50

@@ -115,7 +115,6 @@ PHRASES = {
     "hops": (r"all three\b", r"two layers (followed|manage|reach)", r"where does the third"),
     "single_look": (r"answers are (lost|left)", r"does not need", r"the letter of stop 3", r"three are needed"),
     "across": (r"0\.22", r"falls to 0\.04", r"anisotrop", r"common direction"),
-    "all_targets": (r"second has far more", r"what is easy", r"repeat itself", r"only their own id"),
     "tables": (r"passes three", r"stays ahead of so", r"still rises", r"stay ahead of it"),
     "one_side": (r"half as many", r"hardly matters which side"),
     "forbidden": (r"\b40\b", r"gets less weight", r"without the (partner|heaviest)"),
