@@ -335,7 +335,7 @@ def answer(name):
 
 @pytest.mark.parametrize("seed", SEEDS)
 def test_a_letter_that_it_sees_it_names_at_fewer_than_half_and_after_berts_hiding_at_nine_in_ten(notebook, small, seed):
-    reader, gaps = small(seed)
+    reader, _ = small(seed)
     ids = notebook["excerpts"](notebook["unseen"], 256, 0, LENGTH).ids
     everywhere = Sample(ids, ids, None)
 
