@@ -74,7 +74,7 @@ PHRASES = {
         r"0\.0{5,}",
         r"(words|outputs|vectors) are (equal|the same)",
     ),
-    "norm_or_factor": (r"whatever the factor", r"both with layer norm", r"lines lie on each other", r"0\.64\b"),
+    "norm_or_factor": (r"whatever the factor", r"both with layer norm", r"lines lie on each other", r"0\.59\b"),
     "bare_minilm": (r"one vector", r"all near 1", r"above 0\.99", r"size is not enough"),
     "outlier": (r"about 20\b", r"pattern (stays|is what)", r"still stands out"),
     "norm_learns": (

@@ -12,7 +12,7 @@ from encoder_lib.course.plots import COLOURS, figure_size
 from encoder_lib.model.norm import LayerNorm, RMSNorm
 
 WIDTH = 16
-METHODS = ("layer norm", "RMS norm", "unbiased std, eps outside")
+METHODS = {"layer norm": LayerNorm, "RMS norm": RMSNorm}
 REACH = 10  # how far both axes reach; no setting puts a number beyond it
 NARROWEST = 0.1  # the spread of which the bars are made where it is smaller, so that they can be seen
 
@@ -32,7 +32,7 @@ def normalise(
     bias, equal for all 16. The methods are those of `METHODS`.
     """
     controls = (
-        Select("method", method, options=METHODS),
+        Select("method", method, options=tuple(METHODS)),
         Range("mean", mean, min=-5, max=5, step=0.5, label="mean of the token"),
         Range("spread", spread, min=1e-4, max=1.5, step=None, log=True, label="spread of the token"),
         Range("outlier", outlier, min=0, max=5, step=0.5, label="one number is larger by"),
@@ -62,9 +62,7 @@ def normalise(
 
 def normalised(x: Tensor, method: str, *, gain: float, bias: float, eps: float) -> Tensor:
     """Normalise a token (D,), float64, by one of `METHODS`, with one gain and one bias for all its numbers."""
-    if method == "unbiased std, eps outside":
-        return (x - x.mean()) / (x.std() + eps) * gain + bias
-    norm = {"layer norm": LayerNorm, "RMS norm": RMSNorm}[method](x.shape[-1], eps=eps).to(x)
+    norm = METHODS[method](x.shape[-1], eps=eps).to(x)
     with torch.no_grad():
         return norm(x[None])[0] * gain + bias
 

@@ -1,4 +1,4 @@
-"""A norm over any dimensions, and a published encoder with other norms in the place of its own."""
+"""A published encoder with other norms in the place of its own."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -35,9 +35,3 @@ def cls_apart(for_cls: Norm, for_others: Norm) -> Norm:
         return torch.cat([first, others], dim=1)
 
     return norm
-
-
-def normalise(x: Tensor, dim: int | tuple[int, ...] = -1) -> Tensor:
-    """x less its mean and divided by its spread, both taken over `dim`: layer norm without gain, bias and eps."""
-    centred = x - x.mean(dim=dim, keepdim=True)
-    return centred / centred.square().mean(dim=dim, keepdim=True).sqrt()

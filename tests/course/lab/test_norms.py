@@ -1,11 +1,11 @@
-"""A norm over any dimensions; in a published encoder its own formula changes nothing, another does, for a while."""
+"""In a published encoder its own formula changes nothing, another norm does, for a while."""
 
 import pytest
 import torch
 import torch.nn.functional as F
 
 from encoder_lib import load_pretrained
-from encoder_lib.course.lab.norms import cls_apart, every_norm, normalise
+from encoder_lib.course.lab.norms import cls_apart, every_norm
 
 TEXT = "The dog bit the postman."
 
@@ -28,13 +28,3 @@ def test_cls_apart_hands_the_first_token_to_one_norm_and_the_others_to_another()
     x = torch.ones(2, 4, 3)
     y = cls_apart(lambda x, gain, bias, eps: gain * x, lambda x, gain, bias, eps: x + bias)(x, 5.0, 1.0, 0.0)
     assert (y[:, 0] == 5).all() and (y[:, 1:] == 2).all() and y.shape == x.shape
-
-
-@pytest.mark.parametrize("shape", [(6,), (4, 6), (3, 4, 6)])
-def test_normalise_is_torchs_layer_norm_over_the_last_dimensions(shape):
-    torch.manual_seed(0)
-    x = 3 * torch.randn(2, 3, 4, 6, dtype=torch.float64) + 5
-    dim = tuple(range(-len(shape), 0))
-    torch.testing.assert_close(normalise(x, dim), F.layer_norm(x, shape, eps=0))
-    if len(shape) == 1:
-        torch.testing.assert_close(normalise(x), normalise(x, dim))
