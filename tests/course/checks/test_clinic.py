@@ -15,6 +15,7 @@ from places import ROOT
 from encoder_lib import from_torch
 from encoder_lib.course.checks import clinic
 from encoder_lib.course.checks.clinic import patients, rounds
+from encoder_lib.course.checks.clinic.broken import TableLeftBehind
 
 NOTEBOOK = nbformat.read(ROOT / "notebooks/10_debugging_clinic.ipynb", as_version=4)
 CASES = [
@@ -95,7 +96,8 @@ def test_a_case_is_the_one_of_its_cell(number, name):
     assert all(line in mended for line in shown) and any(line not in code for line in shown)
 
 
-def test_a_patient_has_its_piece_in_every_layer():
+def test_a_patient_has_its_piece_where_it_belongs_and_in_every_layer():
+    assert isinstance(clinic.patient(3).embedding.position, TableLeftBehind)
     layers = clinic.patient(5).encoder.layers
     assert [type(layer.attention).__name__ for layer in layers] == ["Heads"] * patients.LAYERS
 
