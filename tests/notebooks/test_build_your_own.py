@@ -115,7 +115,6 @@ def test_each_fault_is_seen_where_the_prose_says(fault):
     assert float(f"{(run['vectors'] - run['expected']).abs().max():.0e}") == minilms
     right = ("watch out of its waistcoat-pocket", "centre of the earth", "ORANGE MARMALADE")
     assert [words in text for words, text in zip(right, run["best"], strict=True)].count(True) == found
-    assert right[0] in run["best"][0]
 
 
 def test_the_answers_take_some_seventy_or_eighty_lines(whole):

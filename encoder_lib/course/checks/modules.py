@@ -8,7 +8,6 @@ from collections.abc import Callable
 from typing import Any
 
 import torch
-import torch.nn.functional as F
 from torch import Tensor, nn
 
 from encoder_lib.course.checks.verdict import CHANGED, NOTHING, Told, Unwritten, written
@@ -91,11 +90,3 @@ def of_shape(module: nn.Module, *shape: int) -> Tensor:
     if len(found) != 1:
         raise Told(f"expected one parameter of shape {shape} in parameters(), found {len(found)}")
     return found[0]
-
-
-def network(module: nn.Module, x: Tensor, d_ff: int) -> Tensor:
-    """W₂ · relu(W₁ · x + b₁) + b₂ with the module's own weights, found by their shapes."""
-    d_model = x.shape[-1]
-    first, second = of_shape(module, d_ff, d_model), of_shape(module, d_model, d_ff)
-    hidden = F.linear(x, first, of_shape(module, d_ff)).relu()  # (…, F)
-    return F.linear(hidden, second, of_shape(module, d_model))

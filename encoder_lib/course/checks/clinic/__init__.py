@@ -4,28 +4,25 @@
 """
 
 from encoder_lib.course.checks.clinic.cases import (
-    check_evaluation,
     check_positions,
     check_stack,
     check_table,
     check_torch_mask,
     check_unknown,
 )
+from encoder_lib.course.checks.clinic.patients import sound, twin
 from encoder_lib.course.checks.clinic.rounds import (
-    SOUND,
     cut_with,
     fault_matrix,
     notices,
     parity,
     patient,
-    repeats,
     train,
     visit,
 )
-from encoder_lib.course.checks.clinic.tested import check_parity, check_repeats
+from encoder_lib.course.checks.clinic.tested import check_parity
 
 __all__ = [
-    "SOUND", "check_evaluation", "check_parity", "check_positions", "check_repeats", "check_stack", "check_table",
-    "check_torch_mask", "check_unknown", "cut_with", "fault_matrix", "notices", "parity", "patient", "repeats", "train",
-    "visit",
+    "check_parity", "check_positions", "check_stack", "check_table", "check_torch_mask", "check_unknown", "cut_with",
+    "fault_matrix", "notices", "parity", "patient", "sound", "train", "twin", "visit",
 ]  # fmt: skip

@@ -5,23 +5,11 @@
 from copy import deepcopy
 
 import torch
-import torch.nn.functional as F
 from torch import nn
 
 from encoder_lib.model.attention import masked_softmax
 from encoder_lib.model.encoder import EncoderLayer
 from encoder_lib.model.positional import sinusoidal_table
-
-
-class DropsAlways(nn.Module):
-    def __init__(self, d_model, d_ff, dropout):
-        super().__init__()
-        self.linear1, self.linear2 = nn.Linear(d_model, d_ff), nn.Linear(d_ff, d_model)
-        self.dropout = dropout
-
-    def forward(self, x):
-        hidden = F.dropout(self.linear1(x).relu(), self.dropout)  # (B, T, F)
-        return self.linear2(hidden)  # (B, T, D)
 
 
 class WithATemplate(nn.Module):

@@ -1,4 +1,4 @@
-"""The check of each case: of 1 to 5, one for each test, and of the unknown patient."""
+"""The check of each case: of 1 to 4, one for each test, and of the unknown patient."""
 
 from collections.abc import Callable
 from functools import partial
@@ -14,8 +14,6 @@ from encoder_lib.course.checks.modules import (
     equal_matrices,
     in_a_row,
     made,
-    network,
-    of_shape,
     run,
 )
 from encoder_lib.course.checks.verdict import Case, Probe, Verdict, diagnose, difference, examine, numbers
@@ -23,55 +21,6 @@ from encoder_lib.model.attention import MultiHeadAttention, attention
 from encoder_lib.model.encoder import EncoderLayer
 from encoder_lib.model.positional import sinusoidal_table
 from encoder_lib.seeded import seeded
-
-
-def check_evaluation(thing: Callable) -> Verdict:
-    """FeedForward(d_model, d_ff, dropout): dropout on the hidden numbers, in training mode alone."""
-
-    def twice(training: bool) -> float:
-        module, x = made(thing, 4, 32, 0.5).train(training), numbers(2, 3, 4)
-        return (module(x) - module(x)).abs().max().item()
-
-    def evaluating(thing: Callable) -> str:
-        moved = twice(training=False)
-        return f"the two outputs differ by up to {moved:.4f}" if moved > 1e-9 else ""
-
-    def training(thing: Callable) -> str:
-        return "" if twice(training=True) > 1e-9 else "expected dropout 0.5 to change the output, got the same twice"
-
-    def formula(thing: Callable) -> str:
-        module, x = made(thing, 4, 32, 0.5).eval(), numbers(2, 3, 4)
-        return difference("2 sequences of 3 tokens", network(module, x, 32), run(module, x))
-
-    def all_silent(thing: Callable) -> str:
-        module, x = made(thing, 4, 5, 0.99999), numbers(1, 1, 4)
-        got = run(module, x)
-        return difference("a dropout of 0.99999, the second bias alone", of_shape(module, 4).expand(1, 1, 4), got)
-
-    def kept(thing: Callable) -> str:
-        module = made(thing, 2, 1, 0.75)
-        with torch.no_grad():
-            for weight in module.parameters():
-                weight.fill_(1)
-        largest = run(module, torch.ones(1, 99, 2, dtype=torch.float64)).max()
-        given = "weights, biases and inputs of 1, one hidden number, 3, and dropout 0.75, the largest output"
-        return difference(given, double(13), largest)  # 3 · 4 + 1
-
-    def once_more(thing: Callable) -> str:
-        module, x = made(thing, 4, 32, 0.5), numbers(2, 3, 4)
-        module.eval(), run(module, x), module.train()
-        same = torch.equal(module(x), module(x))
-        return "after eval() and train(), expected dropout to be back, got the same twice" if same else ""
-
-    probes = (
-        Probe("twice in eval mode", evaluating),
-        Probe("twice in training mode", training),
-        Probe("the formula in eval mode", formula),
-        Probe("back in training mode", once_more),
-        Probe("every hidden number silent", all_silent),
-        Probe("a hidden number that is kept", kept),
-    )
-    return diagnose("Case 1, FeedForward", thing, probes)
 
 
 def check_stack(thing: Callable) -> Verdict:
@@ -97,7 +46,7 @@ def check_stack(thing: Callable) -> Verdict:
         Probe("the first numbers", apart),
         Probe("layers in a row", one_by_one),
     )
-    return diagnose("Case 2, Stack", thing, probes)
+    return diagnose("Case 1, Stack", thing, probes)
 
 
 def check_torch_mask(thing: Callable) -> Verdict:
@@ -122,7 +71,7 @@ def check_torch_mask(thing: Callable) -> Verdict:
         Probe("no padding", look(double([[[1], [5]]]), all_true(1, 2))),
         Probe("sentences of three lengths", look(numbers(3, 4, 2), lengths)),
     )
-    return diagnose("Case 3, attend", thing, probes)
+    return diagnose("Case 2, attend", thing, probes)
 
 
 def check_positions(thing: Callable) -> Verdict:
@@ -159,7 +108,7 @@ def check_positions(thing: Callable) -> Verdict:
         Probe("what training would change", fixed),
         Probe("a batch", batch, hint="as it was made"),
     )
-    return diagnose("Case 4, Positions", thing, probes)
+    return diagnose("Case 3, Positions", thing, probes)
 
 
 def check_table(thing: Callable) -> Verdict:
@@ -174,7 +123,7 @@ def check_table(thing: Callable) -> Verdict:
     def reference(length: int, d_model: int) -> Tensor:
         return sinusoidal_table(length, d_model, dtype=torch.float64)
 
-    return examine("Case 5, position_table", thing, reference, cases)
+    return examine("Case 4, position_table", thing, reference, cases)
 
 
 def check_unknown(thing: Callable) -> Verdict:
@@ -196,4 +145,4 @@ def check_unknown(thing: Callable) -> Verdict:
         Probe("padding", beside(2, padded=True)),
         Probe("fewer queries than keys", beside(2, queries=2)),
     )
-    return diagnose("Case 6, multi_head", thing, probes)
+    return diagnose("Case 5, multi_head", thing, probes)

@@ -3,8 +3,8 @@
 Each `inject_x(thing, model)` takes a piece of one kind, and puts it where it belongs in a sound encoder.
 """
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
 import torch
 from torch import Tensor, nn
@@ -14,41 +14,45 @@ from encoder_lib.model.attention import MultiHeadAttention, attention
 from encoder_lib.model.encoder import EncoderLayer, TransformerEncoder
 from encoder_lib.recast import recast
 from encoder_lib.seeded import seeded
+from encoder_lib.torch_twin import from_torch
 
-VOCAB, LAYERS, D, D_FF = 11, 2, 6, 10
-
-
-@dataclass(frozen=True)
-class Patient:
-    """Called, it builds the encoder, each time the same: `inject` has exchanged one part of a sound one, in place."""
-
-    inject: Callable[[TransformerEncoder], None]
-    n_heads: int = 1
-
-    def __call__(self) -> TransformerEncoder:
-        """An encoder with 11 words, 2 layers, D = 6 and F = 10, the patient's piece in it."""
-        with seeded(0):
-            model = TransformerEncoder(
-                VOCAB, LAYERS, D, self.n_heads, D_FF, final_norm=False, padding_idx=0, dropout=0.1
-            )
-            self.inject(model)
-        return model
-
-    def twin(self) -> nn.TransformerEncoder:
-        """PyTorch's own stack of the same sizes, ready to be asked, with all its parameters drawn at random.
-
-        PyTorch starts its layers as copies of one, its biases at 0 and its gains at 1: a fault could hide there.
-        """
-        layer = nn.TransformerEncoderLayer(D, self.n_heads, D_FF, dropout=0.0, batch_first=True)
-        stack = nn.TransformerEncoder(layer, LAYERS, enable_nested_tensor=False)
-        with seeded(1):
-            for parameter in stack.parameters():
-                nn.init.normal_(parameter)
-        return stack.requires_grad_(False).eval()
+VOCAB, LAYERS, D, HEADS, D_FF = 11, 2, 6, 2, 10
 
 
-def no_fault(model: TransformerEncoder) -> None:
-    """A sound encoder stays as it is."""
+@contextmanager
+def in_float64() -> Iterator[None]:
+    """float64 as the default dtype: a table that a part makes in float32 would keep its rounding."""
+    before = torch.get_default_dtype()
+    torch.set_default_dtype(torch.float64)
+    try:
+        yield
+    finally:
+        torch.set_default_dtype(before)
+
+
+def sound(inject: Callable[[TransformerEncoder], None] = lambda model: None) -> TransformerEncoder:
+    """An encoder of 11 words, 2 layers, 2 heads, D = 6, F = 10, in `eval()`; `inject` may exchange a part of it."""
+    with seeded(0), in_float64():
+        model = TransformerEncoder(VOCAB, LAYERS, D, HEADS, D_FF, final_norm=False, padding_idx=0)
+        inject(model)
+    return model.eval()
+
+
+def twin(model: nn.Module) -> tuple[Tensor, nn.TransformerEncoder]:
+    """A table of words (V, D) and PyTorch's own stack, all drawn at random, and then copied into `model`, in order.
+
+    PyTorch starts its layers as copies of one, its biases at 0 and its gains at 1: a fault could hide there.
+    Raises: ValueError for a model with more or fewer parameters.
+    """
+    with seeded(1), in_float64():
+        layer = nn.TransformerEncoderLayer(D, HEADS, D_FF, dropout=0.0, batch_first=True)
+        stack = nn.TransformerEncoder(layer, LAYERS, enable_nested_tensor=False).requires_grad_(False).eval()
+        words = torch.randn(VOCAB, D)
+        for parameter in stack.parameters():
+            nn.init.normal_(parameter)
+    for parameter, value in zip(model.parameters(), [words, *from_torch(stack).parameters()], strict=True):
+        parameter.data.copy_(value)
+    return words, stack
 
 
 def _layers(model: TransformerEncoder) -> list[EncoderLayer]:
@@ -74,11 +78,11 @@ class Attention(MultiHeadAttention):
         return self.out_proj(self.core(self.q_proj(query), self.k_proj(key), self.v_proj(value), mask))  # (B, q, D)
 
 
-def inject_split(thing: Callable, model: TransformerEncoder) -> None:
-    """split(query, key, value, n_heads)."""
+def inject_cut(thing: Callable, model: TransformerEncoder) -> None:
+    """cut(x, n_heads), for queries, keys and values."""
 
     def core(q: Tensor, k: Tensor, v: Tensor, mask: Tensor) -> Tensor:
-        query, key, value = thing(q, k, v, model.n_heads)  # (B, H, …, K) each
+        query, key, value = (thing(x, model.n_heads) for x in (q, k, v))  # (B, H, …, K) each
         heads, _ = attention(query, key, value, mask[:, None])  # (B, H, q, K)
         return heads.transpose(1, 2).flatten(-2)  # (B, q, D)
 
@@ -99,14 +103,14 @@ def inject_torch_attend(thing: Callable, model: TransformerEncoder) -> None:
                 "out_proj.weight": self.out_proj.weight,
                 "out_proj.bias": self.out_proj.bias,
             }
-            theirs = nn.MultiheadAttention(self.d_model, 1, batch_first=True).train(self.training)
+            theirs = nn.MultiheadAttention(self.d_model, self.n_heads, batch_first=True).train(self.training)
             everything = torch.ones(query.shape[:2], dtype=torch.bool, device=query.device)
             real = everything if mask is None else mask[:, 0, 0]  # (B, T)
             real = real | ~real.any(dim=1, keepdim=True)  # an empty sentence gives NaN in torch's own layer
             return thing(lambda *args, **options: functional_call(theirs, weights, args, options), query, real)
 
     for layer in _layers(model):
-        layer.attention = TorchAttention(layer.attention.d_model, 1)
+        layer.attention = TorchAttention(layer.attention.d_model, model.n_heads)
 
 
 def inject_heads(thing: Callable, model: TransformerEncoder) -> None:
@@ -118,13 +122,6 @@ def inject_heads(thing: Callable, model: TransformerEncoder) -> None:
 
     for layer in _layers(model):
         layer.attention = recast(layer.attention, Heads)
-
-
-def inject_feed_forward(thing: Callable, model: TransformerEncoder, **options: float) -> None:
-    """FeedForward(d_model, d_ff), or with options, by place, after them."""
-    _, *sizes = _sizes(model)
-    for layer in _layers(model):
-        layer.feed_forward = thing(*sizes, *options.values())
 
 
 def inject_stack(thing: Callable, model: TransformerEncoder) -> None:

@@ -1,11 +1,11 @@
 """The cases of notebook 10, and what its tests find in them.
 
-A test takes a patient, that is, something that builds an encoder when it is called, and gives what it has found: names
-and numbers. It notices something when one of them is 10⁻¹⁰ or more, or NaN, or when the encoder stops with an error.
+A test takes an encoder, which it may change, and gives what it has found: names and numbers. It notices something when
+one of them is 10⁻¹⁰ or more, or NaN, or when the encoder stops with an error.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from copy import deepcopy
 from dataclasses import dataclass
 from functools import partial
 from numbers import Real
@@ -17,7 +17,7 @@ from torch import Tensor, nn
 
 from encoder_lib import expect
 from encoder_lib.course.checks.clinic import broken, patients
-from encoder_lib.course.checks.clinic.patients import Patient
+from encoder_lib.course.checks.clinic.patients import in_float64, sound, twin
 from encoder_lib.course.checks.limit import TimeUp, run_within
 from encoder_lib.course.checks.verdict import PATIENCE
 from encoder_lib.course.notebook import table
@@ -25,14 +25,13 @@ from encoder_lib.model.encoder import TransformerEncoder
 from encoder_lib.model.masks import lengths_mask
 from encoder_lib.model.positional import sinusoidal_table
 from encoder_lib.seeded import seeded
-from encoder_lib.torch_twin import from_torch
 from encoder_lib.training.fit import fit
 from encoder_lib.training.tasks import reversal
 
 if TYPE_CHECKING:
     import pandas as pd
 
-Test = Callable[[Patient], Mapping[str, Tensor | float]]
+Test = Callable[[nn.Module], Mapping[str, Tensor | float]]
 ROUNDING = 1e-10  # what is less is no finding: float64 keeps about 16 digits
 IDS = torch.tensor([[3, 1, 4, 1, 5], [9, 2, 6, 0, 0]])  # (B, T), what the notebook asks; 0 is padding
 
@@ -44,59 +43,40 @@ class Case:
     title: str
     piece: Callable
     inject: Callable[[Callable, TransformerEncoder], None]
-    n_heads: int = 1
 
 
 CASES = (
-    Case("The score depends on the day", broken.DropsAlways, partial(patients.inject_feed_forward, dropout=0.5)),
     Case("Too many parameters", broken.WithATemplate, patients.inject_stack),
     Case("NaN in the longest sentence", broken.attend_with_the_mask_turned, patients.inject_torch_attend),
     Case("Fine until it moves", broken.TableLeftBehind, patients.inject_positions),
     Case("Nearly the same waves", broken.positions_with_a_frequency_a_column, patients.inject_table),
-    Case("An unknown patient", broken.heads_joined_as_they_lie, patients.inject_heads, n_heads=2),
+    Case("An unknown patient", broken.heads_joined_as_they_lie, patients.inject_heads),
 )
-SOUND = Patient(patients.no_fault)
 
 
-def patient(case: int, piece: Callable | None = None) -> Patient:
-    """The patient of a case, counted from 1; with `piece` in the place of the broken one, if there is one.
+def patient(case: int, piece: Callable | None = None) -> TransformerEncoder:
+    """The encoder of a case, counted from 1; with `piece` in the place of the broken one, if there is one.
 
-    Raises: TypeError or ValueError for no such case, TypeError for a piece that nobody can call.
+    Raises: TypeError or ValueError for no such case.
     """
     if expect.integer("case", case, least=1) > len(CASES):
         raise ValueError(f"case: expected 1 to {len(CASES)}, got {case}")
     chosen = CASES[case - 1]
-    if piece is not None:
-        expect.kind("piece", piece, Callable, "a function")
-    return Patient(partial(chosen.inject, chosen.piece if piece is None else piece), chosen.n_heads)
+    return sound(partial(chosen.inject, chosen.piece if piece is None else piece))
 
 
-def cut_with(cut: Callable[[Tensor, int], Tensor]) -> Patient:
+def cut_with(cut: Callable[[Tensor, int], Tensor]) -> TransformerEncoder:
     """An encoder whose attention cuts its vectors into heads with `cut(x, n_heads)`: (B, T, D) -> (B, H, T, K).
 
     Raises: TypeError for what is no function.
     """
     expect.kind("cut", cut, Callable, "a function")
-
-    def split(query: Tensor, key: Tensor, value: Tensor, n_heads: int) -> list[Tensor]:
-        return [cut(x, n_heads) for x in (query, key, value)]
-
-    return Patient(partial(patients.inject_split, split), n_heads=2)
+    return sound(partial(patients.inject_cut, cut))
 
 
-def repeats(build: Patient) -> dict[str, Tensor]:
-    """The test of `my_repeats`: how far two answers of a model to the same ids part, in `eval()`."""
-    model = build().eval()
-    return {"asked twice": (model(IDS) - model(IDS)).abs().max()}
-
-
-def parity(build: Patient) -> dict[str, Tensor]:
+def parity(model: nn.Module) -> dict[str, Tensor]:
     """The test of `my_parity`: how far a model and its twin, which hold the same parameters, part at a word."""
-    model, theirs, real = build().eval(), build.twin(), IDS != 0
-    with seeded(0):
-        words = torch.randn(patients.VOCAB, patients.D)
-    for ours, value in zip(model.parameters(), [words, *from_torch(theirs).parameters()], strict=True):
-        ours.data.copy_(value)
+    (words, theirs), real = twin(model), IDS != 0
     x = words[IDS] + sinusoidal_table(5, patients.D)  # (B, T, D)
     difference = model(IDS) - theirs(x, src_key_padding_mask=~real)  # (B, T, D)
     return {"beside PyTorch's": difference[real].abs().max()}
@@ -110,19 +90,19 @@ def visit(test: Test, case: int) -> "pd.DataFrame":
     case; whatever the test raises on the sound encoder.
     """
     expect.kind("test", test, Callable, "a function")
-    sound = _findings(test, SOUND)
-    ill = _findings(test, patient(case), sound)
-    return table({name: [sound[name], ill[name]] for name in sound}, rows=["a sound encoder", f"patient {case}"])
+    well = _findings(test, sound())
+    ill = _findings(test, patient(case), well)
+    return table({name: [well[name], ill[name]] for name in well}, rows=["a sound encoder", f"patient {case}"])
 
 
-def notices(test: Test, patient: Patient) -> bool:
+def notices(test: Test, model: nn.Module) -> bool:
     """Whether a test finds something: a number that is more than rounding, NaN, or an error.
 
     Raises: TypeError for a test that nobody can call, or that gives no names with numbers.
     """
     expect.kind("test", test, Callable, "a function")
     try:
-        found = _ask(test, patient)
+        found = _ask(test, model)
     except (Exception, SystemExit, TimeUp):
         return True
     return not all(abs(value) < ROUNDING for value in numbers_found(found).values())
@@ -145,10 +125,10 @@ def fault_matrix(tests: Sequence[Test]) -> "pd.DataFrame":
     return pd.DataFrame(rows, index=titles, columns=names)
 
 
-def _findings(test: Test, patient: Patient, columns: Iterable[str] = ()) -> dict[str, str]:
+def _findings(test: Test, model: nn.Module, columns: Iterable[str] = ()) -> dict[str, str]:
     """What a test finds, in words, or the name of the error under each of its columns, if there are any."""
     try:
-        found = _ask(test, patient)
+        found = _ask(test, model)
     except (Exception, SystemExit, TimeUp) as error:
         if not columns:
             raise
@@ -172,20 +152,9 @@ def numbers_found(found: Any) -> dict[str, float]:
     return numbers
 
 
-@contextmanager
-def in_float64() -> Iterator[None]:
-    """float64 as the default dtype: a table that a part makes in float32 would keep its rounding."""
-    before = torch.get_default_dtype()
-    torch.set_default_dtype(torch.float64)
-    try:
-        yield
-    finally:
-        torch.set_default_dtype(before)
-
-
-def _ask(test: Test, patient: Patient) -> object:
+def _ask(test: Test, model: nn.Module) -> object:
     with seeded(0), in_float64():
-        return run_within(PATIENCE, test, patient)
+        return run_within(PATIENCE, test, deepcopy(model))
 
 
 def train(
@@ -199,9 +168,10 @@ def train(
     Raises: TypeError for a cut that is no function; TypeError or ValueError for heads or steps that are no positive
     integers, heads that 32 cannot be cut into, or a seed that is no integer.
     """
+    expect.kind("cut", cut, Callable, "a function")
     with seeded(seed):
         encoder = TransformerEncoder(10, 1, 32, n_heads, 64, positional="learned", max_len=11)
-        cut_with(cut).inject(encoder)
+        patients.inject_cut(cut, encoder)
         torch.manual_seed(seed)  # whatever was drawn, head and batches are the same
         model = nn.Sequential(encoder, nn.Linear(32, 10)).float()
         losses = fit(model, lambda: reversal(64, 8, 10), steps=steps)

@@ -6,10 +6,10 @@ A function or class stands as it is; a dictionary is what it changes in the case
 from typing import NamedTuple
 
 import torch
-import torch.nn.functional as F
 from torch import nn
 
-from encoder_lib import EncoderLayer, attention, from_torch, sinusoidal_table
+from encoder_lib import EncoderLayer, attention, sinusoidal_table
+from encoder_lib.course.checks import clinic
 
 
 class Answers(NamedTuple):
@@ -22,18 +22,6 @@ class Answers(NamedTuple):
     mend: dict
     right: dict
     half: dict
-
-
-class TwoLinears(nn.Module):
-    def __init__(self, d_model, d_ff, dropout):
-        super().__init__()
-        self.first, self.second, self.rate = nn.Linear(d_model, d_ff), nn.Linear(d_ff, d_model), dropout
-
-    def forward(self, x):
-        hidden = F.relu(self.first(x))
-        if self.training:
-            hidden = hidden * (torch.rand_like(hidden) >= self.rate) / (1 - self.rate)
-        return self.second(hidden)
 
 
 class Stacked(nn.Module):
@@ -62,31 +50,10 @@ def by_heads(layer, query, key, value, mask):
     return layer.out_proj(torch.cat(joined, dim=-1))
 
 
-DROPS, RELU = "F.dropout(self.linear1(x).relu(), self.dropout)", "self.linear1(x).relu()"
 TEMPLATE = {"        self.layer = EncoderLayer(d_model, n_heads, d_ff)\n": ""}
 OWN_LAYERS = TEMPLATE | {"deepcopy(self.layer)": "EncoderLayer(d_model, n_heads, d_ff)"}
 
 CLINIC = {
-    "check_evaluation": Answers(
-        "twice in eval mode: the two outputs differ",
-        {DROPS: DROPS[:-1] + ", self.training)"},
-        {"by hand": TwoLinears},
-        {
-            "never": ({DROPS: RELU}, "Training still needs dropout"),
-            "the wrong way round": ({DROPS: DROPS[:-1] + ", not self.training)"}, ""),
-            "scaled": ({DROPS: DROPS[:-1] + ", self.training) * (1 if self.training else 0.5)"}, ""),
-            "kept from the first call": (
-                {"hidden = F": "self.flag = getattr(self, 'flag', self.training)\n        hidden = F",
-                 "self.dropout)  # (B": "self.dropout, self.flag)  # (B"},
-                "who reads it, and when"),
-            "what is kept, not enlarged": (
-                {DROPS: f"{RELU} * (torch.rand(x.shape[:-1] + (self.linear1.out_features,)) >= "
-                        "self.dropout * self.training)"}, "so that the mean stays"),
-            "on the output": (
-                {DROPS: RELU, "self.linear2(hidden)": "F.dropout(self.linear2(hidden), self.dropout, self.training)"},
-                "on the hidden numbers"),
-        },
-    ),
     "check_stack": Answers(
         "one layer: expected 154 trainable numbers in parameters(), got 308",
         OWN_LAYERS,
@@ -173,36 +140,6 @@ IDS = torch.tensor([[3, 1, 4, 1, 5], [9, 2, 6, 0, 0]])  # as in the notebook
 REAL = IDS != 0
 
 
-# Your turn: repeats
-
-
-def twice(size, *, ready=nn.Module.eval):
-    """The test with one thing done differently."""
-
-    def repeats(build):
-        model = ready(build())
-        return {"asked twice": size(model(IDS) - model(IDS))}
-
-    return repeats
-
-
-REPEATS_RIGHT = {
-    "the sum of the sizes": twice(lambda x: x.abs().sum()),
-    "how many differ": lambda build: {"differ": (lambda model: (model(IDS) != model(IDS)).sum())(build().eval())},
-}
-# what is wrong -> the test, and words of the verdict's problem and of its hint
-REPEATS_WRONG = {
-    "dropout on": (twice(lambda x: x.abs().max(), ready=nn.Module.train), "✗ a sound encoder: nothing", "dropout"),
-    "two encoders": (
-        lambda build: {"asked twice": (build().eval()(IDS) - build().eval()(IDS)).abs().max()},
-        "drawn anew", "one and the same",
-    ),
-    "the largest": (twice(torch.max), "numbers that rise", "or fall"),
-    "the sum": (twice(torch.sum), "one that rises and one that falls", "must not cancel"),
-    "a bare number": (lambda build: 0, "what the test gives: expected", "How do you switch"),
-}  # fmt: skip
-
-
 # Your turn: parity
 
 
@@ -227,39 +164,22 @@ WRONG_SIZES = {
 }
 
 
-def share(model, theirs):
-    """As in the notebook, with the words."""
-    torch.manual_seed(0)
-    words = torch.randn(11, 6)
-    for ours, value in zip(model.parameters(), [words, *from_torch(theirs).parameters()], strict=True):
-        ours.data.copy_(value)
-    return words
-
-
 def vectors_of(model, words):
     return words[IDS] + sinusoidal_table(5, 6)
 
 
-def beside(size=worst, *, read=vectors_of, hide=~REAL, ready=nn.Module.eval, give=share):
+def beside(size=worst, *, read=vectors_of, hide=~REAL):
     """Parity with one thing done differently."""
 
-    def parity(build):
-        model, theirs = ready(build()), build.twin()
-        words = give(model, theirs)
+    def parity(model):
+        words, theirs = clinic.twin(model)
         return {"beside": size(model(IDS) - theirs(read(model, words), src_key_padding_mask=hide))}
 
     return parity
 
 
-def by_name(model, theirs):
-    """Into the layers by the names of ours, the words as they are."""
-    model.encoder.load_state_dict(from_torch(theirs).state_dict())
-    return model.embedding.token.weight.detach()
-
-
-def parity_by_row(build):
-    model, theirs, found = build().eval(), build.twin().eval(), {}
-    words = share(model, theirs)
+def parity_by_row(model):
+    (words, theirs), found = clinic.twin(model), {}
     for b in range(len(IDS)):
         x, hide = vectors_of(model, words)[b : b + 1], ~REAL[b : b + 1]
         off = model(IDS[b : b + 1]) - theirs(x, src_key_padding_mask=hide)
@@ -267,13 +187,11 @@ def parity_by_row(build):
     return found
 
 
-PARITY_RIGHT = {"by name": beside(give=by_name), "row by row": parity_by_row} | {
-    name: beside(size) for name, size in SIZES.items()
-}
+PARITY_RIGHT = {"row by row": parity_by_row} | {name: beside(size) for name, size in SIZES.items()}
 # what is wrong -> the test, and words of the verdict's problem and of its hint
 PARITY_WRONG = {
     "the model's own embedding": (
-        beside(read=lambda model, words: model.embedding(IDS)), "case 5, a wrong table", "Whose positions"
+        beside(read=lambda model, words: model.embedding(IDS)), "case 4, a wrong table", "Whose positions"
     ),
     "its own words": (
         beside(read=lambda model, words: model.embedding.token(IDS) + sinusoidal_table(5, 6)),
@@ -282,8 +200,7 @@ PARITY_WRONG = {
     ),
     "no positions": (beside(read=lambda model, words: words[IDS]), "✗ a sound encoder: nothing is wrong", "same input"),
     "the mask as ours": (beside(hide=REAL), "✗ a sound encoder: nothing is wrong", "same input"),
-    "dropout on": (beside(ready=nn.Module.train), "✗ a sound encoder: nothing is wrong", "eval()"),
-    "a bare number": (lambda build: beside()(build)["beside"], "what the test gives: expected", "same input"),
-    "both are the model": (lambda build: {"beside": worst(build().eval()(IDS) * 0)}, "case 5", "Whose positions"),
+    "a bare number": (lambda model: beside()(model)["beside"], "what the test gives: expected", "same input"),
+    "both are the model": (lambda model: {"beside": worst(model(IDS) * 0)}, "case 4", "Whose positions"),
     **{name: (beside(size), *said) for name, (size, *said) in WRONG_SIZES.items()},
 }  # fmt: skip
