@@ -70,28 +70,6 @@ def _copying(ids: Tensor, source: Tensor) -> Sample:
     return Sample(ids, *(x.masked_fill(source < 0, IGNORE_INDEX) for x in (targets, source)))
 
 
-def brackets(batch: int, length: int) -> Sample:
-    """Opening (0) and closing (1) brackets that match, an even number; each asks where its partner stands.
-
-    All balanced sequences are equally likely: with r tokens to go at depth d, (r − d)(d + 2) of 2r(d + 1) of them go on
-    with an opening bracket.
-
-    Shapes: -> ids, targets and source (B, T), the last two the same.
-    """
-    depth, closes = torch.zeros(batch), []
-    for left in range(length, 0, -1):
-        opens = torch.rand(batch) < (left - depth) * (depth + 2) / (2 * left * (depth + 1))
-        closes.append(~opens)
-        depth = depth + torch.where(opens, 1, -1)
-    ids = torch.stack(closes, dim=1).long()  # (B, T)
-    level = (1 - 2 * ids).cumsum(1) + ids  # (B, T): how deep a pair lies, the same number for both its brackets
-    # level by level; at each, opening and closing take turns
-    order = (level * length + torch.arange(length)).argsort(1)  # (B, T)
-    pairs = order.unflatten(1, (-1, 2))  # (B, T/2, 2)
-    partner = torch.empty_like(ids).scatter(1, order, pairs.flip(2).flatten(1))
-    return Sample(ids, partner, partner)
-
-
 @dataclass(frozen=True)
 class Task:
     """A question about sequences: `draw(batch)` asks it, an id stands for one of `symbols`, a target for a class."""
@@ -111,7 +89,6 @@ LETTERS = tuple(string.ascii_lowercase[:10])
 TASKS = {
     "reverse": Task(partial(padded_reversal, length=16, vocab_size=10, shortest=16), LETTERS, 10, 16),
     "pointer": Task(partial(pointers, n_words=8, vocab_size=10), LETTERS + tuple(f"→{p}" for p in range(8)), 10, 16),
-    "brackets": Task(partial(brackets, length=16), ("(", ")"), 16, 16),
     "padded": Task(partial(padded_reversal, length=12, vocab_size=10), (*LETTERS, "·"), 10, 12, padding_idx=10),
 }
 

@@ -28,7 +28,7 @@ def heads(**options):
 
 @lru_cache
 def recording():
-    task = TASKS["brackets"]
+    task = TASKS["pointer"]
     model = solver(task, n_layers=2, n_heads=4)
     recording = Recording(model, task, task.draw(20), every=5)
     fit(model, lambda: task.draw(16), steps=20, callback=recording)

@@ -1,6 +1,5 @@
 """The generated data sets are what they say."""
 
-from collections import Counter
 
 import pytest
 import torch
@@ -8,7 +7,6 @@ import torch
 from encoder_lib.training.tasks import (
     IGNORE_INDEX,
     TASKS,
-    brackets,
     copy_back,
     padded_reversal,
     pointers,
@@ -49,32 +47,6 @@ def test_pointers_ask_for_the_word_at_the_place_that_they_name():
     for row, answer, place in zip(ids.tolist(), targets.tolist(), source.tolist(), strict=True):
         assert answer == [IGNORE_INDEX] * 5 + [row[token - 7] for token in row[5:]]
         assert place == [IGNORE_INDEX] * 5 + [token - 7 for token in row[5:]]
-
-
-def partners(text):
-    """Where the partner of each bracket stands, by a stack."""
-    stack, answer = [], [None] * len(text)
-    for place, bracket in enumerate(text):
-        if bracket == 0:
-            stack.append(place)
-        else:
-            other = stack.pop()
-            answer[place], answer[other] = other, place
-    assert not stack
-    return answer
-
-
-@pytest.mark.parametrize("length", [2, 4, 16, 30])
-def test_brackets_match_and_ask_for_their_partner(length):
-    ids, targets, source = brackets(200, length)
-    assert ids.shape == (200, length) and targets is source
-    assert targets.tolist() == [partners(row) for row in ids.tolist()]
-
-
-def test_every_balanced_sequence_is_equally_likely():
-    """There are 14 of length 8, and a thousand of each are expected, give or take 31."""
-    counts = Counter(map(tuple, brackets(14_000, 8).ids.tolist()))
-    assert len(counts) == 14 and all(850 < count < 1150 for count in counts.values())
 
 
 @pytest.mark.parametrize("name", TASKS)

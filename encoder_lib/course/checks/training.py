@@ -49,49 +49,21 @@ def check_learn(attempt: Callable) -> Verdict:
     return examine("learn", mine, partial(tried, parts.learn), cases)
 
 
-def check_learn_in_parts(attempt: Callable) -> Verdict:
-    """learn_in_parts(model, next_part, steps, parts, lr): steps of Adam on `parts` parts each, one at a time."""
+def check_within(attempt: Callable) -> Verdict:
+    """within(T, before, after): True where a token may look, its own place included -> (T, T)."""
 
-    def tried(learn: Callable, before: nn.Module, draw: Questions, *rest: float) -> Tensor:
-        model, draw = deepcopy(before), deepcopy(draw)
-        open_parts: list[Tensor] = []  # those whose backward has not come
+    def reference(T: int, before: int, after: int) -> Tensor:
+        distance = torch.arange(T) - torch.arange(T)[:, None]
+        return (distance >= -before) & (distance <= after)
 
-        def one_at_a_time(_: nn.Module, args: tuple, scores: Tensor) -> None:
-            if len(args[0]) > draw.rows or open_parts:
-                raise Told(
-                    "more than one part goes through the model before a backward: the memory of all of them is taken"
-                )
-            if scores.requires_grad:
-                open_parts.append(scores)
-                scores.register_hook(lambda _: open_parts.clear())
-
-        ids, targets = draw()
-        watched = model.register_forward_hook(one_at_a_time)
-        losses = learn(model, draw, *rest)
-        watched.remove()
-        return losses_and_after(losses, model, before, lambda: _loss(model, ids, targets))
-
-    def reference(before: nn.Module, draw: Questions, steps: int, n: int, lr: float) -> Tensor:
-        model, draw = deepcopy(before), deepcopy(draw)
-        ids, targets = draw()
-
-        def at_once() -> tuple[Tensor, Tensor]:
-            some_ids, some_targets = zip(*(draw() for _ in range(n)), strict=True)
-            return torch.cat(some_ids), torch.cat(some_targets)
-
-        losses = parts.learn(model, at_once, steps, lr)
-        return losses_and_after(losses, model, before, lambda: _loss(model, ids, targets))
-
-    small, large = (_tagger(3), Questions(3, 1, 4)), (_tagger(5), Questions(5, 2, 7))
     cases = [
-        Case("one step of one part, and the loss after it", (*small, 1, 1, 0.1)),
-        Case("one step of three parts that hardly moves anything", (*small, 1, 3, 1e-12)),
-        Case("one step of three parts, and the loss after it", (*small, 1, 3, 0.1)),
-        Case("two steps of two parts", (*small, 2, 2, 0.1)),
-        Case("six steps of three parts", (*large, 6, 3, 0.05)),
+        Case("no neighbour", (3, 0, 0)),
+        Case("one before", (4, 1, 0)),
+        Case("two after", (5, 0, 2)),
+        Case("two before and one after", (6, 2, 1)),
+        Case("more than there are", (3, 9, 9)),
     ]
-    mine = update_wrapper(partial(tried, attempt), attempt, (), ()) if callable(attempt) else attempt
-    return examine("learn_in_parts", mine, reference, cases)
+    return examine("within", attempt, reference, cases)
 
 
 @dataclass

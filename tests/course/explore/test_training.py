@@ -31,14 +31,14 @@ def test_the_explorer_shows_the_maps_and_says_where_the_weight_lies():
 
 
 def test_layers_and_heads_can_be_chosen_where_there_are_several():
-    _, _, recording = trained("brackets", n_layers=2, n_heads=4)
+    _, _, recording = trained("pointer", n_layers=2, n_heads=4)
     explorer = explore.training_maps(recording, layer=2, head=3, sequence=2)
     assert list(explorer.values) == ["step", "sequence", "layer", "head"]
     assert explorer.title == "Maps form while the model learns"
     shown = torch.tensor(explorer._view.panels[0].values).double()
     torch.testing.assert_close(shown, recording.maps[:, 1, 2, 1], atol=1e-6, rtol=0)
     assert "layer 2, head 3 gives" in explorer.description
-    _, _, recording = trained("brackets", n_layers=1, n_heads=4)
+    _, _, recording = trained("pointer", n_layers=1, n_heads=4)
     assert list(explore.training_maps(recording).values) == ["step", "sequence", "head"]
     one_head = explore.training_maps(trained("reverse")[2])
     assert one_head.title == "A map forms while the model learns"  # explorers of one page have names of their own

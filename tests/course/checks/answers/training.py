@@ -36,39 +36,18 @@ def _train_otherwise(model, draw, steps, lr):
     return losses
 
 
-def _in_parts(model, draw, steps, parts, lr):
-    optimiser = torch.optim.Adam(model.parameters(), lr=lr)
-    losses = []
-    for _ in range(steps):
-        drawn = [draw() for _ in range(parts)]
-        asked = sum((targets != -100).sum() for _, targets in drawn)
-        total = 0
-        for ids, targets in drawn:
-            loss = F.cross_entropy(model(ids).flatten(0, 1), targets.flatten(), reduction="sum") / asked
-            loss.backward()
-            total += loss.item()
-        optimiser.step()
-        optimiser.zero_grad()
-        losses.append(total)
-    return losses
+def _within(length, before, after):
+    place = torch.arange(length)
+    distance = place - place[:, None]
+    return (distance >= -before) & (distance <= after)
 
 
-def _in_parts_divided_afterwards(model, draw, steps, parts, lr):
-    optimiser, losses = torch.optim.Adam(model.parameters(), lr), []
-    for _ in range(steps):
-        model.zero_grad()
-        total, asked = 0, 0
-        for _ in range(parts):
-            ids, targets = draw()
-            asks = targets >= 0
-            loss = -model(ids)[asks].log_softmax(-1).gather(-1, targets[asks][:, None]).sum()
-            loss.backward()
-            total, asked = total + loss.item(), asked + asks.sum().item()
-        for parameter in model.parameters():
-            parameter.grad /= asked
-        optimiser.step()
-        losses.append(total / asked)
-    return losses
+def _within_by_hand(length, before, after):
+    """In loops, row by row."""
+    mask = torch.zeros(length, length, dtype=torch.bool)
+    for i in range(length):
+        mask[i, max(0, i - before) : i + after + 1] = True
+    return mask
 
 
 def _hide_for_bert(ids, share):
@@ -101,25 +80,16 @@ ANSWERS = {
             "gives nothing back": {"    return losses": ""},
         }),
     ),
-    checks.check_learn_in_parts: (
-        {"sums": _in_parts, "divided afterwards": _in_parts_divided_afterwards},
-        wrong(_in_parts, {
-            "the mean of the means": {', reduction="sum") / asked': ") / parts"},
-            "the sum of the means": {', reduction="sum") / asked': ")"},
-            "only sums": {" / asked": ""},
-            "a step after each part": {"            total += loss.item()\n":
-                                       "            total += loss.item()\n            optimiser.step()\n"},
-            "gradients cleared after each part": {"            loss.backward()\n":
-                                                  "            optimiser.zero_grad()\n            loss.backward()\n"},
-            "never clears the gradients": {"        optimiser.zero_grad()\n": ""},
-            "one large batch": {"        drawn = [draw() for _ in range(parts)]\n":
-                                "        drawn = [[torch.cat(x) for x in zip(*[draw() for _ in range(parts)])]]\n"},
-            "backward of them all": {"            loss.backward()\n            total += loss.item()\n":
-                                     "            total += loss\n",
-                                     "        optimiser.step()\n":
-                                     "        total.backward()\n        optimiser.step()\n",
-                                     "append(total)": "append(total.item())"},
-            "the loss of the last part": {"total += loss.item()": "total = loss.item()"},
+    checks.check_within: (
+        {"by distances": _within, "by hand": _within_by_hand},
+        wrong(_within, {
+            "before and after exchanged": {"place - place[:, None]": "place[:, None] - place"},
+            "not its own place": {"-before) &": "-before) & (distance != 0) &"},
+            "one too few": {">= -before": "> -before", "<= after": "< after"},
+            "what it may not": {"return (distance >= -before) & (distance <= after)":
+                                "return (distance < -before) | (distance > after)"},
+            "one number for both": {">= -before": ">= -max(before, after)", "<= after": "<= max(before, after)"},
+            "nothing given back": {"return (distance": "(distance"},
         }),
     ),
     checks.check_hide_for_bert: (
