@@ -5,6 +5,7 @@ import re
 import pytest
 import torch
 
+from encoder_lib import load_pretrained
 from encoder_lib.course.lab import ladder
 
 pytestmark = pytest.mark.long  # the notebook takes half a minute
@@ -67,6 +68,15 @@ def test_in_each_half_of_the_book_the_middle_bears_it_best_and_the_ends_worst(no
         left[one, other] = float((encode(sentences) * right).sum(dim=-1).mean())
     mine.load(encoder, published)
     assert left[2, 3] > 0.88 > left[0, 1] > left[4, 5] > left[0, 5] and left[0, 5] < 0.3
+
+
+@pytest.mark.parametrize(("block", "cosine"), [(3, 0.94), (4, 0.92)])
+def test_to_leave_a_middle_block_out_costs_as_little(notebook, block, cosine):
+    model = load_pretrained("minilm")
+    layers = model.encoder.encoder.layers
+    model.encoder.encoder.layers = torch.nn.ModuleList(x for i, x in enumerate(layers, 1) if i != block)
+    left = (model.encode(notebook["sentences"]) * notebook["vectors"]).sum(dim=-1).mean()
+    assert round(left.item(), 2) == cosine
 
 
 def test_exchanging_leaves_the_encoder_as_it_was(notebook):

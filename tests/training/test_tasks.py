@@ -1,6 +1,5 @@
 """The generated data sets are what they say."""
 
-
 import pytest
 import torch
 
