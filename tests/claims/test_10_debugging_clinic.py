@@ -80,6 +80,8 @@ def test_after_training_16_of_48_parameter_tensors_are_what_they_were(notebook):
         stack(torch.randn(2, 5, 6)).square().mul(torch.randn(6)).sum().backward()
         optimiser.step()
     assert sum(torch.equal(a, b) for a, b in zip(before, stack.parameters(), strict=True)) == 16
+    sums = [parameter.sum().item() for parameter in stack.parameters() if parameter.ndim == 2]
+    assert len(set(sums)) == 18  # once trained, the copies are none
 
 
 def test_a_layer_has_six_matrices_and_without_the_first_fault_6_equal_pairs_are_left(notebook):
@@ -176,9 +178,10 @@ def test_the_third_patient_stops_with_an_error(notebook):
             model(notebook["ids"])
 
 
-def test_case_4_lies_between_minus_1_and_1_and_its_row_0_is_right(notebook):
-    waves, right = notebook["position_table"](50, 32), sinusoidal_table(50, 32)
-    assert waves.abs().max() <= 1 and torch.equal(waves[0], right[0])
+def test_case_4_lies_between_minus_1_and_1_and_its_waves_get_slower_to_the_right(notebook):
+    waves = notebook["position_table"](50, 32)
+    steps = waves.diff(dim=0).abs().mean(dim=0)  # (D,)
+    assert waves.abs().max() <= 1 and steps[:4].min() > 10 * steps[16:].max()
 
 
 def test_a_sine_and_its_cosine_turn_at_different_speeds(notebook):
@@ -236,10 +239,9 @@ def test_the_models_own_embedding_as_the_twins_input_is_right_with_a_sound_encod
 # The rounds
 
 
-def test_two_tests_notice_all_five_and_none_alone(notebook):
+def test_each_patient_is_noticed_and_no_test_notices_all(notebook):
     noticed = torch.tensor(notebook["noticed"].to_numpy())
     assert noticed.shape == (5, 4) and noticed.any(dim=1).all() and not noticed.all(dim=0).any()
-    assert noticed[:, [NAMES.index(name) for name in ("parity", "sizes_and_types")]].any(dim=1).all()
 
 
 def test_in_row_1_parity_stops_before_a_number_is_compared_and_in_no_other(notebook):
@@ -262,7 +264,7 @@ def test_parity_misses_patient_3_alone_and_without_it_only_invariances_would_not
     assert objecting(notebook, clinic.cut_with(notebook["cut_b"])) == row(notebook, 5) == ["invariances", "parity"]
 
 
-def test_the_unknown_patients_joined_heads_begin_with_rows_1_and_2_of_head_1(notebook):
+def test_the_unknown_patients_joined_heads_begin_with_the_first_two_rows_of_the_first_head(notebook):
     """And of its column four numbers are 0, and three are not."""
     heads = torch.arange(2.0)[:, None, None] + torch.arange(0, 50, 10)[:, None] + torch.zeros(2, 5, 3)  # (H, T, K)
     assert heads.reshape(5, 6)[0].tolist() == [0] * 3 + [10] * 3

@@ -44,10 +44,10 @@ def positions_with_a_frequency_a_column(length, d_model):
 
 
 def heads_joined_as_they_lie(layer, query, key, value, mask):
-    cut = layer.n_heads, -1  # (H, K)
-    q = layer.q_proj(query).unflatten(-1, cut).transpose(1, 2)  # (B, H, T, K)
-    k = layer.k_proj(key).unflatten(-1, cut).transpose(1, 2)
-    v = layer.v_proj(value).unflatten(-1, cut).transpose(1, 2)
+    slices = layer.n_heads, -1  # (H, K)
+    q = layer.q_proj(query).unflatten(-1, slices).transpose(1, 2)  # (B, H, T, K)
+    k = layer.k_proj(key).unflatten(-1, slices).transpose(1, 2)
+    v = layer.v_proj(value).unflatten(-1, slices).transpose(1, 2)
     scores = q @ k.transpose(-2, -1) / q.shape[-1] ** 0.5  # (B, H, T, T)
     heads = masked_softmax(scores, mask) @ v  # (B, H, T, K)
     return layer.out_proj(heads.reshape(query.shape))  # (B, T, D)

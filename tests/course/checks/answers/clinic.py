@@ -121,7 +121,7 @@ CLINIC = {
         {"flattened": {"heads.reshape(query.shape)": "heads.transpose(1, 2).flatten(-2)"}, "head by head": by_heads},
         {
             "cut as it is joined": (
-                {f"({x}).unflatten(-1, cut).transpose(1, 2)": f"({x}).view(2, *cut, 4 // layer.n_heads)"
+                {f"({x}).unflatten(-1, slices).transpose(1, 2)": f"({x}).view(2, *slices, 4 // layer.n_heads)"
                  for x in ("query", "key", "value")},
                 "With one head all is right"),
             "no mask": ({"heads.reshape": "heads.transpose(1, 2).reshape", "(scores, mask)": "(scores, None)"},
