@@ -86,9 +86,9 @@ def test_names_and_shapes_tell_all_settings_but_three(notebook, name):
         notebook["load"](torch.float32, **{name: WRONG[name]})
 
 
-def test_six_heads_fit_and_no_other_slip(notebook):
-    (misfits,) = notebook.prediction("slip").result.to_numpy().T.tolist()
-    assert [int(count) for count in misfits] == [0, 18, 1] and 3 * notebook["settings"]["n_layers"] == 18
+def test_with_six_heads_every_tensor_has_the_shape_that_it_had(notebook):
+    places, six = notebook["places"], notebook["empty"](n_heads=6).state_dict()
+    assert {name: x.shape for name, x in six.items()} == {name: x.shape for name, x in places.items()}
 
 
 def test_every_tensor_of_ours_has_one_of_theirs_with_its_shape(notebook):
