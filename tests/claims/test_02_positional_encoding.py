@@ -289,3 +289,9 @@ def test_near_base_100_products_fall_from_1_to_0_over_64_positions_and_not_with_
     assert abs(small[1]) < 0.02 and small[3] > small[1], "back above"
     assert [round(x, 2) for x in products(100_000)[2::2]] == [0.68, 0.63]
     assert "change by 0.0000 at most" in positional(base=10).description
+
+
+def test_a_sum_is_read_as_an_appended_pair_is_with_one_matrix_for_both():
+    x, p, one, two = torch.randn(5, 8), torch.randn(5, 8), torch.randn(8, 3), torch.randn(8, 3)
+    torch.testing.assert_close(torch.cat([x, p], dim=1) @ torch.cat([one, two]), x @ one + p @ two)
+    torch.testing.assert_close(torch.cat([x, p], dim=1) @ torch.cat([one, one]), (x + p) @ one)
