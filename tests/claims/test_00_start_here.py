@@ -30,12 +30,6 @@ def test_with_the_key_3_3_river_would_have_a_weight_of_0_98(notebook):
     assert round(weights[0].item(), 2) == 0.98
 
 
-def test_feed_forward_makes_the_difference_of_the_two_numbers(notebook):
-    x, new = notebook["x"], notebook["new"]
-    assert new.tolist() == pytest.approx([(x[1] - x[0]).item(), 0]) and round(new[0].item(), 1) == 0.3
-    torch.testing.assert_close(notebook["norm"](10 * notebook["after"]), x)
-
-
 def test_a_vector_is_the_mean_over_its_tokens_at_length_1(notebook):
     model, text = notebook["model"], notebook["questions"][0]
     with torch.no_grad():
