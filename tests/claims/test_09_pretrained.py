@@ -11,7 +11,6 @@ import torch.nn.functional as F
 
 from encoder_lib import SentenceEncoder, TransformerEncoder, load_pretrained, padding_mask
 from encoder_lib.course.lab.names import learn_names
-from encoder_lib.course.lab.texts import library_sentences
 from encoder_lib.course.notebook import missing
 from encoder_lib.pretrained import config, hub
 
@@ -21,12 +20,6 @@ OTHERS = (
     "The stock market fell sharply.",
     "How do I bake a cake?",
     "Someone makes music on a string instrument while the audience eats bread.",
-)
-FURTHER = (  # triples that the notebook does not show
-    ("My mouse does not move the pointer.", "My mouse does not eat the cheese.", "The cursor on the screen is stuck."),
-    ("How can I train my dog?", "How can I catch my train?", "What teaches a puppy to obey?"),
-    ("The court found him guilty.", "The court is made of grass.", "A judge sent the man to prison."),
-    ("The match was won by our team.", "The match was lit by our host.", "They scored twice and beat the other side."),
 )
 
 
@@ -247,61 +240,6 @@ def test_the_batches_had_1024_pairs():
     assert "batch size of 1024" in (hub.minilm() / "README.md").read_text()
 
 
-# Cake, cage, recipe
-
-
-def test_by_layer_ends_with_what_encode_gives(notebook):
-    asked = notebook["triples"]["cake"][0]
-    torch.testing.assert_close(
-        notebook["by_layer"](asked)[-1], notebook["model"].encode([asked])[0].cpu(), atol=1e-5, rtol=0
-    )
-
-
-def test_four_of_eight_end_with_the_topic_ahead(notebook):
-    leads, names = notebook["leads"], list(notebook["triples"])
-    ahead = [name for name, lead in zip(names, leads[:, -1], strict=True) if lead > 0]
-    assert ahead == ["cake", "loan", "bass", "plant"] and leads.shape == (8, 7)
-    alone = [name for name in ahead if (leads[names.index(name), :-1] < 0).all()]
-    assert alone == ["cake", "plant"]
-    for name in ("loan", "bass"):  # from the middle on
-        assert (leads[names.index(name), 4:] > 0).all() and (leads[names.index(name), :2] < 0).all()
-    image = notebook.prediction("eight_triples").result.images[0].get_array()
-    torch.testing.assert_close(torch.as_tensor(image.data), leads, check_dtype=False)
-
-
-def lead(notebook, triple):
-    asked, words, topic = (notebook["by_layer"](sentence) for sentence in triple)
-    return (asked * topic).sum(-1) - (asked * words).sum(-1)
-
-
-def test_in_all_eight_and_in_four_more_the_topic_gains(notebook):
-    further = torch.stack([lead(notebook, triple) for triple in FURTHER])
-    for leads in (notebook["leads"], further):
-        assert (leads[:, -1] > leads[:, 0]).all() and (leads[:, 0] < 0).all()
-    assert 0 < (further[:, -1] > 0).sum() < 4  # no law there either
-
-
-def test_the_cake_ends_with_a_lead_of_014(notebook):
-    recipe = (notebook["first"] * notebook["topic"]).sum(dim=-1)[0, -1].item()
-    cage = notebook["to_words"][0, -1].item()
-    assert (round(recipe, 2), round(cage, 2), round(notebook["leads"][0, -1].item(), 2)) == (0.35, 0.21, 0.14)
-
-
-def test_with_other_topics_the_lead_falls_in_six_rows_and_grows_less_for_cake_and_loan(notebook):
-    own, other = notebook["growth"].values()
-    assert [name for name, gain in zip(notebook["triples"], other, strict=True) if gain > 0] == ["cake", "loan"]
-    assert (other < own).all() and (own > 0).all()
-    assert [round(gain, 2) for gain in own[:2].tolist()] == [0.31, 0.57]
-    assert [round(gain, 2) for gain in other[:2].tolist()] == [0.18, 0.24]
-    means = torch.stack([notebook["topic"][[j for j in range(8) if j != i]].mean(dim=0) for i in range(8)])
-    torch.testing.assert_close(notebook["others"], means)
-
-
-def test_in_head_2_of_layer_4_the_preference_moves_most_and_falls(notebook):
-    assert (notebook["layer"], notebook["head"]) == (3, 1)
-    assert round(notebook["big"][3, 1].item(), 2) == 0.39 and round(notebook["small"][3, 1].item(), 2) == 0.48
-
-
 # Where heads look
 
 
@@ -348,6 +286,11 @@ def test_head_9_of_layer_2_looks_ahead_or_parks(notebook, minilm):
     dogs = minilm.attention("dog dog dog")[1, 8]
     assert dogs.argmax(dim=-1)[1:4].tolist() == [2, 3, 4]
     assert dogs.diagonal(1).mean() < weights.diagonal(1).mean()
+
+
+def test_in_head_2_of_layer_4_the_preference_moves_most_and_falls(notebook):
+    assert (notebook["layer"], notebook["head"]) == (3, 1)
+    assert round(notebook["big"][3, 1].item(), 2) == 0.39 and round(notebook["small"][3, 1].item(), 2) == 0.48
 
 
 def test_the_best_head_follows_it_no_better_than_the_best_coin(notebook):
@@ -401,33 +344,3 @@ def test_a_table_of_rows_learns_names_whatever_the_seed(notebook, minilm):
         kept = torch.randperm(len(names))[:200]
         assert 85 <= (cosines[kept][:, kept].argmax(dim=1) == torch.arange(200)).sum() <= 125
     assert sum(name.rpartition(".")[2].startswith("is") for name in names) >= 20  # isgenerator, for instance
-
-
-# Tokens taken away
-
-
-def test_cat_moves_the_vector_most_and_it_hardly(notebook):
-    tokens, effect = notebook["tokens"][1:-1], notebook["effect"]
-    assert tokens[effect.argmax()] == "cat"
-    assert effect[tokens.index("it")] < 0.01 and effect.max() > 0.29
-
-
-@pytest.mark.parametrize("start", [None, 4])
-def test_the_most_weight_beats_the_largest_id_and_chance(notebook, start):
-    results = notebook["results"]
-    if start is not None:
-        every = [text for text in library_sentences() if 12 <= len(notebook["model"].tokens(text)) <= 30]
-        results = torch.tensor([notebook["by_rule"](text) for text in every[start::16]])
-    assert len(results) == 43 and (results[:, 3] >= results.max(dim=1).values).all()
-    any_token, largest, weight, ceiling = results.mean(dim=0).tolist()
-    assert any_token < largest and 1.3 < weight / largest < 1.5
-    farther, less_far = (results[:, 2] > results[:, 1]).sum(), (results[:, 2] < results[:, 1]).sum()
-    assert farther > 2 * less_far
-    ids = notebook["model"].tokenizer.token_to_id
-    assert ids("mat") == 13523 and ids("the") == 1996
-    assert 2.6 < weight / any_token < 3.5 and 0.75 < weight / ceiling < 0.9
-
-
-def test_the_largest_id_comes_second_in_the_table(notebook):
-    table = notebook.prediction("erasure").result
-    assert [cell[:4] for cell in table["moves the vector"].iloc[1:3]] == ["0.09", "0.12"]

@@ -122,11 +122,9 @@ PHRASES = {
     "mistakes": (r"0\.80", r"0\.57", r"most harm"),
     "misread": (r"wrong with wrong", r"wrong \*together", r"the same directory", r"cosines? of 0\.81"),
     "pairs": (r"\*larger\* cosines", r"0\.67 to 0\.71", r"loss is nearer", r"leads its row"),
-    "eight_triples": (r"four of (the )?eight", r"end with the words", r"middle, and the other four"),
     "parking": (r"a tenth", r"next to nothing", r"hands out nothing", r"\bsink\b", r"\bparks?\b"),
     "shuffled_rows": (r"follows the rows", r"the address before", r"addresses alone"),
     "winograd": (r"nine to eleven", r"eleven in the best", r"cannot be told from luck", r"ten of twelve"),
-    "erasure": (r"0\.12 to 0\.09", r"1\.4 times", r"four fifths of the ceiling"),
     "blocks_exchanged": (
         r"0\.92",
         r"can (even )?be missing",
