@@ -9,7 +9,7 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
-from encoder_lib import TokenEmbedding
+from encoder_lib import TokenEmbedding, load_pretrained
 from encoder_lib.course import explore
 from encoder_lib.course.lab import ladder
 from encoder_lib.seeded import seeded
@@ -138,11 +138,11 @@ def test_without_zero_grad_the_steps_become_longer_and_longer(notebook, seed):
     assert first < second < third < last and last > 20 * first
 
 
-def adams_step(gradients, lr=0.03):
-    """What Adam takes away at the last of these gradients, as a multiple of lr."""
+def adams_step(gradient, lr=0.03):
+    """What Adam takes away at the last of a hundred such gradients, as a multiple of lr."""
     parameter = nn.Parameter(torch.zeros(1))
     adam = torch.optim.Adam([parameter], lr=lr)
-    for gradient in gradients:
+    for _ in range(100):
         before = parameter.item()
         parameter.grad = torch.tensor([gradient])
         adam.step()
@@ -150,32 +150,15 @@ def adams_step(gradients, lr=0.03):
 
 
 def test_adam_takes_away_lr_whatever_the_size_of_a_gradient():
-    assert adams_step([10.0] * 100) == pytest.approx(1, abs=1e-4) == adams_step([0.001] * 100)
-
-
-def test_gradients_that_change_their_sign_average_out():
-    assert abs(adams_step([10.0, -10.0] * 50)) < 0.06
+    assert adams_step(10.0) == pytest.approx(1, abs=1e-4) == adams_step(0.001)
 
 
 # What the table has learned
 
 
 @pytest.mark.parametrize("seed", range(10))
-def test_adam_ends_below_1_31_with_the_two_smallest_rates_and_sgd_above_1_7(notebook, seed):
-    for lr in (0.03, 0.1):
-        assert trained(notebook, seed, optimiser=torch.optim.Adam, lr=lr)[-1] < 1.31
-        assert trained(notebook, seed, lr=lr)[-1] > 1.7
-
-
-def test_of_the_five_rates_sgd_comes_near_the_least_with_one_and_adam_with_all(notebook):
-    near = {method: [] for method in (torch.optim.SGD, torch.optim.Adam)}
-    for method, ends in near.items():
-        ends += [lr for lr in notebook["rates"] if trained(notebook, 0, optimiser=method, lr=lr)[-1] < 1.33]
-    assert near == {torch.optim.SGD: [2.0], torch.optim.Adam: notebook["rates"]}
-
-
-def test_larger_rates_do_not_always_bring_adam_below_1_31(notebook):
-    assert trained(notebook, 3, optimiser=torch.optim.Adam, lr=0.3)[-1] > 1.35
+def test_with_a_rate_of_0_03_adam_comes_near_the_least(notebook, seed):
+    assert trained(notebook, seed, optimiser=torch.optim.Adam, lr=0.03)[-1] < 1.31
 
 
 def test_words_of_one_kind_have_cosines_above_0_9_in_every_run(notebook, ten_tables):
@@ -270,8 +253,8 @@ def test_an_embedding_alone_is_right_as_often_as_a_guess(seed):
 # Going deeper
 
 
-def test_the_product_would_take_nearly_twelve_million_multiplications(notebook):
-    vocabulary, width = notebook["minilm"].encoder.embedding.token.weight.shape
+def test_the_product_would_take_nearly_twelve_million_multiplications():
+    vocabulary, width = load_pretrained().encoder.embedding.token.weight.shape
     assert (vocabulary, width) == (30_522, 384) and 11.5e6 < vocabulary * width < 12e6
 
 
@@ -292,15 +275,12 @@ def test_50_of_225_rows_are_looked_up_once_or_never_where_it_was_165_of_263(note
 
 def test_z_is_the_letter_that_the_text_never_shows_and_wondering_is_cut_in_two(notebook):
     assert set("abcdefghijklmnopqrstuvwxyz") - set("".join(notebook["text"])) == {"z"}
-    assert "wondering" not in notebook["counts"] and notebook["cut"]("wondering") == "wonder ing"
-    assert "curiouser" not in notebook["counts"]
+    pieces = " ".join("wondering")
+    for pair in notebook["merges"]:
+        pieces = notebook["merge"](pieces, *pair)
+    assert "wondering" not in notebook["counts"] and pieces == "wonder ing"
     for piece in ("wonder", "ing"):
         assert sum(piece in spelled.split() for spelled in notebook["spelling"].values()) > 1
-
-
-def test_each_merge_makes_a_piece_of_its_own(notebook):
-    pieces = [left + right for left, right in notebook["merges"]]
-    assert len(set(pieces)) == len(pieces) == 200
 
 
 def test_every_change_of_thought_is_shown(notebook):
@@ -313,45 +293,3 @@ def test_every_change_of_thought_is_shown(notebook):
 
 def test_more_than_half_of_the_rows_would_be_read_once(notebook):
     assert len(notebook["once"]) > len(notebook["counts"]) / 2
-
-
-def test_minilm_has_30522_pieces_and_cuts_longest_first(notebook):
-    minilm = notebook["minilm"]
-    known = minilm.tokenizer.get_vocab()
-    assert len(known) == 30_522 and "wondering" in known and "curiouser" not in known
-    for word in ("wondering", "curiouser", "unbelievably"):
-        rest, found = word, []
-        while rest:
-            mark = "##" if found else ""
-            length = next(n for n in range(len(rest), 0, -1) if mark + rest[:n] in known)
-            found.append(mark + rest[:length])
-            rest = rest[length:]
-        assert minilm.tokens(word) == ["[CLS]", *found, "[SEP]"]
-    shown = notebook.prediction("new_word").result
-    assert shown.loc["curiouser", "MiniLM"] == "curious ##er"
-    assert {"re", "do", "red"} <= known.keys() and minilm.tokens("redo")[1:-1] == ["red", "##o"]
-
-
-def test_unbelievably_is_cut_into_eight_pieces_here_and_five_there(notebook):
-    shown = notebook.prediction("new_word").result
-    assert "unbelievably" not in notebook["counts"]
-    assert shown.loc["unbelievably", "ours"] == "un b el i e v ab ly"
-    assert len(shown.loc["unbelievably", "MiniLM"].split()) == 5
-
-
-def test_1_27_counted_by_hand(notebook):
-    words, given = notebook["words"], notebook["given"]
-    company = {word: set() for word in words}
-    for one, other in zip(given.tolist(), notebook["beside"].tolist(), strict=True):
-        company[words[one]].add(words[other])
-    assert [len(company[word]) for word in words] == [1] * 4 + [2] * 8 + [1] * 4 + [8] * 3
-    assert (given >= 16).sum() == len(given) / 2
-    foods_and_people = ((given >= 4) & (given < 12)).sum() / len(given)
-    assert foods_and_people.item() == pytest.approx(1 / 2 * 2 / 3, abs=0.01)
-    assert (math.log(8) + 2 / 3 * math.log(2)) / 2 == pytest.approx(1.27, abs=0.005)
-
-
-def test_adam_moves_row_1_when_row_2_is_read_and_sgd_does_not(notebook):
-    sgd, adam = notebook["way_of_row_1"](torch.optim.SGD), notebook["way_of_row_1"](torch.optim.Adam)
-    assert sgd[0] > 0 and sgd[1] == 0
-    assert adam[0] > 0 and adam[1] > adam[0] / 2

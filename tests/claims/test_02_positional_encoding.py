@@ -6,7 +6,6 @@ import pytest
 import torch
 
 from encoder_lib import alibi_bias, sinusoidal_table
-from encoder_lib.course.explore import positional
 from encoder_lib.course.lab.positions import copy_accuracy, reversal_accuracy
 from encoder_lib.model.embedding import TokenEmbedding
 from encoder_lib.training.tasks import IGNORE_INDEX, copy_back
@@ -203,28 +202,6 @@ def test_sixteen_rows_hold_everywhere_with_three_or_four_clocks_and_go_astray_wi
 # Going deeper
 
 
-def test_texts_begin_with_cls_and_the_rows_are_those_of_positions_1_to_48(notebook):
-    model = notebook["model"]
-    assert model.tokens("any text")[0] == "[CLS]"
-    assert torch.equal(notebook["learned"], model.encoder.embedding.position.weight[1:49])
-
-
-def test_along_a_diagonal_the_products_of_learned_rows_are_nearly_the_same(notebook):
-    products = notebook["products"].double()
-    apart = (torch.arange(48)[:, None] - torch.arange(48)).abs()
-    mean = torch.stack([products.diagonal(d).mean() for d in range(48)])[apart]
-    others = apart > 0
-    assert (products - mean)[others].var() < 0.25 * products[others].var()
-
-
-def test_rows_6_steps_apart_have_a_larger_product_than_3_apart_and_12_than_9_and_so_on(notebook):
-    products = notebook["products"]
-    mean = [products.diagonal(d).mean() for d in range(40)]
-    assert all(mean[d] > max(mean[d - 3], mean[d + 3]) for d in range(6, 37, 6))
-    for larger, smaller in ((6, 3), (12, 9)):
-        assert (products.diagonal(larger) > products.diagonal(smaller)[: 48 - larger]).all(), "from every position"
-
-
 def test_in_the_mirror_only_alibi_matches_as_before(notebook):
     shown = notebook.prediction("mirror").result.astype(float)
     there, mirrored, neighbours = (shown.loc[order] for order in ("dog bites man", "man bites dog", "dog man bites"))
@@ -276,19 +253,6 @@ def test_divided_by_64_loud_words_get_what_quiet_positions_get(notebook):
     shares = notebook["letters_right"]
     assert shares["words × 8"] < 0.13 < 0.2 < shares["words × 8, scores / 64"]
     assert shares["words × 8, scores / 64"] == pytest.approx(shares["positions / 8"], abs=0.04)
-
-
-def test_near_base_100_products_fall_from_1_to_0_over_64_positions_and_not_with_10_or_100_000():
-    def products(base):
-        table = sinusoidal_table(64, 128, base=base)
-        return (table @ table[0] / 64)[[0, 5, 20, 40, 63]].tolist()
-
-    near, _, middle, far, end = products(100)
-    assert near == pytest.approx(1) and near > middle > far > end and abs(end) < 0.01
-    small = products(10)
-    assert abs(small[1]) < 0.02 and small[3] > small[1], "back above"
-    assert [round(x, 2) for x in products(100_000)[2::2]] == [0.68, 0.63]
-    assert "change by 0.0000 at most" in positional(base=10).description
 
 
 def test_a_sum_is_read_as_an_appended_pair_is_with_one_matrix_for_both():

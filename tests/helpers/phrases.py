@@ -35,7 +35,6 @@ PHRASES = {
         r"longer and longer",
     ),
     "kinds": (r"four bundles", r"from run to run", r"side by side share", r"each kind, in another place", r"left open"),
-    "new_word": (r"eight pieces", r"into eight", r"un b el", r"needs five", r"##bel"),
     "own_card": (r"looks anywhere", r"one card at a time", r"no better than a guess", r"as many as a guess"),
     "shuffle": (
         r"not at all",
@@ -54,7 +53,6 @@ PHRASES = {
         r"distance alone",
         r"wherever the pair",
     ),
-    "learned_table": (r"stripes along", r"6 steps apart", r"comes round in 6", r"fall, rise", r"rise and fall with"),
     "scale": (r"no longer guesses", r"both reasons", r"drown(ed)? all the same", r"get only what quiet"),
     "mirror": (r"keeps all its distances", r"nothing but distances", r"alibi alone"),
     "longer": (
