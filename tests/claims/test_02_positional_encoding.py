@@ -6,6 +6,7 @@ import pytest
 import torch
 
 from encoder_lib import alibi_bias, sinusoidal_table
+from encoder_lib.course.explore import positional
 from encoder_lib.course.lab.positions import copy_accuracy, reversal_accuracy
 from encoder_lib.model.embedding import TokenEmbedding
 from encoder_lib.training.tasks import IGNORE_INDEX, copy_back
@@ -259,3 +260,16 @@ def test_a_sum_is_read_as_an_appended_pair_is_with_one_matrix_for_both():
     x, p, one, two = torch.randn(5, 8), torch.randn(5, 8), torch.randn(8, 3), torch.randn(8, 3)
     torch.testing.assert_close(torch.cat([x, p], dim=1) @ torch.cat([one, two]), x @ one + p @ two)
     torch.testing.assert_close(torch.cat([x, p], dim=1) @ torch.cat([one, one]), (x + p) @ one)
+
+
+def test_near_base_100_products_fall_from_1_to_0_over_64_positions_and_not_with_10_or_100_000():
+    def products(base):
+        table = sinusoidal_table(64, 128, base=base)
+        return (table @ table[0] / 64)[[0, 5, 20, 40, 63]].tolist()
+
+    near, _, middle, far, end = products(100)
+    assert near == pytest.approx(1) and near > middle > far > end and abs(end) < 0.01
+    small = products(10)
+    assert abs(small[1]) < 0.02 and small[3] > small[1], "back above"
+    assert [round(x, 2) for x in products(100_000)[2::2]] == [0.68, 0.63]
+    assert "change by 0.0000 at most" in positional(base=10).description
