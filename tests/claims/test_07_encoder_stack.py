@@ -8,7 +8,7 @@ import torch.nn.functional as F
 from torch import nn
 from torch.utils.flop_counter import FlopCounterMode
 
-from encoder_lib import EncoderLayer, FeedForward, load_pretrained, trace
+from encoder_lib import Encoder, EncoderLayer, FeedForward, load_pretrained, trace
 from encoder_lib.course.lab import ladder, measure
 from encoder_lib.course.lab.texts import library_sentences
 from encoder_lib.course.lab.warm_up import learn_to_reverse
@@ -236,6 +236,18 @@ def test_texts_are_cut_after_256_tokens_and_that_is_one_ninth():
 
 
 # Going deeper
+
+
+@pytest.mark.parametrize("seed", EIGHT)
+def test_a_larger_stream_alone_halves_the_gradient_of_pre_norms_last_layer(seed):
+    torch.manual_seed(seed)
+    encoder = Encoder(2, 32, 4, 128, norm_first=True)
+    x, goal = torch.randn(2, 4, 16, 32)
+    plain, loud = (
+        torch.autograd.grad(F.mse_loss(encoder(n * x), goal), encoder.layers[1].feed_forward.linear2.weight)[0].norm()
+        for n in (1, 2.2)
+    )
+    assert loud / plain == pytest.approx(1 / 2.1, abs=0.05)
 
 
 def test_what_one_should_have_found_in_the_explorer():
