@@ -83,7 +83,6 @@ PHRASES = {
         r"factor cancels",
         r"without subtracting",
     ),
-    "what_shrinks": (r"does no harm here", r"makes up for a small", r"was the way up", r"a long gradient"),
     "wrong_dim": (r"nothing crashes", r"more than 1 to spend", r"no error tells"),
     "saturate": (
         r"more than 80",

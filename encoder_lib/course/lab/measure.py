@@ -19,8 +19,6 @@ INITS: dict[str, Callable[[Tensor], Tensor] | None] = {
     "xavier": nn.init.xavier_uniform_,  # uniform, variance 2 / (fan in + fan out); Glorot and Bengio 2010
     "small": lambda weight: nn.init.normal_(weight, std=0.02),  # normal, much as BERT and GPT-2 begin
 }
-LOSSES = ("regression", "classification")
-CLASSES = 10
 D_MODEL, D_FF, BATCH, TOKENS = 32, 128, 4, 16  # of random stacks
 
 
@@ -95,46 +93,18 @@ class Profile(NamedTuple):
     similarity: Tensor
 
 
-def depth_profiles(
-    depths: Sequence[int],
-    *,
-    norm_first: bool,
-    init: str = "default",
-    loss: str = "regression",
-    seeds: int = 1,
-    loudness: float = 1.0,
-) -> dict[int, Profile]:
+def depth_profiles(depths: Sequence[int], *, norm_first: bool, init: str = "default") -> dict[int, Profile]:
     """Profiles of a random stack that is cut off after each of `depths` layers, its final norm put on top of each cut.
 
-    Input, weights and targets are drawn anew for each seed; gradients are averaged by their logarithms, the rest
-    plainly. The loss is a mean over all tokens of the batch: "regression" is the squared distance to random vectors,
-    "classification" the cross-entropy of a random linear head with 10 classes and random answers. Torch's own random
-    numbers stay where they are. D = 32, H = 4, F = 128; the input is `loudness` times as large as drawn.
+    The loss is the mean squared distance to random vectors. Torch's own random numbers stay where they are. D = 32,
+    H = 4, F = 128.
 
     Returns: depth -> Profile.
     """
-    drawn = []
-    for seed in range(seeds):
-        with seeded(seed):
-            encoder = initialise(Encoder(max(depths), D_MODEL, 4, D_FF, norm_first=norm_first), init)
-            x = torch.randn(BATCH, TOKENS, D_MODEL)  # (B, T, D)
-            drawn.append(_profiles(encoder, loudness * x, depths, _drawn_loss(loss)))
-    return {depth: _mean([profiles[depth] for profiles in drawn]) for depth in depths}
-
-
-def _drawn_loss(loss: str) -> Callable[[Tensor], Tensor]:
-    """A loss of outputs (B, T, D), with random targets."""
-    if loss == "regression":
+    with seeded(0):
+        encoder = initialise(Encoder(max(depths), D_MODEL, 4, D_FF, norm_first=norm_first), init)
+        stream = [torch.randn(BATCH, TOKENS, D_MODEL)]  # L + 1 of (B, T, D)
         target = torch.randn(BATCH, TOKENS, D_MODEL)  # (B, T, D)
-        return lambda y: (y - target).square().mean()
-    head = torch.randn(CLASSES, D_MODEL) / D_MODEL**0.5  # (classes, D)
-    answers = torch.randint(CLASSES, (BATCH, TOKENS))  # (B, T)
-    return lambda y: F.cross_entropy((y @ head.T).flatten(0, 1), answers.flatten())
-
-
-def _profiles(encoder: Encoder, x: Tensor, depths: Sequence[int], loss: Callable) -> dict[int, Profile]:
-    """One forward pass through all layers, and one backward pass from each cut."""
-    stream = [x]  # L + 1 of (B, T, D)
     for layer in encoder.layers:
         stream.append(layer(stream[-1]))
     weights = [encoder.get_parameter(f"layers.{i}.feed_forward.linear2.weight") for i in range(len(encoder.layers))]
@@ -142,16 +112,11 @@ def _profiles(encoder: Encoder, x: Tensor, depths: Sequence[int], loss: Callable
     size, similarity = values.square().mean((1, 2, 3)).sqrt(), token_similarity(values).mean(1)
     profiles = {}
     for depth in depths:
-        error = loss(encoder.norm(stream[depth]))
-        gradient = torch.autograd.grad(error, weights[:depth], retain_graph=True)
+        loss = (encoder.norm(stream[depth]) - target).square().mean()
+        gradient = torch.autograd.grad(loss, weights[:depth], retain_graph=True)
         norms = torch.stack([g.norm() for g in gradient])  # (depth,)
         profiles[depth] = Profile(norms, size[: depth + 1], similarity[: depth + 1])
     return profiles
-
-
-def _mean(profiles: Sequence[Profile]) -> Profile:
-    gradient, size, similarity = (torch.stack(seen) for seen in zip(*profiles, strict=True))  # (seeds, …) each
-    return Profile(gradient.log().mean(0).exp(), size.mean(0), similarity.mean(0))
 
 
 def layer_flops(tokens: int, d_model: int, d_ff: int) -> tuple[int, int]:

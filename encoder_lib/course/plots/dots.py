@@ -16,12 +16,11 @@ def plot_dots(
     *,
     title: str = "",
     x_label: str = "",
-    limits: tuple[float, float] | None = None,
     ax: Axes | None = None,
 ) -> Axes:
     """Draw several numbers for each name as dots on one line, the first name on top, and what each kind of dot means.
 
-    values: name -> {kind of dot: number}, the same kinds for every name. limits: the two ends of the x axis.
+    values: name -> {kind of dot: number}, the same kinds for every name.
     Raises ValueError for no numbers, or one that is not finite; KeyError for a kind that is missing; TypeError for what
     are no numbers.
     """
@@ -34,6 +33,5 @@ def plot_dots(
         ax.scatter(column, rows, color=colour, marker=marker, s=50, label=style.legend_label(kind), zorder=2)
     ax.set_yticks(rows, [style.drawable(name, style.LABEL) for name in values], **style.plain_text())
     ax.invert_yaxis()
-    ax.set_xlim(limits)
     style.add_legend(ax)
     return style.label_axes(ax, title, x_label)

@@ -27,19 +27,6 @@ def test_the_factor_multiplies_the_layers_and_nothing_else():
         torch.testing.assert_close(parameter, (3 if name.startswith("layers.") else 1) * plain[name])
 
 
-def test_down_multiplies_what_comes_down_through_each_layer_and_not_what_goes_up():
-    y, gradients = {}, {}
-    for down in (1.0, 0.5):
-        torch.manual_seed(0)
-        stack = PlainStack(3, down=down)
-        y[down] = stack(torch.ones(2, 4))
-        y[down].sum().backward()
-        gradients[down] = [layer.weight.grad for layer in (stack.answer, *reversed(stack.layers), stack.read)]
-    torch.testing.assert_close(y[1.0], y[0.5])
-    for passed, (whole, less) in enumerate(zip(gradients[1.0], gradients[0.5], strict=True)):
-        torch.testing.assert_close(less, whole * 0.5 ** min(passed, 3))
-
-
 def test_a_run_comes_from_its_seed(nothing_drawn):
     first = plain_stack_accuracy(n_layers=1, steps=3, seed=1)
     assert plain_stack_accuracy(n_layers=1, steps=3, seed=1) == first != plain_stack_accuracy(n_layers=1, steps=3)
