@@ -161,7 +161,7 @@ WALK = """
 from encoder_lib import load_pretrained
 from encoder_lib.course import explore
 pair = "The river bank was flooded.", "The big bank raised its interest rates."
-explore.walk(load_pretrained("minilm"), *pair, "bank")
+explore.walk(load_pretrained("minilm"), *pair)
 """
 
 
