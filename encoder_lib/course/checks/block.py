@@ -57,6 +57,7 @@ def like(name: str, parts: str, attempt: Callable, kind: Callable[..., nn.Module
         *sizes, x, mask = given
         return _filled(kind, *sizes)(x, mask).detach()
 
+    # a verdict shows the arguments by the names that the learner knows
     names = ("n_layers", "d_model", "n_heads", "d_ff", "norm_first", "x", "mask")[-len(cases[0].arguments) :]
     vars(output)["__signature__"] = Signature([Parameter(n, Parameter.POSITIONAL_ONLY) for n in names])
     return examine(f"class {name}", output if callable(attempt) else attempt, reference, cases)
