@@ -230,11 +230,20 @@ def test_in_six_small_models_far_letters_have_a_third_of_the_weight_and_few_answ
 
 
 @pytest.mark.parametrize("seed", (HERE, *SEEDS))
-def test_with_the_same_neighbours_counting_fills_more(notebook, small, seed):
+def test_layer_1_s_near_looks_are_worth_more_than_its_far_ones_and_layer_2_needs_its_own(notebook, small, seed):
     reader, gaps = trained(notebook, small, seed)
-    for before, after in ((1, 1), (2, 2)) if seed != HERE else ((1, 0), (1, 1), (2, 2)):
-        counted = right(letters.by_counts(notebook["text"], gaps.ids, before, after), gaps)
-        assert within(reader, gaps, lambda d, b=before, a=after: (d >= -b) & (d <= a)) < counted
+    forward_with = answer("forward_with")
+    place = torch.arange(gaps.ids.shape[1])
+    far = (place - place[:, None]).abs() > 2
+    near, anywhere = ~far & ~torch.eye(len(place), dtype=torch.bool), torch.ones_like(far)
+
+    @torch.no_grad()
+    def with_masks(*masks):
+        return right(reader[1](forward_with(reader[0], gaps.ids, masks)).argmax(dim=-1), gaps)
+
+    whole = with_masks(anywhere, anywhere)
+    assert whole - with_masks(~near, anywhere) > 2 * (whole - with_masks(~far, anywhere))
+    assert with_masks(anywhere, ~near) < notebook["counting"]["no neighbour"] + 7
 
 
 def test_one_side_tells_about_as_much_as_the_other(notebook):

@@ -71,5 +71,5 @@ def test_the_readme_lists(path):
 def test_the_readme_tells_the_hours_of_all():
     times = [minutes(nbformat.read(path, as_version=4)) for path in NOTEBOOKS]
     reading, exercises = (sum(each) / 60 for each in zip(*times, strict=True))
-    assert "Eleven hours to read and run, and eight more for the exercises" in (ROOT / "README.md").read_text()
+    assert "Eleven hours to read and run, and seven more for the exercises" in (ROOT / "README.md").read_text()
     assert 10 <= reading < 12 and 7 <= exercises < 9

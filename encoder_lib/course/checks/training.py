@@ -22,6 +22,7 @@ from encoder_lib.course.checks.verdict import (
     written,
 )
 from encoder_lib.course.lab.letters import GAP
+from encoder_lib.model.encoder import TransformerEncoder
 from encoder_lib.seeded import seeded
 from encoder_lib.training.tasks import IGNORE_INDEX, Sample
 
@@ -49,21 +50,30 @@ def check_learn(attempt: Callable) -> Verdict:
     return examine("learn", mine, partial(tried, parts.learn), cases)
 
 
-def check_within(attempt: Callable) -> Verdict:
-    """within(T, before, after): True where a token may look, its own place included -> (T, T)."""
+def check_forward_with(attempt: Callable) -> Verdict:
+    """forward_with(encoder, ids, masks): what the encoder gives when each layer has a mask of its own -> (B, T, D)."""
 
-    def reference(T: int, before: int, after: int) -> Tensor:
-        distance = torch.arange(T) - torch.arange(T)[:, None]
-        return (distance >= -before) & (distance <= after)
+    def reference(encoder: TransformerEncoder, ids: Tensor, masks: list[Tensor]) -> Tensor:
+        x = encoder.embedding(ids)  # (B, T, D)
+        for layer, mask in zip(encoder.encoder.layers, masks, strict=True):
+            x = layer(x, mask)
+        return encoder.encoder.norm(x)
 
+    def case(label: str, masks: list[Tensor], norm_first: bool = True) -> Case:
+        with seeded(0):
+            encoder = TransformerEncoder(5, len(masks), 4, 2, 6, norm_first=norm_first, positional="rotary").double()
+        return Case(label, (encoder, torch.tensor([[3, 1, 4, 1], [2, 0, 2, 4]]), masks))
+
+    anywhere = torch.ones(4, 4, dtype=torch.bool)
+    before, itself = anywhere.tril(), torch.eye(4, dtype=torch.bool)
     cases = [
-        Case("no neighbour", (3, 0, 0)),
-        Case("one before", (4, 1, 0)),
-        Case("two after", (5, 0, 2)),
-        Case("two before and one after", (6, 2, 1)),
-        Case("more than there are", (3, 9, 9)),
+        case("one layer", [before]),
+        case("a mask in the first layer alone", [itself, anywhere]),
+        case("a mask in the second layer alone", [anywhere, before]),
+        case("three layers", [before, before.T, itself]),
+        case("norms that come last", [before, itself], norm_first=False),
     ]
-    return examine("within", attempt, reference, cases)
+    return examine("forward_with", attempt, reference, cases)
 
 
 @dataclass

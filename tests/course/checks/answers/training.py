@@ -36,18 +36,23 @@ def _train_otherwise(model, draw, steps, lr):
     return losses
 
 
-def _within(length, before, after):
-    place = torch.arange(length)
-    distance = place - place[:, None]
-    return (distance >= -before) & (distance <= after)
+def _forward_with(encoder, ids, masks):
+    x = encoder.embedding(ids)
+    for layer, mask in zip(encoder.encoder.layers, masks, strict=True):
+        x = layer(x, mask)
+    return encoder.encoder.norm(x)
 
 
-def _within_by_hand(length, before, after):
-    """In loops, row by row."""
-    mask = torch.zeros(length, length, dtype=torch.bool)
-    for i in range(length):
-        mask[i, max(0, i - before) : i + after + 1] = True
-    return mask
+def _forward_by_hooks(encoder, ids, masks):
+    """Each layer's forward is called with another mask than the encoder gives it."""
+    hooks = [
+        layer.register_forward_pre_hook(lambda _, given, mask=mask: (given[0], mask))
+        for layer, mask in zip(encoder.encoder.layers, masks, strict=True)
+    ]
+    y = encoder(ids)
+    for hook in hooks:
+        hook.remove()
+    return y
 
 
 def _hide_for_bert(ids, share):
@@ -80,16 +85,18 @@ ANSWERS = {
             "gives nothing back": {"    return losses": ""},
         }),
     ),
-    checks.check_within: (
-        {"by distances": _within, "by hand": _within_by_hand},
-        wrong(_within, {
-            "before and after exchanged": {"place - place[:, None]": "place[:, None] - place"},
-            "not its own place": {"-before) &": "-before) & (distance != 0) &"},
-            "one too few": {">= -before": "> -before", "<= after": "< after"},
-            "what it may not": {"return (distance >= -before) & (distance <= after)":
-                                "return (distance < -before) | (distance > after)"},
-            "one number for both": {">= -before": ">= -max(before, after)", "<= after": "<= max(before, after)"},
-            "nothing given back": {"return (distance": "(distance"},
+    checks.check_forward_with: (
+        {"layer by layer": _forward_with, "by hooks": _forward_by_hooks},
+        wrong(_forward_with, {
+            "no last norm": {"encoder.encoder.norm(x)": "x"},
+            "a norm after each layer": {"x = layer(x, mask)": "x = encoder.encoder.norm(layer(x, mask))"},
+            "the first mask in all layers": {"layer(x, mask)": "layer(x, masks[0])"},
+            "all masks in all layers": {"layer(x, mask)": "layer(x, torch.stack(masks).all(dim=0))"},
+            "masks from the top down": {"layers, masks,": "layers, masks[::-1],"},
+            "True forbids": {"layer(x, mask)": "layer(x, ~mask)"},
+            "no mask": {"layer(x, mask)": "layer(x)"},
+            "each layer from the embedding": {"x = layer(x, mask)": "x = layer(encoder.embedding(ids), mask)"},
+            "nothing given back": {"return encoder": "encoder"},
         }),
     ),
     checks.check_hide_for_bert: (
