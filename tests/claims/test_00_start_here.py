@@ -134,7 +134,7 @@ def test_the_kinds_hang_on_each_part_and_least_on_position(notebook):
     assert right == {"nothing": 16, "position": 15, "feed-forward": 11, "+": 11}
     assert sum(math.comb(16, heads) for heads in range(11, 17)) / 2**16 == pytest.approx(0.1, abs=0.01)
     question = notebook.prediction("without").question
-    assert question.choices[question.answer] == "position"
+    assert question.choices[question.answer] == "norm"
 
 
 def test_position_tells_who_bit_whom(notebook):

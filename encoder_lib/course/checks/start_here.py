@@ -12,7 +12,8 @@ from encoder_lib.course.checks.verdict import Probe, Verdict, diagnose, written
 def check_hide(attempt: Callable) -> Verdict:
     """hide(T, word, secret): a mask (T, T) by which `word` learns nothing of `secret`.
 
-    True = may look; rows look, columns are looked at. Each token looks at itself, and no look too many is forbidden.
+    True = may look; rows look, columns are looked at. Each token looks at itself, and the word at all but the secret.
+    No look too many is forbidden.
     """
     places = {"three tokens": (3, 0, 1), "eight tokens": (8, 3, 2), "the secret one first": (8, 3, 0)}
     return diagnose("hide", attempt, [Probe(label, partial(_hidden, at)) for label, at in places.items()])
@@ -27,6 +28,9 @@ def _hidden(at: tuple[int, int, int], attempt: Callable) -> str:
         return f"{given}: expected a boolean tensor of shape {(T, T)}, got {got}"
     if not mask.diagonal().all():
         return f"{given}: token {int(mask.diagonal().long().argmin())} may not look at itself"
+    if mask[word].sum() < T - 1:
+        blind = next(int(j) for j in (~mask[word]).nonzero() if j != secret)
+        return f"{given}: the word may not look at {blind}; forbid its look at the secret one alone"
     looks, steps = mask.double(), 1
     while steps < T and not looks[word, secret]:  # after so many layers, of whom each token has learned
         looks, steps = looks @ mask.double(), steps + 1

@@ -22,10 +22,10 @@ ANSWERS = {
     checks.check_hide: (
         {
             "nobody looks at the other": closed(lambda word, other: (ALL, other)),
-            "the word looks at nobody": closed(lambda word, other: (word, ALL)),
             "by comparison": lambda n, word, other: (torch.arange(n) != other).expand(n, n) | torch.eye(n).bool(),
         },
         {
+            "the word looks at nobody": closed(lambda word, other: (word, ALL)),
             "its look alone": closed(lambda word, other: (word, other)),
             "both looks of the two": closed(lambda word, other: (word, other), lambda word, other: (other, word)),
             "the other looks at nobody": closed(lambda word, other: (other, ALL)),
