@@ -25,9 +25,15 @@ def test_the_mixture_by_hand_is_1_4_and_0_3(notebook):
     torch.testing.assert_close(notebook["after"], torch.tensor([2.4, 3.3]), atol=0.01, rtol=0)
 
 
-def test_with_the_key_3_3_river_would_have_a_weight_of_0_98(notebook):
-    weights = (torch.tensor([[3.0, 3.0], [0.5, 0.0]]).to(notebook["query"]) @ notebook["query"]).softmax(dim=0)
-    assert round(weights[0].item(), 2) == 0.98
+def test_with_a_key_that_points_away_river_would_have_a_weight_of_0_01(notebook):
+    weights = (torch.tensor([[-3.0, -3.0], [0.5, 0.0]]).to(notebook["query"]) @ notebook["query"]).softmax(dim=0)
+    assert round(weights[0].item(), 2) == 0.01
+
+
+def test_the_unit_is_silent_at_bank_and_answers_after_it_took_from_river(notebook):
+    assert notebook["unit"](notebook["bank"]) == 0
+    assert notebook["unit"](notebook["after"]).item() == pytest.approx(0.7, abs=0.01)
+    assert len(notebook["model"].encoder.encoder.layers[0].feed_forward.linear1.weight) == 1536
 
 
 def test_a_vector_is_the_mean_over_its_tokens_at_length_1(notebook):
@@ -134,7 +140,7 @@ def test_the_kinds_hang_on_each_part_and_least_on_position(notebook):
     assert right == {"nothing": 16, "position": 15, "feed-forward": 11, "+": 11}
     assert sum(math.comb(16, heads) for heads in range(11, 17)) / 2**16 == pytest.approx(0.1, abs=0.01)
     question = notebook.prediction("without").question
-    assert question.choices[question.answer] == "norm"
+    assert question.choices[question.answer] == "position"
 
 
 def test_position_tells_who_bit_whom(notebook):

@@ -94,24 +94,10 @@ def test_at_512_a_typical_score_is_about_23_and_a_lead_of_5_is_a_hundred_and_fif
     assert 140 < share[1] / share[0] < 160
 
 
-@pytest.mark.parametrize("seed", range(8))
-def test_with_the_root_no_gradient_is_very_short_or_long_and_without_it_more_than_a_quarter_are_of_either_kind(seed):
-    with seeded(seed):
-        queries, keys, values, pull = torch.randn(4, 64, 512)
-    queries.requires_grad_()
-    found = []
-    for scale in (512**-0.5, 1.0):
-        output, _ = attention(queries, keys, values, scale=scale)
-        (length,) = (gradient.norm(dim=-1) for gradient in torch.autograd.grad((output * pull).sum(), [queries]))
-        found.append(((length < 0.1).sum().item(), (length > 10).sum().item()))
-    (short, long), (undivided_short, undivided_long) = found
-    assert short == 0 and long <= 1 and undivided_short > 16 and undivided_long > 16
-
-
-def test_the_notebook_shows_none_with_the_root_and_without_it_more_than_half_are_short(notebook):
-    assert [int(n) for n in notebook["gradients"](512**0.5)] == [0, 0]
-    short, long = notebook["gradients"](1)
-    assert short > 32 and 14 <= long <= 18  # a quarter of 64
+def test_with_the_root_hardly_any_gradient_is_short_or_long_and_without_it_four_in_ten_and_a_third_are(notebook):
+    assert max(notebook["gradients"](512**0.5)) < 0.5
+    short, long = notebook["gradients"](1) / 64
+    assert 0.37 < short < 0.43 and 0.31 < long < 0.37
 
 
 def slower_without(divided, undivided):

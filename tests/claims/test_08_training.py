@@ -192,7 +192,7 @@ def test_the_and_sleeping_come_out_right_and_in_cat_and_mat_there_is_a_vowel_but
 
 
 @pytest.mark.parametrize("seed", (HERE, *SEEDS))
-def test_layer_1_gives_much_to_far_letters_and_they_are_worth_little_and_the_four_nearest_nearly_all(
+def test_layer_1_gives_much_to_far_letters_and_few_answers_hang_on_it_and_many_on_the_four_nearest(
     notebook, small, seed
 ):
     reader, gaps = trained(notebook, small, seed)
@@ -201,9 +201,8 @@ def test_layer_1_gives_much_to_far_letters_and_they_are_worth_little_and_the_fou
     far = (place - place[:, None]).abs() > 2
     assert (first * far).sum(dim=-1)[gaps.ids == letters.GAP].mean() > 0.3
     anywhere = within(reader, gaps, lambda d: d < LENGTH * 2)
-    assert within(reader, gaps, lambda d: d.abs() <= 2) / anywhere > 0.88
+    assert within(reader, gaps, lambda d: d.abs() <= 2) / anywhere > 0.8
     assert within(reader, gaps, lambda d: (d.abs() > 2) | (d == 0)) < 20
-    assert abs(within(reader, gaps, lambda d: (d.abs() != 10) & (d.abs() != 11)) - anywhere) < 2.5
 
 
 @pytest.mark.parametrize("seed", (HERE, *SEEDS))
@@ -218,14 +217,15 @@ def test_with_one_side_about_half_is_left(notebook, small, seed):
 def test_the_tables_of_weights_and_of_what_is_left(notebook):
     near, far = ([notebook["weight_on"](notebook[n], x) for x in notebook["maps"]] for n in ("near", "far"))
     assert 40 < far[0] < 60 and near[1] > 2 * far[1]
-    nothing, farther, nearest, control = map(float, notebook.prediction("forbidden").result["% right"])
-    assert abs(nothing - control) < 2.5 and farther > 0.9 * nothing and 40 < nothing < 60
+    nothing, farther, nearest = map(float, notebook.prediction("forbidden").result["% right"])
+    assert farther > 0.8 * nothing and 40 < nothing < 60
     assert nearest < notebook["counting"]["no neighbour"]
 
 
-def test_in_six_small_models_far_letters_have_a_third_of_the_weight_and_few_answers_hang_on_it(notebook):
-    weight, lost = zip(*(row.values() for row in notebook["seeds"].values()), strict=True)
-    assert len(lost) == 6 and sorted(lost)[-2] < 5 and max(lost) < 10 and min(weight) > 33
+def test_in_six_small_models_far_letters_have_a_third_of_the_weight_and_three_quarters_of_the_answers_remain(notebook):
+    weight, remain = zip(*(row.values() for row in notebook["seeds"].values()), strict=True)
+    assert len(remain) == 6 and min(remain) > 76 and min(weight) > 33
+    assert min(remain) < 88 and max(remain) > 97  # in one a fifth may be lost, in another none
     assert notebook.prediction("more_seeds").result is not None
 
 
@@ -242,6 +242,8 @@ def test_layer_1_s_near_looks_are_worth_more_than_its_far_ones_and_layer_2_needs
         return right(reader[1](forward_with(reader[0], gaps.ids, masks)).argmax(dim=-1), gaps)
 
     whole = with_masks(anywhere, anywhere)
+    if seed == HERE:
+        assert 10 < whole - with_masks(~near, anywhere) < 20 and whole - with_masks(~far, anywhere) < 8
     assert whole - with_masks(~near, anywhere) > 2 * (whole - with_masks(~far, anywhere))
     assert with_masks(anywhere, ~near) < notebook["counting"]["no neighbour"] + 7
 

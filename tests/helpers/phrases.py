@@ -114,7 +114,7 @@ PHRASES = {
     "across": (r"0\.22", r"falls to 0\.04", r"anisotrop", r"common direction"),
     "tables": (r"passes three", r"stays ahead of so", r"still rises", r"stay ahead of it"),
     "one_side": (r"half as many", r"hardly matters which side"),
-    "forbidden": (r"nearly all of it", r"few answers hang on it", r"without the four nearest fewer"),
+    "forbidden": (r"at least three quarters of it", r"few right answers hang", r"without the four nearest fewer"),
     "more_seeds": (r"in all six", r"some 35 gaps"),
     "mistakes": (r"0\.80", r"0\.57", r"most harm"),
     "misread": (r"wrong with wrong", r"wrong \*together", r"the same directory", r"cosines? of 0\.81"),
