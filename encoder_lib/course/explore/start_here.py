@@ -64,7 +64,7 @@ def _looks(visit: Visit, title: str) -> Heatmap:
         torch.stack(layers),  # (stations, H, T)
         title=title,
         x_label="looked at",
-        y_label="head",
+        y_label="head of this layer",
         x_ticks=visit.tokens,
         y_ticks=[str(head + 1) for head in range(len(layers[0]))],
         missing="nobody is looked at here",
