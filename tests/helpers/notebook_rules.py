@@ -13,7 +13,7 @@ from places import ROOT
 
 RULES = []
 EXERCISES = (2, 4)  # of a notebook, from the fewest to the most
-EXERCISES_OF = {"00_start_here": (1, 4), "10_debugging_clinic": (6, 6), "12_build_your_own": (10, 10)}
+EXERCISES_OF = {"10_debugging_clinic": (6, 6), "12_build_your_own": (10, 10)}
 WIDGET_VIEW = "application/vnd.jupyter.widget-view+json"
 IMAGES = ("image/png", "image/jpeg", "image/svg+xml", "image/gif")
 URLS = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["urls"]

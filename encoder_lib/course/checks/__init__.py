@@ -24,7 +24,7 @@ from encoder_lib.course.checks.norm import check_largest
 from encoder_lib.course.checks.positional import check_clock_table, check_look_back
 from encoder_lib.course.checks.pretrained import check_by_luck, check_carry, check_pair_loss
 from encoder_lib.course.checks.stack import check_reach, check_stack
-from encoder_lib.course.checks.start_here import check_hide
+from encoder_lib.course.checks.start_here import check_hide, check_take
 from encoder_lib.course.checks.training import check_forward_with, check_hide_for_bert, check_learn
 
 __all__ = [
@@ -33,6 +33,6 @@ __all__ = [
     "check_join", "check_larger", "check_largest", "check_learn", "check_look_back", "check_mask_future",
     "check_mask_padding", "check_multi_head", "check_own_attention", "check_own_block", "check_own_embedding",
     "check_own_encoder", "check_own_feed_forward", "check_own_norm", "check_own_positions", "check_packed",
-    "check_padded_embedding", "check_pair_loss", "check_reach", "check_stack", "check_table_gradient",
+    "check_padded_embedding", "check_pair_loss", "check_reach", "check_stack", "check_table_gradient", "check_take",
     "check_vectors_of",
 ]  # fmt: skip

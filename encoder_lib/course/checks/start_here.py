@@ -1,4 +1,4 @@
-"""The check of the exercise of 00_start_here."""
+"""Checks of the exercises of 00_start_here."""
 
 from collections.abc import Callable
 from functools import partial
@@ -6,7 +6,29 @@ from functools import partial
 import torch
 from torch import Tensor
 
-from encoder_lib.course.checks.verdict import Probe, Verdict, diagnose, written
+from encoder_lib.course.checks.verdict import Case, Probe, Verdict, diagnose, examine, numbers, written
+
+
+def check_take(attempt: Callable) -> Verdict:
+    """take(query, keys, values, allowed): the values, weighted by the softmax of the scores of what may be looked at.
+
+    Shapes: query (K,), keys and values (T, K), allowed, booleans (T,) -> (K,). Scores are not divided by a root.
+    """
+
+    def reference(query: Tensor, keys: Tensor, values: Tensor, allowed: Tensor) -> Tensor:
+        return (keys[allowed] @ query).softmax(dim=0) @ values[allowed]
+
+    def case(label: str, *allowed: bool) -> Case:
+        keys, values = numbers(2, len(allowed), 2, seed=len(allowed))
+        return Case(label, (numbers(2, seed=9), keys, values, torch.tensor(allowed)))
+
+    cases = [
+        case("all looks allowed", True, True),
+        case("one token forbidden", True, False, True),
+        case("one token allowed", False, False, True, False),
+        case("six tokens", True, False, True, True, False, True),
+    ]
+    return examine("take", attempt, reference, cases)
 
 
 def check_hide(attempt: Callable) -> Verdict:

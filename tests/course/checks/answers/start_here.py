@@ -1,8 +1,33 @@
 """What learners answer in 00_start_here: right answers, and wrong ones by the mistake that each makes."""
 
 import torch
+from edits import wrong
 
 from encoder_lib.course import checks
+
+
+def _take(query, keys, values, allowed):
+    scores = keys[allowed] @ query
+    return scores.softmax(dim=0) @ values[allowed]
+
+
+def _take_by_infinity(query, keys, values, allowed):
+    """A forbidden score is minus infinity."""
+    return (keys @ query).masked_fill(~allowed, -torch.inf).softmax(dim=0) @ values
+
+
+def _take_by_hand(query, keys, values, allowed):
+    """Weights are set to zero and shared out once more."""
+    weights = (keys @ query).softmax(dim=0) * allowed
+    return (weights / weights.sum()) @ values
+
+
+def _forbidden_too_late(query, keys, values, allowed):
+    return ((keys @ query).softmax(dim=0) * allowed) @ values
+
+
+def _forbidden_scores_of_zero(query, keys, values, allowed):
+    return ((keys @ query) * allowed).softmax(dim=0) @ values
 
 
 def closed(*closings):
@@ -19,6 +44,18 @@ def closed(*closings):
 
 ALL = slice(None)
 ANSWERS = {
+    checks.check_take: (
+        {"of fewer tokens": _take, "by infinity": _take_by_infinity, "shared out again": _take_by_hand},
+        {"forbidden too late": _forbidden_too_late, "scores of zero": _forbidden_scores_of_zero}
+        | wrong(_take, {
+            "every look": {"keys[allowed]": "keys", "values[allowed]": "values"},
+            "what is forbidden": {"keys[allowed]": "keys[~allowed]", "values[allowed]": "values[~allowed]"},
+            "no softmax": {"scores.softmax(dim=0)": "scores"},
+            "a root": {"keys[allowed] @ query": "keys[allowed] @ query / len(query) ** 0.5"},
+            "keys for values": {"values[allowed]": "keys[allowed]"},
+            "nothing given back": {"return scores": "scores"},
+        }),
+    ),
     checks.check_hide: (
         {
             "nobody looks at the other": closed(lambda word, other: (ALL, other)),
@@ -33,4 +70,4 @@ ANSWERS = {
             "numbers": lambda *at: closed(lambda word, other: (ALL, other))(*at).double(),
         },
     ),
-}
+}  # fmt: skip
