@@ -1,7 +1,5 @@
 """What 00_start_here says, tested: each number, and each "so"."""
 
-import itertools
-import math
 import re
 
 import pytest
@@ -138,10 +136,9 @@ def test_what_attention_adds_differs_more_than_what_feed_forward_adds_in_each_la
 
 
 def test_the_kinds_hang_on_each_part_and_least_on_position(notebook):
-    right = dict(zip(notebook["parts"], map(int, notebook["right"]), strict=True))
-    assert 4 <= right.pop("norm") <= 10
-    assert right == {"nothing": 16, "position": 15, "feed-forward": 11, "+": 11}
-    assert sum(math.comb(16, heads) for heads in range(11, 17)) / 2**16 == pytest.approx(0.1, abs=0.01)
+    right = {part: value.item() for part, value in notebook["right"].items()}
+    assert round(right["nothing"]) == 81 and abs(right["position"] - right["nothing"]) < 2
+    assert 60 < right["feed-forward"] < 68 and 60 < right["+"] < 68 and 45 < right["norm"] < 56
     question = notebook.prediction("without").question
     assert question.choices[question.answer] == "position"
 
@@ -159,7 +156,8 @@ def test_without_norms_cls_is_the_longest_and_the_vectors_meet(notebook):
         for station in visit.stations[5:-1:4]:  # the end of each layer
             cls, *others = visit.outputs[station.key][0].norm(dim=-1)
             assert cls > 2 * max(others)
-    assert way.along(*visits)[notebook["end"]] == pytest.approx(0.999, abs=0.0005)
+    with way.without(model, "norm"):
+        assert notebook["all_cosines"]().min() > 0.99
 
 
 def test_a_norm_brings_vectors_of_very_different_lengths_to_similar_ones(notebook):
@@ -169,31 +167,11 @@ def test_a_norm_brings_vectors_of_very_different_lengths_to_similar_ones(noteboo
     assert given.max() > 10 * given.min() and made.max() < 2 * made.min()
 
 
-def test_kinds_of_banks_are_told_apart_by_two_cosines_and_not_by_one(notebook):
-    first, second = (notebook["cosines_to"](notebook[name]) for name in ("river", "rates"))
-    rivers, money = first[:8].sort().values, first[8:].sort().values
-    assert [round(x.item(), 3) for x in (rivers[0], rivers[-1], money[0], money[-1])] == [0.866, 0.916, 0.832, 0.889]
-    assert rivers.mean() > money.mean() + 0.02
-    of = dict(zip(notebook["sixteen"], first.tolist(), strict=True))
-    muddy, rich = of["The muddy bank was steep."], of["The rich bank was robbed."]
-    assert (round(muddy, 3), round(rich, 3)) == (0.868, 0.874)
-    assert notebook.prediction("banks").question.answer == 2
-    assert [round(x.mean().item(), 3) for x in (second[:8], second[8:])] == [0.825, 0.887]  # the control
-    assert torch.equal(first > second, torch.arange(16) < 8)
-
-
-@pytest.mark.parametrize(("part", "least", "most"), [("nothing", 0.78, 0.84), ("feed-forward", 0.6, 0.7)])
-def test_it_is_no_matter_of_the_two_banks_that_are_compared_with(notebook, part, least, most):
-    """The same with any two of the sixteen, one of each kind, in the place of the flooded river and the rates."""
-    model = notebook["model"]
-    with way.without(model, part):
-        visits = [way.visit(model, text, "bank") for text in notebook["sixteen"]]
-    x = torch.nn.functional.normalize(torch.stack([visit.at(visit.stations[-2]) for visit in visits]), dim=-1)
-    cosine, right = x @ x.T, []
-    for river, money, place in itertools.product(range(8), range(8, 16), range(16)):
-        if place not in (river, money):
-            right.append((cosine[place, river] > cosine[place, money]).item() == (place < 8))
-    assert least < sum(right) / len(right) < most
+def test_fifteen_of_sixteen_banks_are_closer_to_their_own_kind(notebook):
+    own, other = zip(*(row.values() for row in notebook["means"].values()), strict=True)
+    wrong = [text for text, a, b in zip(notebook["sixteen"], own, other, strict=True) if a < b]
+    assert wrong == ["The far bank was out of reach."] and notebook.prediction("banks").question.answer == 2
+    assert [round((sum(x) / 16).item(), 2) for x in (own, other)] == [0.91, 0.87]
 
 
 def test_head_3_of_layer_1_takes_all_from_river_and_from_big(notebook):
