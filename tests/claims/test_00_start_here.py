@@ -172,6 +172,7 @@ def test_fifteen_of_sixteen_banks_are_closer_to_their_own_kind(notebook):
     wrong = [text for text, a, b in zip(notebook["sixteen"], own, other, strict=True) if a < b]
     assert wrong == ["The far bank was out of reach."] and notebook.prediction("banks").question.answer == 2
     assert [round((sum(x) / 16).item(), 2) for x in (own, other)] == [0.91, 0.87]
+    assert {notebook["model"].tokens(text).index("bank") for text in notebook["sixteen"]} == {3}  # each at one place
 
 
 def test_head_3_of_layer_1_takes_all_from_river_and_from_big(notebook):
