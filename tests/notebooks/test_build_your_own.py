@@ -85,7 +85,7 @@ def cards(run, seed):
     with seeded(seed):
         encoder = run["make"](**run["small"])
         reader = nn.Sequential(encoder, nn.Linear(64, ladder.N_LETTERS).float()).cpu()
-        run["mine"].learn(reader, lambda: ladder.deal(64), steps=400, lr=0.003)
+        run["mine"].learn(reader, lambda: ladder.deal(128), steps=400, lr=0.003)
         dealt, answers = ladder.deal(4000)
     with torch.no_grad():
         guessed = reader(dealt).argmax(dim=-1)
