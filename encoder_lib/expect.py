@@ -161,30 +161,58 @@ def vectors(
 
 
 def token_ids(ids: Any, vocab_size: int | None = None, *, name: str = "ids", batched: bool = False) -> None:
-    """Integer ids, `batched` as (B, T); with `vocab_size`, each below it and from 0 (not read while torch compiles)."""
+    """Integer ids, `batched` as (B, T); with `vocab_size`, each from 0 to below it. See `value_range`."""
     tensor(name, ids)
     if ids.dtype not in (torch.int32, torch.int64):
         raise TypeError(f"{name}: expected integers (torch.int64 or torch.int32), got {ids.dtype}; try .long()")
     if ids.ndim == 0 or (batched and ids.ndim != 2):
         wanted = "(B, T)" if batched else "(…, T)"
         raise ValueError(f"{name}: expected shape {wanted}, got {tuple(ids.shape)}; try {name}[None] for one sequence")
-    if vocab_size is None or ids.numel() == 0 or torch.compiler.is_compiling():
+    if vocab_size is None or (found := value_range(ids)) is None:
         return
-    low, high = ids.min().item(), ids.max().item()
+    low, high = found
     if low < 0 or high >= vocab_size:
-        wrong, known = low if low < 0 else high, f"vocab_size={vocab_size} takes ids 0 … {vocab_size - 1}"
-        raise IndexError(f"token id {wrong} is not in the table: {known}")
+        known = f"vocab_size={vocab_size} takes ids 0 … {vocab_size - 1}"
+        raise IndexError(f"token id {low if low < 0 else high} is not in the table: {known}")
+
+
+def value_range(x: Tensor) -> tuple[int, int] | None:
+    """The smallest and the largest of some integers, or None where there are none, or none that can be read.
+
+    The values cannot be read while torch compiles or captures a CUDA graph, nor from meta, fake and vmapped tensors.
+    Reading them waits for the device once.
+    """
+    capturing = x.is_cuda and torch.cuda.is_current_stream_capturing()
+    if x.numel() == 0 or torch.compiler.is_compiling() or capturing or x.is_meta:
+        return None
+    try:
+        low, high = torch.stack([x.min(), x.max()]).tolist()
+    except RuntimeError:  # what vmapped and fake tensors say
+        return None
+    return low, high
+
+
+def weight_of(module: Any) -> Tensor | None:
+    """The weight of a linear layer, for its dtype; None where the layer has none in floating point (LoRA, int8)."""
+    weight = getattr(module, "weight", None)
+    return weight if isinstance(weight, Tensor) and weight.is_floating_point() else None
+
+
+def is_plain(x: Tensor) -> bool:
+    """Whether x is a tensor as such: no subclass (fake, for instance), and not inside a transform of torch.func."""
+    return type(x) in (Tensor, torch.nn.Parameter) and torch._C._functorch.peek_interpreter_stack() is None
 
 
 def lengths(x: Any, max_len: Any) -> int:
-    """Lengths (B,) from 0 to max_len, or to the longest of them; returns that bound (not read while torch compiles)."""
+    """Lengths (B,) from 0 to max_len, or to the longest of them; returns that bound. See `value_range`."""
     token_ids(x, name="lengths")
     if x.ndim != 1:
         raise ValueError(f"lengths: expected shape (B,), got {tuple(x.shape)}")
-    if max_len is not None and torch.compiler.is_compiling():
-        return max_len
-    low, high = (x.min().item(), x.max().item()) if x.numel() else (0, 0)
-    bound = max(high, 0) if max_len is None else integer("max_len", max_len, least=0)
+    if max_len is None:
+        bound = max(x.max().item(), 0) if x.numel() else 0
+    else:
+        bound = integer("max_len", max_len, least=0)
+    low, high = value_range(x) or (0, bound)
     if low < 0 or high > bound:
         raise ValueError(f"lengths: expected 0 … {bound}, got {low if low < 0 else high}")
     return bound
@@ -236,7 +264,7 @@ def values(value: Any, weights: Tensor) -> None:
     same_batch(weights=weights, value=value)
 
 
-def positioned(x: Any, *, like: Tensor) -> None:
+def positions(x: Any, *, like: Tensor) -> None:
     """Vectors (…, T, width), at most as many as the table `like` (max_len, width) has rows."""
     vectors(x, like=like)
     if x.shape[-2] > len(like):
@@ -254,27 +282,23 @@ def boolean_mask(mask: Any, shape: Any, hint: str = "") -> None:
     """A boolean mask that spreads over `shape`."""
     tensor("mask", mask)
     if mask.dtype != torch.bool:
-        raise TypeError(f"mask: expected dtype bool with True = may attend, got {mask.dtype}; try mask.bool()")
+        both = "mask.bool() for a mask of 1 (may attend) and 0"
+        hint_dtype = f"mask == 0 for a mask of 0 (may attend) and −inf, {both}" if mask.is_floating_point() else both
+        raise TypeError(f"mask: expected dtype bool with True = may attend, got {mask.dtype}; try {hint_dtype}")
     spreads("mask", mask, shape, hint)
 
 
 def layer_mask(mask: Any, batch: int, n_heads: int, q_len: int, k_len: int) -> None:
-    """The mask of a layer: None, (query, key), or 4 dimensions, each of (B, H, query, key) as given or 1.
-
-    With as many queries as sequences, a mask of that many rows could be (query, key) or, by mistake, (B, T): refused.
-    """
+    """The mask of a layer: None, (query, key), or 4 dimensions, each of (B, H, query, key) as given or 1."""
     if mask is None:
         return
     tensor("mask", mask)
     if mask.ndim not in (2, 4):
         wanted = "(query, key) or (B, H, query, key)"
-        hint = "for one mask a sequence, (B, query, key), try mask[:, None]"
+        hint = "for one mask per sequence, (B, query, key), try mask[:, None]"
         raise ValueError(f"mask shape: expected {wanted}, got {tuple(mask.shape)}; {hint}")
-    hint = "; try mask[None, None] if it is (query, key), mask[:, None, None, :] if it is (B, T) and marks padding"
-    boolean_mask(mask, (batch, n_heads, q_len, k_len)[-mask.ndim :], hint if mask.ndim == 2 else "")
-    if mask.ndim == 2 and batch > 1 and batch == mask.shape[0]:
-        also = f"is ambiguous with {batch} sequences and {q_len} queries: expected 4 dimensions"
-        raise ValueError(f"mask shape {tuple(mask.shape)} {also}{hint}")
+    hint = "; two dimensions are (query, key): for padding (B, T) try mask[:, None, None, :]" if mask.ndim == 2 else ""
+    boolean_mask(mask, (batch, n_heads, q_len, k_len)[-mask.ndim :], hint)
 
 
 def ids_and_mask(ids: Any, mask: Any, n_heads: int) -> None:
@@ -299,10 +323,12 @@ def same_batch(**tensors: Tensor) -> torch.Size:
         raise ValueError(f"expected the same batch sizes, got {got}") from None
 
 
-def attended(query: Any, key: Any, value: Any, mask: Any, n_heads: int, *, like: Tensor) -> None:
-    """Queries (B, q, D), keys and values (B, k, D), in width and dtype of the weights `like`, and a layer's mask."""
+def attention_inputs(
+    query: Any, key: Any, value: Any, mask: Any, d_model: int, n_heads: int, *, like: Tensor | None
+) -> None:
+    """Queries (B, q, D), keys and values (B, k, D), in the dtype of the parameter `like`, and the mask of a layer."""
     for name, x in (("query", query), ("key", key), ("value", value)):
-        vectors(x, name=name, like=like, batched=True)
+        vectors(x, d_model, name=name, like=like, batched=True)
     if query.shape[0] != key.shape[0] or key.shape != value.shape:
         got = f"query {tuple(query.shape)}, key {tuple(key.shape)}, value {tuple(value.shape)}"
         raise ValueError(f"expected the same batch size, and as many values as keys, got {got}")

@@ -57,7 +57,7 @@ def _packed_twin(module: Model, packed: Packed) -> Model:
     twin = copy.copy(module)
     twin._modules = {name: _packed_twin(child, packed) for name, child in twin._modules.items() if child is not None}
     if isinstance(twin, MultiHeadAttention):
-        twin.fused.forward = partial(packed.apart, copy.copy(twin.fused))
+        twin.attend = partial(packed.apart, twin.attend)  # type: ignore[method-assign]
     return twin
 
 

@@ -2,19 +2,20 @@
 
 import difflib
 import inspect
+import threading
 from collections.abc import Callable, Iterator, Mapping
-from functools import partial
-from typing import cast
+from contextlib import AbstractContextManager, ExitStack, contextmanager
+from typing import Any
 
-import torch.nn.functional as F
 from torch import Tensor, nn
+from torch.utils._pytree import tree_leaves
 
 from encoder_lib import expect
-from encoder_lib.model.attention import FusedAttention, MultiHeadAttention, attention_scores, masked_softmax
+from encoder_lib.model.attention import PROBES, MultiHeadAttention, Probe
 from encoder_lib.model.norm import LayerNorm, RMSNorm
 from encoder_lib.model.positional import RotaryPositionalEncoding
 
-QUIET = nn.Dropout | nn.Identity | RotaryPositionalEncoding | FusedAttention  # what they put out has no name of its own
+UNRECORDED = nn.Dropout | nn.Identity | RotaryPositionalEncoding  # their outputs have no name of their own
 
 
 class Trace(Mapping):
@@ -45,81 +46,94 @@ class Trace(Mapping):
         return "\n".join(f"{name:<{width}}  {tuple(x.shape)}" for name, x in self._tensors.items()) or "an empty trace"
 
 
-class WrittenOut(nn.Module):
-    """Attention step by step in the place of the fused one: the same numbers, each tensor handed to `keep` by name."""
-
-    def __init__(self, fused: nn.Module, keep: Callable[..., None]):
-        super().__init__()
-        self.fused, self.keep = cast(FusedAttention, fused), keep
-
-    def forward(self, q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None = None) -> Tensor:
-        scores = attention_scores(q, k, bias=self.fused.bias(q, k))  # (B, H, q, k)
-        weights = masked_softmax(scores, mask)  # (B, H, q, k)
-        heads = F.dropout(weights, self.fused.dropout, self.fused.training) @ v  # (B, H, q, K)
-        self.keep(query=q, key=k, value=v, scores=scores, weights=weights, heads=heads)
-        return heads
-
-    def __reduce__(self) -> str | tuple:
-        return self.fused.__reduce_ex__(4)  # a copy is not traced
-
-
 class trace:
-    """Within the `with` block, record what the modules of `model` put out, and what attention does inside.
+    """Within the `with` block, record the outputs of the modules of `model`, and the tensors inside attention.
 
         with trace(encoder) as t:
             encoder(x)
         t["layers.0.attention.weights"]                # (B, H, T, T)
 
-    Names follow the modules: "layers.0.attention" is the output of that attention. Besides there are `input` (what the
-    model was given), `output` (what it gave back), "….norm1.input" (what a norm was given: in a post-norm layer the sum
-    of residual path and branch), and of each attention "….query", "….key", "….value", "….scores", "….weights" and
-    "….heads". The tensors are those of the pass itself, not copies, and keep their gradients' graph. Each call of
-    `model` starts afresh.
+    Names follow the modules: "layers.0.attention" is the output of that attention. There are also `input` (the first
+    tensor that the model was given), `output` (what it returned), "….norm1.input" (what a norm was given: in a
+    post-norm layer, the sum of residual path and branch), and for each attention "….query", "….key", "….value",
+    "….scores", "….weights" and "….heads". The tensors are those of the pass itself, not copies, and stay attached to
+    the autograd graph. Each call of `model` starts afresh.
 
-    Raises: TypeError when `model` is not a torch module; RuntimeError when its attention is being traced already.
+    A trace records the calls of its own thread. Other threads may run or trace the same model at the same time, and
+    traces may be nested.
+
+    Raises: TypeError when `model` is not a torch module, or is compiled.
     """
 
     def __init__(self, model: nn.Module):
         expect.kind("model", model, nn.Module, "a torch module")
+        if any(hasattr(m, "_orig_mod") or m._compiled_call_impl is not None for m in model.modules()):
+            hint = "a compiled model runs as one piece; try the model as it was before torch.compile"
+            raise TypeError(f"model: expected one that runs module by module, got a compiled one: {hint}")
         self.model = model
+        self._blocks: list[AbstractContextManager[Trace]] = []
 
     def __enter__(self) -> Trace:
-        names = {module: name for name, module in self.model.named_modules()}  # a copy's modules have no name here
-        if any(isinstance(module, WrittenOut) for module in names):
-            raise RuntimeError("this model is being traced already: leave the other `with trace(...)` block first")
-        kept = Trace()
-        tensors = kept._tensors
+        self._blocks.append(_recording(self.model))
+        return self._blocks[-1].__enter__()
 
-        def begin(module: nn.Module, args: tuple, kwargs: dict) -> None:
-            if module is self.model:
-                tensors.clear()
-                keep("input", inspect.signature(module.forward).bind(*args, **kwargs).args[0])
+    def __exit__(self, *error: object) -> None:
+        self._blocks.pop().__exit__(*error)  # type: ignore[arg-type]
 
-        def end(module: nn.Module, args: tuple, output: object) -> None:
-            name = names.get(module)
-            if name and isinstance(module, LayerNorm | RMSNorm):
-                keep(f"{name}.input", args[0])
-            if name is not None:
-                keep(name or "output", output)
 
-        def keep(name: str, tensor: object) -> None:
-            if isinstance(tensor, Tensor):
-                tensors.pop(name, None)  # its place is where it was computed last
-                tensors[name] = tensor
+@contextmanager
+def _recording(model: nn.Module) -> Iterator[Trace]:
+    trace = Trace()
+    tensors, thread = trace._tensors, threading.get_ident()
+    names = {module: name for name, module in model.named_modules()}
 
-        def keep_inside(prefix: str, **inside: Tensor) -> None:
-            tensors.update({prefix + name: x for name, x in inside.items()})
+    def record(name: str, tensor: object) -> None:
+        if isinstance(tensor, Tensor):
+            tensors.pop(name, None)  # re-inserted, so that the order follows the last call
+            tensors[name] = tensor
 
-        self.hooks = [self.model.register_forward_pre_hook(begin, with_kwargs=True)]
-        self.hooks += [m.register_forward_hook(end) for m in names if m is self.model or not isinstance(m, QUIET)]
-        self.attentions = [module for module in names if isinstance(module, MultiHeadAttention)]
-        for attention in self.attentions:
-            prefix = f"{names[attention]}.".removeprefix(".")
-            attention.fused = WrittenOut(attention.get_submodule("fused"), partial(keep_inside, prefix))
-        return kept
+    # torch registers a hook first and notes a moment later that it takes keyword arguments; meanwhile another thread
+    # may call it without them.
+    def begin(module: nn.Module, args: tuple, *kwargs: dict) -> None:
+        if module is model and threading.get_ident() == thread:
+            tensors.clear()
+            record("input", _first_tensor(module, args, *kwargs))
 
-    def __exit__(self, *_: object) -> None:
-        for hook in self.hooks:
-            hook.remove()
-        for attention in self.attentions:
-            attention.fused = attention.get_submodule("fused.fused")
+    def end(module: nn.Module, args: tuple, *kwargs_and_output: Any) -> None:
+        *kwargs, output = kwargs_and_output
+        name = names.get(module)  # a copy made in the block has the hooks, but no name here
+        if name is None or threading.get_ident() != thread:
+            return
+        if name and isinstance(module, LayerNorm | RMSNorm):
+            record(f"{name}.input", _first_tensor(module, args, *kwargs))
+        record(name or "output", output)
+
+    with ExitStack() as exits:
+        hooks = [model.register_forward_pre_hook(begin, with_kwargs=True)]
+        for module in names:
+            if module is model or not isinstance(module, UNRECORDED):
+                hooks.append(module.register_forward_hook(end, with_kwargs=True))
+        for hook in hooks:
+            exits.callback(hook.remove)
+        outer: dict[nn.Module, Probe] = dict(PROBES.get())
+        mine = {m: _probe(names[m], record, outer.get(m)) for m in names if isinstance(m, MultiHeadAttention)}
+        exits.callback(PROBES.reset, PROBES.set(outer | mine))
+        yield trace
+
+
+def _probe(name: str, record: Callable[[str, Tensor], None], outer: Probe | None) -> Probe:
+    """Record a tensor inside the attention `name`, after the trace around this one, if any, has seen it."""
+    prefix = f"{name}.".removeprefix(".")
+
+    def probe(part: str, x: Tensor) -> Tensor:
+        x = x if outer is None else outer(part, x)
+        record(prefix + part, x)
+        return x
+
+    return probe
+
+
+def _first_tensor(module: nn.Module, args: tuple, kwargs: dict) -> Tensor | None:
+    """The first of the call's tensors, in the order in which `forward` names its parameters."""
+    arguments = inspect.signature(module.forward).bind(*args, **kwargs).arguments
+    return next((x for x in tree_leaves(list(arguments.values())) if isinstance(x, Tensor)), None)

@@ -87,7 +87,7 @@ def test_keeps_dtype_device_mode_and_dropout(dtype, device):
     assert not any(module.training for module in ours.modules())
     assert all(module.training for module in from_torch(torch_stack(norm)).modules())
     first = ours.layers[0]
-    assert first.dropout.p == first.attention.fused.dropout == first.feed_forward.dropout.p == 0.3
+    assert first.dropout.p == first.attention.dropout == first.feed_forward.dropout.p == 0.3
 
 
 def test_shares_no_memory():

@@ -1,6 +1,9 @@
-"""Attention: each token takes a weighted mean over the tokens that it looks at."""
+"""Attention: each token takes a weighted mean over the tokens that it attends to."""
 
 import math
+from collections.abc import Callable, Mapping
+from contextvars import ContextVar
+from types import MappingProxyType
 
 import torch
 import torch.nn.functional as F
@@ -9,34 +12,40 @@ from torch import Tensor, nn
 from encoder_lib import expect
 from encoder_lib.model.positional import INSIDE, RotaryPositionalEncoding, alibi_bias
 
+Probe = Callable[[str, Tensor], Tensor]  # is shown a tensor by its name, and returns the one to go on with
+# The probes that `trace` has set, by layer. They hold for the thread (or task) that set them and for no other.
+PROBES: ContextVar[Mapping[nn.Module, Probe]] = ContextVar("PROBES", default=MappingProxyType({}))
+
 
 def attention_scores(query: Tensor, key: Tensor, *, bias: Tensor | None = None, scale: float | None = None) -> Tensor:
-    """How well each query matches each key: scores = query · keyᵀ · scale + bias, with scale 1/√K when None.
+    """How well each query matches each key: scores = (query · scale) · keyᵀ + bias, with scale 1/√K when None.
+
+    The queries are scaled before the product, because in half precision the product alone could overflow.
 
     Shapes: query (…, q, K), key (…, k, K), bias broadcastable to (…, q, k) -> (…, q, k).
     """
     expect.queries_and_keys(query, key, bias, scale)
     scale = 1 / math.sqrt(query.shape[-1]) if scale is None else scale
-    scores = query @ key.transpose(-2, -1) * scale  # (…, q, k)
+    scores = (query * scale) @ key.transpose(-2, -1)  # (…, q, k)
     return scores if bias is None else scores + bias
 
 
 def masked_softmax(scores: Tensor, mask: Tensor | None = None) -> Tensor:
-    """Softmax over the keys that the mask allows. A row that allows none gets weights of zero, and no gradient.
+    """Softmax over the keys that the mask allows. A row without any allowed key gets weights of zero, and no gradient.
 
     Shapes: scores (…, q, k), boolean mask broadcastable to them -> (…, q, k).
     """
     expect.scores(scores, mask)
     if mask is None:
         return scores.softmax(dim=-1)
-    lowest = torch.finfo(scores.dtype).min  # not −inf, whose softmax over a whole row is NaN
+    lowest = torch.finfo(scores.dtype).min  # not −inf: the softmax of a row of −inf is NaN
     return scores.masked_fill(~mask, lowest).softmax(dim=-1).masked_fill(~mask, 0.0)
 
 
 def attention_weights(
     query: Tensor, key: Tensor, mask: Tensor | None = None, *, bias: Tensor | None = None, scale: float | None = None
 ) -> Tensor:
-    """Who looks at whom, as `attention` takes its mean. Shapes: query (…, q, K), key (…, k, K) -> (…, q, k)."""
+    """How much each query attends to each key: softmax(scores). Shapes: query (…, q, K), key (…, k, K) -> (…, q, k)."""
     return masked_softmax(attention_scores(query, key, bias=bias, scale=scale), mask)
 
 
@@ -48,54 +57,47 @@ def attention(
     *,
     bias: Tensor | None = None,
     scale: float | None = None,
+    dropout: float = 0.0,
+    probe: Probe | None = None,
 ) -> tuple[Tensor, Tensor]:
-    """Each query's weighted mean of the values, and the weights it was taken with.
+    """Each query's weighted mean of the values, and the weights of that mean.
 
-        weights = softmax(query · keyᵀ / √K + bias), over the keys         output = weights · value
+        weights = softmax(query · keyᵀ / √K + bias), over the keys         output = dropout(weights) · value
+
+    The weights returned are those before dropout. `probe("scores", scores)` and `probe("weights", weights)` are called
+    as these tensors are computed, and the computation goes on with what they return.
 
     Shapes: query (…, q, K), key (…, k, K), value (…, k, V), mask and bias as the weights -> (…, q, V) and (…, q, k).
     Raises: TypeError for mixed dtypes or a mask that is not boolean; ValueError for sizes that do not fit, a mask or
-    bias that does not broadcast, a `scale` that is not finite.
+    bias that does not broadcast, a `scale` that is not finite, a dropout outside 0 … 1.
     Source: Vaswani et al. 2017, "Attention Is All You Need", equation 1 (arXiv 1706.03762).
     """
-    weights = attention_weights(query, key, mask, bias=bias, scale=scale)  # (…, q, k)
+    show = probe or _keep
+    scores = show("scores", attention_scores(query, key, bias=bias, scale=scale))  # (…, q, k)
+    weights = show("weights", masked_softmax(scores, mask))  # (…, q, k)
     expect.values(value, weights)
-    return weights @ value, weights
+    expect.probability("dropout", dropout)
+    kept = F.dropout(weights, dropout) if dropout else weights  # (…, q, k)
+    return kept @ value, weights
 
 
-class FusedAttention(nn.Module):
-    """What `attention` gives, by torch's fused kernel, which writes no weights down; dropout falls on the weights.
-
-    Shapes: query (B, H, q, K), key and value (B, H, k, K), mask broadcastable to (B, H, q, k) -> (B, H, q, K).
-    """
-
-    def __init__(self, dropout: float = 0.0, *, alibi: bool = False):
-        super().__init__()
-        expect.probability("dropout", dropout)
-        self.dropout, self.alibi = dropout, alibi
-
-    def bias(self, q: Tensor, k: Tensor) -> Tensor | None:
-        sizes = q.shape[1], q.shape[2], k.shape[2]  # H, q, k
-        return alibi_bias(*sizes, dtype=q.dtype, device=q.device) if self.alibi else None
-
-    def forward(self, q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None = None) -> Tensor:
-        if (bias := self.bias(q, k)) is not None:  # (H, q, k): one tensor carries both
-            mask = bias if mask is None else bias.masked_fill(~mask, -torch.inf)  # (B, H, q, k)
-        return F.scaled_dot_product_attention(q, k, v, mask, self.dropout if self.training else 0.0)
+def _keep(name: str, x: Tensor) -> Tensor:
+    return x
 
 
 class MultiHeadAttention(nn.Module):
-    """H attentions side by side, each on its own slice of K = D/H numbers, joined by a last linear map.
+    """H attentions side by side, each on its own slice of K = D/H components, followed by an output projection.
 
         head_h = attention(query · W_q, key · W_k, value · W_v), on slice h
         y      = concat(head_1 … head_H) · W_o
 
-    The mask is boolean, True = may attend, shaped (query, key) or (B, H, query, key) with 1 wherever a size does not
-    matter, as for `F.scaled_dot_product_attention` and opposite to `nn.MultiheadAttention`. `positional` is "none",
-    "rotary" (queries and keys are turned) or "alibi" (distance lowers the scores).
+    The mask is boolean, True = may attend. It has the shape (query, key) or (B, H, query, key), with 1 for a size that
+    does not matter, and broadcasts as in `F.scaled_dot_product_attention`; `nn.MultiheadAttention` takes the opposite
+    convention. Two dimensions always mean (query, key), even when B = T: a padding mask has four, as in `padding_mask`.
+    `positional` is "none", "rotary" (queries and keys are rotated) or "alibi" (distance lowers the scores).
 
     Shapes: query (B, q, D), key and value (B, k, D) -> (B, q, D).
-    Raises: as `attention`; ValueError when D is not divisible by H, for a square mask while B = T (it could be (B, T)).
+    Raises: as `attention`; ValueError when D is not divisible by H, or for a mask of another shape.
     Source: Vaswani et al. 2017, section 3.2.2.
     """
 
@@ -105,21 +107,45 @@ class MultiHeadAttention(nn.Module):
         super().__init__()
         expect.heads(d_model, n_heads)
         expect.flags(bias=bias)
-        hint = "; the other kinds are added to the embedding: give them to TransformerEmbedding"
+        expect.probability("dropout", dropout)
+        hint = "; the other kinds are added to the embedding: pass them to TransformerEmbedding"
         expect.choice("positional", positional, ("none", *INSIDE), hint)
         self.d_model, self.n_heads, self.d_head = d_model, n_heads, d_model // n_heads
+        self.dropout, self.alibi = dropout, positional == "alibi"
         self.q_proj = nn.Linear(d_model, d_model, bias=bias)
         self.k_proj = nn.Linear(d_model, d_model, bias=bias)
         self.v_proj = nn.Linear(d_model, d_model, bias=bias)
         self.out_proj = nn.Linear(d_model, d_model, bias=bias)
-        self.turn = RotaryPositionalEncoding(self.d_head) if positional == "rotary" else nn.Identity()
-        self.fused: nn.Module = FusedAttention(dropout, alibi=positional == "alibi")
+        self.rotary = RotaryPositionalEncoding(self.d_head) if positional == "rotary" else nn.Identity()
 
     def forward(self, query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None = None) -> Tensor:
-        expect.attended(query, key, value, mask, self.n_heads, like=self.q_proj.weight)
-        return self.out_proj(self._attend(self.q_proj(query), self.k_proj(key), self.v_proj(value), mask))  # (B, q, D)
+        like = expect.weight_of(self.q_proj)
+        expect.attention_inputs(query, key, value, mask, self.d_model, self.n_heads, like=like)
+        projected = self.q_proj(query), self.k_proj(key), self.v_proj(value)  # (B, T, D) each
+        q, k, v = (x.unflatten(-1, (self.n_heads, -1)).transpose(1, 2) for x in projected)  # (B, H, T, K) each
+        heads = self.attend(self.rotary(q), self.rotary(k), v, mask)  # (B, H, q, K)
+        return self.out_proj(heads.transpose(1, 2).flatten(-2))  # (B, q, D)
 
-    def _attend(self, q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None) -> Tensor:
-        q, k, v = (x.unflatten(-1, (self.n_heads, -1)).transpose(1, 2) for x in (q, k, v))  # (B, H, T, K) each
-        heads = self.fused(self.turn(q), self.turn(k), v, mask)  # (B, H, q, K)
-        return heads.transpose(1, 2).flatten(-2)  # (B, q, D)
+    def attend(self, q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None = None) -> Tensor:
+        """`attention` in every head, by torch's fused kernel unless a trace wants to see the scores and the weights.
+
+        Shapes: q (B, H, q, K), k and v (B, H, k, K), mask broadcastable to (B, H, q, k) -> (B, H, q, K).
+        """
+        sizes = q.shape[1], q.shape[2], k.shape[2]  # H, q, k
+        bias = alibi_bias(*sizes, dtype=q.dtype, device=q.device) if self.alibi else None  # (H, q, k)
+        dropout = self.dropout if self.training else 0.0
+        probe = None if torch.compiler.is_compiling() else PROBES.get().get(self)
+        if probe is None:
+            return fused_attention(q, k, v, mask, bias=bias, dropout=dropout)
+        q, k, v = probe("query", q), probe("key", k), probe("value", v)
+        heads, _ = attention(q, k, v, mask, bias=bias, dropout=dropout, probe=probe)  # (B, H, q, K)
+        return probe("heads", heads)
+
+
+def fused_attention(
+    q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None, *, bias: Tensor | None, dropout: float
+) -> Tensor:
+    """The output of `attention` by torch's fused kernel, which never stores the weights. Shapes: as `attention`."""
+    if bias is not None:  # the kernel takes one tensor, which has to carry both
+        mask = bias if mask is None else bias.masked_fill(~mask, -torch.inf)  # (B, H, q, k)
+    return F.scaled_dot_product_attention(q, k, v, mask, dropout)

@@ -16,8 +16,8 @@ class TokenEmbedding(nn.Module):
 
         y[b, t] = weight[ids[b, t]]                    · √D with `scale=True`
 
-    The rows start as N(0, 1), or as N(0, 1/D) with `scale=True`, so that what comes out has variance 1 either way.
-    The row `padding_idx` starts at zero and never gets a gradient.
+    The rows are initialised from N(0, 1), or from N(0, 1/D) with `scale=True`, so that the output has variance 1 in
+    both cases. The row `padding_idx` is initialised to zero and never gets a gradient.
 
     Shapes: ids (…, T) -> (…, T, D).
     Raises: TypeError for ids that are not integers; IndexError for an id outside 0 … vocab_size − 1; ValueError for
@@ -44,12 +44,12 @@ class TokenEmbedding(nn.Module):
 
 
 class TransformerEmbedding(nn.Module):
-    """What enters the first layer: the token's vector plus the vector of its position, then dropout.
+    """The input of the first layer: the token's vector plus the vector of its position, then dropout.
 
         y = dropout(norm(token(ids) + position))       norm: a LayerNorm with `norm=True`, as in BERT, else nothing
 
     `positional` is "sinusoidal", "learned" (up to `max_len` tokens) or "none". The other two kinds, "rotary" and
-    "alibi", act inside attention: MultiHeadAttention takes them, and TransformerEncoder hands them on.
+    "alibi", are applied inside attention: pass them to MultiHeadAttention or to TransformerEncoder.
 
     Shapes: ids (B, T) -> (B, T, D).
     Raises: as TokenEmbedding; ValueError for an unknown `positional`, T > `max_len` for "learned", an odd D for
@@ -71,7 +71,7 @@ class TransformerEmbedding(nn.Module):
         dropout: float = 0.0,
     ):
         super().__init__()
-        hint = "; that kind acts in attention: give it to MultiHeadAttention or TransformerEncoder"
+        hint = "; that kind is applied inside attention: pass it to MultiHeadAttention or TransformerEncoder"
         expect.choice("positional", positional, (*ADDED, "none"), hint if positional in INSIDE else "")
         expect.probability("dropout", dropout)
         expect.flags(norm=norm)

@@ -1,6 +1,6 @@
-"""The encoder: blocks of attention and feed-forward, stacked, with an embedding at the bottom."""
+"""The encoder: layers of attention and feed-forward, stacked, with an embedding at the bottom."""
 
-from typing import TypedDict, Unpack
+from typing import TypedDict, Unpack, cast
 
 from torch import Tensor, nn
 
@@ -14,25 +14,25 @@ from encoder_lib.model.positional import INSIDE, POSITIONS
 
 
 class LayerSettings(TypedDict, total=False):
-    """Settings of EncoderLayer that a stack, or a whole model, hands on; who leaves one out gets EncoderLayer's own."""
+    """Keyword arguments passed through to EncoderLayer; omitted ones take its defaults."""
 
-    norm_first: bool  # a norm before each branch (pre-norm) in place of after each sum (post-norm)
-    activation: str  # the bend of the feed-forward network: "relu" or "gelu"
-    dropout: float  # the share of numbers that training drops, in every layer
-    eps: float  # what keeps a norm from dividing by zero
-    bias: bool  # biases in every linear map and norm
-    attention_bias: bool  # biases in the attention's linear maps; none without `bias`
+    norm_first: bool  # a norm before each sublayer (pre-norm) instead of after each residual sum (post-norm)
+    activation: str  # activation of the feed-forward network: "relu" or "gelu"
+    dropout: float  # probability that an activation is dropped in training
+    eps: float  # added to the variance in each norm
+    bias: bool  # biases in every linear layer and norm
+    attention_bias: bool  # biases in the attention's projections; none without `bias`
 
 
 class EncoderLayer(nn.Module):
-    """Tokens look at each other, then each thinks alone; around both, a residual path and a normalisation.
+    """Self-attention, then a position-wise feed-forward network, each with a residual connection and layer norm.
 
         post-norm (norm_first=False):   x = norm1(x + attention(x))     x = norm2(x + feed_forward(x))
         pre-norm  (norm_first=True):    x = x + attention(norm1(x))     x = x + feed_forward(norm2(x))
 
-    Dropout falls on the attention weights, the hidden numbers and each branch before it is added. `bias=False` leaves
-    the biases out of every linear map and norm, `attention_bias=False` out of the attention's linear maps alone.
-    `positional` is "none", "rotary" or "alibi": see MultiHeadAttention, also for the mask.
+    Dropout is applied to the attention weights, to the hidden activations, and to the output of each sublayer before it
+    is added. `bias=False` omits the biases of every linear layer and norm, `attention_bias=False` only those of the
+    attention's projections. `positional` is "none", "rotary" or "alibi": see MultiHeadAttention, also for the mask.
 
     Shapes: x (B, T, D), mask broadcastable to (B, H, T, T) -> (B, T, D).
     Raises: as MultiHeadAttention, FeedForward and LayerNorm; TypeError for a `norm_first` that is not True or False.
@@ -79,12 +79,12 @@ class EncoderLayer(nn.Module):
 
 
 class Encoder(nn.Module):
-    """N layers, one after the other, each with weights of its own.
+    """N layers, one after the other, each with its own parameters.
 
         x = layer_N( … layer_1(x) … ),  then norm(x) with `final_norm`
 
-    `final_norm` is None: as `norm_first`, whose sum is unnormalised without it. All other settings are those of a
-    layer: norm_first, activation, dropout, eps, bias, attention_bias (see LayerSettings), positional.
+    `final_norm=None` follows `norm_first`: without a final norm, a pre-norm stack ends unnormalised. All other settings
+    are those of a layer: norm_first, activation, dropout, eps, bias, attention_bias (see LayerSettings), positional.
 
     Shapes: x (B, T, D), mask broadcastable to (B, H, T, T) -> (B, T, D).
     Raises: as EncoderLayer; TypeError or ValueError for an `n_layers` that is not an integer ≥ 1.
@@ -107,10 +107,11 @@ class Encoder(nn.Module):
         self.layers = nn.ModuleList(
             EncoderLayer(d_model, n_heads, d_ff, positional=positional, **settings) for _ in range(n_layers)
         )
-        final_norm = settings.get("norm_first", False) if final_norm is None else final_norm
+        last = cast(EncoderLayer, self.layers[-1])
+        final_norm = last.norm_first if final_norm is None else final_norm
         expect.flags(final_norm=final_norm)
-        eps, bias = settings.get("eps", 1e-5), settings.get("bias", True)
-        self.norm = LayerNorm(d_model, eps=eps, bias=bias) if final_norm else nn.Identity()
+        like = last.norm2
+        self.norm = LayerNorm(d_model, eps=like.eps, bias=like.bias is not None) if final_norm else nn.Identity()
 
     def forward(self, x: Tensor, mask: Tensor | None = None) -> Tensor:
         for layer in self.layers:
@@ -119,19 +120,19 @@ class Encoder(nn.Module):
 
 
 class TransformerEncoder(nn.Module):
-    """Token ids in, one vector for each token out, and each vector has seen the whole sequence.
+    """From token ids to one vector for each token, which depends on the whole sequence.
 
         y = encoder(embedding(ids), mask)
 
-        positional      how a token learns where it stands: "sinusoidal" and "learned" are added to the embedding,
-                        "rotary" and "alibi" act in every layer, "none" leaves the order out
-        max_len         the most tokens that "learned" positions are made for
-        padding_idx     the id that pads; padding is then masked in every layer, whatever else the mask says
-        scale           token vectors times √D, as in the original
-        embedding_norm  a norm on what enters the first layer, as in BERT
+        positional      the positional encoding: "sinusoidal" and "learned" are added to the embedding, "rotary" and
+                        "alibi" are applied inside the attention of every layer, "none" ignores the order
+        max_len         the largest number of tokens, for "learned" positions
+        padding_idx     the id of padding, which is then masked in every layer, in addition to `mask`
+        scale           multiply the token vectors by √D, as in the original Transformer
+        embedding_norm  a layer norm after the embedding, as in BERT
 
     The other settings are those of Encoder: norm_first, final_norm, activation, dropout, eps, bias, attention_bias.
-    `dropout` falls on the embedding as well, and `eps` is also that of its norm.
+    `dropout` and `eps` also hold for the embedding.
 
     Shapes: ids (B, T), mask broadcastable to (B, H, T, T) -> (B, T, D).
     Raises: as TransformerEmbedding and Encoder; ValueError for ids of another shape.
@@ -157,6 +158,7 @@ class TransformerEncoder(nn.Module):
         super().__init__()
         expect.choice("positional", positional, POSITIONS)
         expect.flags(embedding_norm=embedding_norm)
+        shared = {name: settings[name] for name in ("eps", "dropout") if name in settings}
         added, inside = ("none", positional) if positional in INSIDE else (positional, "none")
         self.embedding = TransformerEmbedding(
             vocab_size,
@@ -166,8 +168,7 @@ class TransformerEncoder(nn.Module):
             padding_idx=padding_idx,
             scale=scale,
             norm=embedding_norm,
-            eps=settings.get("eps", 1e-5),
-            dropout=settings.get("dropout", 0.0),
+            **shared,
         )
         self.encoder = Encoder(n_layers, d_model, n_heads, d_ff, final_norm=final_norm, positional=inside, **settings)
         self.padding_idx, self.n_heads = padding_idx, n_heads

@@ -1,4 +1,4 @@
-"""The feed-forward network: what happens to each token alone."""
+"""The feed-forward network, which is applied to each token alone."""
 
 from collections.abc import Callable
 
@@ -11,11 +11,11 @@ ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {"relu": F.relu, "gelu": F.
 
 
 class FeedForward(nn.Module):
-    """Two linear maps with a bend between them, the same two for every token.
+    """Two linear layers with a nonlinearity between them, the same two for every token.
 
         y = activation(x W₁ + b₁) W₂ + b₂          D -> F -> D
 
-    Dropout falls on the hidden numbers, after the activation. GELU is the exact one, x · Φ(x).
+    Dropout is applied to the hidden activations. GELU is the exact one, x · Φ(x).
 
     Shapes: x (…, T, D) -> (…, T, D).
     Raises: TypeError for integer input or another dtype than the weights'; ValueError for another width, sizes
@@ -36,6 +36,6 @@ class FeedForward(nn.Module):
         self.linear2 = nn.Linear(d_ff, d_model, bias=bias)
 
     def forward(self, x: Tensor) -> Tensor:
-        expect.vectors(x, like=self.linear1.weight)
+        expect.vectors(x, self.d_model, like=expect.weight_of(self.linear1))
         hidden = ACTIVATIONS[self.activation](self.linear1(x))  # (…, T, F)
         return self.linear2(self.dropout(hidden))  # (…, T, D)

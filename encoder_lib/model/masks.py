@@ -27,7 +27,7 @@ def lengths_mask(lengths: Tensor, max_len: int | None = None) -> Tensor:
 
 
 def causal_mask(length: int) -> Tensor:
-    """True where the key stands at or before the query: mask[i, j] = (j ≤ i). An encoder needs none, a decoder does.
+    """True where the key is at or before the query: mask[i, j] = (j ≤ i). Decoders need it, encoders don't.
 
     Shapes: -> (T, T).
     Raises: TypeError or ValueError for a length that is not an integer ≥ 0.

@@ -1,4 +1,4 @@
-"""Normalisation: each token's vector is brought to a common scale, alone, over its D numbers."""
+"""Normalisation: each token's vector is brought to a common scale, over its own D components."""
 
 import torch
 from torch import Tensor, nn
@@ -7,12 +7,12 @@ from encoder_lib import expect
 
 
 class LayerNorm(nn.Module):
-    """Shift each token's vector to mean 0, scale it to variance 1, then let it learn a new scale and centre.
+    """Shift each token's vector to mean 0, scale it to variance 1, then apply a learned gain and bias.
 
         y = (x − μ) / √(σ² + ε) · weight + bias        μ = mean(x),  σ² = mean((x − μ)²),  both over D
 
-    The variance is the biased one (divided by D, not D − 1) and ε stands inside the root. No other token, and no
-    other sequence of the batch, has a say in the result.
+    The variance is the biased one (divided by D, not by D − 1), and ε is inside the square root. The statistics are per
+    token, so other tokens and other sequences of the batch do not affect the result.
 
     Shapes: x (…, T, D) -> (…, T, D).
     Raises: TypeError for integer input or another dtype than the weights'; ValueError for another width, `eps` < 0.
@@ -39,7 +39,7 @@ class LayerNorm(nn.Module):
 
 
 class RMSNorm(nn.Module):
-    """Scale each token's vector to a root mean square of 1; the mean stays where it is.
+    """Scale each token's vector to a root mean square of 1, without shifting its mean.
 
         y = x / √(mean(x²) + ε) · weight               the mean over D
 

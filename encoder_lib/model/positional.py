@@ -1,4 +1,6 @@
-"""Position: five ways to tell a token where it stands (the fifth is to say nothing)."""
+"""Position: four positional encodings, two added to the embedding and two applied inside attention."""
+
+from functools import lru_cache
 
 import torch
 from torch import Tensor, nn
@@ -26,10 +28,33 @@ def sinusoidal_table(length: int, d_model: int, *, base: float = 10_000.0, dtype
     expect.even("d_model", d_model)
     expect.positive("base", base)
     expect.float_dtype(dtype)
-    frequencies = base ** (-torch.arange(0, d_model, 2, dtype=torch.float64) / d_model)  # (D/2,)
-    angles = torch.arange(length, dtype=torch.float64)[:, None] * frequencies  # (T, D/2)
-    table = torch.stack([angles.sin(), angles.cos()], dim=-1).flatten(-2)  # (T, D)
-    return table.to(dtype or torch.get_default_dtype())
+    return _table(length, d_model, base, dtype or torch.get_default_dtype(), torch.get_default_device())
+
+
+def _table(length: int, d_model: int, base: float, dtype: torch.dtype, device: torch.device) -> Tensor:
+    # on the CPU first: not every device has float64
+    frequencies = base ** (-torch.arange(0, d_model, 2, dtype=torch.float64, device="cpu") / d_model)  # (D/2,)
+    angles = torch.arange(length, dtype=torch.float64, device="cpu")[:, None] * frequencies  # (T, D/2)
+    return torch.stack([angles.sin(), angles.cos()], dim=-1).flatten(-2).to(device, dtype)  # (T, D)
+
+
+@lru_cache(maxsize=32)
+def _cached_table(length: int, d_model: int, base: float, dtype: torch.dtype, device: torch.device) -> Tensor:
+    with torch.inference_mode(False):  # a later pass may need the table for its gradients
+        return _table(length, d_model, base, dtype, device)
+
+
+def _table_for(x: Tensor) -> Tensor:
+    """The sinusoidal table for vectors x (…, T, D), in their dtype and on their device. Shapes: -> (T, D).
+
+    It is computed once for each power of two that T reaches. `torch.compile` and torch.func, whose tensors must not
+    outlive the call, compute it anew.
+    """
+    length, width = x.shape[-2:]
+    if torch.compiler.is_compiling() or not expect.is_plain(x):
+        return _table(length, width, 10_000.0, x.dtype, x.device)
+    rows = 1 << max(length - 1, 0).bit_length()
+    return _cached_table(rows, width, 10_000.0, x.dtype, x.device)[:length]
 
 
 class SinusoidalPositionalEncoding(nn.Module):
@@ -38,7 +63,7 @@ class SinusoidalPositionalEncoding(nn.Module):
         y[t] = x[t] + table[t]                         table: see `sinusoidal_table`
 
     Shapes: x (…, T, D) -> (…, T, D).
-    Raises: TypeError when token ids come in place of vectors; ValueError for another width, an odd D.
+    Raises: TypeError for token ids in place of vectors; ValueError for another width, an odd D.
     Source: Vaswani et al. 2017, section 3.5.
     """
 
@@ -49,11 +74,11 @@ class SinusoidalPositionalEncoding(nn.Module):
 
     def forward(self, x: Tensor) -> Tensor:
         expect.vectors(x, self.d_model)
-        return x + sinusoidal_table(*x.shape[-2:], dtype=x.dtype).to(x.device)  # (…, T, D)
+        return x + _table_for(x)  # (…, T, D)
 
 
 class LearnedPositionalEncoding(nn.Module):
-    """Add to each vector a row that training finds, one for each position below `max_len`.
+    """Add to each vector a learned row, one for each position below `max_len`.
 
         y[t] = x[t] + weight[t]
 
@@ -68,16 +93,16 @@ class LearnedPositionalEncoding(nn.Module):
         self.weight = nn.Parameter(torch.randn(max_len, d_model))
 
     def forward(self, x: Tensor) -> Tensor:
-        expect.positioned(x, like=self.weight)
+        expect.positions(x, like=self.weight)
         return x + self.weight[: x.shape[-2]]  # (…, T, D)
 
 
 class RotaryPositionalEncoding(nn.Module):
-    """Turn each pair of numbers of a query or key by an angle that grows with its position.
+    """Rotate each pair of components of a query or key by an angle that grows with its position.
 
         (y[2k], y[2k + 1]) = rotation by t · ω_k of (x[2k], x[2k + 1])      ω_k = 10000^(−2k / K)
 
-    Two vectors turned by their own positions have a dot product that depends on the distance alone.
+    The dot product of a rotated query and a rotated key depends on their positions only through the distance.
 
     Shapes: x (…, T, K) -> (…, T, K).
     Raises: as SinusoidalPositionalEncoding.
@@ -91,7 +116,7 @@ class RotaryPositionalEncoding(nn.Module):
 
     def forward(self, x: Tensor) -> Tensor:
         expect.vectors(x, self.d_head)
-        table = sinusoidal_table(*x.shape[-2:], dtype=x.dtype).to(x.device)  # (T, K)
+        table = _table_for(x)  # (T, K)
         sin, cos = table[:, 0::2], table[:, 1::2]  # (T, K/2)
         first, second = x[..., 0::2], x[..., 1::2]  # (…, T, K/2)
         return torch.stack([first * cos - second * sin, first * sin + second * cos], dim=-1).flatten(-2)  # (…, T, K)
@@ -100,12 +125,12 @@ class RotaryPositionalEncoding(nn.Module):
 def alibi_bias(
     n_heads: int, q_len: int, k_len: int, *, dtype: torch.dtype | None = None, device: torch.device | None = None
 ) -> Tensor:
-    """A penalty on the scores that grows with distance, with its own slope in each head.
+    """A penalty on the scores that grows with the distance, with a slope of its own in each head.
 
         bias[h, i, j] = −slope_h · |i − j|             slope_h = 2^(−8h / H),  h = 1 … H
 
-    An encoder looks both ways, hence the absolute value. When H is not a power of two, the slopes are those of the
-    next smaller power, filled up with every other slope of the next larger one.
+    An encoder attends in both directions, hence the absolute value. When H is not a power of two, the slopes are those
+    of the next smaller power of two, followed by every other slope of the next larger one.
 
     Shapes: -> (H, q, k).
     Raises: TypeError for sizes that are not integers; ValueError for n_heads < 1 or a negative length.
@@ -115,11 +140,14 @@ def alibi_bias(
     expect.integer("q_len", q_len, least=0)
     expect.integer("k_len", k_len, least=0)
     expect.float_dtype(dtype)
+    dtype, device = dtype or torch.get_default_dtype(), device or torch.get_default_device()
+    wide = torch.promote_types(dtype, torch.float32)  # half precision has no room for long distances
 
     def slopes(n: int) -> Tensor:
-        return 2.0 ** (-8.0 * torch.arange(1, n + 1, dtype=torch.float64) / n)
+        return 2.0 ** (-8.0 * torch.arange(1, n + 1, dtype=torch.float64, device="cpu") / n)
 
     power = 2 ** (n_heads.bit_length() - 1)
-    slope = torch.cat([slopes(power), slopes(2 * power)[0::2]])[:n_heads]  # (H,)
-    distance = (torch.arange(q_len)[:, None] - torch.arange(k_len)).abs()  # (q, k)
-    return (-slope[:, None, None] * distance).to(device, dtype or torch.get_default_dtype())  # (H, q, k)
+    slope = torch.cat([slopes(power), slopes(2 * power)[0::2]])[:n_heads].to(device, wide)  # (H,)
+    query, key = (torch.arange(length, dtype=wide, device=device) for length in (q_len, k_len))
+    distance = (query[:, None] - key).abs()  # (q, k)
+    return (-slope[:, None, None] * distance).to(dtype)  # (H, q, k)

@@ -64,9 +64,9 @@ def formula(module, query, key, value, mask=None):
     for h, part in enumerate(torch.arange(module.d_model).chunk(module.n_heads)):  # the head's own slice of D
         maps = (query, module.q_proj), (key, module.k_proj), (value, module.v_proj)
         q, k, v = (x @ p.weight[part].mT + p.bias[part] for x, p in maps)  # (B, T, K) each
-        q, k = module.turn(q), module.turn(k)
+        q, k = module.rotary(q), module.rotary(k)
         scores.append(torch.einsum("bqd,bkd->bqk", q, k) / math.sqrt(len(part)))
-        if module.fused.alibi:
+        if module.alibi:
             scores[h] = scores[h] + alibi_bias(module.n_heads, q.shape[1], k.shape[1], dtype=F64)[h].to(q.device)
         powers = scores[h].exp()
         if mask is not None:
@@ -185,11 +185,31 @@ def test_empty_and_single(positional, traced, batch, q_len, k_len):
     close(y, formula(module, query, key, key)[0], atol=1e-10, rtol=0)
 
 
-def test_square_mask_in_a_square_batch():
-    """B = T: spelled out in 4 dimensions, (query, key) and (B, T) are told apart."""
-    module, x, mask = MultiHeadAttention(D, H).double(), torch.randn(T, T, D, dtype=F64), causal_mask(T)
-    for same in (mask[None, None], mask[:, None, None]):
-        close(module(x, x, x, same), formula(module, x, x, x, same)[0], atol=1e-10, rtol=0)
+@pytest.mark.parametrize("mask", [causal_mask(T), causal_mask(T)[:, :1]], ids=["square", "one column"])
+def test_2d_mask_is_query_and_key_when_batch_equals_length(mask):
+    """Two dimensions never mean (B, T), whatever B is."""
+    module, x = MultiHeadAttention(D, H), torch.randn(T, T, D)
+    assert torch.equal(module(x, x, x, mask), module(x, x, x, mask[None, None]))
+
+
+@pytest.mark.parametrize("advised", [lambda mask: mask == 0, lambda mask: mask.exp().bool()])
+def test_additive_mask_is_refused_with_advice(advised):
+    """The advice for torch's masks of 0 and −inf gives the mask that is meant."""
+    module, x = MultiHeadAttention(D, H), torch.randn(B, T, D)
+    additive = nn.Transformer.generate_square_subsequent_mask(T)
+    with pytest.raises(TypeError, match=r"try mask == 0 for a mask of 0 \(may attend\) and −inf, mask.bool\(\) for"):
+        module(x, x, x, additive)
+    with pytest.raises(TypeError, match=r"got torch.int64; try mask.bool\(\) for a mask of 1 \(may attend\) and 0$"):
+        module(x, x, x, causal_mask(T).long())
+    assert torch.equal(advised(additive), causal_mask(T))
+
+
+def test_scores_do_not_overflow_in_half_precision():
+    """Products of float16 that are finite after scaling; the same through a trace."""
+    q = k = torch.full((1, 1, 2, 64), 40.0, dtype=torch.float16)
+    assert attention_scores(q, k).tolist() == [[[[12800.0] * 2] * 2]]
+    output, weights = attention(q, k, k)
+    assert weights.eq(0.5).all() and output.eq(40).all()
 
 
 @traced

@@ -1,10 +1,13 @@
 """Layer, stack and TransformerEncoder: what each promises, over both norm orders and five kinds of position."""
 
+import copy
+
 import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
 from torch import nn
+from torch._subclasses.fake_tensor import FakeTensorMode
 
 from encoder_lib import Encoder, EncoderLayer, TransformerEncoder, causal_mask, padding_mask, trace
 
@@ -132,7 +135,7 @@ def test_is_embedding_and_encoder(positional):
         V, 2, D, H, F, positional=positional, max_len=8, scale=True, dropout=0.1, norm_first=True, activation="gelu"
     )
     inside = positional in ("rotary", "alibi")
-    assert model.encoder.layers[1].attention.fused.alibi == (positional == "alibi")
+    assert model.encoder.layers[1].attention.alibi == (positional == "alibi")
     assert isinstance(model.embedding.position, nn.Identity) == (inside or positional == "none")
     assert model.embedding.dropout.p == model.encoder.layers[0].dropout.p == 0.1
     assert model.embedding.token.factor == D**0.5 and model.encoder.layers[0].feed_forward.activation == "gelu"
@@ -163,3 +166,51 @@ def test_eps_and_no_bias_are_those_of_every_part():
     assert without == ["feed_forward.linear1.bias", "feed_forward.linear2.bias", "norm1.bias", "norm2.bias"]
     layer = model.encoder.layers[0]
     assert {n.eps for n in (model.embedding.norm, layer.norm1, layer.norm2, model.encoder.norm)} == {0.2}
+
+
+def test_ids_are_read_once_in_a_pass(monkeypatch):
+    """On a GPU each reading waits for all work before it."""
+    model, ids, readings = TransformerEncoder(V, 2, D, H, F, padding_idx=PAD), draw_ids(), []
+    for name in ("item", "tolist", "__bool__", "__int__"):
+        read = getattr(torch.Tensor, name)
+        monkeypatch.setattr(torch.Tensor, name, lambda x, read=read: readings.append(x.shape) or read(x))
+    model(ids, causal_mask(T))
+    assert len(readings) == 1
+
+
+@pytest.mark.filterwarnings("ignore:There is a performance drop")  # torch's own kernel, vmapped
+@pytest.mark.parametrize("positional", POSITIONS)
+def test_ids_without_values(positional):
+    """Meta, fake and vmapped ids have shapes and no values to check."""
+    model = TransformerEncoder(V, 1, D, H, F, positional=positional, padding_idx=PAD).double()
+    ids = draw_ids(B, T)
+    shape = model(ids).shape
+    torch.testing.assert_close(torch.func.vmap(model)(ids[:, None])[:, 0], model(ids))
+    assert copy.deepcopy(model).to("meta")(ids.to("meta")).shape == shape
+    with FakeTensorMode(allow_non_fake_inputs=True) as fake:
+        assert model(fake.from_tensor(ids)).shape == shape
+    torch.testing.assert_close(model(ids), model(ids))
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore:torch.quantize")  # torch's own
+def test_linear_layers_without_a_plain_weight():
+    """Adapters and quantised layers take the place of nn.Linear."""
+
+    class Adapter(nn.Module):
+        def __init__(self, base):
+            super().__init__()
+            self.base = base
+
+        def forward(self, x):
+            return self.base(x)
+
+    model, ids = TransformerEncoder(V, 1, D, H, F).eval(), draw_ids()
+    expected = model(ids)
+    quantised = torch.ao.quantization.quantize_dynamic(copy.deepcopy(model))
+    assert (quantised(ids) - expected).abs().max() < 0.1
+    layer = model.encoder.layers[0]
+    layer.attention.q_proj, layer.feed_forward.linear1 = (
+        Adapter(layer.attention.q_proj),
+        Adapter(layer.feed_forward.linear1),
+    )
+    assert torch.equal(model(ids), expected)

@@ -6,6 +6,7 @@ import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
+from torch._subclasses.fake_tensor import FakeTensorMode
 
 from encoder_lib import (
     LearnedPositionalEncoding,
@@ -14,6 +15,7 @@ from encoder_lib import (
     alibi_bias,
     sinusoidal_table,
 )
+from encoder_lib.model import positional
 
 B, H, T, D = 2, 3, 5, 8
 F64 = torch.float64
@@ -116,3 +118,46 @@ def test_reading_in_inference_mode_before_training_is_harmless():
         rotate(torch.zeros(4, 8))
     rotate(x).square().sum().backward()
     assert x.grad.isfinite().all()
+
+
+@TABLED
+def test_table_is_made_once_for_all_lengths_up_to_a_power_of_two(module, monkeypatch):
+    """Again for another dtype; a longer input gets a longer one, whose first rows are the same."""
+    made = []
+    make = positional._table
+    monkeypatch.setattr(positional, "_table", lambda *sizes: made.append(sizes) or make(*sizes))
+    positional._cached_table.cache_clear()
+    encoding, x = module(D), torch.randn(9, D)
+    short = [encoding(x[:length]) for length in (5, 8, 6)]
+    encoding(x[:5].double()), encoding(x)
+    assert [(length, dtype) for length, _, _, dtype, _ in made] == [(8, x.dtype), (8, F64), (16, x.dtype)]
+    assert all(torch.equal(y, encoding(x)[: len(y)]) for y in short)
+
+
+@TABLED
+def test_cached_table_serves_inference_training_and_transforms(module):
+    """A table that was made in inference mode or inside torch.func does no harm to later calls."""
+    positional._cached_table.cache_clear()
+    encoding, x = module(D), torch.randn(T, D, dtype=F64)
+    with torch.inference_mode():
+        expected = encoding(x).clone()
+    assert torch.equal(torch.func.vmap(encoding)(x[None])[0], expected)
+    with FakeTensorMode() as fake:
+        assert encoding(fake.from_tensor(x)).shape == x.shape
+    weights = torch.randn(T, D, dtype=F64)
+    by_func = torch.func.grad(lambda y: (encoding(y) * weights).sum())(x)
+    x.requires_grad_()
+    (encoding(x) * weights).sum().backward()
+    assert torch.equal(encoding(x), expected)
+    torch.testing.assert_close(x.grad, by_func)
+
+
+def test_default_device_is_that_of_tables_and_of_no_layer():
+    """A table is made where torch's default device is; a layer's is where its input is."""
+    x, encodings = torch.randn(T, D), [SinusoidalPositionalEncoding(D), RotaryPositionalEncoding(D)]
+    expected = [encoding(x) for encoding in encodings]
+    positional._cached_table.cache_clear()
+    with torch.device("meta"):
+        assert sinusoidal_table(T, D).is_meta and alibi_bias(H, T, T).is_meta
+        assert not alibi_bias(H, T, T, device=torch.device("cpu")).is_meta
+        assert all(torch.equal(encoding(x), y) for encoding, y in zip(encodings, expected, strict=True))

@@ -1,4 +1,4 @@
-"""Attention without the division by √K, to see what the division is good for."""
+"""Attention without the division by √K, to see what the division is for."""
 
 import math
 
@@ -8,7 +8,7 @@ from encoder_lib.model.attention import MultiHeadAttention
 
 
 class UnscaledAttention(MultiHeadAttention):
-    """Attention with queries √K times as long, which undoes the division by √K."""
+    """Attention whose queries are multiplied by √K, which undoes the division by √K."""
 
-    def _attend(self, q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None) -> Tensor:
-        return super()._attend(q * math.sqrt(self.d_head), k, v, mask)
+    def attend(self, q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None = None) -> Tensor:
+        return super().attend(q * math.sqrt(self.d_head), k, v, mask)
