@@ -199,8 +199,10 @@ def weight_of(module: Any) -> Tensor | None:
 
 
 def is_plain(x: Tensor) -> bool:
-    """Whether x is a tensor as such: no subclass (fake, for instance), and not inside a transform of torch.func."""
-    return type(x) in (Tensor, torch.nn.Parameter) and torch._C._functorch.peek_interpreter_stack() is None
+    """Whether x is an ordinary tensor: no subclass, such as a fake one, and not inside torch.compile or torch.func."""
+    if torch.compiler.is_compiling() or torch._C._functorch.peek_interpreter_stack() is not None:
+        return False
+    return type(x) in (Tensor, torch.nn.Parameter)
 
 
 def lengths(x: Any, max_len: Any) -> int:

@@ -10,7 +10,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from encoder_lib import expect
-from encoder_lib.model.positional import INSIDE, RotaryPositionalEncoding, alibi_bias
+from encoder_lib.model.positional import INSIDE, RotaryPositionalEncoding, alibi_bias_for
 
 Probe = Callable[[str, Tensor], Tensor]  # is shown a tensor by its name, and returns the one to go on with
 # The probes that `trace` has set, by layer. They hold for the thread (or task) that set them and for no other.
@@ -131,8 +131,7 @@ class MultiHeadAttention(nn.Module):
 
         Shapes: q (B, H, q, K), k and v (B, H, k, K), mask broadcastable to (B, H, q, k) -> (B, H, q, K).
         """
-        sizes = q.shape[1], q.shape[2], k.shape[2]  # H, q, k
-        bias = alibi_bias(*sizes, dtype=q.dtype, device=q.device) if self.alibi else None  # (H, q, k)
+        bias = alibi_bias_for(q, k) if self.alibi else None  # (H, q, k)
         dropout = self.dropout if self.training else 0.0
         probe = None if torch.compiler.is_compiling() else PROBES.get().get(self)
         if probe is None:
@@ -146,6 +145,7 @@ def fused_attention(
     q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None, *, bias: Tensor | None, dropout: float
 ) -> Tensor:
     """The output of `attention` by torch's fused kernel, which never stores the weights. Shapes: as `attention`."""
-    if bias is not None:  # the kernel takes one tensor, which has to carry both
+    if bias is not None:  # the kernel takes one tensor for both, and is fast only with four dimensions
+        bias = bias[None]  # (1, H, q, k)
         mask = bias if mask is None else bias.masked_fill(~mask, -torch.inf)  # (B, H, q, k)
     return F.scaled_dot_product_attention(q, k, v, mask, dropout)

@@ -47,11 +47,10 @@ def _cached_table(length: int, d_model: int, base: float, dtype: torch.dtype, de
 def _table_for(x: Tensor) -> Tensor:
     """The sinusoidal table for vectors x (…, T, D), in their dtype and on their device. Shapes: -> (T, D).
 
-    It is computed once for each power of two that T reaches. `torch.compile` and torch.func, whose tensors must not
-    outlive the call, compute it anew.
+    It is computed once for each power of two that T reaches, and anew where it could not outlive the call.
     """
     length, width = x.shape[-2:]
-    if torch.compiler.is_compiling() or not expect.is_plain(x):
+    if not expect.is_plain(x):
         return _table(length, width, 10_000.0, x.dtype, x.device)
     rows = 1 << max(length - 1, 0).bit_length()
     return _cached_table(rows, width, 10_000.0, x.dtype, x.device)[:length]
@@ -140,7 +139,10 @@ def alibi_bias(
     expect.integer("q_len", q_len, least=0)
     expect.integer("k_len", k_len, least=0)
     expect.float_dtype(dtype)
-    dtype, device = dtype or torch.get_default_dtype(), device or torch.get_default_device()
+    return _alibi(n_heads, q_len, k_len, dtype or torch.get_default_dtype(), device or torch.get_default_device())
+
+
+def _alibi(n_heads: int, q_len: int, k_len: int, dtype: torch.dtype, device: torch.device) -> Tensor:
     wide = torch.promote_types(dtype, torch.float32)  # half precision has no room for long distances
 
     def slopes(n: int) -> Tensor:
@@ -151,3 +153,18 @@ def alibi_bias(
     query, key = (torch.arange(length, dtype=wide, device=device) for length in (q_len, k_len))
     distance = (query[:, None] - key).abs()  # (q, k)
     return (-slope[:, None, None] * distance).to(dtype)  # (H, q, k)
+
+
+@lru_cache(maxsize=2)  # few, since each holds H · q · k numbers
+def _cached_alibi(n_heads: int, q_len: int, k_len: int, dtype: torch.dtype, device: torch.device) -> Tensor:
+    with torch.inference_mode(False):
+        return _alibi(n_heads, q_len, k_len, dtype, device)
+
+
+def alibi_bias_for(q: Tensor, k: Tensor) -> Tensor:
+    """The ALiBi bias for queries (B, H, q, K) and keys (B, H, k, K), computed once for all layers of a pass.
+
+    Shapes: -> (H, q, k).
+    """
+    make = _cached_alibi if expect.is_plain(q) else _alibi
+    return make(q.shape[1], q.shape[2], k.shape[2], q.dtype, q.device)

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from torch._subclasses.fake_tensor import FakeTensorMode
 
 from encoder_lib import (
+    Encoder,
     LearnedPositionalEncoding,
     RotaryPositionalEncoding,
     SinusoidalPositionalEncoding,
@@ -161,3 +162,15 @@ def test_default_device_is_that_of_tables_and_of_no_layer():
         assert sinusoidal_table(T, D).is_meta and alibi_bias(H, T, T).is_meta
         assert not alibi_bias(H, T, T, device=torch.device("cpu")).is_meta
         assert all(torch.equal(encoding(x), y) for encoding, y in zip(encodings, expected, strict=True))
+
+
+def test_alibi_bias_is_computed_once_for_all_layers(monkeypatch):
+    made, make = [], positional._alibi
+    monkeypatch.setattr(positional, "_alibi", lambda *sizes: made.append(sizes) or make(*sizes))
+    positional._cached_alibi.cache_clear()
+    model = Encoder(3, D, 2, 16, positional="alibi")
+    with torch.inference_mode():
+        expected = model(torch.ones(B, T, D)).clone()
+    output = model(torch.ones(B, T, D))
+    output.sum().backward()
+    assert len(made) == 1 and torch.equal(output, expected)
