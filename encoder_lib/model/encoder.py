@@ -1,6 +1,9 @@
 """The encoder: layers of attention and feed-forward, stacked, with an embedding at the bottom."""
 
-from typing import TypedDict, Unpack, cast
+import inspect
+from collections.abc import Callable
+from functools import wraps
+from typing import Any, TypedDict, TypeVar, Unpack, cast
 
 from torch import Tensor, nn
 
@@ -11,6 +14,8 @@ from encoder_lib.model.feed_forward import FeedForward
 from encoder_lib.model.masks import padding_mask
 from encoder_lib.model.norm import LayerNorm
 from encoder_lib.model.positional import INSIDE, POSITIONS
+
+Init = TypeVar("Init", bound=Callable[..., None])
 
 
 class LayerSettings(TypedDict, total=False):
@@ -78,6 +83,28 @@ class EncoderLayer(nn.Module):
         return self.dropout(self.feed_forward(x))  # (B, T, D)
 
 
+def with_layer_settings(init: Init) -> Init:
+    """List EncoderLayer's settings and defaults in the signature of an `__init__` that passes them through.
+
+    Completion and help then show them, and an unknown keyword raises TypeError with those that there are.
+    """
+    own = inspect.signature(init).parameters
+    passed = inspect.signature(EncoderLayer).parameters
+    named = [p for p in own.values() if p.kind is not p.VAR_KEYWORD]
+    named += [passed[name] for name in LayerSettings.__annotations__]
+    signature = inspect.Signature(named)
+
+    @wraps(init)
+    def checked(self: nn.Module, *args: Any, **kwargs: Any) -> None:
+        if unknown := [name for name in kwargs if name not in signature.parameters]:
+            known = ", ".join(p.name for p in named if p.kind is p.KEYWORD_ONLY)
+            raise TypeError(f"{type(self).__name__}: expected keywords among {known}, got {unknown[0]!r}")
+        init(self, *args, **kwargs)
+
+    checked.__signature__ = signature  # type: ignore[attr-defined]
+    return cast(Init, checked)
+
+
 class Encoder(nn.Module):
     """N layers, one after the other, each with its own parameters.
 
@@ -91,6 +118,7 @@ class Encoder(nn.Module):
     Source: as EncoderLayer.
     """
 
+    @with_layer_settings
     def __init__(
         self,
         n_layers: int,
@@ -139,6 +167,7 @@ class TransformerEncoder(nn.Module):
     Source: Vaswani et al. 2017; encoder alone: Devlin et al. 2018, "BERT" (arXiv 1810.04805).
     """
 
+    @with_layer_settings
     def __init__(
         self,
         vocab_size: int,
