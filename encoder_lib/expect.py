@@ -1,6 +1,6 @@
-"""What the layers ask of their arguments, each question in one place.
+"""Argument checks of the layers.
 
-Every error says what was expected, what came, and what to try. A few of these functions hand back what they checked,
+Every error says what was expected, what was given, and what to try. Some of these functions return what they checked,
 in the form that the model uses.
 """
 
@@ -15,21 +15,21 @@ import torch
 from torch import Tensor
 
 MOST = 100  # characters of a value in a message
-SEEDS = 2**64  # how many torch tells apart
+SEEDS = 2**64  # that torch distinguishes
 
 
 def shown(value: Any) -> str:
-    """A value as it is written, cut to a hundred characters; it may be anything."""
+    """The repr of any value, cut to a hundred characters."""
     try:
         text = repr(value)
-    except Exception:  # an integer of thousands of digits, or an object that cannot say what it is
-        text = f"one of {value.bit_length()} bits" if isinstance(value, int) else "one that cannot be written"
+    except Exception:  # an integer with thousands of digits, or an object whose repr fails
+        text = f"one of {value.bit_length()} bits" if isinstance(value, int) else "one without a repr"
     return text if len(text) <= MOST else f"{text[: MOST - 1]}…"
 
 
 def integer(name: str, value: Any, *, least: int) -> int:
-    """A whole number of at least `least`; bools, floats and tensors get TypeError, smaller numbers ValueError."""
-    if torch.compiler.is_compiling():  # a symbolic size must stay one
+    """An integer of at least `least`: TypeError for bools, floats and tensors, ValueError for smaller numbers."""
+    if torch.compiler.is_compiling():  # a symbolic size must stay symbolic
         return value
     try:
         if isinstance(value, bool | np.bool_ | Tensor):
@@ -51,7 +51,7 @@ def seed(value: Any, *, seeds: int = SEEDS) -> int:
 
 
 def kind(name: str, value: Any, wanted: Any, words: str, hint: str = "") -> None:
-    """A value of a type, or of one of several, told in words."""
+    """An instance of `wanted`, a type or several; `words` describe it in the message."""
     if not isinstance(value, wanted):
         raise TypeError(f"{name}: expected {words}, got {shown(value)} ({type(value).__name__}){hint}")
 
@@ -74,13 +74,13 @@ def sizes(**values: Any) -> None:
 
 
 def flags(**values: Any) -> None:
-    """Each value is True or False, and nothing that merely counts as one of them."""
+    """Each value is True or False, and not merely truthy or falsy."""
     for name, value in values.items():
         kind(name, value, bool, "True or False")
 
 
 def number(name: str, value: Any, words: str = "a finite number", fits: Callable[[Any], bool] = math.isfinite) -> None:
-    """A finite real number that `fits`, told in words."""
+    """A finite real number for which `fits` holds; `words` describe it in the message."""
     if torch.compiler.is_compiling():
         return
     if isinstance(value, bool) or not isinstance(value, Real):
@@ -127,7 +127,7 @@ def float_dtype(dtype: Any) -> None:
 
 
 def device(value: Any) -> torch.device:
-    """A device that this machine has; torch's default one for None."""
+    """A device of this machine; torch's default device for None."""
     problem = f"device: expected one that this machine has, such as 'cpu', got {shown(value)}"
     try:
         return torch.empty(0, device=value).device
@@ -145,7 +145,7 @@ def tensor(name: str, x: Any) -> None:
 def vectors(
     x: Any, width: int | None = None, *, name: str = "x", like: Tensor | None = None, batched: bool = False
 ) -> None:
-    """Floating-point vectors (…, T, width), `batched` as (B, T, width), in dtype and width like the weights `like`."""
+    """Floating-point vectors (…, T, width), `batched` as (B, T, width), in the dtype and width of the weights `like`."""
     tensor(name, x)
     if not x.is_floating_point():
         hint = "token ids go through an embedding first"
@@ -221,7 +221,7 @@ def lengths(x: Any, max_len: Any) -> int:
 
 
 def spreads(name: str, x: Tensor, shape: Any, hint: str = "") -> None:
-    """A tensor that broadcasts to `shape` without making it larger."""
+    """A tensor that broadcasts to `shape` without enlarging it."""
     last = shape[len(shape) - x.ndim :]
     if x.ndim > len(shape) or any(m not in (1, s) for m, s in zip(x.shape, last, strict=True)):
         got = f"{tuple(shape)}, got {tuple(x.shape)}"
@@ -229,7 +229,7 @@ def spreads(name: str, x: Tensor, shape: Any, hint: str = "") -> None:
 
 
 def scores(x: Any, mask: Any = None) -> None:
-    """Floating-point scores (…, k), and a boolean mask that spreads over them."""
+    """Floating-point scores (…, k), and a boolean mask that broadcasts to them."""
     tensor("scores", x)
     if not x.is_floating_point() or x.ndim == 0:
         raise TypeError(f"scores: expected floating-point numbers (…, k), got {x.dtype} in shape {tuple(x.shape)}")
@@ -238,14 +238,14 @@ def scores(x: Any, mask: Any = None) -> None:
 
 
 def heads(d_model: int, n_heads: int) -> None:
-    """Sizes of at least 1, and a width that the heads can share."""
+    """Sizes of at least 1, and a width that is divisible by the number of heads."""
     sizes(d_model=d_model, n_heads=n_heads)
     if d_model % n_heads:
         raise ValueError(f"d_model={d_model}: expected a size divisible by n_heads={n_heads}")
 
 
 def queries_and_keys(query: Any, key: Any, bias: Any = None, scale: Any = None) -> None:
-    """Queries and keys of one width, dtype and batch; a bias in that dtype that spreads over their scores; a scale."""
+    """Queries and keys of one width, dtype and batch; a bias in that dtype that broadcasts to the scores; a scale."""
     vectors(query, name="query")
     vectors(key, query.shape[-1], name="key", like=query)
     batch = same_batch(query=query, key=key)
@@ -274,14 +274,14 @@ def positions(x: Any, *, like: Tensor) -> None:
 
 
 def same_dtype(name: str, x: Tensor, like: Tensor, hint: str = "") -> None:
-    """The dtype of `like`, unless torch is about to choose one by itself."""
+    """The dtype of `like`, unless autocast chooses one."""
     if x.dtype != like.dtype and not torch.is_autocast_enabled(x.device.type):
         hint = hint or f"; try .to({like.dtype})"
         raise TypeError(f"{name}: expected {like.dtype} like the weights, got {x.dtype}{hint}")
 
 
 def boolean_mask(mask: Any, shape: Any, hint: str = "") -> None:
-    """A boolean mask that spreads over `shape`."""
+    """A boolean mask that broadcasts to `shape`."""
     tensor("mask", mask)
     if mask.dtype != torch.bool:
         both = "mask.bool() for a mask of 1 (may attend) and 0"
@@ -310,15 +310,15 @@ def ids_and_mask(ids: Any, mask: Any, n_heads: int) -> None:
 
 
 def batch_of(name: str, x: Tensor, batch: int, length: int) -> None:
-    """A tensor (B, T, …) of so many sequences, each of at least `length` tokens."""
+    """A tensor (B, T, …) of `batch` sequences with at least `length` tokens each."""
     if x.shape[0] != batch or x.shape[1] < length:
         raise ValueError(f"{name}: expected {batch} sequences of at least {length} tokens, got shape {tuple(x.shape)}")
 
 
 def same_batch(**tensors: Tensor) -> torch.Size:
-    """The batch that the sizes before the last two of these tensors broadcast to."""
+    """The shape to which all dimensions before the last two of these tensors broadcast."""
     try:
-        # not torch.broadcast_shapes, which loads a second's worth of torch at its first call
+        # not torch.broadcast_shapes, whose first call imports parts of torch for a second
         return torch.broadcast_tensors(*(x[..., :0, :0] for x in tensors.values()))[0].shape[:-2]
     except RuntimeError:
         got = ", ".join(f"{name} {tuple(x.shape)}" for name, x in tensors.items())

@@ -24,7 +24,7 @@ class Mute:
     [
         ("a", "'a'"),
         (10**5000, f"one of {(10**5000).bit_length()} bits"),
-        (Mute(), "one that cannot be written"),
+        (Mute(), "one without a repr"),
         ("x" * 98, repr("x" * 98)),
         ("x" * 99, "'" + "x" * 98 + "…"),
     ],
