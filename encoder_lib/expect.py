@@ -145,7 +145,7 @@ def tensor(name: str, x: Any) -> None:
 def vectors(
     x: Any, width: int | None = None, *, name: str = "x", like: Tensor | None = None, batched: bool = False
 ) -> None:
-    """Floating-point vectors (…, T, width), `batched` as (B, T, width), in the dtype and width of the weights `like`."""
+    """Floating-point vectors (…, T, width), `batched` as (B, T, width), in dtype and width like the weights `like`."""
     tensor(name, x)
     if not x.is_floating_point():
         hint = "token ids go through an embedding first"
