@@ -35,7 +35,7 @@ from encoder_lib.model.positional import (
 )
 from encoder_lib.packed import Packed
 from encoder_lib.pretrained import SentenceEncoder, load_pretrained
-from encoder_lib.torch_twin import from_torch
+from encoder_lib.from_torch import from_torch
 from encoder_lib.trace import trace
 
 __version__ = "1.0.0"

@@ -15,13 +15,13 @@ from encoder_lib.model.encoder import Encoder, TransformerEncoder
 from encoder_lib.model.feed_forward import FeedForward
 from encoder_lib.model.norm import LayerNorm
 from encoder_lib.packed import Packed
-from encoder_lib.recast import recast
+from encoder_lib.recast import with_class
 
 Model = TypeVar("Model", bound=nn.Module)
 ONEDNN = torch.backends.mkldnn.is_available() and hasattr(torch.ops.mkldnn, "_linear_pointwise")  # is it there?
 # Where MKL is there too, oneDNN is the quicker one on AVX-512, which MKL leaves unused on processors that are not
 # Intel's; on AVX2 alone, MKL is.
-QUICKER = ONEDNN and (not torch.backends.mkl.is_available() or "AVX512" in torch.backends.cpu.get_cpu_capability())
+PREFER_ONEDNN = ONEDNN and (not torch.backends.mkl.is_available() or "AVX512" in torch.backends.cpu.get_cpu_capability())
 IN_PLACE = {"relu": torch.ops.aten.relu_, "gelu": torch.ops.aten.gelu_}
 
 
@@ -57,7 +57,7 @@ def _packed_twin(module: Model, packed: Packed) -> Model:
     twin = copy.copy(module)
     twin._modules = {name: _packed_twin(child, packed) for name, child in twin._modules.items() if child is not None}
     if isinstance(twin, MultiHeadAttention):
-        twin.attend = partial(packed.apart, twin.attend)  # type: ignore[method-assign]
+        twin.fused.forward = partial(packed.attend_per_sequence, copy.copy(twin.fused))
     return twin
 
 
@@ -77,59 +77,59 @@ def fast(model: Model) -> Model:
     for module in list(twin.modules()):
         for name, child in module.named_children():
             if type(child) in FASTER:
-                setattr(module, name, recast(child, FASTER[type(child)]))
-    return recast(twin, FASTER[type(twin)]) if type(twin) in FASTER else twin
+                setattr(module, name, with_class(child, FASTER[type(child)]))
+    return with_class(twin, FASTER[type(twin)]) if type(twin) in FASTER else twin
 
 
-def product(x: Tensor, weight: Tensor, bias: Tensor | None = None, activation: str = "none") -> Tensor:
+def onednn_linear(x: Tensor, weight: Tensor, bias: Tensor | None = None, activation: str = "none") -> Tensor:
     """activation(x · weightᵀ + bias), by oneDNN. Shapes: x (…, i), weight (o, i), bias (o,) -> (…, o)."""
-    call = _closed_product if torch.compiler.is_compiling() else _open_product
+    call = _opaque_onednn_linear if torch.compiler.is_compiling() else _onednn_linear
     return call(x, weight, bias, activation)
 
 
-def _open_product(x: Tensor, weight: Tensor, bias: Tensor | None, activation: str) -> Tensor:
+def _onednn_linear(x: Tensor, weight: Tensor, bias: Tensor | None, activation: str) -> Tensor:
     return torch.ops.mkldnn._linear_pointwise(x, weight, bias, activation, [], "none" if activation == "gelu" else "")
 
 
 # For torch's compiler it is a box that it need not open: its own recipe for oneDNN wants weights that never change.
-_closed_product = torch.library.custom_op("encoder_lib::product", _open_product, mutates_args=())
-_closed_product.register_fake(lambda x, weight, bias, activation: x.new_empty(*x.shape[:-1], weight.shape[0]))
+_opaque_onednn_linear = torch.library.custom_op("encoder_lib::onednn_linear", _onednn_linear, mutates_args=())
+_opaque_onednn_linear.register_fake(lambda x, weight, bias, activation: x.new_empty(*x.shape[:-1], weight.shape[0]))
 
 
-def pays(x: Tensor) -> bool:
+def use_onednn(x: Tensor) -> bool:
     """True when oneDNN's float32 product serves and is quicker than torch's default.
 
     It serves numbers on the CPU, at least one, where there is no autocast and no graph to export.
     """
     plain = x.dtype == torch.float32 and x.device.type == "cpu" and x.numel() > 0
-    return QUICKER and plain and not torch.is_autocast_enabled("cpu") and not torch.compiler.is_exporting()
+    return PREFER_ONEDNN and plain and not torch.is_autocast_enabled("cpu") and not torch.compiler.is_exporting()
 
 
-class Product(torch.autograd.Function):
+class OneDNNLinear(torch.autograd.Function):
     """`product`, and its gradients, which are two more: ∂x = ∂y · W and ∂W = ∂yᵀ · x."""
 
     @staticmethod
     def forward(ctx: Any, x: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
         ctx.save_for_backward(x, weight)
         ctx.has_bias = bias is not None
-        return product(x, weight, bias)  # (…, o)
+        return onednn_linear(x, weight, bias)  # (…, o)
 
     @staticmethod
     @once_differentiable
     def backward(ctx: Any, grad: Tensor) -> tuple[Tensor, Tensor, Tensor | None]:
         x, weight = ctx.saved_tensors
         rows = grad.flatten(0, -2)  # (N, o)
-        to_weight = product(rows.t(), x.flatten(0, -2).t())  # (o, i)
-        return product(grad, weight.t()), to_weight, rows.sum(dim=0) if ctx.has_bias else None
+        to_weight = onednn_linear(rows.t(), x.flatten(0, -2).t())  # (o, i)
+        return onednn_linear(grad, weight.t()), to_weight, rows.sum(dim=0) if ctx.has_bias else None
 
 
 class FastLinear(nn.Linear):
     """nn.Linear, by oneDNN where it pays."""
 
     def forward(self, x: Tensor) -> Tensor:
-        if not pays(x):
+        if not use_onednn(x):
             return super().forward(x)
-        return (Product.apply if torch.is_grad_enabled() else product)(x, self.weight, self.bias)
+        return (OneDNNLinear.apply if torch.is_grad_enabled() else onednn_linear)(x, self.weight, self.bias)
 
 
 class FastFeedForward(FeedForward):
@@ -143,8 +143,8 @@ class FastFeedForward(FeedForward):
             return super().forward(x)
         expect.vectors(x, like=self.linear1.weight)
         weight, bias = self.linear1.weight, self.linear1.bias
-        if pays(x):
-            hidden = product(x, weight, bias, self.activation)  # (…, T, F)
+        if use_onednn(x):
+            hidden = onednn_linear(x, weight, bias, self.activation)  # (…, T, F)
         else:
             hidden = IN_PLACE[self.activation](F.linear(x, weight, bias))  # (…, T, F)
         return self.linear2(self.dropout(hidden))  # (…, T, D)

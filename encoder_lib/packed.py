@@ -15,7 +15,7 @@ class Packed:
         packed = Packed(lengths)        strip = packed.pack(x)        x = packed.unpack(strip, T)
 
     A strip holds the N = Σ lengths real tokens of B sequences, one sequence after the other. What treats each token
-    alone (linear maps, norms, activations) takes the strip as it is; for attention it is taken `apart`.
+    alone (linear maps, norms, activations) takes the strip as it is; for attention it is taken `attend_per_sequence`.
 
     Shapes: lengths (B,), of integers from 0; x (B, T, D) <-> strip (1, N, D).
     Raises: TypeError for lengths that are not integers; ValueError for another shape or a length below 0.
@@ -43,7 +43,7 @@ class Packed:
     def _real(self, length: int) -> Tensor:
         return torch.arange(length, device=self.lengths.device) < self.lengths[:, None]  # (B, T)
 
-    def apart(self, attend: Callable[..., Tensor], q: Tensor, k: Tensor, v: Tensor, mask: None = None) -> Tensor:
+    def attend_per_sequence(self, attend: Callable[..., Tensor], q: Tensor, k: Tensor, v: Tensor, mask: None = None) -> Tensor:
         """Attention for each sequence alone: neighbours of one length go through it together, as a batch.
 
         Rotary turns count on through the whole strip, which changes nothing: only distances matter.

@@ -7,7 +7,7 @@ from torch import nn
 Module = TypeVar("Module", bound=nn.Module)
 
 
-def recast(module: nn.Module, kind: type[Module]) -> Module:
+def with_class(module: nn.Module, kind: type[Module]) -> Module:
     """A `kind` that shares everything with `module`, weights, settings and hooks alike: what trains one trains both.
 
     `kind` is a subclass of the module's class that changes what it computes and needs nothing of its own.

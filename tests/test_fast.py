@@ -42,7 +42,7 @@ def library(request):
     if request.param and not ONEDNN:
         pytest.skip("this torch is built without oneDNN")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(sys.modules["encoder_lib.fast"], "QUICKER", request.param)
+        patch.setattr(sys.modules["encoder_lib.fast"], "PREFER_ONEDNN", request.param)
         yield
 
 

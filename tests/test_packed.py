@@ -26,7 +26,7 @@ def test_neighbours_of_one_length_share_a_batch():
         return 2 * q + k * v
 
     q, k, v = torch.randn(3, 1, H, 10, K)
-    assert torch.equal(Packed(torch.tensor([3, 3, 0, 1, 3])).apart(note, q, k, v), 2 * q + k * v)
+    assert torch.equal(Packed(torch.tensor([3, 3, 0, 1, 3])).attend_per_sequence(note, q, k, v), 2 * q + k * v)
     assert seen == [(2, H, 3, K), (1, H, 1, K), (1, H, 3, K)]
 
 
@@ -38,5 +38,5 @@ def test_a_strip_of_nothing_stays_one(lengths):
     strip = packed.pack(x)
     assert strip.shape == (1, 0, D) and packed.runs == []
     heads = torch.zeros(1, H, 0, K)
-    assert packed.apart(lambda *_: 1 / 0, heads, heads, heads).shape == (1, H, 0, K)
+    assert packed.attend_per_sequence(lambda *_: 1 / 0, heads, heads, heads).shape == (1, H, 0, K)
     assert torch.equal(packed.unpack(strip, 2), torch.zeros_like(x))

@@ -3,7 +3,7 @@
 import torch
 from torch import nn
 
-from encoder_lib.recast import recast
+from encoder_lib.recast import with_class
 
 
 class Doubled(nn.Linear):
@@ -15,7 +15,7 @@ class Doubled(nn.Linear):
 
 def test_what_changes_one_changes_both():
     plain, x = nn.Linear(3, 2), torch.randn(4, 3)
-    twin = recast(plain, Doubled)
+    twin = with_class(plain, Doubled)
     assert type(twin) is Doubled and type(plain) is nn.Linear and twin.weight is plain.weight
     torch.testing.assert_close(twin(x), 2 * plain(x))
     plain.double().eval()
