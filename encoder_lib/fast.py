@@ -8,7 +8,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 from torch.autograd import forward_ad
-from torch.nn.modules import module as module_hooks
+from torch.nn.modules import module as modules
 
 from encoder_lib import expect
 from encoder_lib.model.attention import MultiHeadAttention
@@ -27,10 +27,8 @@ PREFER_ONEDNN = HAS_ONEDNN and (
 )
 IN_PLACE: dict[Callable, Callable] = {F.relu: torch.ops.aten.relu_, F.gelu: torch.ops.aten.gelu_}
 FUSED: dict[Callable, str] = {F.relu: "relu", F.gelu: "gelu"}  # oneDNN's names
-
-# Private in torch. Where a release lacks them, assume what makes the plain layers run.
-_in_functorch_transform = getattr(torch._C, "_are_functorch_transforms_active", lambda: True)
-_has_global_hooks = getattr(module_hooks, "_has_any_global_hook", lambda: True)
+# Private in torch: a release that lacks it takes the plain layers.
+has_global_hooks = getattr(modules, "_has_any_global_hook", lambda: True)
 
 
 def unpadded(model: Encoder | TransformerEncoder, x: Tensor, lengths: Tensor) -> Tensor:
@@ -80,9 +78,10 @@ def _check_packable(name: str, module: object, cls: type[nn.Module]) -> None:
 def _packed_copy(model: Model, packed: Packed) -> Model:
     """The model for one call on a packed sequence: it shares parameters, and attends within each sequence only."""
     copy = share(model)
-    for original, module in zip(model.modules(), copy.modules(), strict=True):
-        if isinstance(original, MultiHeadAttention):
-            module.attend = partial(packed.attend_per_sequence, original.attend)
+    for module in copy.modules():
+        if isinstance(module, MultiHeadAttention):
+            attend = share(module).attend  # of another copy, because a module that refers to itself is freed late
+            module.attend = partial(packed.attend_per_sequence, attend)  # type: ignore[method-assign]
     return copy
 
 
@@ -127,14 +126,13 @@ _opaque_onednn_linear = torch.library.custom_op("encoder_lib::onednn_linear", _o
 _opaque_onednn_linear.register_fake(lambda x, weight, bias, activation: x.new_empty(*x.shape[:-1], weight.shape[0]))
 
 
-def is_ordinary(*tensors: Tensor) -> bool:
-    """Whether no more than plain autograd may follow what is computed from these tensors.
+def is_ordinary(x: Tensor, weight: Tensor) -> bool:
+    """Whether both are plain tensors, outside torch.func's transforms and forward-mode differentiation.
 
-    Tensor subclasses, torch.func's transforms and forward-mode differentiation do not know oneDNN's product, nor, some
-    of them, an operation in place.
+    The others know nothing of oneDNN's product, and some of them nothing of operations in place.
     """
-    plain = all(type(tensor) in (Tensor, nn.Parameter) for tensor in tensors)
-    return plain and not _in_functorch_transform() and getattr(forward_ad, "_current_level", 0) < 0
+    forward_mode = getattr(forward_ad, "_current_level", 0) >= 0  # private too
+    return expect.is_plain(x) and expect.is_plain(weight) and not forward_mode
 
 
 def use_onednn(x: Tensor, weight: Tensor) -> bool:
@@ -153,18 +151,14 @@ def use_onednn(x: Tensor, weight: Tensor) -> bool:
     )
 
 
-def is_plain(layer: nn.Module, cls: type[nn.Module]) -> bool:
+def is_unmodified(layer: nn.Module, cls: type[nn.Module]) -> bool:
     """Whether calling `layer` does what `cls.forward` does and nothing else, so that its weights may be used directly.
 
-    It has exactly this class, no hooks, of its own or for all modules, and no other forward set on the instance.
+    It has exactly this class, no forward of its own, and no hooks; nor are there hooks for all modules.
     """
-    return (
-        type(layer) is cls
-        and "forward" not in vars(layer)
-        and layer._compiled_call_impl is None
-        and not (layer._forward_hooks or layer._forward_pre_hooks or layer._backward_hooks or layer._backward_pre_hooks)
-        and not _has_global_hooks()
-    )
+    hooks = layer._forward_hooks or layer._forward_pre_hooks or layer._backward_hooks or layer._backward_pre_hooks
+    own_forward = "forward" in vars(layer) or layer._compiled_call_impl is not None
+    return type(layer) is cls and not (hooks or own_forward or has_global_hooks())
 
 
 def linear(x: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
@@ -212,10 +206,10 @@ class FastFeedForward(FeedForward):
 
     def forward(self, x: Tensor) -> Tensor:
         activation, linear1 = ACTIVATIONS[self.activation], self.linear1
-        known = activation in IN_PLACE and is_plain(linear1, FastLinear)
+        known = activation in IN_PLACE and is_unmodified(linear1, FastLinear)
         if torch.is_grad_enabled() or not known or not is_ordinary(x, linear1.weight):
             return super().forward(x)
-        expect.vectors(x, like=linear1.weight)
+        expect.vectors(x, self.d_model, like=linear1.weight)
         if use_onednn(x, linear1.weight):
             hidden = onednn_linear(x, linear1.weight, linear1.bias, FUSED[activation])  # (…, T, F)
         else:

@@ -10,11 +10,11 @@ import torch
 from torch import Tensor, nn
 from torch.func import functional_call
 
+from encoder_lib.from_torch import from_torch
 from encoder_lib.model.attention import MultiHeadAttention, attention
 from encoder_lib.model.encoder import EncoderLayer, TransformerEncoder
 from encoder_lib.recast import with_class
 from encoder_lib.seeded import seeded
-from encoder_lib.from_torch import from_torch
 
 VOCAB, LAYERS, D, HEADS, D_FF = 11, 2, 6, 2, 10
 
