@@ -14,6 +14,7 @@ A line that changes a shape ends with the new one: `# (B, H, T, K)`. `scores` ar
 """
 
 from encoder_lib.fast import fast, unpadded
+from encoder_lib.from_torch import from_torch
 from encoder_lib.model.attention import (
     MultiHeadAttention,
     attention,
@@ -35,7 +36,6 @@ from encoder_lib.model.positional import (
 )
 from encoder_lib.packed import Packed
 from encoder_lib.pretrained import SentenceEncoder, load_pretrained
-from encoder_lib.torch_twin import from_torch
 from encoder_lib.trace import trace
 
 __version__ = "1.0.0"

@@ -15,7 +15,7 @@ LAYERS = (
     ("seeded", "files", "recast"),
     ("packed",),
     ("model",),
-    ("trace", "torch_twin", "fast"),
+    ("trace", "from_torch", "fast"),
     ("pretrained",),
     ("training",),
     ("course.lab",),

@@ -92,7 +92,7 @@ ENTRIES = [
     ),
     row("trace.trace", model=TransformerEncoder(5, 1, 8, 2, 8)),
     row(
-        "torch_twin.from_torch",
+        "from_torch.from_torch",
         module=nn.TransformerEncoderLayer(4, 2, 4),
         wrong={"module": MODULE + types(nn.Linear(2, 2), nn.TransformerDecoderLayer(4, 2, 4), Encoder(1, 4, 2, 4))},
     ),

@@ -18,7 +18,7 @@ from encoder_lib.course.checks.verdict import (
     numbers,
     written,
 )
-from encoder_lib.torch_twin import from_torch
+from encoder_lib.from_torch import from_torch
 
 THROWN = 0.03  # how far a chance may be off that was found by throwing
 LITTLE = 4  # so many entries of a table are written out

@@ -16,8 +16,8 @@ from encoder_lib.course.checks.limit import TimeUp, run_within
 from encoder_lib.course.checks.verdict import PATIENCE, Probe, Unwritten, Verdict, diagnose, written
 from encoder_lib.course.notebook import table
 from encoder_lib.course.workshop.source import lines_of
+from encoder_lib.from_torch import from_torch
 from encoder_lib.pretrained.weights import INSIDE, OUTSIDE
-from encoder_lib.torch_twin import from_torch
 
 if TYPE_CHECKING:
     import pandas as pd

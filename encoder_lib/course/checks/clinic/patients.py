@@ -10,11 +10,11 @@ import torch
 from torch import Tensor, nn
 from torch.func import functional_call
 
+from encoder_lib.from_torch import from_torch
 from encoder_lib.model.attention import MultiHeadAttention, attention
 from encoder_lib.model.encoder import EncoderLayer, TransformerEncoder
-from encoder_lib.recast import recast
+from encoder_lib.recast import with_class
 from encoder_lib.seeded import seeded
-from encoder_lib.torch_twin import from_torch
 
 VOCAB, LAYERS, D, HEADS, D_FF = 11, 2, 6, 2, 10
 
@@ -121,7 +121,7 @@ def inject_heads(thing: Callable, model: TransformerEncoder) -> None:
             return thing(self, query, key, value, mask)
 
     for layer in _layers(model):
-        layer.attention = recast(layer.attention, Heads)
+        layer.attention = with_class(layer.attention, Heads)
 
 
 def inject_stack(thing: Callable, model: TransformerEncoder) -> None:
