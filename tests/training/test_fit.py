@@ -70,11 +70,15 @@ def test_tokens_that_are_not_asked_do_not_count():
     assert accuracy(model, IDS, targets) == 0.5
 
 
-def test_accuracy_asks_in_eval_mode_and_leaves_the_mode_as_it_was():
+def test_accuracy_evaluates_and_restores_each_modules_mode():
     model = small(0.9)
     fit(model, lambda: NEXT, steps=300, lr=0.05)
     model.train()
-    assert accuracy(model, *NEXT) == 1.0 and model.training
+    model[0].eval()
+    assert accuracy(model, *NEXT) == 1.0
+    with pytest.raises(ValueError, match="targets"):
+        accuracy(model, IDS, NOTHING)
+    assert [module.training for module in model.children()] == [False, True, True] and model.training
 
 
 @pytest.mark.parametrize("moment", [0, 1, 3])
@@ -89,7 +93,7 @@ def test_an_interrupted_training_leaves_a_usable_model_and_the_losses(moment, ca
     losses = fit(model, lambda: NEXT, steps=10, callback=interrupt)
     assert len(losses) == moment and not model.training and model(IDS).isfinite().all()
     assert torch.equal(before, weights(model)) == (moment == 0)
-    assert f"stopped by hand after {moment} of 10 steps" in capsys.readouterr().out
+    assert f"interrupted after {moment} of 10 steps. Run the cell again" in capsys.readouterr().out
     assert len(fit(model, lambda: NEXT, steps=3)) == 3 and capsys.readouterr() == ("", "")
 
 
@@ -108,15 +112,60 @@ def test_any_other_error_goes_through_and_leaves_eval_mode():
         ({"draw": NEXT}, TypeError, "draw: expected a function, .*try lambda"),
         ({"draw": lambda: IDS}, TypeError, "draw: expected two tensors"),
         ({"draw": lambda: (IDS,)}, TypeError, "draw: expected two tensors"),
-        ({"draw": lambda: (IDS, NOTHING)}, ValueError, "at least one that asks"),
+        ({"draw": lambda: (IDS, NOTHING)}, ValueError, "at least one class, got only IGNORE_INDEX"),
         ({"draw": lambda: (IDS, IDS[:3])}, ValueError, r"targets \(3,\), got \(5, 5\)"),
-        ({"draw": lambda: (IDS, IDS + 1)}, ValueError, "from 0 to 4, .* got 5; try"),
-        ({"draw": lambda: (IDS, IDS - 1)}, ValueError, "from 0 to 4, .* got -1; try"),
+        ({"draw": lambda: (IDS, IDS + 1)}, ValueError, "from 0 to 4, .* got 5; try a last layer"),
+        ({"draw": lambda: (IDS, IDS - 1)}, ValueError, "from 0 to 4, .* got -1; try -100 where"),
     ],
 )
 def test_fit_refuses_what_means_nothing(wrong, error, words):
     with pytest.raises(error, match=words):
         fit(**{"model": small(), "draw": lambda: NEXT, "steps": 1} | wrong)
+
+
+def detached(model):
+    model[2].register_forward_hook(lambda module, inputs, scores: scores.detach())
+    return model
+
+
+@pytest.mark.parametrize("mode", [torch.no_grad, torch.inference_mode, lambda: torch.set_grad_enabled(False)])
+def test_gradients_that_are_off_are_named(mode):
+    model = small()
+    words = "inference mode is on" if mode is torch.inference_mode else r"off in this kernel: try torch.set_grad_enabled"
+    with mode(), pytest.raises(RuntimeError, match=words):
+        fit(model, lambda: NEXT, steps=1)
+    assert fit(model, lambda: NEXT, steps=1)
+
+
+@torch.inference_mode()
+def small_in_inference_mode():
+    return small()
+
+
+@pytest.mark.parametrize(
+    ("model", "words"),
+    [
+        (lambda: small().requires_grad_(False), r"requires_grad=False for all of them; try model.requires_grad_"),
+        (small_in_inference_mode, "made in inference mode; try building the model again"),
+        (lambda: detached(small()), "output that depends on weights being trained"),
+    ],
+)
+def test_a_model_that_no_gradient_can_reach_is_refused(model, words):
+    with pytest.raises(RuntimeError, match=words):
+        fit(model(), lambda: NEXT, steps=1)
+
+
+def test_gradients_that_a_callback_switches_off_are_named():
+    with pytest.raises(RuntimeError, match="gradients are off in this kernel"):
+        fit(small(), lambda: NEXT, steps=3, callback=lambda: torch.set_grad_enabled(False))
+
+
+def test_a_partly_frozen_model_is_trained():
+    model = small()
+    model[0].requires_grad_(False)
+    before = weights(model)
+    fit(model, lambda: NEXT, steps=2)
+    assert not torch.equal(weights(model), before)
 
 
 def test_a_loss_that_is_no_number_stops_the_training_before_it_moves_a_weight():

@@ -9,6 +9,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from encoder_lib.model.feed_forward import ACTIVATIONS, FeedForward
+from encoder_lib.training.fit import require_gradients
 from encoder_lib.training.loading import load_optimisers
 
 N_POINTS = 161  # where a curve is looked at, from −1 to 1
@@ -74,6 +75,7 @@ def train(network: nn.Module, x: Tensor, y: Tensor, *, steps: int = 500) -> nn.M
     """
     like = next(network.parameters())
     x, y = x.to(like), y.to(like)
+    require_gradients(network)
     load_optimisers()
     optimiser = torch.optim.Adam(network.parameters(), lr=0.02)
     for _ in range(steps):

@@ -5,7 +5,7 @@ import torch
 from explorers import trained
 
 from encoder_lib import trace
-from encoder_lib.course.lab.recording import right_map, weight_on
+from encoder_lib.course.lab.recording import Recording, right_map, weight_on
 from encoder_lib.training.fit import fit
 from encoder_lib.training.tasks import IGNORE_INDEX, TASKS, solver
 
@@ -58,3 +58,16 @@ def test_recording_leaves_the_training_alone():
     model, _ = solver(task, dropout=0.3), task.draw(30)
     fit(model, lambda: task.draw(8), steps=6)
     assert all(torch.equal(a, b) for a, b in zip(model.parameters(), watched.parameters(), strict=True))
+
+
+def test_recording_restores_each_modules_mode_even_when_it_fails():
+    task = TASKS["pointer"]
+    model = solver(task).train()
+    model[1].eval()
+    before = [module.training for module in model.modules()]
+    Recording(model, task, task.draw(3))()
+    assert [module.training for module in model.modules()] == before
+    too_long = Recording(model, task, task.draw(3)._replace(ids=torch.zeros(3, 99, dtype=torch.int64)))
+    with pytest.raises(ValueError, match="positions"):
+        too_long()
+    assert [module.training for module in model.modules()] == before
