@@ -9,6 +9,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from encoder_lib.model.feed_forward import ACTIVATIONS, FeedForward
+from encoder_lib.seeded import seeded
 from encoder_lib.training.fit import require_gradients
 from encoder_lib.training.loading import load_optimisers
 
@@ -64,7 +65,7 @@ def orthogonal_least_squares(curve: str, width: int, *, activation: str = "relu"
     weight, bias = _candidates(STEEPNESS[activation])  # (C,) each
     hidden = ACTIVATIONS[activation](x * weight + bias)  # (P, C)
     chosen = _choose(hidden, y[:, 0], width, outward=bias <= 0, new=MIN_NOVELTY[activation])
-    with torch.random.fork_rng(devices=[]):  # a new network draws numbers, which are not used here
+    with seeded(0):  # a new network draws numbers, which are not used here
         return [_network(weight, bias, hidden, y, chosen[:n], activation) for n in range(1, width + 1)]
 
 
