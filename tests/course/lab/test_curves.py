@@ -79,5 +79,5 @@ def test_the_anatomy_is_what_the_picture_draws():
 
 def test_training_without_gradients_says_how_to_switch_them_on():
     x = torch.ones(3, 1)
-    with torch.no_grad(), pytest.raises(RuntimeError, match="off in this kernel: try torch.set_grad_enabled"):
+    with torch.no_grad(), pytest.raises(RuntimeError, match=r"off in this kernel: try torch.set_grad_enabled"):
         train(nn.Linear(1, 1), x, x, steps=1)
