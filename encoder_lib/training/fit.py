@@ -1,4 +1,4 @@
-"""The training loop of the notebooks, and how to measure what was learned."""
+"""The training loop of the notebooks, and the accuracy of what it trained."""
 
 from collections.abc import Callable, Sequence
 
@@ -7,6 +7,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from encoder_lib import expect
+from encoder_lib.training.evaluating import evaluating
 from encoder_lib.training.loading import load_optimisers
 from encoder_lib.training.tasks import IGNORE_INDEX
 
@@ -20,21 +21,22 @@ def fit(
     optimiser: torch.optim.Optimizer | None = None,
     callback: Callable[[], None] | None = None,
 ) -> list[float]:
-    """Train `model` in place to predict the targets that `draw()` hands out with its inputs; return every step's loss.
+    """Train `model` in place to predict targets from inputs, and return the loss of every step.
 
-    Each step draws one batch and moves the weights against the gradient of the cross-entropy, with Adam (Kingma and Ba
-    2014, arXiv 1412.6980) or the `optimiser` handed in, which has its own lr. Targets of IGNORE_INDEX (−100) do not
-    count, and whatever `draw()` gives after inputs and targets is left alone. `callback()` is called before the first
-    step and after each.
+    Each step calls `draw()` for a batch (inputs, targets) and updates the weights with the gradient of the mean
+    cross-entropy, using Adam (Kingma and Ba 2014, arXiv 1412.6980) at learning rate `lr`, or the `optimiser` passed in,
+    which has its own. Targets of IGNORE_INDEX (−100) do not count in the loss, and anything that `draw()` returns after
+    the targets is left alone. `callback()` is called before the first step and after each one.
 
     The model is left in eval mode, however the training ends. A KeyboardInterrupt (the kernel's stop button) ends the
-    training and goes no further: the weights stay as they are in that moment, `fit` says so on the screen and returns
-    the losses so far, so that the rest of a notebook has both.
+    training without an error: the model keeps the weights that it has at that moment, and `fit` prints how far it got
+    and returns the losses so far, so that the rest of a notebook can go on with both.
 
     Shapes: inputs as the model takes them, targets (…) of class ids, model(inputs) (…, classes).
-    Raises: TypeError or ValueError for steps that are no integer ≥ 1, lr ≤ 0, scores that do not fit the targets,
-    targets that are no class, a batch that asks nothing; TypeError for a model without weights, a `draw` that is no
-    function of pairs, an optimiser that is none; FloatingPointError for a loss that is not finite any more.
+    Raises: TypeError or ValueError for `steps` that is not an integer ≥ 1, lr ≤ 0, scores whose shape does not fit the
+    targets, targets that are not class ids, or a batch whose targets are all IGNORE_INDEX; TypeError for a model
+    without weights, a `draw` that is not a function returning pairs, or an `optimiser` of another type; RuntimeError
+    if gradients are off or none can reach a weight; FloatingPointError if the loss becomes infinite or NaN.
     """
     expect.sizes(steps=steps)
     expect.positive("lr", lr)
@@ -51,7 +53,13 @@ def fit(
         callback()
         while len(losses) < steps:
             inputs, targets = _pair("draw", draw())
+            require_gradients(model)  # in every step, because draw and callback could switch them off
             loss = F.cross_entropy(*_scores(model, inputs.to(device), targets.to(device)), ignore_index=IGNORE_INDEX)
+            if not loss.requires_grad:
+                raise RuntimeError(
+                    "model: expected an output that depends on weights being trained, got one without a gradient; "
+                    "look for detach(), .data, no_grad() or argmax in its forward"
+                )
             if not loss.isfinite():
                 raise FloatingPointError(f"loss: expected a finite number, got {loss.item()}; try a smaller lr")
             optimiser.zero_grad()
@@ -60,7 +68,7 @@ def fit(
             losses.append(loss.item())
             callback()
     except KeyboardInterrupt:
-        print(f"Training stopped by hand after {len(losses)} of {steps} steps. To train anew, run the cell again.")
+        print(f"Training interrupted after {len(losses)} of {steps} steps. Run the cell again to retrain.")
     finally:
         optimiser.zero_grad()
         model.eval()
@@ -69,43 +77,64 @@ def fit(
 
 @torch.no_grad()
 def accuracy(model: nn.Module, inputs: Tensor, targets: Tensor) -> float:
-    """The share of targets that the model, in eval mode, names, as a number from 0 to 1. IGNORE_INDEX does not count.
+    """The share of targets, from 0 to 1, that get the highest score from the model in eval mode.
+
+    Targets of IGNORE_INDEX do not count. Each module of the model keeps its train or eval mode.
 
     Shapes and errors: as `fit`.
     """
-    device, mode = _device(model), model.training
+    device = _device(model)
     inputs, targets = _pair("data", (inputs, targets))
-    model.eval()
-    try:
+    with evaluating(model):
         scores, targets = _scores(model, inputs.to(device), targets.to(device))  # (N, classes), (N,)
-    finally:
-        model.train(mode)
-    asked = targets != IGNORE_INDEX
-    return (scores.argmax(-1) == targets)[asked].double().mean().item()
+    counted = targets != IGNORE_INDEX
+    return (scores.argmax(-1) == targets)[counted].double().mean().item()
+
+
+def require_gradients(model: nn.Module) -> None:
+    """Raise RuntimeError, with the reason, if gradients are off or `model` has no weights that they could train."""
+    if torch.is_inference_mode_enabled():
+        raise RuntimeError("training needs gradients, and inference mode is on: try it outside torch.inference_mode()")
+    if not torch.is_grad_enabled():
+        raise RuntimeError(
+            "training needs gradients, and gradients are off in this kernel: try torch.set_grad_enabled(True), "
+            "and train outside torch.no_grad()"
+        )
+    if any(weight.is_inference() for weight in model.parameters()):
+        raise RuntimeError(
+            "model: expected weights that can be trained, got some made in inference mode; try building the model "
+            "again, outside torch.inference_mode()"
+        )
+    if not any(weight.requires_grad for weight in model.parameters()):
+        raise RuntimeError(
+            "model: expected weights that can be trained, got requires_grad=False for all of them; "
+            "try model.requires_grad_(True)"
+        )
 
 
 def _scores(model: nn.Module, inputs: Tensor, targets: Tensor) -> tuple[Tensor, Tensor]:
-    """The model's scores (N, classes), and the targets (N,) that they are for, of which at least one asks."""
+    """The model's scores (N, classes) and their targets (N,), of which at least one is a class."""
     scores = model(inputs)  # (…, classes)
     if scores.shape[:-1] != targets.shape:
         raise ValueError(
             f"expected scores (…, classes) for targets {tuple(targets.shape)}, got {tuple(scores.shape)}; "
             "try nn.Linear(d_model, classes) as the last layer"
         )
-    asked = targets[targets != IGNORE_INDEX]
-    if not len(asked):
-        raise ValueError(f"targets: expected at least one that asks for a class, got {IGNORE_INDEX} everywhere")
-    unknown = asked[(asked < 0) | (asked >= scores.shape[-1])]
-    if len(unknown):
+    classes = targets[targets != IGNORE_INDEX]
+    if not len(classes):
+        raise ValueError(f"targets: expected at least one class, got only IGNORE_INDEX ({IGNORE_INDEX})")
+    wrong = classes[(classes < 0) | (classes >= scores.shape[-1])]
+    if len(wrong):
+        hint = f"{IGNORE_INDEX} where there is no target" if wrong[0] < 0 else "a last layer with more outputs"
         raise ValueError(
-            f"targets: expected classes from 0 to {scores.shape[-1] - 1}, or {IGNORE_INDEX} for none, got "
-            f"{unknown[0].item()}; try a last layer with more outputs"
+            f"targets: expected classes from 0 to {scores.shape[-1] - 1}, or IGNORE_INDEX ({IGNORE_INDEX}), "
+            f"got {wrong[0].item()}; try {hint}"
         )
     return scores.flatten(0, -2), targets.flatten()
 
 
 def _pair(name: str, batch: object) -> Sequence[Tensor]:
-    """The first two of what should be inputs and targets, and perhaps more."""
+    """The inputs and targets with which a batch begins."""
     if not isinstance(batch, tuple | list) or len(batch) < 2 or not all(isinstance(x, Tensor) for x in batch[:2]):
         kinds = [type(x).__name__ for x in batch] if isinstance(batch, tuple | list) else type(batch).__name__
         raise TypeError(f"{name}: expected two tensors, inputs and targets, got {kinds}; try torch.tensor(...)")

@@ -1,4 +1,4 @@
-"""The first optimiser of a process, which PyTorch takes seconds to load."""
+"""Load PyTorch's optimisers, which takes seconds the first time in a process."""
 
 import signal
 import sys
@@ -6,12 +6,13 @@ import threading
 
 
 def load_optimisers() -> None:
-    """Load what PyTorch loads at its first optimiser: seconds of imports. An interrupt waits until they are through.
+    """Import what PyTorch imports when the first optimiser is made. An interrupt is delivered when that is done.
 
-    Half of them would stay loaded, and no optimiser could be made any more in this process.
+    An interrupt in the middle would leave half of the modules loaded, and no optimiser could be made any more in this
+    process.
     """
     if "torch._dynamo" in sys.modules or threading.current_thread() is not threading.main_thread():
-        return  # no interrupt reaches another thread
+        return  # interrupts reach the main thread only
     interrupts: list[int] = []
     before = signal.signal(signal.SIGINT, lambda number, _: interrupts.append(number))
     try:

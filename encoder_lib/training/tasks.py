@@ -1,4 +1,4 @@
-"""Small data sets, generated on the spot, whose right answer is known."""
+"""Small synthetic tasks, generated on demand, whose answers are known."""
 
 import string
 from collections.abc import Callable
@@ -11,11 +11,11 @@ from torch import Tensor, nn
 
 from encoder_lib.model.encoder import TransformerEncoder
 
-IGNORE_INDEX = -100  # the target of a token that no question is asked of; the loss leaves it out
+IGNORE_INDEX = -100  # target of a position that the loss ignores
 
 
 class Sample(NamedTuple):
-    """Sequences, what they ask for, and the place of the token in each that holds the answer: (B, T) each."""
+    """Token ids, their targets, and the position in the sequence at which each answer is found; (B, T) each."""
 
     ids: Tensor
     targets: Tensor
@@ -23,7 +23,7 @@ class Sample(NamedTuple):
 
 
 def reversal(batch: int, length: int, vocab_size: int) -> tuple[Tensor, Tensor]:
-    """Random sequences and the same sequences read backwards: a task that needs positions.
+    """Random sequences, to be reversed: a task that needs positions.
 
     Shapes: -> ids (B, T) and targets (B, T).
     """
@@ -32,47 +32,50 @@ def reversal(batch: int, length: int, vocab_size: int) -> tuple[Tensor, Tensor]:
 
 
 def padded_reversal(batch: int, length: int, vocab_size: int, *, shortest: int = 4) -> Sample:
-    """Sequences of `shortest` to `length` tokens to read backwards, padded to `length` with the id `vocab_size`.
+    """Sequences of `shortest` to `length` tokens, to be reversed, padded to `length` with the id `vocab_size`.
 
-    Shapes: -> ids, targets and source (B, T), the last two IGNORE_INDEX where there is padding.
+    Shapes: -> ids, targets and source (B, T); targets and source are IGNORE_INDEX at the padding.
     """
     lengths = torch.randint(shortest, length + 1, (batch, 1))
-    source = lengths - 1 - torch.arange(length)  # (B, T): negative beyond the end
+    source = lengths - 1 - torch.arange(length)  # (B, T): negative at the padding
     ids = torch.randint(vocab_size, (batch, length)).masked_fill(source < 0, vocab_size)
     return _copying(ids, source)
 
 
 def copy_back(batch: int, length: int, vocab_size: int, *, back: int = 3) -> Sample:
-    """Random sequences whose every token asks for the one `back` places before it; the first ones ask nothing.
+    """Random sequences in which the target of each token is the token `back` positions before it.
 
-    Shapes: -> ids, targets and source (B, T), the last two IGNORE_INDEX at the first `back` tokens.
+    Shapes: -> ids, targets and source (B, T); targets and source are IGNORE_INDEX at the first `back` tokens.
     """
     ids = torch.randint(vocab_size, (batch, length))
     return _copying(ids, (torch.arange(length) - back).expand(batch, length))
 
 
 def pointers(batch: int, n_words: int, vocab_size: int) -> Sample:
-    """Random words, then as many pointers, each of which asks for the word at the place that it names.
+    """Random words, followed by as many pointers; the target of a pointer is the word at the position it points at.
 
-    Ids below `vocab_size` are words; id vocab_size + p points at place p.
+    Ids below `vocab_size` are words; the id vocab_size + p points at position p.
 
-    Shapes: -> ids, targets and source (B, 2 · n_words), the last two IGNORE_INDEX at the words.
+    Shapes: -> ids, targets and source (B, 2 · n_words); targets and source are IGNORE_INDEX at the words.
     """
     words = torch.randint(vocab_size, (batch, n_words))
-    places = torch.randint(n_words, (batch, n_words))
-    ids = torch.cat([words, vocab_size + places], dim=1)  # (B, 2 · n_words)
-    return _copying(ids, torch.cat([torch.full_like(places, IGNORE_INDEX), places], dim=1))
+    positions = torch.randint(n_words, (batch, n_words))
+    ids = torch.cat([words, vocab_size + positions], dim=1)  # (B, 2 · n_words)
+    return _copying(ids, torch.cat([torch.full_like(positions, IGNORE_INDEX), positions], dim=1))
 
 
 def _copying(ids: Tensor, source: Tensor) -> Sample:
-    """Each token asks for the one at its source; where that is negative, it asks nothing. Shapes: (B, T) each."""
+    """The target of each token is the token at its `source`, or IGNORE_INDEX if `source` < 0. Shapes: (B, T) each."""
     targets = ids.gather(1, source.clamp(min=0))
     return Sample(ids, *(x.masked_fill(source < 0, IGNORE_INDEX) for x in (targets, source)))
 
 
 @dataclass(frozen=True)
 class Task:
-    """A question about sequences: `draw(batch)` asks it, an id stands for one of `symbols`, a target for a class."""
+    """A task on sequences of `length` tokens: `draw(batch)` generates it, `symbols` are what its ids stand for.
+
+    Targets are classes from 0 to answers − 1, and `padding_idx` is the id of the padding, if there is any.
+    """
 
     draw: Callable[[int], Sample]
     symbols: tuple[str, ...]
@@ -81,7 +84,7 @@ class Task:
     padding_idx: int | None = None
 
     def read(self, ids: Tensor) -> list[str]:
-        """One sequence in symbols. Shapes: ids (T,) -> T strings."""
+        """The symbols of one sequence. Shapes: ids (T,) -> T strings."""
         return [self.symbols[i] for i in ids.tolist()]
 
 
@@ -94,11 +97,13 @@ TASKS = {
 
 
 def solver(task: Task, *, n_layers: int = 1, n_heads: int = 1, d_model: int = 64, **settings: Any) -> nn.Sequential:
-    """A model for a task, in float32: an encoder, and a linear map from each token's vector to the scores of answers.
+    """A model for a task, in float32: an encoder, and a linear layer from each token's vector to a score per answer.
+
+    `settings` are passed on to TransformerEncoder.
 
     Shapes: ids (B, T) -> (B, T, answers).
     Raises: as TransformerEncoder.
     """
-    own: dict[str, Any] = {"positional": "learned", "max_len": 2 * task.length, "padding_idx": task.padding_idx}
-    encoder = TransformerEncoder(len(task.symbols), n_layers, d_model, n_heads, 2 * d_model, **(own | settings))
+    defaults: dict[str, Any] = {"positional": "learned", "max_len": 2 * task.length, "padding_idx": task.padding_idx}
+    encoder = TransformerEncoder(len(task.symbols), n_layers, d_model, n_heads, 2 * d_model, **(defaults | settings))
     return nn.Sequential(encoder, nn.Linear(d_model, task.answers)).float()

@@ -78,3 +78,5 @@ KERNELS = torch.library.Library("aten", "IMPL")  # all others are made of these
 KERNELS.impl("empty.memory_format", _empty, "PrivateUse1")
 KERNELS.impl("empty_strided", _empty_strided, "PrivateUse1")
 KERNELS.impl("_copy_from", _copy, "PrivateUse1")
+torch.far.get_rng_state = lambda device: torch.get_rng_state()  # the CPU's generator draws for it
+torch.far.set_rng_state = lambda state, device: torch.set_rng_state(state)

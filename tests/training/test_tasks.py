@@ -1,4 +1,4 @@
-"""The generated data sets are what they say."""
+"""The generated tasks have the answers that they claim."""
 
 import pytest
 import torch
@@ -14,55 +14,55 @@ from encoder_lib.training.tasks import (
 )
 
 
-def test_reversal_reads_backwards():
+def test_reversal_reverses():
     ids, targets = reversal(7, 5, 10)
     assert ids.shape == targets.shape == (7, 5) and ids.max() < 10
     assert torch.equal(targets[:, 0], ids[:, -1]) and torch.equal(targets.flip(1), ids)
 
 
 @pytest.mark.parametrize(("length", "shortest"), [(12, 4), (5, 5), (6, 1), (1, 1)])
-def test_padded_reversal_reads_backwards_up_to_the_padding(length, shortest):
+def test_padded_reversal_reverses_up_to_the_padding(length, shortest):
     ids, targets, source = padded_reversal(300, length, 10, shortest=shortest)
     lengths = (ids != 10).sum(1)
     assert ids.shape == targets.shape == source.shape == (300, length)
     assert lengths.min() == shortest and lengths.max() == length and ids.max() == (9 if shortest == length else 10)
-    for row, answer, place, n in zip(ids.tolist(), targets.tolist(), source.tolist(), lengths.tolist(), strict=True):
+    for row, answer, position, n in zip(ids.tolist(), targets.tolist(), source.tolist(), lengths.tolist(), strict=True):
         assert answer == row[:n][::-1] + [IGNORE_INDEX] * (length - n)
-        assert place == [*range(n - 1, -1, -1)] + [IGNORE_INDEX] * (length - n)
+        assert position == [*range(n - 1, -1, -1)] + [IGNORE_INDEX] * (length - n)
 
 
-def test_copy_back_asks_for_the_token_so_many_places_before():
+def test_copy_back_targets_are_the_tokens_before():
     ids, targets, source = copy_back(50, 9, 7, back=2)
     assert ids.shape == (50, 9) and set(ids.flatten().tolist()) == set(range(7))
-    for row, answer, place in zip(ids.tolist(), targets.tolist(), source.tolist(), strict=True):
+    for row, answer, position in zip(ids.tolist(), targets.tolist(), source.tolist(), strict=True):
         assert answer == [IGNORE_INDEX] * 2 + row[:7]
-        assert place == [IGNORE_INDEX] * 2 + list(range(7))
+        assert position == [IGNORE_INDEX] * 2 + list(range(7))
 
 
-def test_pointers_ask_for_the_word_at_the_place_that_they_name():
+def test_pointer_targets_are_the_words_pointed_at():
     ids, targets, source = pointers(200, 5, 7)
     assert ids.shape == (200, 10) and set(ids[:, :5].flatten().tolist()) == set(range(7))
     assert set(ids[:, 5:].flatten().tolist()) == set(range(7, 12))
-    for row, answer, place in zip(ids.tolist(), targets.tolist(), source.tolist(), strict=True):
+    for row, answer, position in zip(ids.tolist(), targets.tolist(), source.tolist(), strict=True):
         assert answer == [IGNORE_INDEX] * 5 + [row[token - 7] for token in row[5:]]
-        assert place == [IGNORE_INDEX] * 5 + [token - 7 for token in row[5:]]
+        assert position == [IGNORE_INDEX] * 5 + [token - 7 for token in row[5:]]
 
 
 @pytest.mark.parametrize("name", TASKS)
-def test_a_task_fits_its_symbols_its_answers_and_its_model(name):
+def test_ids_targets_and_scores_fit_the_task(name):
     task = TASKS[name]
     ids, targets, source = task.draw(50)
     assert ids.shape == targets.shape == source.shape == (50, task.length)
     assert ids.min() >= 0 and ids.max() < len(task.symbols) == len(set(task.symbols))
-    asked = targets != IGNORE_INDEX
-    assert torch.equal(asked, source != IGNORE_INDEX) and targets[asked].min() >= 0 and targets.max() < task.answers
+    counted = targets != IGNORE_INDEX
+    assert torch.equal(counted, source != IGNORE_INDEX) and targets[counted].min() >= 0 and targets.max() < task.answers
     if task.padding_idx is not None:
-        assert torch.equal(asked, ids != task.padding_idx) and not asked.all()
+        assert torch.equal(counted, ids != task.padding_idx) and not counted.all()
     assert [task.symbols.index(symbol) for symbol in task.read(ids[0])] == ids[0].tolist()
     scores = solver(task, n_layers=2, n_heads=4)(ids)
     assert scores.shape == (50, task.length, task.answers) and scores.dtype == torch.float32
 
 
-def test_a_solver_takes_the_encoders_settings():
+def test_solver_passes_settings_to_the_encoder():
     model = solver(TASKS["padded"], d_model=32, positional="rotary", norm_first=True, padding_idx=None)
     assert model[0].padding_idx is None and model[0].encoder.layers[0].norm_first and model[1].in_features == 32

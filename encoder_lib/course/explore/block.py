@@ -88,7 +88,8 @@ def rewired(layer: EncoderLayer, *, norm_first: bool) -> EncoderLayer:
         other = EncoderLayer(1, 1, 1, norm_first=norm_first)
     for name, part in layer.named_children():
         setattr(other, name, part)
-    return other.train(layer.training)
+    other.training = layer.training  # not train(), which would change the modes of the shared parts
+    return other
 
 
 def block_steps(

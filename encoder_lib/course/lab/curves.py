@@ -9,6 +9,8 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from encoder_lib.model.feed_forward import ACTIVATIONS, FeedForward
+from encoder_lib.seeded import seeded
+from encoder_lib.training.fit import require_gradients
 from encoder_lib.training.loading import load_optimisers
 
 N_POINTS = 161  # where a curve is looked at, from −1 to 1
@@ -63,7 +65,7 @@ def orthogonal_least_squares(curve: str, width: int, *, activation: str = "relu"
     weight, bias = _candidates(STEEPNESS[activation])  # (C,) each
     hidden = ACTIVATIONS[activation](x * weight + bias)  # (P, C)
     chosen = _choose(hidden, y[:, 0], width, outward=bias <= 0, new=MIN_NOVELTY[activation])
-    with torch.random.fork_rng(devices=[]):  # a new network draws numbers, which are not used here
+    with seeded(0):  # a new network draws numbers, which are not used here
         return [_network(weight, bias, hidden, y, chosen[:n], activation) for n in range(1, width + 1)]
 
 
@@ -74,6 +76,7 @@ def train(network: nn.Module, x: Tensor, y: Tensor, *, steps: int = 500) -> nn.M
     """
     like = next(network.parameters())
     x, y = x.to(like), y.to(like)
+    require_gradients(network)
     load_optimisers()
     optimiser = torch.optim.Adam(network.parameters(), lr=0.02)
     for _ in range(steps):

@@ -93,6 +93,7 @@ class Profile(NamedTuple):
     similarity: Tensor
 
 
+@torch.enable_grad()
 def depth_profiles(depths: Sequence[int], *, norm_first: bool, init: str = "default") -> dict[int, Profile]:
     """Profiles of a random stack that is cut off after each of `depths` layers, its final norm put on top of each cut.
 

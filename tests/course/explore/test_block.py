@@ -135,6 +135,13 @@ def test_rewiring_shares_the_weights_and_leaves_the_layer_alone():
     assert torch.equal(layer(x), before) and torch.equal(rewired(layer, norm_first=False)(x), before)
 
 
+def test_rewiring_leaves_the_modes_of_the_shared_parts():
+    layer = EncoderLayer(8, 2, 16).train()
+    layer.attention.eval()
+    rewired(layer, norm_first=True)
+    assert layer.norm1.training and not layer.attention.training and not layer.attention.q_proj.training
+
+
 def test_heads_stand_side_by_side_or_in_squares():
     values = torch.arange(24.0).reshape(3, 2, 4)  # (H, T, K)
     wide = side_by_side(values)

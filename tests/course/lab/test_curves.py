@@ -75,3 +75,9 @@ def test_the_anatomy_is_what_the_picture_draws():
     total = drawn["units"].sum(dim=1) + drawn["constant"]
     torch.testing.assert_close(total, network(drawn["x"][:, None])[:, 0], atol=1e-10, rtol=0)
     assert torch.equal(drawn["target"], CURVES["steps"](grid())[:, 0]) and len(drawn["breakpoints"]) == 5
+
+
+def test_training_without_gradients_says_how_to_switch_them_on():
+    x = torch.ones(3, 1)
+    with torch.no_grad(), pytest.raises(RuntimeError, match=r"off in this kernel: try torch.set_grad_enabled"):
+        train(nn.Linear(1, 1), x, x, steps=1)

@@ -244,7 +244,7 @@ def test_half_a_training_is_no_rung(capsys):
     dtype = torch.get_default_dtype()
     with pytest.raises(KeyboardInterrupt):
         train(SMALL, steps=3, callback=stop)
-    assert "stopped by hand after 0 of 3" in capsys.readouterr().out and torch.get_default_dtype() == dtype
+    assert "interrupted after 0 of 3" in capsys.readouterr().out and torch.get_default_dtype() == dtype
 
 
 @pytest.fixture(scope="module")

@@ -60,6 +60,13 @@ def test_a_profile_equals_a_stack_of_that_depth_by_itself(norm_first, init):
     torch.testing.assert_close(profile.similarity, token_similarity(stream).mean(1))
 
 
+def test_profiles_need_no_gradient_mode_from_the_caller():
+    expected = depth_profiles([2], norm_first=True)[2]
+    with torch.no_grad():
+        assert torch.equal(depth_profiles([2], norm_first=True)[2].gradient, expected.gradient)
+        assert not torch.is_grad_enabled()
+
+
 def test_word_similarity_compares_words_within_a_sentence_and_across_all_pairs_of_sentences():
     model = TransformerEncoder(9, 2, 8, 2, 12)
     sentences = [torch.tensor([ids]) for ids in ([1, 2, 3, 4, 8], [1, 5, 6, 8], [1, 7, 7, 5, 8])]
