@@ -56,7 +56,7 @@ def load_pretrained(
 
 
 class _SkipInit(TorchFunctionMode):
-    """Modules created inside draw no random numbers. On the meta device, drawing would first import torch's compiler."""
+    """Modules made inside draw no random numbers: on the meta device that would first import torch's compiler."""
 
     def __torch_function__(
         self, func: Callable, types: Iterable[type], args: tuple = (), kwargs: dict | None = None
@@ -88,7 +88,7 @@ class SentenceEncoder:
 
     @property
     def max_seq_length(self) -> int | None:
-        """How many tokens of a text are read, special tokens such as [CLS] included; None if the tokenizer sets no limit."""
+        """How many tokens of a text are read, including special ones such as [CLS]; None if there is no limit."""
         return (self.tokenizer.truncation or {}).get("max_length")
 
     def tokens(self, text: str) -> list[str]:

@@ -104,5 +104,5 @@ def _convert(tensor: Tensor, dtype: torch.dtype) -> Tensor:
 
 
 def _blocks(tensor: Tensor) -> tuple[Tensor, ...]:
-    """The numbers of a contiguous tensor as views that torch handles in the calling thread. Shapes: -> (BLOCK,) each."""
+    """Views of a contiguous tensor, small enough for torch to use one thread. Shapes: -> (BLOCK,), the last shorter."""
     return tensor.view(-1).split(BLOCK)
