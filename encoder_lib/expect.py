@@ -6,7 +6,7 @@ in the form that the model uses.
 
 import math
 import operator
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from numbers import Real
 from typing import Any
 
@@ -57,13 +57,26 @@ def kind(name: str, value: Any, wanted: Any, words: str, hint: str = "") -> None
 
 
 def texts(name: str, values: Any) -> list[str]:
-    """Several texts; one alone is refused, since its letters would be taken for texts."""
-    if isinstance(values, str | bytes | Tensor) or not isinstance(values, Iterable):
-        got = "one; try [text]" if isinstance(values, str) else type(values).__name__
-        raise TypeError(f"{name}: expected a list of texts, got {got}")
+    """A list of strings, from any iterable that gives them in order, one text at a time.
+
+    Refused are iterables that would give something else without a word: one string (its characters), a mapping (its
+    keys), a set (no order), a table or an array with several dimensions (its column names or rows).
+    """
+    problem = f"{name}: expected a list of strings, got"
+    if isinstance(values, str):
+        raise TypeError(f"{problem} one string; try [text]")
+    if isinstance(values, Mapping):
+        hint = "try list(mapping.values()) if each value is a text, or the list under one of its keys"
+        raise TypeError(f"{problem} a mapping, {shown(values)}; {hint}")
+    if isinstance(values, set | frozenset):
+        raise TypeError(f"{problem} a set, which has no order; try sorted(texts)")
+    if (n_dims := getattr(values, "ndim", 1)) != 1:
+        raise TypeError(f"{problem} a {type(values).__name__} with {n_dims} dimensions; try one of its columns")
+    if isinstance(values, bytes | Tensor) or not isinstance(values, Iterable):
+        raise TypeError(f"{problem} {type(values).__name__}")
     values = list(values)
-    for value in values:
-        kind(name, value, str, "a str for each text")
+    for i, value in enumerate(values):
+        kind(f"{name}[{i}]", value, str, "a string")
     return values
 
 

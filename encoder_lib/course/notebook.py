@@ -142,7 +142,7 @@ def table(columns: Mapping[str, object], rows: Iterable[str] | None = None, *, d
     rows, lengths that differ, a tensor that is not (n,), names that don't match the rows, decimals below 0.
     """
     expect.kind("columns", columns, Mapping, "a dictionary", "; try {'score': scores}")
-    expect.texts("columns", columns)
+    expect.texts("columns", list(columns))
     expect.integer("decimals", decimals, least=0)
     cells = {name: _cells(name, column, decimals) for name, column in columns.items()}
     lengths = {name: len(column) for name, column in cells.items()}

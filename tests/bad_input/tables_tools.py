@@ -8,6 +8,8 @@ from collections.abc import Callable
 from functools import partial
 
 import bad_values
+import numpy as np
+import pandas as pd
 import torch
 from bad_values import (
     COUNT,
@@ -109,5 +111,14 @@ ENTRIES = [
         row(f"pretrained.sentence_encoder.SentenceEncoder.{name}", text="A cat.", call=spoken(name))
         for name in ("tokens", "ids", "attention")
     ),
-    row("pretrained.sentence_encoder.SentenceEncoder.encode", texts=["A cat."], call=spoken("encode")),
+    row(
+        "pretrained.sentence_encoder.SentenceEncoder.encode",
+        texts=["A cat."],
+        call=spoken("encode"),
+        wrong={
+            "texts": TEXTS
+            + types({"text": ["a", "b"]}, {1: "a"}, {"a", "b"}, frozenset("ab"))
+            + types(pd.DataFrame({"text": ["a", "b"]}), np.array([["a", "b"]]), np.array("a"), pd.Series(["a", None]))
+        },
+    ),
 ]

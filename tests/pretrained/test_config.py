@@ -1,9 +1,12 @@
-"""What a folder says of its model: refused where it is missing, absurd, or of another kind."""
+"""The settings in a folder: defaults, and what is refused because it is missing, absurd, or of another kind."""
+
+import json
 
 import pytest
-from bert_folders import WORDS, config, gone, written
+from bert_folders import CONFIG, WORDS, config, gone, written
 
-from encoder_lib import load_pretrained
+from encoder_lib import LayerNorm, load_pretrained
+from encoder_lib.pretrained.config import settings
 
 SIZES = [
     "vocab_size",
@@ -44,14 +47,24 @@ BAD = {f"absurd {size}": (config(**{size: 10**12}), ValueError, f"{size}: expect
 }
 
 
+def test_missing_settings_take_berts_defaults(hugging, copy):
+    """Those of transformers' own class; the model gets them in every layer."""
+    (copy / "config.json").write_text(json.dumps({key: CONFIG[key] for key in SIZES}))
+    ours, theirs = settings(copy), hugging.BertConfig()
+    assert ours["eps"] == theirs.layer_norm_eps == 1e-12
+    assert (ours["activation"], ours["padding_idx"]) == (theirs.hidden_act, theirs.pad_token_id)
+    norms = [module for module in load_pretrained(copy).encoder.modules() if isinstance(module, LayerNorm)]
+    assert [norm.eps for norm in norms] == [1e-12] * 5
+
+
 @pytest.mark.parametrize("name", BAD)
-def test_bad_folder(copy, name):
+def test_bad_settings_are_refused(copy, name):
     spoil, error, words = BAD[name]
     spoil(copy)
     with pytest.raises(error, match=words):
         load_pretrained(copy)
 
 
-def test_a_folder_that_is_not_there_is_named():
+def test_missing_folder_is_named():
     with pytest.raises(FileNotFoundError, match=r"^no-such-folder: expected 'minilm' or a folder"):
         load_pretrained("no-such-folder")
