@@ -19,6 +19,7 @@ from encoder_lib.model.encoder import TransformerEncoder
 from encoder_lib.model.masks import lengths_mask
 from encoder_lib.pretrained import config, hub, weights
 from encoder_lib.pretrained.batching import bucket_by_length, one_ahead, parallel_map, split_into_windows
+from encoder_lib.recast import share
 from encoder_lib.trace import trace
 
 BATCH_TOKENS = 1024  # measured: with fewer the matrices are too small, with more there is more padding
@@ -103,10 +104,11 @@ class SentenceEncoder:
     @torch.no_grad()
     def attention(self, text: str) -> Tensor:
         """The attention weights of each layer and head in one forward pass. Shapes: -> (layers, H, T, T)."""
-        encoder = self.encoder.encoder
+        encoder = share(self.encoder)  # other threads may be running the encoder itself
         with trace(encoder) as t:
-            _hidden_states(self.encoder, self.ids(text))
-        return torch.cat([t[f"layers.{n}.attention.weights"] for n in range(len(encoder.layers))])
+            _hidden_states(encoder, self.ids(text))
+        layers = range(len(encoder.encoder.layers))
+        return torch.cat([t[f"encoder.layers.{n}.attention.weights"] for n in layers])
 
     def encode(self, texts: Iterable[str], *, batch_tokens: int = BATCH_TOKENS, progress: bool = False) -> Tensor:
         """The vectors of the texts, in their order; `progress` shows a progress bar.
