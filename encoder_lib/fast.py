@@ -11,7 +11,7 @@ from torch.autograd import forward_ad
 from torch.nn.modules import module as modules
 
 from encoder_lib import expect
-from encoder_lib.model.attention import MultiHeadAttention
+from encoder_lib.model.attention import MultiHeadAttention, probing
 from encoder_lib.model.encoder import Encoder, EncoderLayer, TransformerEncoder
 from encoder_lib.model.feed_forward import ACTIVATIONS, FeedForward
 from encoder_lib.model.norm import LayerNorm
@@ -63,7 +63,8 @@ def unpadded(model: Encoder | TransformerEncoder, x: Tensor, lengths: Tensor) ->
     expect.batch_of("x", x, len(lengths), 0)
     order = lengths.argsort(descending=True)  # sequences of equal length become neighbours, and share a batch
     packed = Packed(lengths[order])
-    y = _packed_copy(model, packed)(packed.pack(x[order]))  # (1, N, D)
+    with probing({}):  # a trace reads padded batches
+        y = _packed_copy(model, packed)(packed.pack(x[order]))  # (1, N, D)
     return packed.unpack(y, x.shape[1])[order.argsort()]  # (B, T, D)
 
 

@@ -2,7 +2,6 @@
 
 import difflib
 import inspect
-import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from typing import Any
@@ -11,7 +10,7 @@ from torch import Tensor, nn
 from torch.utils._pytree import tree_leaves
 
 from encoder_lib import expect
-from encoder_lib.model.attention import PROBES, MultiHeadAttention, Probe
+from encoder_lib.model.attention import PROBES, MultiHeadAttention, Probe, key_of, probing
 from encoder_lib.model.norm import LayerNorm, RMSNorm
 from encoder_lib.model.positional import RotaryPositionalEncoding
 
@@ -59,8 +58,8 @@ class trace:
     "….scores", "….weights" and "….heads". The tensors are those of the pass itself, not copies, and stay attached to
     the autograd graph. Each call of `model` starts afresh.
 
-    A trace records the calls of its own thread. Other threads may run or trace the same model at the same time, and
-    traces may be nested.
+    A trace records the calls of its own thread, also those of copies that share the model's parameters, as in `fast`
+    and `encode`. Other threads may run or trace the same model at the same time, and traces may be nested.
 
     Raises: TypeError when `model` is not a torch module, or is compiled.
     """
@@ -84,8 +83,9 @@ class trace:
 @contextmanager
 def _recording(model: nn.Module) -> Iterator[Trace]:
     trace = Trace()
-    tensors, thread = trace._tensors, threading.get_ident()
-    names = {module: name for name, module in model.named_modules()}
+    tensors = trace._tensors
+    names = {key_of(module): name for name, module in model.named_modules()}
+    me = id(trace)
 
     def record(name: str, tensor: object) -> None:
         if isinstance(tensor, Tensor):
@@ -95,14 +95,14 @@ def _recording(model: nn.Module) -> Iterator[Trace]:
     # torch registers a hook first and notes a moment later that it takes keyword arguments; meanwhile another thread
     # may call it without them.
     def begin(module: nn.Module, args: tuple, *kwargs: dict) -> None:
-        if module is model and threading.get_ident() == thread:
+        if key_of(module) in names and me in PROBES.get():  # neither an independent copy nor another thread
             tensors.clear()
             record("input", _first_tensor(module, args, *kwargs))
 
     def end(module: nn.Module, args: tuple, *kwargs_and_output: Any) -> None:
         *kwargs, output = kwargs_and_output
-        name = names.get(module)  # a copy made in the block has the hooks, but no name here
-        if name is None or threading.get_ident() != thread:
+        name = names.get(key_of(module))
+        if name is None or me not in PROBES.get():
             return
         if name and isinstance(module, LayerNorm | RMSNorm):
             record(f"{name}.input", _first_tensor(module, args, *kwargs))
@@ -110,14 +110,15 @@ def _recording(model: nn.Module) -> Iterator[Trace]:
 
     with ExitStack() as exits:
         hooks = [model.register_forward_pre_hook(begin, with_kwargs=True)]
-        for module in names:
+        probes = {**PROBES.get(), me: lambda name, x: x}
+        for name, module in model.named_modules():
             if module is model or not isinstance(module, UNRECORDED):
                 hooks.append(module.register_forward_hook(end, with_kwargs=True))
+            if isinstance(module, MultiHeadAttention):
+                probes[key_of(module)] = _probe(name, record, probes.get(key_of(module)))
         for hook in hooks:
             exits.callback(hook.remove)
-        outer: dict[nn.Module, Probe] = dict(PROBES.get())
-        mine = {m: _probe(names[m], record, outer.get(m)) for m in names if isinstance(m, MultiHeadAttention)}
-        exits.callback(PROBES.reset, PROBES.set(outer | mine))
+        exits.enter_context(probing(probes))
         yield trace
 
 

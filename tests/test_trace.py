@@ -230,8 +230,8 @@ def test_train_mode_with_dropout():
     assert (t["heads"] - t["weights"] @ t["value"]).abs().max() > 0.01
 
 
-def test_a_copy_made_inside_the_block_is_not_watched():
-    """A copy of a traced model computes by itself, writes nothing into the trace, and can be traced."""
+def test_an_independent_copy_is_not_recorded():
+    """A deep copy of a traced model writes nothing into the trace, and can be traced; one of `fast` is recorded."""
     encoder, x = Encoder(1, 8, 2, 16), torch.randn(1, 3, 8)
     with trace(encoder) as t:
         encoder(x)
@@ -239,6 +239,8 @@ def test_a_copy_made_inside_the_block_is_not_watched():
         twin(x + 1)
         assert all(t[name] is kept[name] for name in kept) and len(t) == len(kept)
         quicker = fast(encoder)
+        y = quicker(x + 1)
+        assert t["output"] is y and [*t] == [*kept]
     for other in (twin, quicker):
         with trace(other) as t:
             torch.testing.assert_close(other(x), encoder(x))

@@ -1,7 +1,8 @@
 """Attention: each token takes a weighted mean over the tokens that it attends to."""
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from contextvars import ContextVar
 from types import MappingProxyType
 
@@ -13,8 +14,23 @@ from encoder_lib import expect
 from encoder_lib.model.positional import INSIDE, RotaryPositionalEncoding, alibi_bias_for
 
 Probe = Callable[[str, Tensor], Tensor]  # is shown a tensor by its name, and returns the one to go on with
-# The probes that `trace` has set, by layer. They hold for the thread (or task) that set them and for no other.
-PROBES: ContextVar[Mapping[nn.Module, Probe]] = ContextVar("PROBES", default=MappingProxyType({}))
+# The probes that `trace` has set, by `key_of` the layer, for its own thread (or task) and no other.
+PROBES: ContextVar[Mapping[int, Probe]] = ContextVar("PROBES", default=MappingProxyType({}))
+
+
+def key_of(module: nn.Module) -> int:
+    """The same for a module and for copies that share its parameters: they have one dictionary of hooks in common."""
+    return id(module._forward_hooks)
+
+
+@contextmanager
+def probing(probes: Mapping[int, Probe]) -> Iterator[None]:
+    """Within the `with` block, and in this thread alone, layers show their tensors to these probes and no others."""
+    token = PROBES.set(probes)
+    try:
+        yield
+    finally:
+        PROBES.reset(token)
 
 
 def attention_scores(query: Tensor, key: Tensor, *, bias: Tensor | None = None, scale: float | None = None) -> Tensor:
@@ -133,7 +149,7 @@ class MultiHeadAttention(nn.Module):
         """
         bias = alibi_bias_for(q, k) if self.alibi else None  # (H, q, k)
         dropout = self.dropout if self.training else 0.0
-        probe = None if torch.compiler.is_compiling() else PROBES.get().get(self)
+        probe = None if torch.compiler.is_compiling() else PROBES.get().get(key_of(self))
         if probe is None:
             return fused_attention(q, k, v, mask, bias=bias, dropout=dropout)
         q, k, v = probe("query", q), probe("key", k), probe("value", v)

@@ -15,12 +15,11 @@ from tqdm.auto import tqdm
 
 from encoder_lib import expect
 from encoder_lib.fast import fast
+from encoder_lib.model.attention import MultiHeadAttention, key_of, probing
 from encoder_lib.model.encoder import TransformerEncoder
 from encoder_lib.model.masks import lengths_mask
 from encoder_lib.pretrained import config, hub, weights
 from encoder_lib.pretrained.batching import bucket_by_length, one_ahead, parallel_map, split_into_windows
-from encoder_lib.recast import share
-from encoder_lib.trace import trace
 
 BATCH_TOKENS = 1024  # measured: with fewer the matrices are too small, with more there is more padding
 
@@ -104,11 +103,17 @@ class SentenceEncoder:
     @torch.no_grad()
     def attention(self, text: str) -> Tensor:
         """The attention weights of each layer and head in one forward pass. Shapes: -> (layers, H, T, T)."""
-        encoder = share(self.encoder)  # other threads may be running the encoder itself
-        with trace(encoder) as t:
-            _hidden_states(encoder, self.ids(text))
-        layers = range(len(encoder.encoder.layers))
-        return torch.cat([t[f"encoder.layers.{n}.attention.weights"] for n in layers])
+        maps: list[Tensor] = []  # (1, H, T, T) each
+
+        def keep(name: str, x: Tensor) -> Tensor:
+            if name == "weights":
+                maps.append(x)
+            return x
+
+        layers = [module for module in self.encoder.modules() if isinstance(module, MultiHeadAttention)]
+        with probing({key_of(layer): keep for layer in layers}):  # not `trace`, whose hooks other threads would meet
+            _hidden_states(self.encoder, self.ids(text))
+        return torch.cat(maps)
 
     def encode(self, texts: Iterable[str], *, batch_tokens: int = BATCH_TOKENS, progress: bool = False) -> Tensor:
         """The vectors of the texts, in their order; `progress` shows a progress bar.

@@ -120,7 +120,7 @@ BAD = {
     "a pickle alone": (renamed, FileNotFoundError, "model.safetensors: expected a file, got nothing"),
     "folder as weights": (made_folder(FILE), FileNotFoundError, "expected a file, got a folder"),
     "web page": (written(FILE, b"\n<!DOCTYPE html><p>" + b"x" * 99), ValueError, "web page"),
-    "zip pickle": (written(FILE, b"PK\3\4" + b"\0" * 99), ValueError, f"{NOT_IT}.*never read"),
+    "zip pickle": (written(FILE, b"PK\3\4" + b"\0" * 99), ValueError, f"{NOT_IT}.*never loaded"),
     "cut in the numbers": (cut(0.9), ValueError, NOT_IT),
     "NaN": (filled(torch.nan), ValueError, f"{QUERY}.*non-finite"),
     "infinity": (filled(-torch.inf), ValueError, "non-finite"),
