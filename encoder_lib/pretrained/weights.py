@@ -15,12 +15,12 @@ from torch import Tensor
 from encoder_lib.files import open_safetensors
 
 # our names -> theirs: `encoder.layers.3.norm1.bias` is `encoder.layer.3.attention.output.LayerNorm.bias`
-EMBEDDING = {
+OUTSIDE = {
     "embedding.token": "embeddings.word_embeddings",
     "embedding.position": "embeddings.position_embeddings",
     "embedding.norm": "embeddings.LayerNorm",
 }
-LAYER = {
+INSIDE = {
     "attention.q_proj": "attention.self.query",
     "attention.k_proj": "attention.self.key",
     "attention.v_proj": "attention.self.value",
@@ -65,9 +65,9 @@ def _published(name: str) -> str:
     """The published name of one of our weights."""
     module, _, kind = name.rpartition(".")
     if not module.startswith("encoder.layers."):
-        return f"{EMBEDDING[module]}.{kind}"
+        return f"{OUTSIDE[module]}.{kind}"
     _, _, layer, part = module.split(".", 3)
-    return f"encoder.layer.{layer}.{LAYER[part]}.{kind}"
+    return f"encoder.layer.{layer}.{INSIDE[part]}.{kind}"
 
 
 def _without_prefix(name: str) -> str:

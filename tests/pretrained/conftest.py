@@ -1,4 +1,4 @@
-"""A model of each kind, made once for each file of tests."""
+"""Models that the tests of one file share."""
 
 import shutil
 import warnings
@@ -24,17 +24,17 @@ def hugging():
 
 @pytest.fixture(scope="module")
 def minilm():
-    """MiniLM as we have it."""
+    """MiniLM in our classes."""
     return load_pretrained()
 
 
 @pytest.fixture(scope="module")
 def good(hugging, tmp_path_factory):
-    """A small folder in good order."""
+    """A small valid folder."""
     return save(bert(hugging), tmp_path_factory.mktemp("good"))
 
 
 @pytest.fixture
 def copy(good, tmp_path):
-    """A copy of it, to be spoiled."""
+    """A copy of the valid folder, to be damaged."""
     return Path(shutil.copytree(good, tmp_path / "copy"))

@@ -17,7 +17,7 @@ SIZES = [
     "max_position_embeddings",
 ]
 POOLING, MODULES = "1_Pooling/config.json", "modules.json"
-MEAN = "expected the mean of the tokens"
+MEAN = "expected mean pooling"
 BAD = {f"absurd {size}": (config(**{size: 10**12}), ValueError, f"{size}: expected at most") for size in SIZES} | {
     "no config": (gone("config.json"), FileNotFoundError, "config.json: expected a file, got nothing"),
     "no tokenizer": (gone("tokenizer.json"), FileNotFoundError, "tokenizer.json: expected a file, got nothing"),

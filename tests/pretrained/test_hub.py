@@ -1,4 +1,4 @@
-"""The published files: taken from the package or fetched once, and each told from any other."""
+"""The published files: taken from the package or downloaded once, and verified either way."""
 
 import shutil
 import socket
@@ -15,7 +15,7 @@ from encoder_lib.pretrained import hub
 
 @pytest.fixture
 def server(tmp_path, monkeypatch):
-    """A hub that has MiniLM's files, and no package; yields the folder it serves and the names it was asked for."""
+    """A hub with MiniLM's files, and no package; yields the folder that it serves and the names requested."""
     shelf, asked = tmp_path / "shelf", []
     shutil.copytree(MINILM, shelf)
 
@@ -35,7 +35,7 @@ def server(tmp_path, monkeypatch):
 
 
 def test_hub_without_the_package(server, minilm, tmp_path, capsys):
-    """Every file comes once, with a bar; the second time none is asked for."""
+    """Every file is downloaded once, with a progress bar; the second time none is requested."""
     _, asked = server
     first = load_pretrained().encode(TEXTS[:3])
     assert len(asked) == len(hub.SHA256) and "MiniLM: 100%" in capsys.readouterr().err
@@ -45,7 +45,7 @@ def test_hub_without_the_package(server, minilm, tmp_path, capsys):
 
 
 def test_hub_that_does_not_answer(server, monkeypatch):
-    """Silence ends after the time limit, in words."""
+    """After the time limit, an error says what to try."""
     monkeypatch.setattr(hub, "TIMEOUT", 0.2)
     with socket.create_server(("127.0.0.1", 0)) as silent:
         monkeypatch.setattr(hub, "HUB", f"http://127.0.0.1:{silent.getsockname()[1]}/")
@@ -61,7 +61,7 @@ def test_hub_that_does_not_answer(server, monkeypatch):
     ],
 )
 def test_hub_with_another_file_or_none(server, tmp_path, name, spoil, error, words):
-    """One byte that differs is enough; nothing of the file is kept."""
+    """One changed byte is enough; nothing of the file is kept."""
     spoil(server[0])
     with pytest.raises(error, match=words):
         load_pretrained()
@@ -69,7 +69,7 @@ def test_hub_with_another_file_or_none(server, tmp_path, name, spoil, error, wor
 
 
 def test_package_with_another_file(server, monkeypatch):
-    """The package's own files are verified as well."""
+    """The files of the package are verified too."""
     config(num_hidden_layers=5)(server[0])
     monkeypatch.setattr(hub, "_installed", lambda: server[0])
     with pytest.raises(ValueError, match="SHA-256"):

@@ -1,4 +1,4 @@
-"""Published weights in our encoder: the numbers of transformers and sentence-transformers, for any text."""
+"""Published weights in our encoder give the vectors of transformers and sentence-transformers, for any text."""
 
 import json
 import os
@@ -26,7 +26,7 @@ F64 = torch.float64
 
 @pytest.fixture(scope="module")
 def sentence_transformer(hugging):
-    """MiniLM as sentence-transformers has it."""
+    """MiniLM in sentence-transformers."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         from sentence_transformers import SentenceTransformer
@@ -50,7 +50,7 @@ def sentence_transformer(hugging):
     ids=str,
 )
 def test_random_bert_equals_transformers(hugging, tmp_path, config, dtype, limit):
-    """Any sizes, from the files that transformers writes."""
+    """Models of several sizes, from the files that transformers writes."""
     theirs = bert(hugging, **config)
     ours = load_pretrained(save(theirs, tmp_path), dtype=dtype)
     sizes = CONFIG | config
