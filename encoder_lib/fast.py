@@ -16,7 +16,7 @@ from encoder_lib.model.encoder import Encoder, EncoderLayer, TransformerEncoder
 from encoder_lib.model.feed_forward import ACTIVATIONS, FeedForward
 from encoder_lib.model.norm import LayerNorm
 from encoder_lib.packed import Packed
-from encoder_lib.recast import share
+from encoder_lib.recast import has_hooks, share
 
 Model = TypeVar("Model", bound=nn.Module)
 HAS_ONEDNN = torch.backends.mkldnn.is_available() and hasattr(torch.ops.mkldnn, "_linear_pointwise")
@@ -157,9 +157,8 @@ def is_unmodified(layer: nn.Module, cls: type[nn.Module]) -> bool:
 
     It has exactly this class, no forward of its own, and no hooks; nor are there hooks for all modules.
     """
-    hooks = layer._forward_hooks or layer._forward_pre_hooks or layer._backward_hooks or layer._backward_pre_hooks
     own_forward = "forward" in vars(layer) or layer._compiled_call_impl is not None
-    return type(layer) is cls and not (hooks or own_forward or has_global_hooks())
+    return type(layer) is cls and not (own_forward or has_hooks(layer) or has_global_hooks())
 
 
 def linear(x: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:

@@ -19,6 +19,12 @@ def with_class(module: nn.Module, cls: type[Module]) -> Module:
     return new
 
 
+def has_hooks(module: nn.Module) -> bool:
+    """Whether calling the module also runs hooks that were registered on it."""
+    forward, backward = module._forward_hooks or module._forward_pre_hooks, module._backward_hooks
+    return bool(forward or backward or module._backward_pre_hooks)
+
+
 def share(module: Module) -> Module:
     """A copy of a module and all its submodules that shares parameters, buffers and hooks with the original.
 
