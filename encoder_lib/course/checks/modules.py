@@ -10,7 +10,10 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from encoder_lib.course.checks.verdict import CHANGED, NOTHING, Told, Unwritten, written
+from encoder_lib.course.checks.gradients import missing_gradients
+from encoder_lib.course.checks.inputs import argument_names, call, require_signature
+from encoder_lib.course.checks.results import NOTHING, Told, as_tensor
+from encoder_lib.course.checks.verdict import Unwritten, written
 from encoder_lib.model.encoder import EncoderLayer
 
 
@@ -20,6 +23,7 @@ def made(thing: Callable, *sizes: Any, name: str = "") -> nn.Module:
     Raises: Unwritten for a placeholder; Told for what is no module.
     """
     torch.default_generator.manual_seed(0)
+    require_signature(thing, sizes, getattr(thing, "__name__", type(thing).__name__))
     module = written(thing(*sizes), thing)
     if isinstance(module, nn.Module):
         return module.double()
@@ -36,12 +40,21 @@ def run(module: nn.Module, *inputs: Tensor | None) -> Any:
 
 
 def fed(module: nn.Module, *inputs: Any) -> Any:
-    """What a module gives for copies of the inputs. Raises: Told when it has changed them."""
-    mine = tuple(x.clone() if isinstance(x, Tensor) else x for x in inputs)
-    y = module(*mine)
-    if any(isinstance(a, Tensor) and not torch.equal(a, b) for a, b in zip(inputs, mine, strict=True)):
-        raise Told(CHANGED)
-    return y
+    """What a module gives for copies of the inputs. Raises: Told if it changes them, or takes another number of them."""
+    return call(module, *inputs, name="forward")
+
+
+def cut_off(module: nn.Module, *inputs: Any) -> str:
+    """Which parameters of a module, or floating inputs, no gradient of its result reaches, in words; empty if none."""
+    mine = [x.detach().clone().requires_grad_() if _is_floating(x) else x for x in inputs]
+    names = argument_names(module.forward, len(inputs)) or [f"input {n}" for n, _ in enumerate(inputs, start=1)]
+    given = {name: x for name, x in zip(names, mine, strict=True) if _is_floating(x)}
+    trained = {name: weight for name, weight in module.named_parameters() if weight.requires_grad}
+    return missing_gradients(module(*mine), given | trained)
+
+
+def _is_floating(x: Any) -> bool:
+    return isinstance(x, Tensor) and x.is_floating_point()
 
 
 def losses_and_after(losses: Any, model: nn.Module, before: nn.Module, loss: Callable[[], Tensor]) -> Tensor:
@@ -54,9 +67,10 @@ def losses_and_after(losses: Any, model: nn.Module, before: nn.Module, loss: Cal
         raise Unwritten
     if losses is None:
         raise Told(NOTHING)
-    if not isinstance(losses, list | tuple | Tensor):
-        raise Told(f"expected a list with the loss of each step, got {type(losses).__name__}")
-    return torch.stack([torch.as_tensor(each).detach().double() for each in [*losses, loss()]])
+    if not isinstance(losses, list | tuple):
+        losses = as_tensor(losses, "a list with the loss of each step")
+    each = [as_tensor(entry, "a number as the loss of each step") for entry in losses]
+    return torch.stack([entry.detach().double().squeeze() for entry in [*each, loss()]])
 
 
 def _same_parameters(model: nn.Module, other: nn.Module) -> bool:
