@@ -1,13 +1,19 @@
-"""A limit on how long a learner's function may run, so that a loop without an end costs seconds and not the kernel."""
+"""A limit on how long a learner's function may run, so that an endless loop costs seconds and not the kernel."""
 
 import ctypes
+import signal
 import sys
 import threading
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from types import FrameType
 from typing import TypeVar
 
 Result = TypeVar("Result")
-TICK = 0.01  # seconds from one look at the function to the next
+TICK = 0.01  # seconds between two looks at the function
+WAITING = 6  # times the limit that a function may take by the clock, on a busy machine or asleep
+SIGNAL = getattr(signal, "SIGURG", None)  # ignored by default, so that a late one does no harm; Windows has none
 
 
 class TimeUp(BaseException):
@@ -15,41 +21,70 @@ class TimeUp(BaseException):
 
 
 def run_within(seconds: float, function: Callable[..., Result], *arguments: object) -> Result:
-    """Return function(*arguments), called in this thread. Raises TimeUp when it is not done after `seconds`.
+    """Return function(*arguments), called in this thread. Raises TimeUp when it is not done within the limit.
 
-    The limit is raised between two steps of Python, and again until it gets through: a single call that never comes
-    back to Python, such as a long sleep, is not cut short. An import takes no time of the function's, and is never
-    interrupted: what it has half loaded would stay broken. (PyTorch loads its compiler at the first optimiser.)
+    The limit is `seconds` of the process's processor time, so that a busy machine refuses nothing that is quick, and
+    six times as much by the clock, so that a sleep or a deadlock ends as well. TimeUp is raised between two steps of
+    Python, again and again until it gets through. In the main thread it also wakes a call that waits, such as
+    `time.sleep`, `lock.acquire` or `subprocess.run` (not on Windows); a long call into C code is not cut short. Imports
+    are not counted and never interrupted, since a half-loaded module would stay broken. (PyTorch loads its compiler at
+    the first optimiser.)
     """
-    caller, begun, done = threading.get_ident(), False, threading.Event()
+    begun, done = False, threading.Event()
+    with _interruption() as interrupt:
+        caller = threading.get_ident()
 
-    def remind() -> None:
-        left = seconds
-        while not done.wait(TICK):
-            if not begun or _imports(caller):  # a machine may be busy while the thread starts
-                continue
-            left -= TICK
-            if left < TICK / 2:
-                ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(caller), ctypes.py_object(TimeUp))
+        def watch() -> None:
+            processor, clock = time.process_time(), time.monotonic()
+            spent = waited = 0.0
+            while not done.wait(TICK):
+                last = processor, clock
+                processor, clock = time.process_time(), time.monotonic()
+                if not begun or _imports(sys._current_frames().get(caller)):  # the thread may start late
+                    continue
+                spent, waited = spent + processor - last[0], waited + clock - last[1]
+                if spent >= seconds or waited >= WAITING * seconds:
+                    interrupt()
 
-    watch = threading.Thread(target=remind, daemon=True)
-    watch.start()
-    try:
-        begun = True
+        watcher = threading.Thread(target=watch, daemon=True)
+        watcher.start()
         try:
-            return function(*arguments)
-        finally:
+            begun = True
+            try:
+                return function(*arguments)
+            finally:
+                done.set()
+        finally:  # also reached if TimeUp arrives on the line above
             done.set()
-    finally:  # comes to its end also when the limit strikes in the line above
-        done.set()
-        watch.join()
-        for _ in range(9):  # a limit that comes too late strikes between these steps, and not in what follows
-            pass
+            watcher.join()
+            for _ in range(9):  # a late TimeUp arrives between these steps, and not in what follows
+                pass
 
 
-def _imports(thread: int) -> bool:
-    """Whether a thread is in the middle of an import."""
-    frame = sys._current_frames().get(thread)
+@contextmanager
+def _interruption() -> Iterator[Callable[[], None]]:
+    """Gives a function that, called in another thread, raises TimeUp in this one.
+
+    In the main thread by a signal, which wakes calls that wait; elsewhere, and on Windows, at the next step of Python.
+    """
+    caller, number = threading.get_ident(), SIGNAL
+    if number is None or threading.current_thread() is not threading.main_thread():
+        raised = ctypes.c_ulong(caller), ctypes.py_object(TimeUp)
+        yield lambda: ctypes.pythonapi.PyThreadState_SetAsyncExc(*raised) and None
+        return
+
+    def handle(*_: object) -> None:
+        raise TimeUp
+
+    before = signal.signal(number, handle)
+    try:
+        yield lambda: signal.pthread_kill(caller, number)
+    finally:
+        signal.signal(number, before)
+
+
+def _imports(frame: FrameType | None) -> bool:
+    """Whether a thread that is at this frame is in the middle of an import."""
     while frame is not None and frame.f_code.co_filename != "<frozen importlib._bootstrap>":
         frame = frame.f_back
     return frame is not None

@@ -4,46 +4,54 @@ A check never raises, whatever the function returns or does, and never shows how
 """
 
 import html
-import inspect
+import re
 import sysconfig
 import tomllib
 import traceback
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
-from numbers import Real
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import torch
-from torch import Tensor, nn
+from torch import nn
 
-from encoder_lib.course.checks.limit import TimeUp, run_within
-from encoder_lib.course.notebook import tidy
+from encoder_lib.course.checks.gradients import requiring_gradients, wrong_gradients
+from encoder_lib.course.checks.inputs import argument_names, call
+from encoder_lib.course.checks.limit import WAITING, TimeUp, run_within
+from encoder_lib.course.checks.results import NOTHING, TOLERANCE, Told, difference, numbers, show, with_input
+from encoder_lib.course.checks.sandbox import InputAsked, Printed, restored_settings, sandbox
 from encoder_lib.course.plots import readable
 from encoder_lib.seeded import seeded
 
-TOLERANCE = 1e-4  # an answer computed in float32 is right too
-PATIENCE = 5.0  # seconds that one input may take
+__all__ = [
+    "CHANGED", "NOTHING", "PATIENCE", "TOLERANCE", "Case", "Probe", "Told", "Unwritten", "Verdict", "diagnose",
+    "difference", "examine", "numbers", "problem_on", "show", "written",
+]  # fmt: skip
+
+PATIENCE = 5.0  # seconds of processor time that one input may take
 LONGEST = 1000  # characters of a line
+LINE = 88  # characters of an input that is shown on one line, and of a line that the learner's code printed
+MAX_PRINTED = 8  # lines that the learner's code printed
+HERE = str(Path(__file__).parent)
 OTHERS = str(Path(__file__).parents[2]), *map(sysconfig.get_path, ("stdlib", "purelib"))  # not the learner's code
-FEW = 3  # so many numbers, or places where two results differ, are shown one by one
-LINE = 88  # characters of an input that stands on one line
-NOTHING = "the function returns nothing; is a `return` missing?"
+CALLERS = "call", "fed", "made"  # functions of this folder that call the learner's code
 EMPTY = (lambda: None).__code__  # of a function without a body
 CHANGED = "the function changed its own input; make a new one instead"
 FUNCTION_TO_WRITE = "the function returns nothing yet: write its body, then run this cell again"
 CLASS_TO_WRITE = "the class makes nothing yet: write its methods, then run this cell again"
 UNWRITTEN = "unwritten"  # the problem of an attempt that gives back its placeholder
+NO_INPUT = "it calls input(), which a check cannot answer; take everything from the arguments"
+GRADIENTS_OFF = "Gradients are off in this kernel. Training needs them: torch.set_grad_enabled(True)"
 HINTS = tomllib.loads(Path(__file__).with_name("hints.toml").read_text(encoding="utf-8"))  # by exercise
 _tries: Counter[str] = Counter()  # how often each exercise was tried since it last passed
 
 
 @dataclass(frozen=True)
 class Case:
-    """One input to try: what it tests, in words, the arguments, and its hint's name where that is not the label."""
+    """One input to try: what it tests, in words, the arguments, and its hint's name if that is not the label."""
 
     label: str
     arguments: tuple
@@ -52,9 +60,9 @@ class Case:
 
 @dataclass(frozen=True)
 class Probe:
-    """One question to ask of what a learner built: its name, and a function that gives the problem in words, or "".
+    """One question about what a learner built: its name, and a function that gives the problem in words, or "".
 
-    And its hint's name where that is not the label.
+    `hint` is its hint's name if that is not the label.
     """
 
     label: str
@@ -63,17 +71,13 @@ class Probe:
 
 
 class Unwritten(BaseException):
-    """Raised where an attempt gives back its placeholder; no `except Exception` catches it."""
-
-
-class Told(ValueError):
-    """Raised by a look at an attempt: what is wrong with that, in words for the reader."""
+    """Raised if an attempt gives back its placeholder; no `except Exception` catches it."""
 
 
 def written(value: Any, function: Any) -> Any:
-    """What a learner's function gave. Raises: Unwritten for a placeholder; Told for nothing.
+    """The value that a learner's function gave. Raises: Unwritten for a placeholder; Told for None.
 
-    Nothing is a placeholder, too, where the body is as empty as the stubs of notebook 12.
+    None counts as a placeholder if the function's body is as empty as the stubs of notebook 12.
     """
     code = getattr(function, "__code__", None)
     if value is ... or (value is None and code and len(code.co_code) == len(EMPTY.co_code)):
@@ -85,25 +89,31 @@ def written(value: Any, function: Any) -> Any:
 
 @dataclass(frozen=True)
 class Verdict:
-    """What passed, and the first thing that did not, with a hint."""
+    """What passed, and the first thing that did not, with a hint.
+
+    `note` is about the kernel and not about the attempt; `printed` is the beginning of what the attempt printed.
+    """
 
     exercise: str
     passed: tuple[str, ...]
     problem: str = ""
     hint: str = ""
+    note: str = ""
+    printed: str = ""
 
     @property
     def correct(self) -> bool:
         return not self.problem
 
     def lines(self) -> list[str]:
-        """What it says, a line for each thing; words of the learner's are cut, and lose what no screen can show."""
+        """What it says, a line for each thing; long words of the learner's are cut, unprintable characters replaced."""
         head = f"{self.exercise}: " + ("right." if self.correct else "not there yet.")
         lines = [head, *(f"✓ {label}" for label in self.passed)]
         if self.problem:
             lines.append(f"✗ {self.problem}")
         if self.hint:
             lines.append(f"Hint: {self.hint}")
+        lines += [self.note] * bool(self.note) + [f"Printed:\n{self.printed}"] * bool(self.printed)
         return ["\n".join(readable(part, LONGEST) for part in line.split("\n")) for line in lines]
 
     def __repr__(self) -> str:
@@ -120,9 +130,14 @@ class Verdict:
         )
 
 
-def examine(exercise: str, attempt: Callable, reference: Callable, cases: Sequence[Case]) -> Verdict:
-    """Try `attempt` on every case, smallest first, against `reference`; stop at the first that differs."""
-    return _first_problem(exercise, cases, partial(problem_on, attempt, reference))
+def examine(
+    exercise: str, attempt: Callable, reference: Callable, cases: Sequence[Case], *, gradients: bool = False
+) -> Verdict:
+    """Try `attempt` on every case, smallest first, against `reference`; stop at the first that differs.
+
+    With `gradients`, those of all floating inputs, and of the parameters of modules among them, are compared too.
+    """
+    return _first_problem(exercise, cases, partial(problem_on, attempt, reference, gradients=gradients))
 
 
 def diagnose(exercise: str, thing: Callable, probes: Sequence[Probe]) -> Verdict:
@@ -132,11 +147,17 @@ def diagnose(exercise: str, thing: Callable, probes: Sequence[Probe]) -> Verdict
 
 @seeded(0)
 def _first_problem(exercise: str, looks: Sequence[Any], problem_at: Callable[[Any], str]) -> Verdict:
-    """Look for a problem in turn, and tell of the first, with the hint that hints.toml has for it.
+    """Look for a problem in turn, and tell the first, with the hint that hints.toml has for it.
 
-    A look that has a hint of its own gives that; otherwise the hints get stronger with the tries. The learner's random
-    numbers go on as they were.
+    The kernel is left as it was: its random states, its settings, its streams.
     """
+    note = "" if torch.is_grad_enabled() else GRADIENTS_OFF
+    with sandbox() as printed:
+        verdict = _look_in_turn(exercise, looks, problem_at)
+    return replace(verdict, note=note, printed=_first_lines(printed))
+
+
+def _look_in_turn(exercise: str, looks: Sequence[Any], problem_at: Callable[[Any], str]) -> Verdict:
     passed: list[str] = []
     for look in looks:
         problem = problem_at(look)
@@ -146,26 +167,44 @@ def _first_problem(exercise: str, looks: Sequence[Any], problem_at: Callable[[An
             return Verdict(exercise, (), CLASS_TO_WRITE if exercise.split()[-1][0].isupper() else FUNCTION_TO_WRITE)
         if problem:
             _tries[exercise] += 1
-            return Verdict(exercise, tuple(passed), problem, _hint(exercise, look.hint or look.label))
+            return Verdict(exercise, tuple(passed), problem, _hint(exercise, look.hint or look.label, problem))
         passed.append(look.label)
     del _tries[exercise]
     return Verdict(exercise, tuple(passed))
 
 
-def _hint(exercise: str, label: str) -> str:
-    """What to say of an exercise that was tried so often, and failed at the look of that label.
+def _first_lines(printed: Printed) -> str:
+    lines = printed.kept.rstrip("\n").split("\n")
+    shown = "\n".join(readable(line, LINE) for line in lines[:MAX_PRINTED])
+    left = printed.n_lines - MAX_PRINTED
+    return f"{shown}\n… and {left:,} more line{'s' * (left > 1)}" if left > 0 else shown
 
+
+def _hint(exercise: str, label: str, problem: str) -> str:
+    """The hint for a problem at the look of that label, at this number of tries.
+
+    A hint for the mistake comes first, then the look's own, then the exercise's, which get stronger with the tries.
     A case of the clinic comes broken: its first run shows what is wrong, and the hints begin with the second.
     """
     texts, tries = HINTS[exercise], _tries[exercise] - exercise.startswith("Case ")
     if not tries:
         return ""
-    own = (HINTS["everywhere"] | texts.get("looks", {})).get(label)
-    return own or texts["hints"][min(tries, len(texts["hints"])) - 1]
+    if mistake := _hint_for("mistakes", problem):
+        return mistake
+    if own := (HINTS["everywhere"] | texts.get("looks", {})).get(label):
+        return own
+    general = _hint_for("symptoms", problem)
+    ladder = [*([general] if general else []), *texts["hints"]]
+    return ladder[min(tries, len(ladder)) - 1]
+
+
+def _hint_for(table: str, problem: str) -> str:
+    """The hint in this table of hints.toml whose key, a piece of a problem's words, occurs in this one, or ""."""
+    return next((hint for words, hint in HINTS[table].items() if words in problem), "")
 
 
 def _objection(thing: Callable, probe: Probe) -> str:
-    """What a probe says against the thing, its label in front; empty when nothing. An error is an objection too."""
+    """What a probe says against the thing, after its label; empty if nothing. An error is an objection too."""
     if not callable(thing):
         return f"expected a function or a class, got {type(thing).__name__}"
     objection, failed = _asked(probe.look, thing)
@@ -173,75 +212,96 @@ def _objection(thing: Callable, probe: Probe) -> str:
     return problem if problem in ("", UNWRITTEN) else f"{probe.label}: {problem}"
 
 
-def problem_on(attempt: Callable, reference: Callable, case: Case) -> str:
-    """What is wrong with the attempt on this case, in words; empty when nothing is."""
+def problem_on(attempt: Callable, reference: Callable, case: Case, *, gradients: bool = False) -> str:
+    """What is wrong with the attempt on this case, in words; empty if nothing is."""
     if not callable(attempt):
         return f"expected a function, got {type(attempt).__name__}"
     given = _given(attempt, case.arguments)
-    mine = tuple(a.clone() if isinstance(a, Tensor) else a for a in case.arguments)
-    got, failed = _asked(lambda *given: written(attempt(*given), attempt), *mine)
-    if failed == UNWRITTEN:
+    got, problem = _asked(lambda *given: written(call(attempt, *given), attempt), *case.arguments)
+    if problem == UNWRITTEN:
         return UNWRITTEN
-    changed = [a for a, b in zip(case.arguments, mine, strict=True) if isinstance(a, Tensor) and not _same(a, b)]
-    if failed:
-        problem = _with(given, failed)
-    elif changed:
-        problem = _with(given, CHANGED)
-    else:
+    if not problem:
         try:
             problem = difference(given, reference(*case.arguments), got)
         except Exception as error:  # a tensor without numbers, for instance
-            problem = _with(given, f"the result cannot be compared: {_said(error)}")
+            problem = with_input(given, f"the result cannot be compared: {_said(error)}")
+        if gradients and not problem:
+            wrong, failed = _asked(partial(_wrong_gradients, attempt, reference), case.arguments)
+            problem = (failed or wrong) and with_input(given, failed or wrong)
+    else:
+        problem = with_input(given, problem)
     return problem and f"{case.label}: {problem}"
+
+
+def _wrong_gradients(attempt: Callable, reference: Callable, arguments: tuple) -> str:
+    names = argument_names(attempt, len(arguments)) or [f"argument {n}" for n, _ in enumerate(arguments, start=1)]
+    (mine, tensors), (theirs, others) = (requiring_gradients(arguments, names) for _ in range(2))
+    return wrong_gradients(attempt(*mine), tensors, reference(*theirs), others)
 
 
 def _asked(function: Callable, *arguments: Any) -> tuple[Any, str]:
     """What a learner's function gives, and in words what stopped it, if anything did."""
     try:
-        return run_within(PATIENCE, function, *arguments), ""
+        with restored_settings():
+            return run_within(PATIENCE, function, *arguments), ""
     except TimeUp:
-        return None, f"it was still running after {PATIENCE:.0f} seconds; does a loop never end?"
+        times = f"{PATIENCE:.0f} seconds of computing, or {WAITING * PATIENCE:.0f} of waiting"
+        return None, f"it was still running after {times}; does a loop never end?"
     except Unwritten:
         return None, UNWRITTEN
     except KeyboardInterrupt:
         raise
+    except InputAsked:
+        return None, NO_INPUT
     except Told as complaint:
         return None, str(complaint)
     except BaseException as error:
-        said = _said(error)
-        advice = "; both sides of a product need one dtype: a.to(b.dtype) gives a that of b" if "dtype" in said else ""
-        return None, f"it stopped with {type(error).__name__}{_where(error)}: {said}{advice}"
+        return None, _in_words(error)
 
 
-def _where(error: BaseException) -> str:
-    """The line of the learner's own code at which an error was raised, in words; empty where it can't be shown."""
-    lines = [frame.line for frame in traceback.extract_tb(error.__traceback__) if not frame.filename.startswith(OTHERS)]
-    return f" at `{lines[-1]}`" if lines and lines[-1] else ""
+def _in_words(error: BaseException) -> str:
+    """An error as the learner should read it: what it was, at which of their lines, and advice if it is a known one.
+
+    If it was raised by the check's own code, which could not work with a result, it says so.
+    """
+    frames = traceback.extract_tb(error.__traceback__)
+    lines = [frame.line for frame in frames if not frame.filename.startswith(OTHERS)]
+    ours = [frame for frame in frames if frame.filename.startswith(HERE)]
+    said = re.sub(r"[\w.]*<locals>\.(<lambda>)?", "", _said(error))
+    advice = next((f"; {words}" for pattern, words in ADVICE.items() if re.search(pattern, said)), "")
+    if isinstance(error, Exception) and not lines and ours and ours[-1].name not in CALLERS:
+        refused = isinstance(error, TypeError) and re.search(r"\(\) (takes|missing|got)", said)
+        what = "it cannot be called as the check calls it" if refused else "the check cannot use what came back"
+        return f"{what}: {said}{advice}"
+    where = f" at `{lines[-1]}`" if lines and lines[-1] else ""
+    return f"it stopped with {type(error).__name__}{where}: {said}{advice}"
+
+
+ADVICE = {  # what an error of torch's or Python's says, and what it means here
+    r"dtype": "both sides of a product need the same dtype: a.to(b.dtype) converts a",
+    r"zip\(\) argument \d is (shorter|longer)": "the two that zip() goes through should have the same length",
+    r"'NoneType' (object|and)|'NoneType'$": "something is None here: does a function lack its `return`?",
+    r"empty list of (sequences|tensors)|non-empty TensorList": "a list that should hold tensors is empty",
+    r"not implemented for '": "this operation does not take that dtype: x.long() and x.double() convert",
+    r"Boolean value of Tensor": "a tensor is no single yes or no: .all() or .any() makes one, torch.where chooses",
+    r"leaf Variable that requires grad": "parameters are changed inside `with torch.no_grad():`",
+    r"does not require grad and does not have a grad_fn": "no gradient can be computed: everything is detached",
+    r"^Module\.__init__\(\) takes": "the class has no __init__ that takes these sizes: is its name misspelt?",
+}
 
 
 def _given(attempt: Callable, arguments: tuple) -> str:
-    """The arguments of a case in words, but for modules; where there are several, each with the attempt's name for it.
+    """The arguments of a case in words, without modules; if there are several, with the attempt's names for them.
 
     Many take a line each.
     """
     shown = [show(argument) for argument in arguments]
-    try:
-        parameters = list(inspect.signature(attempt).parameters.values())[: len(shown)]
-    except Exception:  # not every callable tells what it takes
-        parameters = []
-    plain = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
-    if 1 < len(shown) == len(parameters) and all(p.kind in plain for p in parameters):
-        shown = [f"{p.name} {value}" for p, value in zip(parameters, shown, strict=True)]
+    names = argument_names(attempt, len(arguments))
+    if len(shown) > 1 and names:
+        shown = [f"{name} {value}" for name, value in zip(names, shown, strict=True)]
     shown = [words for words, argument in zip(shown, arguments, strict=True) if not isinstance(argument, nn.Module)]
     line = ", ".join(shown)
-    return line if len(line) <= LINE else "\n".join(shown)
-
-
-def _with(given: str, problem: str) -> str:
-    """A problem with the input `given`; on a line of its own where one of both takes several."""
-    if "\n" in given:
-        return f"with\n{given}\n{problem}"
-    return f"with {given}\n{problem}" if "\n" in problem else f"with {given}: {problem}"
+    return line if len(line) <= LINE and "\n" not in line else "\n".join(shown)
 
 
 def _said(error: BaseException) -> str:
@@ -250,54 +310,3 @@ def _said(error: BaseException) -> str:
         return str(error)[:300]
     except Exception:
         return "(it cannot be shown in words)"
-
-
-def difference(given: str, expected: Tensor, got: object) -> str:
-    """How a result differs from what was expected, the input `given` in words; empty when it does not."""
-    if got is None:
-        return _with(given, NOTHING)
-    if not isinstance(got, Tensor):
-        if expected.ndim or not isinstance(got, Real):
-            number = "" if expected.ndim else " or a number"
-            return _with(given, f"expected a tensor{number}, got {type(got).__name__}")
-        got = torch.tensor(got)
-    if got.shape != expected.shape:
-        return _with(given, f"expected shape {tuple(expected.shape)}, got {tuple(got.shape)}")
-    if got.is_complex():
-        return _with(given, f"expected real numbers, got {got.dtype}")
-    kind = "boolean" if expected.dtype == torch.bool else "a number"
-    if (got.dtype == torch.bool) != (expected.dtype == torch.bool):
-        return _with(given, f"expected each element to be {kind}, got {got.dtype}")
-    off = ~_close(expected, got)
-    places = [tuple(place) for place in off.nonzero().tolist()]
-    if not places:
-        return ""
-    if expected.numel() <= FEW:
-        return _with(given, f"expected {show(expected)}\ngot      {show(got)}")
-    if len(places) <= FEW:
-        differ = (f"expected {show(expected[place])} at {place}, got {show(got[place])}" for place in places)
-        return _with(given, "\n".join(differ))
-    far = (got.detach().double() - expected.double()).abs().nan_to_num(torch.inf).where(off, 0.0)
-    place = tuple(int(i) for i in np.unravel_index(int(far.argmax()), off.shape))
-    there = f"expected {show(expected[place])}, got {show(got[place])}"
-    return _with(given, f"{len(places)} of {off.numel()} places differ, most at {place}: {there}")
-
-
-def _close(a: Tensor, b: Tensor) -> Tensor:
-    return torch.isclose(a.detach().double(), b.detach().double(), atol=TOLERANCE, rtol=0)
-
-
-def _same(a: Tensor, b: Tensor) -> bool:
-    return a.shape == b.shape and bool(_close(a, b).all())
-
-
-def show(value: object) -> str:
-    """A value in words: a tensor of a few numbers as a list, another by its shape."""
-    if isinstance(value, Tensor):
-        value = value.double() if value.is_floating_point() else value
-        return str(tidy(value).tolist()) if value.numel() <= 12 else f"a tensor of shape {tuple(value.shape)}"
-    return repr(value)[:100]
-
-
-def numbers(*shape: int, seed: int = 0) -> Tensor:
-    return torch.randn(*shape, dtype=torch.float64, generator=torch.Generator().manual_seed(seed))
