@@ -32,6 +32,14 @@ def test_a_loop_without_end_is_cut_short(check, attempt, monkeypatch):
     assert ": it was still running" in problem and "loop" in problem
 
 
+@pytest.mark.parametrize("function", [_never_ends, _never_ends_and_catches_everything])
+def test_time_up_is_raised_in_the_function_and_comes_out(function):
+    begun = time.monotonic()
+    with pytest.raises(TimeUp):
+        run_within(0.2, function)
+    assert 0.1 < time.monotonic() - begun < 30
+
+
 def test_the_limit_leaves_no_thread_and_no_late_interruption(monkeypatch):
     monkeypatch.setattr(verdict, "PATIENCE", 0.05)
     before = threading.active_count()

@@ -161,6 +161,8 @@ def test_a_legend_names_everything(name):
         assert [text.get_text().strip() for text in legend.get_texts()] == [name, "b"]
 
 
+FIT = {"x": np.arange(5.0), "target": np.zeros(5), "units": np.zeros((5, 2)), "constant": 0.0}
+FIT |= {"breakpoints": [1.0, 2.0], "unit": 0, "titles": ("a", "b")}
 REFUSED = {
     "ticks across": (lambda: plot_heatmap(np.zeros((2, 2)), x_ticks=["a"]), "2 labels for x_ticks"),
     "ticks down": (lambda: plot_heatmap(np.zeros((2, 2)), y_ticks="abc"), "2 labels for y_ticks"),
@@ -177,13 +179,14 @@ REFUSED = {
     "clocks of an odd width": (lambda: plots.plot_clocks(np.ones(3), np.ones(3)), "even width"),
     "dots": (lambda: plots.plot_dots({"a": {"x": np.nan}}), "finite"),
     "no dots": (lambda: plots.plot_dots({}), "axes"),
-    "a fit": (lambda: fit(target=np.zeros(4)), "one length"),
-    "a fit of NaN": (lambda: fit(units=np.full((5, 2), np.nan)), "units: .* finite"),
+    "a fit": (lambda: plots.plot_fit(**FIT | {"target": np.zeros(4)}), "one length"),
+    "a fit of NaN": (lambda: plots.plot_fit(**FIT | {"units": np.full((5, 2), np.nan)}), "units: .* finite"),
     "a spread": (lambda: plots.plot_histogram([1.0, np.nan], {}), "finite"),
     "a ladder": (lambda: plots.plot_ladder([("a", 0.5, np.nan)]), "rungs: .* finite"),
     "no ladder": (lambda: plots.plot_ladder([]), "axes"),
     "a curve": (lambda: plots.plot_lines({"a": [1.0], "b": [1.0, 2.0]}), "same first dimension"),
     "a curve without points": (lambda: plots.plot_lines({"a": []}), "lines: a: expected at least one"),
+    "panels": (lambda: plots.plot_panels({"one": {"a": [1.0]}, "other": {"a": []}}), "lines: a: expected at least one"),
     "a reordering": (lambda: plots.plot_reordering(np.eye(2), np.eye(3), [0, 1], "ab"), "one shape"),
     "a part of an order": (lambda: plots.plot_reordering(np.eye(2), np.eye(2), [0], "ab"), "2 labels for y_ticks"),
     "looks": (lambda: plots.plot_token_attention([0, np.inf], "ab", chosen=0), "weights: .* finite"),
@@ -195,12 +198,6 @@ REFUSED = {
     "words of NaN": (lambda: plots.plot_word_vectors([[0, np.nan]], "a", "x"), "finite"),
     "kinds of words": (lambda: plots.plot_word_vectors(np.eye(2), "ab", "x"), "2 labels for kinds"),
 }
-
-
-def fit(**other):
-    """A fit of five places and two units, some of it replaced."""
-    given = {"x": np.arange(5.0), "target": np.zeros(5), "units": np.zeros((5, 2)), "constant": 0.0}
-    return plots.plot_fit(**given | other, breakpoints=[1.0, 2.0], unit=0, titles=("a", "b"))
 
 
 @pytest.mark.parametrize("case", REFUSED)
