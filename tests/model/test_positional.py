@@ -70,6 +70,11 @@ def test_learned_rows():
     assert encoding.weight.grad.sum(1).tolist() == [B * D] * T + [0] * 4
 
 
+def test_learned_rows_start_with_mean_0_and_variance_1():
+    weight = LearnedPositionalEncoding(64, 500).weight
+    assert weight.shape == (500, 64) and abs(weight.mean()) < 0.02 and weight.var().item() == pytest.approx(1, abs=0.03)
+
+
 def test_rotary_is_multiplication_by_a_complex_number():
     """Each pair of numbers is one complex number, turned by e^(i·t·ω)."""
     x = torch.randn(B, H, T, D, dtype=F64)
