@@ -250,6 +250,32 @@ def test_every_plot_is_drawn_here_and_names_its_axes():
         assert ", ".join(f"{ax.get_xlabel()} | {ax.get_ylabel()}" for ax in axes) == labels, name
 
 
+def whole(axis):
+    """Whether an axis has several ticks and all are whole numbers."""
+    low, high = axis.get_view_interval()
+    ticks = [tick for tick in axis.get_majorticklocs() if low <= tick <= high]
+    return len(ticks) > 1 and all(float(tick).is_integer() for tick in ticks)
+
+
+@pytest.mark.parametrize("most", [1, 2, 3, 4, 7, 9, 80])
+def test_what_is_counted_has_whole_ticks(most):
+    """Layers, steps, positions and heads: there is no layer 1.5, and no half of a head."""
+    assert whole(plots.plot_lines({"a": np.zeros(most + 1)}).xaxis)
+    assert whole(plots.plot_lines({"a": np.zeros(most + 1)}, x=range(-most, 1)).xaxis)
+    assert whole(plot_heatmap(np.zeros((2, most + 1))).xaxis)
+    assert all(whole(ax.xaxis) for ax in plots.plot_profiles({"a": _profile(most + 1)}).axes)
+    counted = plots.plot_histogram(np.repeat([0, 1], most), {}, discrete=True)
+    assert whole(counted.xaxis) and whole(counted.yaxis)
+    assert whole(plots.plot_histogram([0.25] * most + [0.5], {}).yaxis)
+
+
+def test_what_is_measured_may_have_ticks_in_between():
+    assert not whole(plots.plot_lines({"a": [1.0, 2.0, 3.0]}, x=[0.0, 0.5, 1.0]).xaxis)
+    assert not whole(plots.plot_lines({"a": [0.0, 1.0]}).yaxis)
+    assert not whole(plots.plot_histogram([0.25, 0.5], {}).xaxis)
+    assert plots.plot_lines({"a": [1.0, 2.0, 3.0]}, x=[1, 10, 100], x_scale="log").get_xscale() == "log"
+
+
 def test_ticks_are_cut_and_stand_at_their_places():
     _, ax = plt.subplots()
     plots.label_ticks(ax.yaxis, [0, 2], ["the", "w" * 99])
