@@ -27,6 +27,7 @@ from encoder_lib import (
     TransformerEncoder,
     alibi_bias,
     attention,
+    expect,
     fast,
     from_torch,
     lengths_mask,
@@ -118,6 +119,8 @@ def test_everything_runs_on_a_device_other_than_the_cpu():
 if __name__ == "__main__":
     import far_device  # noqa: F401 (from here on the device is there)
 
+    # Its tensors are a subclass, for which no table is kept; a GPU's are not.
+    expect.is_plain = lambda x: True
     for name, make, call in cases():
         torch.manual_seed(0)
         module = make()

@@ -112,6 +112,12 @@ def test_alibi_slopes_of_the_paper(n_heads, exponents, device):
     assert alibi_bias(n_heads, 0, 3).shape == (n_heads, 0, 3) and alibi_bias(1, 2, 2).dtype == torch.float32
 
 
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
+def test_alibi_is_rounded_once_in_half_precision(dtype):
+    """A half has no room for the distance 4,999 itself, or for most others above 2,048."""
+    assert torch.equal(alibi_bias(2, 1, 5000, dtype=dtype), alibi_bias(2, 1, 5000, dtype=F64).to(dtype))
+
+
 @TABLED
 def test_compiles(module, compiles):
     batch, length = torch.export.Dim("B"), torch.export.Dim("T")
