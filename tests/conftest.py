@@ -90,7 +90,7 @@ def compiles():
             warnings.simplefilter("ignore")  # torch's own deprecations
             compiled = torch.compile(module, fullgraph=True, dynamic=True, backend="aot_eager")
             exported = torch.export.export(module, draw(3, 5), dynamic_shapes=dynamic_shapes).module()
-            for batch, length in ((3, 5), (2, 9), (4, 7)):
+            for batch, length in ((3, 5), (2, 9), (4, 7), (6, 6)):
                 inputs = draw(batch, length)
                 expected = module(*inputs)
                 torch.testing.assert_close(compiled(*inputs), expected, atol=1e-6, rtol=0)

@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from encoder_lib.files import MAGIC_HINTS, atomic_write, existing_file, open_safetensors
+from encoder_lib.files import MAGIC_HINTS, atomic_write, destination, existing_file, open_safetensors
 
 if os.name == "posix":
     import fcntl
@@ -128,11 +128,17 @@ def test_a_file_system_without_locks_will_do(tmp_path, monkeypatch):
 
 @pytest.mark.parametrize(
     ("place", "error", "words"),
-    [("", IsADirectoryError, "got a folder; try"), ("no/f", FileNotFoundError, "expected a folder, got none; try")],
+    [
+        ("", IsADirectoryError, "got a folder; try"),
+        ("no/f", FileNotFoundError, "expected a folder, got none; try"),
+        ("a\0b", ValueError, "with a zero byte; try leaving it out"),
+    ],
 )
 def test_a_path_where_no_file_can_be_is_refused_first(tmp_path, place, error, words):
     with pytest.raises(error, match=words), atomic_write(tmp_path / place):
         raise AssertionError("the block must not begin")
+    with pytest.raises(error, match=words):
+        destination(f"{tmp_path}/{place}")
     assert list(tmp_path.iterdir()) == []
 
 

@@ -179,3 +179,24 @@ def imported_tests(source):
 @pytest.mark.parametrize("path", TESTS, ids=str)
 def test_what_tests_share_lives_in_no_file_of_tests(path):
     assert imported_tests(TESTS[path]) == []
+
+
+def after_the_error(source):
+    """The lines of assertions that end a `pytest.raises` block: they never run, or it is they that raise."""
+    for block in ast.walk(ast.parse(source)):
+        if isinstance(block, ast.With) and any("pytest.raises(" in ast.unparse(item) for item in block.items):
+            last = block.body[-1]
+            if isinstance(last, ast.Assert) or re.match(r"[\w.]*\b(assert_)?close\(", ast.unparse(last)):
+                yield last.lineno
+
+
+@pytest.mark.parametrize("path", TESTS, ids=str)
+def test_no_assertion_follows_the_line_that_raises(path):
+    assert list(after_the_error(TESTS[path])) == []
+
+
+@pytest.mark.parametrize("last", ["assert x", "torch.testing.assert_close(x, y)", "close(x, y)"])
+def test_an_assertion_that_never_runs_is_noticed(last):
+    block = f"with pytest.raises(ValueError):\n    f()\n    {last}"
+    assert list(after_the_error(block)) == [3]
+    assert list(after_the_error(f"with pytest.raises(ValueError):\n    {last}\n    f()")) == []

@@ -134,16 +134,35 @@ def test_one_trace_twice():
     assert first is not second and not torch.equal(first["output"], second["output"]) and is_clean(encoder)
 
 
+def test_nothing_is_left_of_the_pass_before():
+    """The second pass skips a module of the first."""
+
+    class Branches(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.low, self.high = nn.Linear(D, D), nn.Linear(D, D)
+
+        def forward(self, x):
+            return (self.low if x.sum() < 0 else self.high)(x)
+
+    model = Branches()
+    with trace(model) as t:
+        model(-torch.ones(T, D))
+        assert list(t) == ["input", "low", "output"]
+        model(torch.ones(T, D))
+    assert list(t) == ["input", "high", "output"]
+
+
 @pytest.mark.parametrize("part", ["", "layers.0", "layers.0.attention"])
 def test_nested_traces_both_record(part):
-    """A second trace of the model, or of a part, sees what the first one sees."""
-    encoder, x = Encoder(1, D, H, F), torch.randn(B, T, D)
+    """A second trace of the model, or of a part, sees what the first one sees, and takes nothing away from it."""
+    encoder, x = Encoder(2, D, H, F), torch.randn(B, T, D)
     with trace(encoder) as outer:
         with trace(encoder.get_submodule(part)) as inner:
             encoder(x)
         prefix = f"{part}.".removeprefix(".")
         name = "layers.0.attention.weights"
-        assert inner[name.removeprefix(prefix)] is outer[name]
+        assert inner[name.removeprefix(prefix)] is outer[name] and "layers.1.attention.weights" in outer
         encoder(2 * x)
         assert inner[name.removeprefix(prefix)] is not outer[name]
     assert is_clean(encoder)

@@ -93,11 +93,13 @@ def picture():
 
 
 table = pd.DataFrame({"share": [0.25, 0.75], "word": ["7revir"[::-1], "7yenom"[::-1]]}, index=["first", "second"])
-wide = pd.DataFrame({f"a column of some width, {n}": ["ediw yrev"[::-1]] for n in range(5)})
+broad = pd.DataFrame({f"a column with a long name, {n}": ["daorb etiuq"[::-1]] for n in range(4)}, index=["layer 1"])
+wide = pd.DataFrame({f"column {n}": [5 * " ediw yrev"[::-1]] for n in range(5)})
 """
 QUESTIONS = {
     "picture": "ask('picture', picture)",
     "table": "ask('table', lambda: table)",
+    "broad table": "ask('broad table', lambda: broad)",
     "wide table": "ask('wide table', lambda: wide)",
     "number": "ask('number', lambda: 7.6e-6 * 2)",
     "text": "ask('text', lambda: 'enil tsrif\\nenil dnoces'[::-1])",

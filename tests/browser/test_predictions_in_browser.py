@@ -12,6 +12,7 @@ from specimens import QUESTIONS, question_notebook
 REVEALED = {
     "picture": None,
     "table": "river7",
+    "broad table": "quite broad",
     "wide table": "very wide",
     "number": "0.000015",
     "text": "second line\nfirst line",
@@ -153,6 +154,11 @@ def test_a_table_has_names_for_its_rows_and_columns(asked):
     scopes = table.locator("th").evaluate_all("all => all.map((e) => [e.scope, e.textContent])")
     assert scopes == [["col", "share"], ["col", "word"], ["row", "first"], ["row", "second"]]
     assert table.locator("td").all_text_contents() == ["", "0.25", "river7", "0.75", "money7"]
+
+
+def test_a_table_is_whole_where_the_page_has_room_for_it(asked):
+    frame = asked.question("broad table").locator(".prediction-scroll")
+    assert frame.evaluate("e => e.scrollWidth <= e.clientWidth")
 
 
 def test_a_wide_table_is_scrolled_by_keys(asked):

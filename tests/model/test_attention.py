@@ -113,6 +113,23 @@ def test_dead_rows_and_extreme_scores(dtype, device):
         close(weights.sum(-1).double(), torch.tensor([1.0, 0, 1], dtype=F64, device=device), atol=1e-2, rtol=0)
 
 
+def test_weights_returned_are_those_before_dropout():
+    q, k, v = torch.randn(3, B, H, T, K, dtype=F64)
+    whole, weights = attention(q, k, v)
+    dropped, returned = attention(q, k, v, dropout=0.5)
+    assert torch.equal(returned, weights) and (dropped - whole).abs().max() > 0.01
+    assert not attention(q, k, v, dropout=1.0)[0].any()
+
+
+def test_attention_goes_on_with_what_a_probe_returns():
+    q, k, v = torch.randn(3, B, H, T, K, dtype=F64)
+    seen = []
+    output, weights = attention(q, k, v, probe=lambda name, x: seen.append(name) or torch.zeros_like(x))
+    assert seen == ["scores", "weights"] and not weights.any() and not output.any()
+    _, weights = attention(q, k, v, probe=lambda name, x: torch.zeros_like(x) if name == "scores" else x)
+    close(weights, torch.full_like(weights, 1 / T))
+
+
 @positions
 @pytest.mark.parametrize("mask", MASKS)
 @traced

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from torch import nn
 from torch._subclasses.fake_tensor import FakeTensorMode
 
-from encoder_lib import Encoder, EncoderLayer, TransformerEncoder, causal_mask, padding_mask, trace
+from encoder_lib import Encoder, EncoderLayer, LayerNorm, TransformerEncoder, causal_mask, padding_mask, trace
 
 V, N, B, T, H, K, F = 11, 3, 2, 5, 4, 2, 9
 D = H * K
@@ -167,6 +167,12 @@ def test_eps_and_no_bias_are_those_of_every_part():
     assert without == ["feed_forward.linear1.bias", "feed_forward.linear2.bias", "norm1.bias", "norm2.bias"]
     layer = model.encoder.layers[0]
     assert {n.eps for n in (model.embedding.norm, layer.norm1, layer.norm2, model.encoder.norm)} == {0.2}
+
+
+def test_every_norm_has_the_same_default_eps():
+    model = TransformerEncoder(V, 1, D, H, F, norm_first=True, embedding_norm=True)
+    norms = [m for whole in (model, EncoderLayer(D, H, F)) for m in whole.modules() if isinstance(m, LayerNorm)]
+    assert [norm.eps for norm in norms] == 6 * [1e-5]
 
 
 def test_ids_are_read_once_in_a_pass(monkeypatch):

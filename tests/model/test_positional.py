@@ -70,6 +70,11 @@ def test_learned_rows():
     assert encoding.weight.grad.sum(1).tolist() == [B * D] * T + [0] * 4
 
 
+def test_learned_rows_start_with_mean_0_and_variance_1():
+    weight = LearnedPositionalEncoding(64, 500).weight
+    assert weight.shape == (500, 64) and abs(weight.mean()) < 0.02 and weight.var().item() == pytest.approx(1, abs=0.03)
+
+
 def test_rotary_is_multiplication_by_a_complex_number():
     """Each pair of numbers is one complex number, turned by e^(i·t·ω)."""
     x = torch.randn(B, H, T, D, dtype=F64)
@@ -105,6 +110,12 @@ def test_alibi_slopes_of_the_paper(n_heads, exponents, device):
     distance = torch.tensor([[abs(i - j) for j in range(6)] for i in range(4)], device=device)
     torch.testing.assert_close(bias, -slopes[:, None, None] * distance)
     assert alibi_bias(n_heads, 0, 3).shape == (n_heads, 0, 3) and alibi_bias(1, 2, 2).dtype == torch.float32
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
+def test_alibi_is_rounded_once_in_half_precision(dtype):
+    """A half has no room for the distance 4,999 itself, or for most others above 2,048."""
+    assert torch.equal(alibi_bias(2, 1, 5000, dtype=dtype), alibi_bias(2, 1, 5000, dtype=F64).to(dtype))
 
 
 @TABLED

@@ -13,8 +13,9 @@ import pytest
 import torch
 import torch.distributed as dist
 from safetensors.torch import load_file, save_file
+from torch import nn
 
-from encoder_lib.training.__main__ import main
+from encoder_lib.training.__main__ import load_training, main
 from encoder_lib.training.tasks import TASKS
 
 TWO = ["-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2"]
@@ -55,6 +56,15 @@ def test_it_learns_and_prints_its_progress(capsys):
     assert first == "reverse, batch size 32, lr 0.01, seed 0: 1 process, 0 steps done"
     assert [line.partition(":")[0] for line in steps] == ["step 25", "step 50", "step 60"]
     assert float(last.removeprefix("held-out accuracy: ").removesuffix(" %")) > 95 and not dist.is_initialized()
+
+
+def test_load_training_refuses_another_trainings_checkpoint(tmp_path):
+    trained(path := tmp_path / "run", "--steps", 1)
+    model = nn.Linear(1, 1)
+    before = model.weight.clone()
+    with pytest.raises(ValueError, match=r"expected the training 'mine', got 'padded.*try another --checkpoint"):
+        load_training(path, model, torch.optim.Adam(model.parameters()), "mine")
+    assert torch.equal(model.weight, before)
 
 
 @pytest.mark.long

@@ -33,7 +33,10 @@ def plot_histogram(
     ax = style.axes_or_new(ax)
     bars = {"discrete": True} if discrete else {"bins": 18}
     sns.histplot(array, **bars, color="0.87", edgecolor="0.4", ax=ax)
-    if not discrete:
+    style.use_whole_ticks(ax.yaxis)  # counts
+    if discrete:
+        style.use_whole_ticks(ax.xaxis)
+    else:
         sns.rugplot(array, color="0.3", ax=ax)
     for (name, place), colour, dash in zip(marks.items(), cycle(style.COLOURS), cycle(style.DASHES), strict=False):
         ax.axvline(place, color=colour, linestyle=dash, linewidth=2, label=style.legend_label(name))

@@ -38,6 +38,8 @@ def plot_lines(
     for (name, values), colour, dash in zip(curves.items(), cycle(style.COLOURS), cycle(style.DASHES), strict=False):
         ax.plot(places, values, color=colour, linestyle=dash, marker=marker, label=style.legend_label(name))
     ax.set(xscale=x_scale, yscale=y_scale)
+    if x_scale == "linear" and np.array_equal(places, np.round(places)):  # steps, layers, positions
+        style.use_whole_ticks(ax.xaxis)
     if len(curves) > 1:
         style.add_legend(ax)
     return style.label_axes(ax, title, x_label, y_label)

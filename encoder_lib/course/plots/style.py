@@ -14,7 +14,7 @@ from matplotlib.axis import Axis, YAxis
 from matplotlib.figure import Figure
 from matplotlib.font_manager import fontManager
 from matplotlib.ft2font import FT2Font
-from matplotlib.ticker import LogLocator, NullLocator
+from matplotlib.ticker import LogLocator, MaxNLocator, NullLocator
 
 # Five of Okabe and Ito's colours and two dark ones: told apart with any colour vision, and none too pale on white
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#000000", "#cc79a7", "#9933ff", "#663311")
@@ -152,6 +152,11 @@ def room_of(ax: Axes) -> tuple[float, float]:
     widths, heights = np.asarray(grid.get_width_ratios()), np.asarray(grid.get_height_ratios())
     width = sum(widths[i] for i in place.colspan) / sum(widths) * figure.get_figwidth()
     return width, sum(heights[i] for i in place.rowspan) / sum(heights) * figure.get_figheight()
+
+
+def use_whole_ticks(axis: Axis) -> None:
+    """Put ticks at whole numbers only, on an axis that counts: there is no layer 1.5, and no half of a head."""
+    axis.set_major_locator(MaxNLocator("auto", steps=(1, 2, 2.5, 5, 10), integer=True))
 
 
 def label_log_axis(axis: Axis) -> None:

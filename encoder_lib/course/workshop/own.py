@@ -17,7 +17,7 @@ from encoder_lib.course.checks.verdict import PATIENCE, Probe, Unwritten, Verdic
 from encoder_lib.course.notebook import table
 from encoder_lib.course.workshop.source import lines_of
 from encoder_lib.from_torch import from_torch
-from encoder_lib.pretrained.weights import EMBEDDING, LAYER
+from encoder_lib.pretrained.weights import INSIDE, OUTSIDE
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -225,9 +225,9 @@ class Workshop:
         expect.kind("encoder", encoder, nn.Module, "a torch module")
         expect.kind("published", published, Mapping, "a dictionary of tensors")
         leaves = self.places(encoder)
-        modules = [[module] for module in EMBEDDING.values()]
+        modules = [[module] for module in OUTSIDE.values()]
         for n in range(len(leaves) // len(IN_A_BLOCK)):
-            inside = [f"encoder.layer.{n}.{module}" for module in LAYER.values()]
+            inside = [f"encoder.layer.{n}.{module}" for module in INSIDE.values()]
             modules += [inside[:4], inside[4:5], inside[5:7], inside[7:]]
         for (path, name, leaf), theirs in zip(leaves, modules, strict=True):
             mine = self._groups(name, leaf)

@@ -1,5 +1,7 @@
 """Modules of a learner's class are built and run the same each time, and their parameters are asked for."""
 
+import re
+
 import numpy as np
 import pytest
 import torch
@@ -80,6 +82,14 @@ def test_losses_are_counted_without_the_one_of_the_check():
     for losses, steps, words in (([1.0], 2, "2 losses, one for each step, got 1"), ([1.0] * 2, 1, "1 loss, .* got 2")):
         with pytest.raises(Told, match=f"expected {words}"):
             modules.losses_and_after(losses, model, model, lambda: torch.tensor(3.0), steps)
+
+
+def test_a_parameter_is_found_by_its_shape_if_it_is_the_only_one():
+    module = nn.Sequential(nn.Linear(3, 2), nn.Linear(2, 2))
+    assert modules.of_shape(module, 2, 3) is module[0].weight
+    for shape, found in (((3, 2), 0), ((2,), 2)):
+        with pytest.raises(Told, match=rf"expected one parameter of shape {re.escape(str(shape))} .* found {found}"):
+            modules.of_shape(module, *shape)
 
 
 def test_parameters_and_equal_matrices_are_counted():

@@ -146,12 +146,12 @@ def test_a_layer_with_residual_adds_what_a_part_made():
     for norm, residual in product((False, True), (False, True, "attention", "feed_forward")):
         (layer,) = CardModel(attention=True, feed_forward=True, norm=norm, residual=residual).layers
         fetched = layer.attention(x, x, x)
+        assert isinstance(layer.norm1, LayerNorm) == isinstance(layer.norm2, LayerNorm) == norm
         y = layer.norm1(x + fetched if residual in (True, "attention") else fetched)
         made = layer.feed_forward(y)
         assert torch.equal(layer(x), layer.norm2(y + made if residual in (True, "feed_forward") else made))
     with pytest.raises(ValueError, match="residual: expected one of 'attention', 'feed_forward', got 'norm'"):
         CardModel(attention=True, residual="norm")
-        assert isinstance(layer.norm1, LayerNorm) == isinstance(layer.norm2, LayerNorm) == norm
 
 
 def test_a_mask_reaches_the_attention_of_every_layer():

@@ -161,6 +161,8 @@ def test_a_legend_names_everything(name):
         assert [text.get_text().strip() for text in legend.get_texts()] == [name, "b"]
 
 
+FIT = {"x": np.arange(5.0), "target": np.zeros(5), "units": np.zeros((5, 2)), "constant": 0.0}
+FIT |= {"breakpoints": [1.0, 2.0], "unit": 0, "titles": ("a", "b")}
 REFUSED = {
     "ticks across": (lambda: plot_heatmap(np.zeros((2, 2)), x_ticks=["a"]), "2 labels for x_ticks"),
     "ticks down": (lambda: plot_heatmap(np.zeros((2, 2)), y_ticks="abc"), "2 labels for y_ticks"),
@@ -177,13 +179,14 @@ REFUSED = {
     "clocks of an odd width": (lambda: plots.plot_clocks(np.ones(3), np.ones(3)), "even width"),
     "dots": (lambda: plots.plot_dots({"a": {"x": np.nan}}), "finite"),
     "no dots": (lambda: plots.plot_dots({}), "axes"),
-    "a fit": (lambda: fit(target=np.zeros(4)), "one length"),
-    "a fit of NaN": (lambda: fit(units=np.full((5, 2), np.nan)), "units: .* finite"),
+    "a fit": (lambda: plots.plot_fit(**FIT | {"target": np.zeros(4)}), "one length"),
+    "a fit of NaN": (lambda: plots.plot_fit(**FIT | {"units": np.full((5, 2), np.nan)}), "units: .* finite"),
     "a spread": (lambda: plots.plot_histogram([1.0, np.nan], {}), "finite"),
     "a ladder": (lambda: plots.plot_ladder([("a", 0.5, np.nan)]), "rungs: .* finite"),
     "no ladder": (lambda: plots.plot_ladder([]), "axes"),
     "a curve": (lambda: plots.plot_lines({"a": [1.0], "b": [1.0, 2.0]}), "same first dimension"),
     "a curve without points": (lambda: plots.plot_lines({"a": []}), "lines: a: expected at least one"),
+    "panels": (lambda: plots.plot_panels({"one": {"a": [1.0]}, "other": {"a": []}}), "lines: a: expected at least one"),
     "a reordering": (lambda: plots.plot_reordering(np.eye(2), np.eye(3), [0, 1], "ab"), "one shape"),
     "a part of an order": (lambda: plots.plot_reordering(np.eye(2), np.eye(2), [0], "ab"), "2 labels for y_ticks"),
     "looks": (lambda: plots.plot_token_attention([0, np.inf], "ab", chosen=0), "weights: .* finite"),
@@ -195,12 +198,6 @@ REFUSED = {
     "words of NaN": (lambda: plots.plot_word_vectors([[0, np.nan]], "a", "x"), "finite"),
     "kinds of words": (lambda: plots.plot_word_vectors(np.eye(2), "ab", "x"), "2 labels for kinds"),
 }
-
-
-def fit(**other):
-    """A fit of five places and two units, some of it replaced."""
-    given = {"x": np.arange(5.0), "target": np.zeros(5), "units": np.zeros((5, 2)), "constant": 0.0}
-    return plots.plot_fit(**given | other, breakpoints=[1.0, 2.0], unit=0, titles=("a", "b"))
 
 
 @pytest.mark.parametrize("case", REFUSED)
@@ -251,6 +248,32 @@ def test_every_plot_is_drawn_here_and_names_its_axes():
     for name, labels in LABELS.items():
         axes = [ax for ax in figure_of(f"plot_{name}").axes if ax.get_label() != "<colorbar>"]
         assert ", ".join(f"{ax.get_xlabel()} | {ax.get_ylabel()}" for ax in axes) == labels, name
+
+
+def whole(axis):
+    """Whether an axis has several ticks and all are whole numbers."""
+    low, high = axis.get_view_interval()
+    ticks = [tick for tick in axis.get_majorticklocs() if low <= tick <= high]
+    return len(ticks) > 1 and all(float(tick).is_integer() for tick in ticks)
+
+
+@pytest.mark.parametrize("most", [1, 2, 3, 4, 7, 9, 80])
+def test_what_is_counted_has_whole_ticks(most):
+    """Layers, steps, positions and heads: there is no layer 1.5, and no half of a head."""
+    assert whole(plots.plot_lines({"a": np.zeros(most + 1)}).xaxis)
+    assert whole(plots.plot_lines({"a": np.zeros(most + 1)}, x=range(-most, 1)).xaxis)
+    assert whole(plot_heatmap(np.zeros((2, most + 1))).xaxis)
+    assert all(whole(ax.xaxis) for ax in plots.plot_profiles({"a": _profile(most + 1)}).axes)
+    counted = plots.plot_histogram(np.repeat([0, 1], most), {}, discrete=True)
+    assert whole(counted.xaxis) and whole(counted.yaxis)
+    assert whole(plots.plot_histogram([0.25] * most + [0.5], {}).yaxis)
+
+
+def test_what_is_measured_may_have_ticks_in_between():
+    assert not whole(plots.plot_lines({"a": [1.0, 2.0, 3.0]}, x=[0.0, 0.5, 1.0]).xaxis)
+    assert not whole(plots.plot_lines({"a": [0.0, 1.0]}).yaxis)
+    assert not whole(plots.plot_histogram([0.25, 0.5], {}).xaxis)
+    assert plots.plot_lines({"a": [1.0, 2.0, 3.0]}, x=[1, 10, 100], x_scale="log").get_xscale() == "log"
 
 
 def test_ticks_are_cut_and_stand_at_their_places():
