@@ -98,3 +98,20 @@ def test_parameters_and_equal_matrices_are_counted():
     assert modules.equal_matrices(module) == 0
     module[0].weight.data = module[1].weight.data
     assert modules.equal_matrices(module) == 1
+
+
+def test_fed_gives_copies_and_names_a_changed_input():
+    x, y = torch.ones(2, 3), torch.zeros(2, 3)
+    assert torch.equal(modules.fed(AddsInPlace(safe=True), x, y), x)
+    with pytest.raises(Told, match="changed its own input y"):
+        modules.fed(AddsInPlace(safe=False), x, y)
+    assert not y.any()
+
+
+class AddsInPlace(nn.Module):
+    def __init__(self, safe):
+        super().__init__()
+        self.safe = safe
+
+    def forward(self, x, y):
+        return y + x if self.safe else y.add_(x)
