@@ -74,6 +74,13 @@ def test_a_setting_that_code_changes_is_restored(name, ask):
     assert read() == before
 
 
+def test_what_stays_as_it_was_is_not_set_again(ask, monkeypatch):
+    """Setting the deterministic algorithms, for instance, loads torch's compiler, which takes seconds."""
+    refused = {name: sandbox.Setting(setting.read, None) for name, setting in sandbox.SETTINGS.items()}
+    monkeypatch.setattr(sandbox, "SETTINGS", refused)
+    assert ask(lambda: 1).correct
+
+
 def test_settings_are_restored_after_an_error_too(ask):
     def code():
         torch.set_default_dtype(torch.float16)
