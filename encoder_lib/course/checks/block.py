@@ -9,6 +9,7 @@ from torch import Tensor, nn
 
 from encoder_lib.course.checks.gradients import missing_gradients
 from encoder_lib.course.checks.modules import made
+from encoder_lib.course.checks.trained import examine_trained
 from encoder_lib.course.checks.verdict import Case, Told, Verdict, examine, numbers, written
 from encoder_lib.model.encoder import EncoderLayer
 from encoder_lib.model.masks import lengths_mask
@@ -66,7 +67,7 @@ def like(name: str, parts: str, attempt: Callable, kind: Callable[..., nn.Module
     # a verdict shows the arguments by the names that the learner knows
     names = ("n_layers", "d_model", "n_heads", "d_ff", "norm_first", "x", "mask")[-len(cases[0].arguments) :]
     vars(output)["__signature__"] = Signature([Parameter(n, Parameter.POSITIONAL_ONLY) for n in names])
-    return examine(f"class {name}", output if callable(attempt) else attempt, reference, cases, gradients=True)
+    return examine_trained(f"class {name}", output if callable(attempt) else attempt, reference, cases)
 
 
 def _filled(kind: Callable[..., Any], *sizes: int) -> Any:

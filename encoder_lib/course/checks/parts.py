@@ -209,11 +209,11 @@ def _shapes(group: Group) -> list[tuple[int, ...]]:
 
 
 def _in_words(group: Group) -> str:
-    """The shapes of a group, as a reader would make it: nn.Linear(1, 2), that is a weight (2, 1) and a bias (2,)."""
+    """The shapes of a group, and the call that makes it: nn.Linear(1, 2) with weight (2, 1) and bias (2,)."""
     shapes = _shapes(group)
     if not shapes[1:]:
         return str(shapes[0])
-    return f"nn.Linear{shapes[0][::-1]}, that is a weight {shapes[0]} and a bias {shapes[1]}"
+    return f"nn.Linear{shapes[0][::-1]} with weight {shapes[0]} and bias {shapes[1]}"
 
 
 @torch.no_grad()

@@ -10,7 +10,8 @@ from torch import Tensor, nn
 
 from encoder_lib.course.checks.inputs import call
 from encoder_lib.course.checks.results import as_number, as_tensor, kind_of
-from encoder_lib.course.checks.verdict import Case, Probe, Told, Verdict, diagnose, examine, numbers, written
+from encoder_lib.course.checks.trained import examine_trained
+from encoder_lib.course.checks.verdict import Case, Probe, Told, Verdict, diagnose, numbers, written
 from encoder_lib.torch_twin import from_torch
 
 NEAR = 0.04  # how far a chance may be off that was found by throwing: 5.6 standard deviations of 5000 rounds
@@ -102,8 +103,8 @@ def check_by_luck(attempt: Callable) -> Verdict:
 def check_pair_loss(attempt: Callable) -> Verdict:
     """pair_loss(firsts, seconds): cross-entropy on 20 times their cosines, over rows and over columns, and the mean.
 
-    Shapes: firsts and seconds (N, D), each of length 1 -> a number. Gradients are compared once all numbers are right,
-    and towards what the vectors were before they got length 1: elsewhere, those of two right answers may differ.
+    Shapes: firsts and seconds (N, D), each of length 1 -> a number. Gradients are compared towards what the vectors
+    were before they got length 1: later, those of two right answers may differ.
     """
 
     def tried(loss: Callable, firsts: Tensor, seconds: Tensor) -> Any:
@@ -121,5 +122,4 @@ def check_pair_loss(attempt: Callable) -> Verdict:
         Case("five pairs", tuple(F.normalize(numbers(2, 5, 3), dim=-1))),
     ]
     mine = update_wrapper(partial(tried, attempt), attempt, (), ()) if callable(attempt) else attempt
-    verdict = examine("pair_loss", mine, partial(tried, reference), cases)
-    return examine("pair_loss", mine, partial(tried, reference), cases, gradients=True) if verdict.correct else verdict
+    return examine_trained("pair_loss", mine, partial(tried, reference), cases)

@@ -13,6 +13,7 @@ from encoder_lib.course.checks import parts
 from encoder_lib.course.checks.inputs import call
 from encoder_lib.course.checks.modules import losses_and_after
 from encoder_lib.course.checks.results import kind_of
+from encoder_lib.course.checks.trained import examine_trained
 from encoder_lib.course.checks.verdict import Case, Probe, Told, Verdict, diagnose, examine, numbers, written
 from encoder_lib.course.lab.letters import GAP
 from encoder_lib.model.encoder import TransformerEncoder
@@ -71,7 +72,7 @@ def check_forward_with(attempt: Callable) -> Verdict:
         case("a mask in the second layer alone", [anywhere, before]),
         case("three layers", [before, before.T, itself]),
     ]
-    return examine("forward_with", attempt, reference, cases, gradients=True)
+    return examine_trained("forward_with", attempt, reference, cases)
 
 
 @dataclass
