@@ -33,7 +33,9 @@ def check_carry(attempt: Callable) -> Verdict:
             raise Told(f"expected a dictionary of tensors, got {kind_of(got)}")
         missing, foreign = [name for name in right if name not in got], [name for name in got if name not in right]
         if missing or foreign:
-            said = [f"{name} is missing" for name in missing[:1]] + [f"{name} has no place in ours" for name in foreign[:1]]
+            said = [f"{name} is missing" for name in missing[:1]] + [
+                f"{name} has no place in ours" for name in foreign[:1]
+            ]
             return ", and ".join(said)
         for name, x in right.items():
             mine = as_tensor(got[name], f"a tensor for {name}")
@@ -41,7 +43,9 @@ def check_carry(attempt: Callable) -> Verdict:
                 return f"{name}: expected shape {tuple(x.shape)}, got {tuple(mine.shape)}"
             if not torch.equal(mine.double(), x):
                 others = [other for other, y in right.items() if y.shape == x.shape and torch.equal(mine.double(), y)]
-                return f"{name} has the right shape and the numbers of {others[0] if others else 'no tensor of the file'}"
+                return (
+                    f"{name} has the right shape and the numbers of {others[0] if others else 'no tensor of the file'}"
+                )
         return ""
 
     probes = [
@@ -82,7 +86,9 @@ def check_by_luck(attempt: Callable) -> Verdict:
         exact = all(abs(got - chance) < 1e-6 for got, chance in found)
         for n in range(1, FEW_ROUNDS + 1):
             if not exact and ((n * shares) - (n * shares).round()).abs().max() < 1e-4:
-                return f"all that came out is a multiple of 1/{n}, as in {n} rounds; the next {n} may say something else"
+                return (
+                    f"all that came out is a multiple of 1/{n}, as in {n} rounds; the next {n} may say something else"
+                )
         return ""
 
     probes = [

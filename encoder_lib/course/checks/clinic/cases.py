@@ -180,7 +180,10 @@ def check_unknown(thing: Callable) -> Verdict:
         mask = torch.tensor([[[[True, True, False]]], [[[True, False, True]]]])  # (B, 1, 1, T)
         shapes = {"query": (2, 2, 6), "key": (2, 3, 6), "value": (2, 3, 6)}
         mine, theirs = (
-            {name: factor * numbers(*shape, seed=seed).requires_grad_() for seed, (name, shape) in enumerate(shapes.items())}
+            {
+                name: factor * numbers(*shape, seed=seed).requires_grad_()
+                for seed, (name, shape) in enumerate(shapes.items())
+            }
             for _ in range(2)
         )
         y, expected = call(thing, layer, *mine.values(), mask), layer(*theirs.values(), mask)

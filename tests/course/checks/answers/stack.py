@@ -53,11 +53,19 @@ ANSWERS = {
             "no final norm": {"nn.LayerNorm(d_model) if norm_first else nn.Identity()": "nn.Identity()"},
             "always a final norm": {" if norm_first else nn.Identity()": ""},
             "the norm is not called": {"self.norm(x)": "x"},
+            "each layer reads detached vectors": {"layer(x, mask)": "layer(x.detach(), mask)"},
+            "only the last layer learns": {"layer(x, mask)": "layer(x, mask) if layer is self.layers[-1] else layer(x, mask).detach()"},
+            "without gradients": {"        for layer in self.layers:\n            x = layer(x, mask)":
+                                  "        with torch.no_grad():\n            for layer in self.layers:\n                x = layer(x, mask)"},
+            "back after one layer": {"        return self.norm(x)": "            return self.norm(x)"},
+            "a forgotten error": {"x = layer(x, mask)": "\n            try:\n                x = layer(x, msk)\n            except NameError:\n                x = layer(x)"},
+            "the mask in place": {"        return": "        if mask is not None:\n            mask.fill_(True)\n        return"},
         }),
     ),
     checks.check_reach: (
         {
             "by what they have": _reach,
+            "a NumPy array": lambda arrows, n: _reach(arrows, n).numpy(),
             "arrow by arrow": lambda arrows, n: _reach(arrows, 2**n - 1, lambda has, arrows: arrows[has]),
         },
         {
