@@ -55,9 +55,9 @@ def like(name: str, parts: str, attempt: Callable, kind: Callable[..., nn.Module
             pass  # its parts may be why, and of these `_fill` tells; if not, it comes again
         _fill(module, _filled(kind, *sizes).state_dict(), parts)
         y = module(*inputs)
-        if x.requires_grad:  # the numbers are right, and the check has come to the gradients
-            if missing := missing_gradients(y, dict(module.named_parameters())):
-                raise Told(missing)
+        # once x requires gradients, all numbers are right, and gradients are being compared
+        if x.requires_grad and (missing := missing_gradients(y, dict(module.named_parameters()))):
+            raise Told(missing)
         return y
 
     def reference(*given: Any) -> Tensor:

@@ -159,7 +159,7 @@ def _same_in_training(attempt: Callable, trial: Trial) -> str:
 
 
 def _gradients(kind: Kind, attempt: Callable) -> str:
-    """Whether the part's parameters, and an input that others computed, get the gradients that the library's part has."""
+    """Whether the part's parameters and its input get the gradients that they get in the library's part."""
     trial = kind.trials[-1]
     problem, part, order = _fitting(kind, trial, attempt)
     if problem:

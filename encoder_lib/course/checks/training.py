@@ -171,7 +171,7 @@ def _asks_each(hide: Callable) -> str:
 
 
 def _not_one_by_one(do: str, first: Tensor, second: Tensor, p: float) -> str:
-    """What shows that tokens are not chosen one by one; first and second: which were, in two calls, each at chance p."""
+    """What shows that tokens are not chosen one by one; first and second: which were, in two calls, with chance p."""
     if torch.equal(first, second):
         return f"in two calls, the very same tokens {do}"
     for lines, line in ((first, "row"), (first.T, "column")):

@@ -299,7 +299,7 @@ ANSWERS = {
             "blocks on detached vectors": {"block(x, mask)": "block(x.detach(), mask)"},
             "back after one block": {"        return x": "            return x"},
             "an extra norm": {"super().__init__()": "super().__init__()\n        self.last = nn.LayerNorm(1)"},
-            "blocks taken out of the list": {"nn.ModuleList(blocks)": "nn.ModuleList([blocks.pop(0) for _ in blocks[:]])"},
+            "blocks taken out of the list": {"ModuleList(blocks)": "ModuleList([blocks.pop(0) for _ in blocks[:]])"},
             "nothing at id 0": {"self.embedding(ids)": "self.embedding(ids) * (ids != 0)[..., None]"},
             "the mean at once": {"return x": "return x.mean(dim=1)"},
         }),

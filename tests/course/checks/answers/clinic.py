@@ -68,7 +68,7 @@ CLINIC = {
                 ""),
             "one too many": (
                 OWN_LAYERS | {"range(n_layers)": "range(n_layers + 1)", "in self.layers": "in self.layers[1:]"}, ""),
-            "frozen": (OWN_LAYERS | {"for _ in range(n_layers))": "for _ in range(n_layers)).requires_grad_(False)"}, ""),
+            "frozen": (OWN_LAYERS | {"range(n_layers))": "range(n_layers)).requires_grad_(False)"}, ""),
             "detached": (OWN_LAYERS | {"layer(x, mask)": "layer(x.detach(), mask)"}, "a gradient reaches"),
             "one head": (OWN_LAYERS | {"deepcopy(self.layer)": "EncoderLayer(d_model, 1, d_ff)"}, "Each layer reads"),
             "the mask dropped": (OWN_LAYERS | {"layer(x, mask)": "layer(x)"}, "gets the mask"),
@@ -142,8 +142,9 @@ CLINIC = {
                 "as many tokens as query"),
             "keys as values": ({"heads.reshape": "heads.transpose(1, 2).reshape", "v_proj(value)": "v_proj(key)"},
                                "vectors of its own"),
-            "detached scores": ({"heads.reshape": "heads.transpose(1, 2).reshape", "(scores, mask)": "(scores.detach(), mask)"},
-                                "a gradient reaches"),
+            "detached scores": (
+                {"heads.reshape": "heads.transpose(1, 2).reshape", "(scores, mask)": "(scores.detach(), mask)"},
+                "a gradient reaches"),
             "hidden by −100": (
                 {"heads.reshape": "heads.transpose(1, 2).reshape", "masked_softmax(scores, mask)":
                  "(scores if mask is None else scores.masked_fill(~mask, -100.0)).softmax(dim=-1)"},

@@ -73,7 +73,11 @@ ANSWERS = {
             "the strip detached": {"x[real][None]": "x[real][None].detach()"},
             "without gradients": {"    y[real] =": "    with torch.no_grad():\n        y[real] ="},
             "lengths changed": {"    return y": "    lengths.zero_()\n    return y"},
-            "an error caught": {"    y[real]": "    try:\n        layer(x, lengths_mask(lengths))\n    except Exception:\n        pass\n    y[real]"},
+            "an error caught": {"    y[real]": """    try:
+        layer(x, lengths_mask(lengths))
+    except Exception:
+        pass
+    y[real]"""},
             "the rectangle": lambda layer, x, lengths: layer(x, lengths_mask(lengths)),
             "text by text": lambda layer, x, lengths: pad_sequence(
                 [layer(text[None, :size])[0] for text, size in zip(x, lengths, strict=True)], batch_first=True),

@@ -101,7 +101,7 @@ ANSWERS = {
             "queries alone": lambda file: _carry(file, "q", lambda tensor: tensor.chunk(3)[:1]),
             "weights alone": lambda file: {k: x for k, x in _carry(file).items() if "weight" in k},
             "rounded": lambda file: {k: x.half() for k, x in _carry(file).items()},
-            "tensors changed after": lambda file: [right := _carry(file), [x.zero_() for x in file.values()]][0],
+            "tensors changed": lambda file: _carry({name: x.mul_(2) for name, x in file.items()}),
         },
     ),
     checks.check_by_luck: (

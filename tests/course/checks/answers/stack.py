@@ -54,12 +54,16 @@ ANSWERS = {
             "always a final norm": {" if norm_first else nn.Identity()": ""},
             "the norm is not called": {"self.norm(x)": "x"},
             "each layer reads detached vectors": {"layer(x, mask)": "layer(x.detach(), mask)"},
-            "only the last layer learns": {"layer(x, mask)": "layer(x, mask) if layer is self.layers[-1] else layer(x, mask).detach()"},
-            "without gradients": {"        for layer in self.layers:\n            x = layer(x, mask)":
-                                  "        with torch.no_grad():\n            for layer in self.layers:\n                x = layer(x, mask)"},
+            "only the last layer learns": {
+                "x = layer(x, mask)": "y, x = x, layer(x, mask).detach()", "self.norm(x)": "self.norm(layer(y, mask))"},
+            "without gradients": {"x = layer(x, mask)": "x = torch.no_grad()(layer)(x, mask)"},
             "back after one layer": {"        return self.norm(x)": "            return self.norm(x)"},
-            "a forgotten error": {"x = layer(x, mask)": "\n            try:\n                x = layer(x, msk)\n            except NameError:\n                x = layer(x)"},
-            "the mask in place": {"        return": "        if mask is not None:\n            mask.fill_(True)\n        return"},
+            "an error caught": {"x = layer(x, mask)": """
+            try:
+                x = layer(x, msk)
+            except NameError:
+                x = layer(x)"""},
+            "the mask in place": {"        return": "        mask is None or mask.fill_(True)\n        return"},
         }),
     ),
     checks.check_reach: (
