@@ -3,7 +3,6 @@
 import builtins
 import ctypes
 import io
-import os
 import random
 import sys
 import threading
@@ -52,7 +51,6 @@ SETTINGS = {
     "NumPy's print options": Setting(np.get_printoptions, lambda x: np.set_printoptions(**x)),
     "NumPy's floating-point errors": Setting(np.geterr, lambda x: np.seterr(**x)),
     "recursion limit": Setting(sys.getrecursionlimit, sys.setrecursionlimit),
-    "working directory": Setting(os.getcwd, os.chdir),
 }
 RANDOM_STATES = {
     "Python's random numbers": Setting(random.getstate, random.setstate),
@@ -90,8 +88,7 @@ class Printed(io.TextIOBase):
         return True
 
     def write(self, text: str) -> int:
-        if len(self.kept) < MAX_CHARACTERS:
-            self.kept += text[: MAX_CHARACTERS - len(self.kept)]
+        self.kept += text[: MAX_CHARACTERS - len(self.kept)]
         self.n_lines += text.count("\n")
         self.writers.add(threading.get_ident())
         return len(text)

@@ -1,7 +1,6 @@
 """Whatever a learner's code sets globally or prints, the kernel and the page are afterwards as they were before."""
 
 import contextlib
-import os
 import random
 import sys
 import threading
@@ -42,7 +41,6 @@ CHANGES = {  # what a learner's code does -> how it is noticed
     "anomaly mode": (lambda: torch.autograd.set_detect_anomaly(True), torch.is_anomaly_enabled),
     "precision": (lambda: torch.set_float32_matmul_precision("medium"), torch.get_float32_matmul_precision),
     "recursion limit": (lambda: sys.setrecursionlimit(5000), sys.getrecursionlimit),
-    "working directory": (lambda: os.chdir("/"), os.getcwd),
 }
 
 
