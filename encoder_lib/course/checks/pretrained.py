@@ -78,7 +78,7 @@ def check_by_luck(attempt: Callable) -> Verdict:
         given = f"with {shown}, right {right}"
         again = sorted(as_number(call(attempt, rises, right)) for _ in range(5))
         if again[-1] - again[0] > 2 * NEAR:
-            return f"{given}: five calls with the same table give from {again[0]:.2f} to {again[-1]:.2f}"
+            return f"{given}: five calls give from {again[0]:.2f} to {again[-1]:.2f}; play more rounds"
         return f"{given}: expected about {chance:.2f}, got {got:.2f}"
 
     def rounds(attempt: Callable) -> str:

@@ -67,6 +67,14 @@ def _by_luck(rises, right, count=lambda won, right: (won.amax(dim=1) >= right).d
     return count((rises == answers).sum(dim=1), right)
 
 
+def _by_luck_in_a_loop(rises, right):
+    rounds = 0
+    for _ in range(5000):
+        flipped = rises != torch.randint(2, (len(rises), 1)).bool()
+        rounds += flipped.sum(dim=0).max() >= right
+    return rounds / 5000
+
+
 def _every_answer(rises, right):
     n, best = len(rises), 0
     for number in range(2**n):
@@ -107,6 +115,7 @@ ANSWERS = {
     checks.check_by_luck: (
         {
             "thrown": _by_luck,
+            "a loop": _by_luck_in_a_loop,
             "all answers in turn": _every_answer,
             "a NumPy number": lambda rises, right: np.float32(_by_luck(rises, right)),
         },
