@@ -7,7 +7,9 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from encoder_lib.course.checks.gradients import missing_gradients
 from encoder_lib.course.checks.modules import made
+from encoder_lib.course.checks.trained import examine_trained
 from encoder_lib.course.checks.verdict import Case, Told, Verdict, examine, numbers, written
 from encoder_lib.model.encoder import EncoderLayer
 from encoder_lib.model.masks import lengths_mask
@@ -36,11 +38,12 @@ def check_encoder_layer(attempt: Callable) -> Verdict:
 def like(name: str, parts: str, attempt: Callable, kind: Callable[..., nn.Module], cases: list[Case]) -> Verdict:
     """Whether a class makes what the library's makes, filled with the same parameters, which have the same names.
 
-    Each case holds the sizes, norm_first, x (B, T, D) and a mask, or None.
+    Each case holds the sizes, norm_first, x (B, T, D) and a mask, or None. Gradients have to reach x as they do in the
+    library's module, and every parameter.
     """
 
     def output(*given: Any) -> object:
-        """What the learner's module with the parameters of ours makes of x."""
+        """The output of the learner's module for x, with the parameters of ours."""
         *sizes, x, mask = given
         module = made(attempt, *sizes, name=name)
         inputs = (x,) if mask is None else (x, mask)
@@ -51,16 +54,20 @@ def like(name: str, parts: str, attempt: Callable, kind: Callable[..., nn.Module
         except Exception:
             pass  # its parts may be why, and of these `_fill` tells; if not, it comes again
         _fill(module, _filled(kind, *sizes).state_dict(), parts)
-        return module(*inputs)
+        y = module(*inputs)
+        # once x requires gradients, all numbers are right, and gradients are being compared
+        if x.requires_grad and (missing := missing_gradients(y, dict(module.named_parameters()))):
+            raise Told(missing)
+        return y
 
     def reference(*given: Any) -> Tensor:
         *sizes, x, mask = given
-        return _filled(kind, *sizes)(x, mask).detach()
+        return _filled(kind, *sizes)(x, mask)
 
     # a verdict shows the arguments by the names that the learner knows
     names = ("n_layers", "d_model", "n_heads", "d_ff", "norm_first", "x", "mask")[-len(cases[0].arguments) :]
     vars(output)["__signature__"] = Signature([Parameter(n, Parameter.POSITIONAL_ONLY) for n in names])
-    return examine(f"class {name}", output if callable(attempt) else attempt, reference, cases)
+    return examine_trained(f"class {name}", output if callable(attempt) else attempt, reference, cases)
 
 
 def _filled(kind: Callable[..., Any], *sizes: int) -> Any:
@@ -82,6 +89,8 @@ def _fill(block: nn.Module, parameters: dict[str, Tensor], parts: str) -> None:
     for name, wanted in parameters.items():
         if own[name].shape != wanted.shape:
             raise Told(f"{name}: expected shape {tuple(wanted.shape)}, got {tuple(own[name].shape)}")
+    if frozen := [name for name, parameter in block.named_parameters() if not parameter.requires_grad]:
+        raise Told(f"{frozen[0]} has requires_grad=False, so training would leave it as it is")
     block.load_state_dict(parameters)
 
 

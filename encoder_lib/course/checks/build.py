@@ -13,7 +13,9 @@ from torch import Tensor, nn
 
 from encoder_lib.course.checks import parts
 from encoder_lib.course.checks.elsewhere import left_behind
+from encoder_lib.course.checks.gradients import CUT, wrong_gradients
 from encoder_lib.course.checks.modules import fed, made
+from encoder_lib.course.checks.trained import examine_trained
 from encoder_lib.course.checks.verdict import (
     Case,
     Probe,
@@ -21,7 +23,6 @@ from encoder_lib.course.checks.verdict import (
     Verdict,
     diagnose,
     difference,
-    examine,
     numbers,
     show,
     written,
@@ -158,24 +159,31 @@ def _same_in_training(attempt: Callable, trial: Trial) -> str:
 
 
 def _gradients(kind: Kind, attempt: Callable) -> str:
+    """Whether the part's parameters and its input get the gradients that they get in the library's part."""
     trial = kind.trials[-1]
     problem, part, order = _fitting(kind, trial, attempt)
     if problem:
         return problem
     theirs, _ = kind.reference(trial)
+    inputs = []
     for each in (part, theirs):
         each.zero_grad()
-        y = each(*trial.inputs)
-        if not y.requires_grad:
-            return "expected gradients to reach the parameters, got a result that carries none"
+        x = trial.inputs[0].clone().requires_grad_(trial.inputs[0].is_floating_point())
+        y = each(x, *trial.inputs[1:])
+        if not (isinstance(y, Tensor) and y.requires_grad):
+            return f"no gradient reaches any parameter: {CUT}"
         (y * numbers(*y.shape, seed=5)).sum().backward()
+        inputs.append(x.grad)
     mine, wanted = kind.groups(part, trial.sizes), kind.groups(theirs, trial.sizes)
-    for place, group in zip(order, wanted, strict=True):
-        for piece, other in zip(mine[place], group, strict=True):
-            if piece.gradient is None:
-                return f"no gradient reaches {piece.name}"
-            if other.gradient is not None and not torch.allclose(piece.gradient, other.gradient, atol=1e-6):
-                return f"{piece.name} gets another gradient than it should"
+    pairs = zip(parts.pieces(mine, order), parts.pieces(wanted), strict=True)
+    gradients = {"x": tuple(inputs)} | {piece.name: (piece.gradient, other.gradient) for piece, other in pairs}
+    for name, (got, expected) in gradients.items():
+        if expected is None:  # of ids
+            continue
+        if got is None:
+            return f"no gradient reaches {name}: {CUT}"
+        if not torch.allclose(got, expected, atol=1e-6):
+            return f"the numbers are right, but the gradient of {name} is not: is a part of it detached on the way?"
     return ""
 
 
@@ -266,6 +274,7 @@ ATTENTION = Kind(
         Trial("two heads", (4, 2), (numbers(1, 3, 4), None)),
         Trial("a batch of two", (6, 2), (numbers(2, 4, 6), None)),
         Trial("padding in the second sequence", (4, 2), (numbers(2, 3, 4), SHORT)),
+        Trial("padding, and scores of −600", (4, 2), (20 * numbers(2, 3, 4, seed=7), SHORT)),
         Trial("padding in a batch of three", (6, 3), (numbers(3, 4, 6), SECOND), hint="padding in the second sequence"),
     ),
     cut=True,
@@ -299,11 +308,14 @@ class Known(nn.Module):
     def __init__(self, formula: str, function: Callable[..., Tensor], *, takes_mask: bool = False):
         super().__init__()
         self.formula, self.function, self.takes_mask = formula, function, takes_mask
+        self.name = formula.split("(")[0]
         self.one = nn.Parameter(torch.ones((), dtype=torch.float64))
 
     def forward(self, x: Tensor, *rest: Any, **named: Any) -> Tensor:
         if not self.takes_mask and (rest or named):
-            raise TypeError(f"{self.formula}: expected one tensor, got {1 + len(rest) + len(named)}")
+            raise Told(f"{self.name} takes x alone, got {1 + len(rest) + len(named)} arguments")
+        if len(rest) + len(named) > 1 or named.keys() - {"mask"}:
+            raise Told(f"{self.name} takes x and mask, got {', '.join(['x', *len(rest) * '…', *named])}")
         return self.one * self.function(x, *rest, **named)
 
 
@@ -326,18 +338,27 @@ def _known_parts(attention: str = "10 · x") -> tuple[Known, ...]:
 def _known_ends() -> tuple[Known, ...]:
     steps = torch.arange(9.0, dtype=torch.float64)
     return (
-        Known("embedding(id) = id", lambda ids: ids[..., None].double()),
+        Known("embedding(id) = id + 1", lambda ids: ids[..., None].double() + 1),
         Known("positions(x) = x + its place, 0, 1, …", lambda x: x + steps[: x.shape[1], None]),
         Known("norm(x) = 3 · x", lambda x: 3 * x),
     )
 
 
-def _known_blocks(n: int) -> tuple[Known, ...]:
-    return (
+def _known_blocks(n: int) -> list[Known]:
+    return [
         Known("block 1(x) = x + 1", lambda x, mask=None: x + 1, takes_mask=True),
         Known("block 2(x) = x²", lambda x, mask=None: x**2, takes_mask=True),
         Known("block 3(x) = x + the mean of the tokens", lambda x, mask=None: x + _mean_of(x, mask), takes_mask=True),
-    )[:n]
+    ][:n]
+
+
+def _whole(attempt: Callable, given: tuple) -> nn.Module:
+    """What a learner's class makes of the parts; it gets a list of its own. Raises: Told if it changes that."""
+    mine = tuple(list(entry) if isinstance(entry, list) else entry for entry in given)
+    whole = _made(attempt, *mine)
+    if mine != given:
+        raise Told("the class changed the list of blocks that it was given; make a new one instead")
+    return whole
 
 
 def _wired(reference: Callable, known: Callable[[], tuple], inputs: tuple) -> Callable[[Callable], str]:
@@ -345,7 +366,7 @@ def _wired(reference: Callable, known: Callable[[], tuple], inputs: tuple) -> Ca
 
     def look(attempt: Callable) -> str:
         given = known()
-        whole = _made(attempt, *given)
+        whole = _whole(attempt, given)
         got = written(fed(whole, *inputs), type(whole).forward)
         expected = reference(*known())(*inputs).detach()
         said = ", ".join(part.formula for part in _every(given))
@@ -357,25 +378,28 @@ def _wired(reference: Callable, known: Callable[[], tuple], inputs: tuple) -> Ca
 
 def _every(given: tuple) -> list[Known]:
     """The parts, those of the blocks among them."""
-    return [part for entry in given for part in (entry if isinstance(entry, tuple) else [entry])]
+    return [part for entry in given for part in (entry if isinstance(entry, list) else [entry])]
 
 
-def _keeps(known: Callable[[], tuple], inputs: tuple) -> Callable[[Callable], str]:
-    """Whether the parameters of all parts belong to the whole, and get gradients."""
+def _keeps(reference: Callable, known: Callable[[], tuple], inputs: tuple) -> Callable[[Callable], str]:
+    """Whether the whole has the parameters of all parts and no others, and gradients reach them and the input."""
 
     def look(attempt: Callable) -> str:
-        given = known()
-        whole = _made(attempt, *given)
-        own = {id(p) for p in whole.parameters()}
-        y = whole(*inputs)
-        if y.requires_grad:
-            (y * numbers(*y.shape)).sum().backward()
+        given, others = known(), known()
+        whole = _whole(attempt, given)
+        own = {id(p): name for name, p in whole.named_parameters()}
         for part in _every(given):
-            if id(part.one) not in own:
+            if own.pop(id(part.one), None) is None:
                 return f"the part of formula {part.formula} is used, and its parameters are not among parameters()"
-            if part.one.grad is None:
-                return f"no gradient reaches the part of formula {part.formula}"
-        return ""
+        if own:
+            return f"expected no parameters but those of the parts, got {next(iter(own.values()))}"
+        results, tensors = [], []
+        for parts_given, each in ((given, whole), (others, reference(*others))):
+            x = inputs[0].clone().requires_grad_(inputs[0].is_floating_point())
+            results.append(each(x, *inputs[1:]))
+            named = {part.name: part.one for part in _every(parts_given)}
+            tensors.append({"x": x} | named if x.requires_grad else named)
+        return wrong_gradients(results[0], tensors[0], results[1], tensors[1])
 
     return look
 
@@ -391,7 +415,7 @@ def check_own_block(attempt: Callable) -> Verdict:
         Probe("one token, to follow by hand", wired(one, (TWO[:, :1],))),
         Probe("a mask", wired(mean, (TWO, torch.tensor([[[[True, False]]]])))),
         Probe("a batch of two", wired(mean, (numbers(2, 3, 4), SHORT)), hint="a mask"),
-        Probe("all its parameters", _keeps(mean, (TWO,))),
+        Probe("all its parameters", _keeps(parts.Block, mean, (numbers(2, 3, 4), SHORT))),
     ]
     return diagnose("Block", attempt, probes)
 
@@ -410,22 +434,41 @@ def check_own_encoder(attempt: Callable) -> Verdict:
         Probe("two blocks", wired(known(2), (ids,))),
         Probe("a mask", wired(known(3), (ids, mask))),
         Probe("a batch of two", wired(known(3), (torch.tensor([[2, 5, 1], [0, 3, 0]]), SHORT))),
-        Probe("all its parameters", _keeps(known(3), (ids,))),
+        Probe("all its parameters", _keeps(parts.Encoder, known(3), (ids, mask))),
     ]
     return diagnose("Encoder", attempt, probes)
 
 
+class Reader(nn.Module):
+    """An encoder to read ids with: (B, T) -> rows of a table (B, T, 2), with `looking` plus their mean."""
+
+    def __init__(self, *, looking: bool):
+        super().__init__()
+        rows = torch.tensor([[1.0, 1.0], [3.0, 4.0], [1.0, 0.0], [0.0, 3.0]]).double()
+        self.table, self.looking = nn.Parameter(torch.cat([rows, numbers(5, 2)])), looking
+
+    def forward(self, ids: Tensor, mask: Tensor | None = None) -> Tensor:
+        x = self.table[ids]  # (B, T, 2)
+        return x + _mean_of(x, mask) if self.looking else x
+
+
 def check_vectors_of(attempt: Callable) -> Verdict:
     """vectors_of(encoder, rows): the encoder's mean over each row's real tokens at length 1, rows (T,) -> (B, D)."""
-    table = torch.cat([torch.tensor([[1.0, 1.0], [3.0, 4.0], [1.0, 0.0], [0.0, 3.0]]).double(), numbers(5, 2)])
-    alone = Known("x = a row of a table", lambda ids, mask=None: table[ids], takes_mask=True)
-    looking = Known("x + the mean", lambda ids, mask=None: table[ids] + _mean_of(table[ids], mask), takes_mask=True)
-    two, three = ([torch.tensor(row) for row in rows] for rows in ([[1, 5, 7, 6], [4]], [[6, 4], [8, 2, 5], [3]]))
+
+    def case(label: str, rows: list[list[int]], *, looking: bool = False, hint: str = "") -> Case:
+        return Case(label, (Reader(looking=looking), [torch.tensor(row) for row in rows]), hint)
+
     cases = [
-        Case("one token", (alone, [torch.tensor([1])])),
-        Case("two tokens", (alone, [torch.tensor([2, 3])])),
-        Case("sentences of two lengths", (alone, two)),
-        Case("tokens that look at each other", (looking, two)),
-        Case("as many sentences as tokens", (looking, three), hint="tokens that look at each other"),
+        case("one token", [[1]]),
+        case("two tokens", [[1, 2]]),
+        case("sentences of two lengths", [[1, 5, 7, 6], [4]]),
+        case("tokens that look at each other", [[1, 5, 7, 6], [4]], looking=True),
+        case(
+            "as many sentences as tokens",
+            [[6, 4], [8, 2, 5], [3]],
+            looking=True,
+            hint="tokens that look at each other",
+        ),
+        case("a long sentence, with a word that comes twice", [[3, 8], [7, 1, 1, 6, 2, 8, 4]], looking=True),
     ]
-    return examine("vectors_of", attempt, parts.vectors_of, cases)
+    return examine_trained("vectors_of", attempt, parts.vectors_of, cases)

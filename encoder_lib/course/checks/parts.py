@@ -125,19 +125,23 @@ def learn(model: nn.Module, draw: Callable[[], tuple[Tensor, Tensor]], steps: in
 
 
 class Piece(NamedTuple):
-    """A parameter of a part, or some rows of it, by its name."""
+    """A parameter of a part, some rows of it, or a matrix turned round, by its name."""
 
     name: str
     parameter: nn.Parameter
     rows: slice = slice(None)
+    transposed: bool = False
 
     @property
     def values(self) -> Tensor:
-        return self.parameter.data[self.rows]
+        return self._of(self.parameter.data)
 
     @property
     def gradient(self) -> Tensor | None:
-        return None if self.parameter.grad is None else self.parameter.grad[self.rows]
+        return None if self.parameter.grad is None else self._of(self.parameter.grad)
+
+    def _of(self, tensor: Tensor) -> Tensor:
+        return tensor.T if self.transposed else tensor[self.rows]
 
 
 Group = tuple[Piece, ...]  # what belongs together: a linear map's weight and bias, or a parameter alone
@@ -146,7 +150,9 @@ Group = tuple[Piece, ...]  # what belongs together: a linear map's weight and bi
 def groups(part: nn.Module, d_model: int | None = None) -> list[Group]:
     """The parameters of a part in the order in which it has them, weight and bias of each linear map together.
 
-    With `d_model`, a linear map that makes several vectors of that width at once is cut into one for each.
+    With `d_model`, a linear map that makes several vectors of that width at once is cut into one for each. Without, and
+    where a part has several matrices that are plain parameters, each of these follows once more, transposed: x @ w
+    wants a weight (D, F), where `nn.Linear` has (F, D).
     """
     found: list[Group] = []
     maps = {name: module for name, module in part.named_modules() if isinstance(module, nn.Linear)}
@@ -157,35 +163,62 @@ def groups(part: nn.Module, d_model: int | None = None) -> list[Group]:
             rows = slice(start, start + width)
             named = linear.named_parameters(prefix=name)
             found.append(tuple(Piece(path, parameter, rows) for path, parameter in named))
-    return found + [(Piece(name, p),) for name, p in part.named_parameters() if name not in inside]
+    plain = [(Piece(name, p),) for name, p in part.named_parameters() if name not in inside]
+    matrices = [piece for (piece,) in plain if piece.parameter.ndim == 2]
+    turned = [(piece._replace(transposed=True),) for piece in matrices if len(matrices) > 1 and d_model is None]
+    return [*found, *plain, *turned]
+
+
+def pieces(groups: Sequence[Group], order: Sequence[int] | None = None) -> list[Piece]:
+    """The pieces of these groups, one by one, in an order in which groups may be left out."""
+    return [piece for place in (range(len(groups)) if order is None else order) for piece in groups[place]]
 
 
 def orders(mine: Sequence[Group], theirs: Sequence[Group]) -> list[tuple[int, ...]]:
     """In which orders my parameters could be theirs, by their shapes: theirs[i] is mine[order[i]].
 
+    Where my weights and biases are plain parameters, theirs are taken one by one, too.
+
     Raises: Told where there is no such order.
     """
-    shapes, wanted = ([_shapes(group) for group in side] for side in (mine, theirs))
-    fitting = [
-        order
-        for order in (permutations(range(len(mine))) if len(mine) == len(theirs) else ())
-        if all(shapes[place] == shape for place, shape in zip(order, wanted, strict=True))
-    ]
+    names = {piece.name for piece in pieces(mine)}
+    single = [(piece,) for piece in pieces(theirs)]
+    fitting: list[tuple[int, ...]] = []
+    for wanted in (theirs, single):
+        if not fitting and len(wanted) <= len(mine) and len(single) >= len(names):
+            fitting = [order for order in permutations(range(len(mine)), len(wanted)) if _fits(mine, order, wanted)]
     if not fitting:
-        got = ", ".join(f"{piece.name} {tuple(piece.values.shape)}" for group in mine for piece in group) or "none"
-        counts = Counter(f"nn.Linear {shapes[0]} with bias" if shapes[1:] else str(shapes[0]) for shapes in wanted)
-        expected = ", ".join(shape if count == 1 else f"{count} × {shape}" for shape, count in counts.items())
+        own = [piece for piece in pieces(mine) if not piece.transposed]
+        got = ", ".join(f"{piece.name} {tuple(piece.values.shape)}" for piece in own) or "none"
+        counts = Counter(_in_words(group) for group in theirs)
+        expected = ", ".join(words if count == 1 else f"{count} × {words}" for words, count in counts.items())
         raise Told(f"expected as parameters {expected}; got {got}")
     return fitting
+
+
+def _fits(mine: Sequence[Group], order: Sequence[int], theirs: Sequence[Group]) -> bool:
+    """Whether my groups in that order have the shapes of theirs, and all my parameters are among them, each once."""
+    if any(_shapes(mine[place]) != _shapes(group) for place, group in zip(order, theirs, strict=True)):
+        return False
+    taken = Counter((piece.name, piece.rows.start) for piece in pieces(mine, order))
+    return max(taken.values()) == 1 and {name for name, _ in taken} == {piece.name for piece in pieces(mine)}
 
 
 def _shapes(group: Group) -> list[tuple[int, ...]]:
     return [tuple(piece.values.shape) for piece in group]
 
 
+def _in_words(group: Group) -> str:
+    """The shapes of a group, and the call that makes it: nn.Linear(1, 2) with weight (2, 1) and bias (2,)."""
+    shapes = _shapes(group)
+    if not shapes[1:]:
+        return str(shapes[0])
+    return f"nn.Linear{shapes[0][::-1]} with weight {shapes[0]} and bias {shapes[1]}"
+
+
 @torch.no_grad()
 def fill(mine: Sequence[Group], order: Sequence[int], tensors: Sequence[Sequence[Tensor]]) -> None:
     """Put tensors, in the library's order, into my parameters."""
-    for place, group in zip(order, tensors, strict=True):
-        for piece, tensor in zip(mine[place], group, strict=True):
-            piece.values.copy_(tensor)
+    values = [tensor for group in tensors for tensor in group]
+    for piece, tensor in zip(pieces(mine, order), values, strict=True):
+        piece.values.copy_(tensor)

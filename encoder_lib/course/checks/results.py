@@ -129,4 +129,4 @@ def _rows_of_mask(mask: Tensor) -> str:
 
 def numbers(*shape: int, seed: int = 0) -> Tensor:
     """Random numbers in float64, always the same for one seed."""
-    return torch.randn(*shape, dtype=torch.float64, generator=torch.Generator().manual_seed(seed))
+    return torch.randn(shape, dtype=torch.float64, generator=torch.Generator().manual_seed(seed))

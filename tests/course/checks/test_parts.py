@@ -44,8 +44,29 @@ def test_all_orders_are_those_that_the_shapes_allow():
     assert parts.orders(down_up, up_down) == [(1, 0)]
 
 
+class Products(nn.Module):
+    """The two maps of a network as plain parameters, with weights as in x @ w."""
+
+    def __init__(self, d_model, d_ff):
+        super().__init__()
+        self.w2, self.b2 = nn.Parameter(torch.zeros(d_ff, d_model)), nn.Parameter(torch.zeros(d_model))
+        self.w1, self.b1 = nn.Parameter(torch.zeros(d_model, d_ff)), nn.Parameter(torch.zeros(d_ff))
+
+
+def test_plain_parameters_may_be_transposed_weights():
+    mine, network = Products(2, 3), parts.FeedForward(2, 3)
+    groups, theirs = parts.groups(mine), parts.groups(network)
+    assert names(groups) == [["w2"], ["b2"], ["w1"], ["b1"], ["w2"], ["w1"]]
+    as_products = next(
+        o for o in parts.orders(groups, theirs) if all(p.transposed for p in parts.pieces(groups, o)[::2])
+    )
+    parts.fill(groups, as_products, [[piece.values for piece in group] for group in theirs])
+    x = torch.randn(4, 2)
+    torch.testing.assert_close(nn.functional.gelu(x @ mine.w1 + mine.b1) @ mine.w2 + mine.b2, network(x))
+
+
 @pytest.mark.parametrize("mine", [nn.Identity(), nn.Linear(2, 2), nn.Sequential(nn.Linear(2, 4), nn.Linear(4, 2))])
 def test_parameters_that_cannot_be_meant_are_told_by_their_names(mine):
-    with pytest.raises(Told, match=r"expected as parameters nn\.Linear \(3, 2\) with bias, .*; got") as error:
+    with pytest.raises(Told, match=r"nn\.Linear\(2, 3\) with weight \(3, 2\) and bias \(3,\), .*; got") as error:
         parts.orders(parts.groups(mine), parts.groups(parts.FeedForward(2, 3)))
     assert all(name in str(error.value) for name, _ in mine.named_parameters())

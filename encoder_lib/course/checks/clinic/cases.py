@@ -8,14 +8,18 @@ from torch import Tensor, nn
 
 from encoder_lib.course.checks.clinic.tools import all_true, double, other_shape, trainable
 from encoder_lib.course.checks.elsewhere import left_behind
+from encoder_lib.course.checks.gradients import missing_gradients, wrong_gradients
+from encoder_lib.course.checks.inputs import call
 from encoder_lib.course.checks.modules import (
     count,
+    cut_off,
     encoder_layers,
     equal_matrices,
     in_a_row,
     made,
     run,
 )
+from encoder_lib.course.checks.results import as_tensor
 from encoder_lib.course.checks.verdict import Case, Probe, Verdict, diagnose, difference, examine, numbers
 from encoder_lib.model.attention import MultiHeadAttention, attention
 from encoder_lib.model.encoder import EncoderLayer
@@ -34,10 +38,19 @@ def check_stack(thing: Callable) -> Verdict:
         return f"expected layers that begin apart, got {pairs} pairs of equal matrices" if pairs else ""
 
     def one_by_one(thing: Callable) -> str:
-        module, x = made(thing, 3, 4, 1, 6), numbers(2, 3, 4)
+        module, theirs = made(thing, 3, 6, 2, 5), [EncoderLayer(6, 2, 5).double() for _ in range(3)]
+        if problem := trainable(module, 3 * count(theirs[0])):
+            return problem
+        for layer, mine in zip(theirs, encoder_layers(module), strict=True):
+            layer.load_state_dict(mine.state_dict())
+        x, other = (numbers(2, 3, 6).requires_grad_() for _ in range(2))
         mask = torch.tensor([[True, True, False], [True, True, True]])[:, None, None]  # (B, 1, 1, T)
-        expected = in_a_row(encoder_layers(module), x, mask)
-        return difference("three layers, and one token hidden", expected, run(module, x, mask))
+        y, expected = run(module, x, mask), in_a_row(theirs, other, mask)
+        return (
+            difference("three layers, and one token hidden", expected, y)
+            or missing_gradients(y, dict(module.named_parameters()))
+            or wrong_gradients(y, {"x": x}, expected, {"x": other})
+        )
 
     probes = (
         Probe("it runs", lambda thing: other_shape(made(thing, 2, 4, 1, 6), 2, 3, 4)),
@@ -52,24 +65,41 @@ def check_stack(thing: Callable) -> Verdict:
 def check_torch_mask(thing: Callable) -> Verdict:
     """attend(attention, x, real): torch's nn.MultiheadAttention on x (B, T, D), real (B, T) True where a word is."""
 
-    def look(x: Tensor, real: Tensor) -> Callable[[Callable], str]:
+    def plain(x: Tensor, real: Tensor) -> Callable[[Callable], str]:
+        """A look with an attention whose matrices change nothing."""
+
         def ask(thing: Callable) -> str:
             theirs = nn.MultiheadAttention(x.shape[-1], 1, batch_first=True, dtype=torch.float64)
             with torch.no_grad():
                 theirs.in_proj_weight.copy_(torch.eye(x.shape[-1]).repeat(3, 1))
                 theirs.out_proj.weight.copy_(torch.eye(x.shape[-1]))
             mask = real[:, None, :] & all_true(1, real.shape[1], 1)  # (B, T, T)
-            given = f"vectors {x.tolist()}, real {real.tolist()}" if x.numel() < 5 else f"x of shape {tuple(x.shape)}"
-            got = thing(theirs, x.clone(), real.clone())
-            return difference(given, attention(x, x, x, mask)[0], got)
+            given = f"vectors {x.tolist()}, real {real.tolist()}"
+            return difference(given, attention(x, x, x, mask)[0], call(thing, theirs, x, real))
 
         return ask
 
-    lengths = torch.arange(4) < torch.tensor([[4], [1], [3]])
+    def drawn(factor: float) -> Callable[[Callable], str]:
+        """A look with random parameters and sentences of three lengths, at numbers and gradients."""
+
+        def ask(thing: Callable) -> str:
+            theirs = nn.MultiheadAttention(4, 1, batch_first=True, dtype=torch.float64)
+            for seed, parameter in enumerate(theirs.parameters()):
+                parameter.data = numbers(*parameter.shape, seed=seed)
+            x, other = (factor * numbers(3, 4, 4).requires_grad_() for _ in range(2))
+            real = torch.arange(4) < torch.tensor([[4], [1], [3]])
+            y, expected = call(thing, theirs, x, real), theirs(other, other, other, key_padding_mask=~real)[0]
+            return difference(f"x of shape {tuple(x.shape)}", expected, y) or wrong_gradients(
+                y, {"x": x}, expected, {"x": other}
+            )
+
+        return ask
+
     probes = (
-        Probe("a word and padding", look(double([[[1], [5]]]), torch.tensor([[True, False]]))),
-        Probe("no padding", look(double([[[1], [5]]]), all_true(1, 2))),
-        Probe("sentences of three lengths", look(numbers(3, 4, 2), lengths)),
+        Probe("a word and padding", plain(double([[[1], [5]]]), torch.tensor([[True, False]]))),
+        Probe("no padding", plain(double([[[1], [5]]]), all_true(1, 2))),
+        Probe("sentences of three lengths", drawn(1.0)),
+        Probe("scores far below zero", drawn(30.0)),
     )
     return diagnose("Case 2, attend", thing, probes)
 
@@ -80,18 +110,20 @@ def check_positions(thing: Callable) -> Verdict:
     def moved(dtype: torch.dtype) -> Callable[[Callable], str]:
         def look(thing: Callable) -> str:
             x = torch.zeros(1, 3, 4, dtype=dtype)
-            got = run(made(thing, 4).to(dtype), x)
-            problem = difference("3 zero vectors", sinusoidal_table(3, 4, dtype=dtype)[None].double(), got.double())
-            if dtype == torch.float16:
-                problem = ""  # rounding; only the dtype counts
-            return problem or ("" if got.dtype == dtype else f"{dtype} in, {got.dtype} out")
+            expected, got = sinusoidal_table(3, 4, dtype=dtype)[None].double(), run(made(thing, 4).to(dtype), x)
+            mine = as_tensor(got).double()
+            if dtype == torch.float16 and mine.shape == expected.shape:
+                mine = torch.where((mine - expected).abs() < 0.01, expected, mine)  # float16 rounds
+            return difference("3 zero vectors", expected, mine) or (
+                "" if got.dtype == dtype else f"{dtype} in, {got.dtype} out"
+            )
 
         return look
 
     def batch(thing: Callable) -> str:
-        x = numbers(2, 5, 6)
-        expected = x + sinusoidal_table(5, 6, dtype=torch.float64)
-        return difference("2 sequences of 5 tokens", expected, run(made(thing, 6), x))
+        module, x = made(thing, 6), numbers(2, 60, 6)
+        expected = x + sinusoidal_table(60, 6, dtype=torch.float64)
+        return difference("2 sequences of 60 tokens", expected, run(module, x)) or cut_off(module, x)
 
     def elsewhere(thing: Callable) -> str:
         return left_behind(made(thing, 4), torch.zeros(1, 3, 4, dtype=torch.float64))
@@ -129,20 +161,40 @@ def check_table(thing: Callable) -> Verdict:
 def check_unknown(thing: Callable) -> Verdict:
     """multi_head(layer, query, key, value, mask): what the course's attention gives, with its own four maps."""
 
-    def beside(n_heads: int, queries: int = 3, *, padded: bool = False) -> Callable[[Callable], str]:
+    def beside(n_heads: int, mask: Tensor | None = None) -> Callable[[Callable], str]:
+        """A look at self-attention, D = 4."""
+
         def look(thing: Callable) -> str:
             with seeded(0):
                 layer = MultiHeadAttention(4, n_heads).double()
-            x, mask = numbers(2, 3, 4), torch.tensor([[[[True, True, False]]]]) if padded else None  # (1, 1, 1, T)
-            given = f"n_heads {n_heads}, query of shape {(2, queries, 4)}, key and value of shape {(2, 3, 4)}"
-            return difference(given, layer(x[:, :queries], x, x, mask), thing(layer, x[:, :queries], x, x, mask))
+            x = numbers(2, 3, 4)
+            given = f"n_heads {n_heads}, query of shape {(2, 3, 4)}, key and value of shape {(2, 3, 4)}"
+            return difference(given, layer(x, x, x, mask), call(thing, layer, x, x, x, mask))
 
         return look
+
+    def across(thing: Callable, factor: float) -> str:
+        """A look at two queries, and at other vectors as keys and as values, D = 6: at numbers and gradients."""
+        with seeded(0):
+            layer = MultiHeadAttention(6, 3).double()
+        mask = torch.tensor([[[[True, True, False]]], [[[True, False, True]]]])  # (B, 1, 1, T)
+        shapes = {"query": (2, 2, 6), "key": (2, 3, 6), "value": (2, 3, 6)}
+        mine, theirs = (
+            {
+                name: factor * numbers(*shape, seed=seed).requires_grad_()
+                for seed, (name, shape) in enumerate(shapes.items())
+            }
+            for _ in range(2)
+        )
+        y, expected = call(thing, layer, *mine.values(), mask), layer(*theirs.values(), mask)
+        given = "n_heads 3, query of shape (2, 2, 6), key and value of shape (2, 3, 6), and padding"
+        return difference(given, expected, y) or wrong_gradients(y, mine, expected, theirs)
 
     probes = (
         Probe("one head", beside(1)),
         Probe("two heads", beside(2)),
-        Probe("padding", beside(2, padded=True)),
-        Probe("fewer queries than keys", beside(2, queries=2)),
+        Probe("padding", beside(2, torch.tensor([[[[True, True, False]]]]))),
+        Probe("fewer queries than keys", partial(across, factor=1.0)),
+        Probe("scores far below zero", partial(across, factor=60.0)),
     )
     return diagnose("Case 5, multi_head", thing, probes)

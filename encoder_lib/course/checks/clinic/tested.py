@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from functools import partial
 
+import torch
 from torch import Tensor
 
 from encoder_lib.course.checks.clinic.patients import in_float64, sound
@@ -16,6 +17,9 @@ def check_parity(thing: Callable) -> Verdict:
 
     def at_padding(ids: Tensor, y: Tensor) -> Tensor:
         return y + (ids == 0)[..., None]
+
+    def at_the_end(ids: Tensor, y: Tensor) -> Tensor:
+        return torch.cat([y[..., :-1], y[..., -1:] + (ids == 4)[..., None]], dim=-1)
 
     def cut_b(x: Tensor, n_heads: int) -> Tensor:
         return x.reshape(len(x), n_heads, x.shape[1], -1)
@@ -42,6 +46,8 @@ def check_parity(thing: Callable) -> Verdict:
         Probe("a word of the first sentence", _noticed(moved(5, 1.0))),
         Probe("the last word of the second", _noticed(moved(6, 1.0))),
         Probe("NaN", _noticed(moved(2, float("nan")))),
+        Probe("a number at the end of a word", _noticed(partial(_changed, at_the_end))),
+        Probe("a model that stops with an error", _stops),
     )
     return diagnose("Your turn, my_parity", thing, probes)
 
@@ -70,6 +76,19 @@ def _quiet(build: Callable) -> Callable[[Callable], str]:
 def _noticed(build: Callable) -> Callable[[Callable], str]:
     """A look at a test that has to find the fault in what `build` makes."""
     return lambda thing: "" if _found(thing, build) else "its words are not the twin's, and the test found nothing"
+
+
+def _stops(thing: Callable) -> str:
+    """Whether a test lets an error of the model be one, or reports it as a find."""
+
+    def stop(ids: Tensor, y: Tensor) -> Tensor:
+        raise RuntimeError("the model stops")
+
+    try:
+        found = _found(thing, partial(_changed, stop))
+    except Exception:
+        return ""
+    return "" if found else "the error was caught, and the test found nothing"
 
 
 def _changed(change: Callable[[Tensor, Tensor], Tensor]) -> TransformerEncoder:

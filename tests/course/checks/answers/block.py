@@ -59,6 +59,16 @@ ANSWERS = {
             "always post-norm": {"not self.norm_first": "True"},
             "the mask is forgotten in pre-norm": {"y, y, y, mask": "y, y, y"},
             "in place": {"x + self.attention(x, x, x, mask)": "x.add_(self.attention(x, x, x, mask))"},
+            "the mask in place": {"        if not": "        mask is None or mask.fill_(True)\n        if not"},
+            "a detached residual path": {"self.norm1(x + self.attention(x": "self.norm1(x.detach() + self.attention(x"},
+            "a detached residual path in pre-norm": {"return x + self": "return x.detach() + self"},
+            "a detached branch": {"x + self.feed_forward(x))": "x + self.feed_forward(x).detach())"},
+            "keys without a gradient": {"x, x, x, mask": "x, x.detach(), x, mask"},
+            "the output as a NumPy array": {
+                "return self.norm2(x + self.feed_forward(x))":
+                    "return self.norm2(x + self.feed_forward(x)).detach().numpy()"},
+            "a frozen norm": {"LayerNorm(d_model)\n": "LayerNorm(d_model).requires_grad_(False)\n"},
+            "an extra parameter": {"(d_model, d_ff)\n": "(d_model, d_ff)\n        self.more = LayerNorm(d_model)\n"},
         }),
     ),
     checks.check_count_parameters: (

@@ -118,6 +118,18 @@ class FeedForwardInARow(nn.Sequential):
         super().__init__(nn.Linear(d_model, d_ff), nn.GELU(), nn.Linear(d_ff, d_model))
 
 
+class FeedForwardByProducts(nn.Module):
+    """Plain parameters, with weights as in x @ w."""
+
+    def __init__(self, d_model, d_ff):
+        super().__init__()
+        self.w1, self.b1 = nn.Parameter(torch.randn(d_model, d_ff)), nn.Parameter(torch.zeros(d_ff))
+        self.w2, self.b2 = nn.Parameter(torch.randn(d_ff, d_model)), nn.Parameter(torch.zeros(d_model))
+
+    def forward(self, x):
+        return F.gelu(x @ self.w1 + self.b1) @ self.w2 + self.b2
+
+
 class Block(nn.Module):
     def __init__(self, attention, feed_forward, norm1, norm2):
         super().__init__()
@@ -199,6 +211,7 @@ ANSWERS = {
             "the first row everywhere": {"[: x.shape[1]]": "[0]"},
             "in place": {"x + self.table[: x.shape[1]]": "x.add_(self.table[: x.shape[1]])"},
             "not learned": {"x.shape[1]]": "x.shape[1]].detach()"},
+            "x detached": {"return x +": "return x.detach() +"},
         }) | wrong(PositionsByLookUp, {"places on the CPU": {", device=x.device": ""}}),
     ),
     checks.check_own_norm: (
@@ -218,6 +231,12 @@ ANSWERS = {
             "no parameters": lambda d_model, eps: nn.LayerNorm(d_model, eps, elementwise_affine=False),
             "a gain of 0": {"torch.ones": "torch.zeros"},
             "cut off from training": {"self.gain * x": "self.gain.detach() * x"},
+            "mean and deviation without gradients": {
+                "x = x - x.mean(dim=-1, keepdim=True)": "x = x - x.mean(dim=-1, keepdim=True).detach()",
+                "variance = x.square().mean(dim=-1, keepdim=True)":
+                    "variance = x.square().mean(dim=-1, keepdim=True).detach()"},
+            "the deviation by NumPy": {"variance = x.square().mean(dim=-1, keepdim=True)":
+                                       "variance = torch.tensor(x.detach().numpy().var(axis=-1, keepdims=True))"},
             "a mean that remembers": {"return self": "self.mean = getattr(self, 'mean', 0.0) + 0.1\n"
                                       "        return self.mean * self.training + self"},
         }),
@@ -231,11 +250,14 @@ ANSWERS = {
             "values are not mapped": {"self.key, self.value)": "self.key, nn.Identity())"},
             "no last map": {"range(4))\n": "range(4))\n        self.out = nn.Identity()\n"},
             "cut off from training": {"scores.softmax": "scores.detach().softmax"},
+            "keys of a detached x": {"(linear(x).": "(linear(x.detach() if linear is self.key else x)."},
+            "hidden by −100": {"-torch.inf": "-100.0"},
+            "the mask in place": {"        if mask is": "        mask is None or mask.fill_(True)\n        if mask is"},
             "dropout": {"scores.softmax(dim=-1)": "F.dropout(scores.softmax(dim=-1), 0.5, self.training)"},
         }),
     ),
     checks.check_own_feed_forward: (
-        {"two maps": FeedForward, "in a row": FeedForwardInARow},
+        {"two maps": FeedForward, "in a row": FeedForwardInARow, "products": FeedForwardByProducts},
         wrong(FeedForward, {
             "ReLU": {"F.gelu": "F.relu"},
             "approximate GELU": {"F.gelu(self.up(x))": "F.gelu(self.up(x), approximate='tanh')"},
@@ -243,6 +265,8 @@ ANSWERS = {
             "a single map": lambda d_model, d_ff: nn.Linear(d_model, d_model),
             "dropout": {"F.gelu(self.up(x))": "F.dropout(F.gelu(self.up(x)), 0.5, self.training)"},
             "cut off from training": {"self.up(x)": "self.up(x).detach()"},
+            "x detached": {"self.up(x)": "self.up(x.detach())"},
+            "a third map": {"d_ff, d_model)\n": "d_ff, d_model)\n        self.more = nn.Linear(d_model, d_ff)\n"},
         }),
     ),
     checks.check_own_block: (
@@ -252,6 +276,10 @@ ANSWERS = {
             "pre-norm": {"self.norm1(x + self.attention(x, mask))": "x + self.attention(self.norm1(x), mask)",
                          "self.norm2(x + self.feed_forward(x))": "x + self.feed_forward(self.norm2(x))"},
             "no mask": {"(x, mask))": "(x))"},
+            "a detached residual path": {"(x + self.attention": "(x.detach() + self.attention"},
+            "a detached branch": {"self.feed_forward(x)": "self.feed_forward(x.detach())"},
+            "an extra parameter": {"super().__init__()": "super().__init__()\n        self.norm3 = nn.LayerNorm(4)"},
+            "queries, keys and values": {"self.attention(x, mask)": "self.attention(x, x, x, mask)"},
             "the mask for everybody": {"feed_forward(x)": "feed_forward(x, mask)"},
             "parts in no module": {
                 "self.attention, self.feed_forward, self.norm1, self.norm2 = attention, feed_forward, norm1, norm2":
@@ -268,6 +296,11 @@ ANSWERS = {
             "backwards": {"in self.blocks": "in reversed(self.blocks)"},
             "no mask": {"block(x, mask)": "block(x)"},
             "blocks in a plain list": {"nn.ModuleList(blocks)": "list(blocks)"},
+            "blocks on detached vectors": {"block(x, mask)": "block(x.detach(), mask)"},
+            "back after one block": {"        return x": "            return x"},
+            "an extra norm": {"super().__init__()": "super().__init__()\n        self.last = nn.LayerNorm(1)"},
+            "blocks taken out of the list": {"ModuleList(blocks)": "ModuleList([blocks.pop(0) for _ in blocks[:]])"},
+            "nothing at id 0": {"self.embedding(ids)": "self.embedding(ids) * (ids != 0)[..., None]"},
             "the mean at once": {"return x": "return x.mean(dim=1)"},
         }),
     ),
@@ -282,6 +315,11 @@ ANSWERS = {
             "no mask": {", real[:, None, None, :]": ""},
             "the mask of another shape": {"real[:, None, None, :]": "real"},
             "the mask the wrong way round": {"real[:, None, None, :]": "~real[:, None, None, :]"},
+            "ids cut off at 5": {"    ids =": "    for row in rows:\n        row.clamp_(max=5)\n    ids ="},
+            "rows sorted": {"    ids =": "    rows.sort(key=len)\n    ids ="},
+            "four tokens of each": {"pad_sequence(rows": "pad_sequence([row[:4] for row in rows]"},
+            "each word once": {"pad_sequence(rows": "pad_sequence([row.unique() for row in rows]"},
+            "detached": {"    x = encoder(": "    x = torch.no_grad()(encoder)("},
         }),
     ),
 }  # fmt: skip

@@ -68,6 +68,9 @@ CLINIC = {
                 ""),
             "one too many": (
                 OWN_LAYERS | {"range(n_layers)": "range(n_layers + 1)", "in self.layers": "in self.layers[1:]"}, ""),
+            "frozen": (OWN_LAYERS | {"range(n_layers))": "range(n_layers)).requires_grad_(False)"}, ""),
+            "detached": (OWN_LAYERS | {"layer(x, mask)": "layer(x.detach(), mask)"}, "a gradient reaches"),
+            "one head": (OWN_LAYERS | {"deepcopy(self.layer)": "EncoderLayer(d_model, 1, d_ff)"}, "Each layer reads"),
             "the mask dropped": (OWN_LAYERS | {"layer(x, mask)": "layer(x)"}, "gets the mask"),
         },
     ),
@@ -79,6 +82,9 @@ CLINIC = {
         {
             "no mask": ({", key_padding_mask=real": ""}, "a mixture of both"),
             "nan_to_num": ({"[0]": "[0].nan_to_num()"}, ""),
+            "the mask turned round in place": ({"=real": "=real.logical_not_()"}, "belongs to its caller"),
+            "a detached x": ({"=real": "=~real", "(x, x": "(x.detach(), x"}, "a gradient reaches"),
+            "−100 in place of −∞": ({"=real": "=-100.0 * (~real).to(x.dtype)"}, "below all of them"),
             "padding zeroed as a query": (
                 {"(x, x, x, key_padding_mask=real": "(x * real[..., None], x, x, key_padding_mask=~real"},
                 "The mask is right"),
@@ -96,12 +102,17 @@ CLINIC = {
                     "nn.Parameter(sinusoidal_table(100, d_model), requires_grad=False)"}},
         {
             "a parameter": ({"= sinusoidal_table(100, d_model)": "= nn.Parameter(sinusoidal_table(100, d_model))"},
-                            "it would learn"),
+                            "training would change it"),
             "always float32": ({"(100, d_model)": "(100, d_model).float()"}, "the table has kept its own"),
             "in place": (
                 {"self.table = sinusoidal_table(100, d_model)":
                  'self.register_buffer("table", sinusoidal_table(100, d_model))', "x + self": "x.add_(self",
                  "x.shape[1]]": "x.shape[1]])"}, "begin with x.clone()"),
+            "a table of ten rows": (
+                {"self.table = sinusoidal_table(100, d_model)":
+                 'self.register_buffer("table", sinusoidal_table(10, d_model))'}, "the first T rows"),
+            "a detached x": ({"x + self.table[: x.shape[1]]": "x.detach() + self.table[: x.shape[1]].to(x)"},
+                             "a gradient reaches"),
             "dtype alone": ({"[: x.shape[1]]": "[: x.shape[1]].to(x.dtype)"}, "the device does not"),
         },
     ),
@@ -123,12 +134,21 @@ CLINIC = {
             "cut as it is joined": (
                 {f"({x}).unflatten(-1, slices).transpose(1, 2)": f"({x}).view(2, *slices, 4 // layer.n_heads)"
                  for x in ("query", "key", "value")},
-                "With one head all is right"),
+                "With one head everything is right"),
             "no mask": ({"heads.reshape": "heads.transpose(1, 2).reshape", "(scores, mask)": "(scores, None)"},
                         "Who gets the mask"),
             "the size of keys": (
                 {"heads.reshape(query.shape)": "heads.transpose(1, 2).reshape(key.shape)"},
                 "as many tokens as query"),
+            "keys as values": ({"heads.reshape": "heads.transpose(1, 2).reshape", "v_proj(value)": "v_proj(key)"},
+                               "vectors of its own"),
+            "detached scores": (
+                {"heads.reshape": "heads.transpose(1, 2).reshape", "(scores, mask)": "(scores.detach(), mask)"},
+                "a gradient reaches"),
+            "hidden by −100": (
+                {"heads.reshape": "heads.transpose(1, 2).reshape", "masked_softmax(scores, mask)":
+                 "(scores if mask is None else scores.masked_fill(~mask, -100.0)).softmax(dim=-1)"},
+                "below all of them"),
             "no fourth map": ({"layer.out_proj(heads.reshape(query.shape))": "heads.reshape(query.shape)"},
                               "the fourth map"),
         },
@@ -153,11 +173,12 @@ SIZES = {
     "padding set to zero": lambda x: (x * REAL[..., None]).square().mean().sqrt(),
 }
 WRONG_SIZES = {
-    "padding looked at": (lambda x: x.abs().max(), "something else at padding", "nobody reads"),
+    "padding looked at": (lambda x: x.abs().max(), "something else at padding", "Nobody reads"),
     "the largest, with its sign": (lambda x: x[REAL].max(), "a number that falls", "each direction"),
     "the smallest, with its sign": (lambda x: x[REAL].min(), "a number that rises", "each direction"),
     "the sum, with signs": (lambda x: x[REAL].sum(), "one that rises and one that falls", "opposite sign"),
     "the second sentence": (lambda x: x[1, :3].abs().max(), "first sentence", "Which words"),
+    "the first numbers": (lambda x: x[REAL][:, :2].abs().max(), "at the end of a word", "Which numbers"),
     "all but the third": (lambda x: x[REAL][:7].abs().max(), "last word", "Which words"),
     "NaN replaced": (lambda x: worst(x.nan_to_num()), "✗ NaN: its words", "NaN is a find"),
     "NaN lost in Python's max": (lambda x: max(0.0, worst(x).item()), "✗ NaN: its words", "max(0.0, nan) is 0.0"),
@@ -187,6 +208,13 @@ def parity_by_row(model):
     return found
 
 
+def _caught(test, model):
+    try:
+        return test(model)
+    except Exception:
+        return {"beside": 0.0}
+
+
 PARITY_RIGHT = {"row by row": parity_by_row} | {name: beside(size) for name, size in SIZES.items()}
 # what is wrong -> the test, and words of the verdict's problem and of its hint
 PARITY_WRONG = {
@@ -201,6 +229,7 @@ PARITY_WRONG = {
     "no positions": (beside(read=lambda model, words: words[IDS]), "✗ a sound encoder: nothing is wrong", "same input"),
     "the mask as ours": (beside(hide=REAL), "✗ a sound encoder: nothing is wrong", "same input"),
     "a bare number": (lambda model: beside()(model)["beside"], "what the test gives: expected", "same input"),
+    "errors caught": (lambda model: _caught(beside(), model), "a model that stops", "An error is a find"),
     "both are the model": (lambda model: {"beside": worst(model(IDS) * 0)}, "case 4", "Whose positions"),
     **{name: (beside(size), *said) for name, (size, *said) in WRONG_SIZES.items()},
 }  # fmt: skip

@@ -37,7 +37,11 @@ def _blocks(layer, x, lengths):
 
 ANSWERS = {
     checks.check_join: (
-        {"softmax over the workers": _join, "measured against the larger": _measured},
+        {
+            "softmax over the workers": _join,
+            "measured against the larger": _measured,
+            "a NumPy array": lambda *given: _measured(*given).numpy(),
+        },
         wrong(_measured, {
             "the plain mean": {"(f * y + g * z) / (f + g)": "(y + z) / 2"},
             "e to the log itself": {"a - largest": "a", "b - largest": "b"},
@@ -47,6 +51,9 @@ ANSWERS = {
             "the second one as measure": {"a.maximum(b)": "b"},
             "not divided": {" / (f + g)": ""},
             "shares over the queries": {"(f * y + g * z) / (f + g)": "a.softmax(dim=0) * y + b.softmax(dim=0) * z"},
+            "the mean as measure": {"a.maximum(b)": "(a + b) / 2"},
+            "half of a thousand as measure": {"a.maximum(b)": "500"},
+            "in place": {"(f * y + g * z) / (f + g)": "y.mul_(f).add_(g * z) / (f + g)"},
             "the half with the larger total": lambda y, a, z, b: torch.where(a > b, y, z),
         }),
     ),
@@ -62,6 +69,15 @@ ANSWERS = {
             "the strip as it comes": {"return y": "return y[real]"},
             "padding kept": {"torch.zeros_like(x)": "x.clone()"},
             "put back from the first place on": {"y[real] =": "y.view(-1, 4)[:len(number)] ="},
+            "two calls": {"    y[real]": "    layer(x[real][None], same[None, None])\n    y[real]"},
+            "the strip detached": {"x[real][None]": "x[real][None].detach()"},
+            "without gradients": {"    y[real] =": "    with torch.no_grad():\n        y[real] ="},
+            "lengths changed": {"    return y": "    lengths.zero_()\n    return y"},
+            "an error caught": {"    y[real]": """    try:
+        layer(x, lengths_mask(lengths))
+    except Exception:
+        pass
+    y[real]"""},
             "the rectangle": lambda layer, x, lengths: layer(x, lengths_mask(lengths)),
             "text by text": lambda layer, x, lengths: pad_sequence(
                 [layer(text[None, :size])[0] for text, size in zip(x, lengths, strict=True)], batch_first=True),

@@ -1,5 +1,6 @@
 """What learners answer in 09_pretrained: right answers, and wrong ones by the mistake that each makes."""
 
+import numpy as np
 import torch
 import torch.nn.functional as F
 
@@ -16,6 +17,12 @@ def _by_hand(firsts, seconds):
     grown = (20 * firsts @ seconds.T).exp()
     shares = [grown.diagonal() / grown.sum(dim=dim) for dim in (0, 1)]
     return -torch.cat(shares).log().mean()
+
+
+def _by_cosines(firsts, seconds):
+    """Vectors are brought to length 1 once more, which changes their gradients and not those of what they come from."""
+    square, own = 20 * F.cosine_similarity(firsts[:, None], seconds, dim=-1), torch.eye(len(firsts)).double()
+    return (F.cross_entropy(square, own) + F.cross_entropy(square.T, own)) / 2
 
 
 def _carry(file, letters="qkv", stacked=lambda tensor: tensor.chunk(3)):
@@ -60,6 +67,14 @@ def _by_luck(rises, right, count=lambda won, right: (won.amax(dim=1) >= right).d
     return count((rises == answers).sum(dim=1), right)
 
 
+def _by_luck_in_a_loop(rises, right):
+    rounds = 0
+    for _ in range(5000):
+        flipped = rises != torch.randint(2, (len(rises), 1)).bool()
+        rounds += flipped.sum(dim=0).max() >= right
+    return rounds / 5000
+
+
 def _every_answer(rises, right):
     n, best = len(rises), 0
     for number in range(2**n):
@@ -75,7 +90,11 @@ def _count(count, **changes):
 
 ANSWERS = {
     checks.check_carry: (
-        {"name by name": _carry, "layer by layer": _carry_by_layer},
+        {
+            "name by name": _carry,
+            "layer by layer": _carry_by_layer,
+            "NumPy arrays": lambda file: {name: tensor.numpy() for name, tensor in _carry(file).items()},
+        },
         {
             "as it came": lambda file: file,
             "keys before queries": lambda file: _carry(file, "kqv"),
@@ -86,10 +105,20 @@ ANSWERS = {
             "a file that is empty after it": _pop,
             "the old names, too": lambda file: file | _carry(file),
             "names alone": lambda file: list(_carry(file)),
+            "nothing in it": lambda file: {},
+            "queries alone": lambda file: _carry(file, "q", lambda tensor: tensor.chunk(3)[:1]),
+            "weights alone": lambda file: {k: x for k, x in _carry(file).items() if "weight" in k},
+            "rounded": lambda file: {k: x.half() for k, x in _carry(file).items()},
+            "tensors changed": lambda file: _carry({name: x.mul_(2) for name, x in file.items()}),
         },
     ),
     checks.check_by_luck: (
-        {"thrown": _by_luck, "all answers in turn": _every_answer},
+        {
+            "thrown": _by_luck,
+            "a loop": _by_luck_in_a_loop,
+            "all answers in turn": _every_answer,
+            "a NumPy number": lambda rises, right: np.float32(_by_luck(rises, right)),
+        },
         {
             "more than": _count(lambda won, right: (won.amax(dim=1) > right).double().mean()),
             "exactly": _count(lambda won, right: (won.amax(dim=1) == right).double().mean()),
@@ -104,12 +133,15 @@ ANSWERS = {
             "the answers as they are": lambda rises, right: float(rises.sum(dim=0).max() >= right),
             "one round": _count(lambda won, right: (won.amax(dim=1) >= right).double().mean(), rounds=1),
             "three hundred rounds": _count(lambda won, right: (won.amax(dim=1) >= right).double().mean(), rounds=300),
+            "rounded": lambda rises, right: round(float(_by_luck(rises, right)), 1),
+            "a loaded coin": lambda rises, right: float(
+                ((rises == (torch.rand(5000, len(rises), 1) < 0.6)).sum(dim=1).amax(dim=1) >= right).double().mean()),
             "in per cent": lambda rises, right: 100 * _by_luck(rises, right),
             "every round": _count(lambda won, right: won.amax(dim=1) >= right),
         },
     ),
     checks.check_pair_loss: (
-        {"two cross-entropies": _pair_loss, "by hand": _by_hand},
+        {"two cross-entropies": _pair_loss, "by hand": _by_hand, "cosines": _by_cosines},
         {
             "rows alone": lambda a, b: _pair_loss(a, b, both=lambda rows, _: rows),
             "columns alone": lambda a, b: _pair_loss(a, b, both=lambda _, columns: columns),
@@ -118,6 +150,10 @@ ANSWERS = {
             "the other diagonal": lambda a, b: _pair_loss(a, b, own=lambda n: torch.arange(n).flip(0)),
             "the first column": lambda a, b: _pair_loss(a, b, own=lambda n: torch.zeros(n, dtype=torch.long)),
             "the square of the firsts": lambda a, b: _pair_loss(a, a),
+            "a number of Python's": lambda a, b: _pair_loss(a, b).item(),
+            "without gradients": torch.no_grad()(lambda a, b: _pair_loss(a, b)),
+            "firsts detached": lambda a, b: _pair_loss(a.detach(), b),
+            "a loss detached": lambda a, b: _pair_loss(a, b, both=lambda rows, columns: (rows + columns.detach()) / 2),
         },
     ),
 }  # fmt: skip

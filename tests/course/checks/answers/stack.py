@@ -53,11 +53,23 @@ ANSWERS = {
             "no final norm": {"nn.LayerNorm(d_model) if norm_first else nn.Identity()": "nn.Identity()"},
             "always a final norm": {" if norm_first else nn.Identity()": ""},
             "the norm is not called": {"self.norm(x)": "x"},
+            "each layer reads detached vectors": {"layer(x, mask)": "layer(x.detach(), mask)"},
+            "only the last layer learns": {
+                "x = layer(x, mask)": "y, x = x, layer(x, mask).detach()", "self.norm(x)": "self.norm(layer(y, mask))"},
+            "without gradients": {"x = layer(x, mask)": "x = torch.no_grad()(layer)(x, mask)"},
+            "back after one layer": {"        return self.norm(x)": "            return self.norm(x)"},
+            "an error caught": {"x = layer(x, mask)": """
+            try:
+                x = layer(x, msk)
+            except NameError:
+                x = layer(x)"""},
+            "the mask in place": {"        return": "        mask is None or mask.fill_(True)\n        return"},
         }),
     ),
     checks.check_reach: (
         {
             "by what they have": _reach,
+            "a NumPy array": lambda arrows, n: _reach(arrows, n).numpy(),
             "arrow by arrow": lambda arrows, n: _reach(arrows, 2**n - 1, lambda has, arrows: arrows[has]),
         },
         {

@@ -1,5 +1,8 @@
 """What learners answer in 08_training: right answers, and wrong ones by the mistake that each makes."""
 
+import random
+
+import numpy as np
 import torch
 import torch.nn.functional as F
 from edits import wrong
@@ -36,11 +39,26 @@ def _train_otherwise(model, draw, steps, lr):
     return losses
 
 
+def _train_by_numpy(model, draw, steps, lr):
+    return np.array(_train(model, draw, steps, lr))
+
+
 def _forward_with(encoder, ids, masks):
     x = encoder.embedding(ids)
     for layer, mask in zip(encoder.encoder.layers, masks, strict=True):
         x = layer(x, mask)
     return encoder.encoder.norm(x)
+
+
+def _forward_in_pre_norm(encoder, ids, masks):
+    """Written for the order that this model has."""
+    x = encoder.embedding(ids)
+    for layer, mask in zip(encoder.encoder.layers, masks, strict=True):
+        y = layer.norm1(x)
+        x = x + layer.attention(y, y, y, mask)
+        x = x + layer.feed_forward(layer.norm2(x))
+    norm = encoder.encoder.norm
+    return F.layer_norm(x, x.shape[-1:], norm.weight, norm.bias, norm.eps)
 
 
 def _forward_by_hooks(encoder, ids, masks):
@@ -72,9 +90,34 @@ def _hide_for_bert_by_one_number(ids, share):
     return Sample(given, torch.where(number < 1, ids, -100), ids)
 
 
+def _hide_for_bert_by_loops(ids, share):
+    given, targets = ids.tolist(), torch.full_like(ids, -100).tolist()
+    for given_row, targets_row in zip(given, targets, strict=True):
+        for t, letter in enumerate(given_row):
+            if random.random() < share:
+                targets_row[t] = letter
+                given_row[t] = random.choices([27, random.randrange(27), letter], [8, 1, 1])[0]
+    return Sample(torch.tensor(given), torch.tensor(targets), None)
+
+
+def _hide_for_bert_exactly(ids, share):
+    """As many tokens as the share says, neither more nor fewer."""
+    order = torch.rand(ids.shape).flatten().argsort().argsort().view(ids.shape)
+    asked, fate = order < round(share * ids.numel()), torch.rand(ids.shape)
+    given = torch.where(asked & (fate < 0.9), torch.randint(27, ids.shape), ids)
+    return Sample(given.masked_fill(asked & (fate < 0.8), 27), torch.where(asked, ids, -100), None)
+
+
+ASKED_AND_FATE = "torch.rand(ids.shape) < share, torch.rand(ids.shape)"
+ONE_DRAW = "(u := torch.rand(ids.shape)) < share, u"
+ASKED_BY_COLUMN = "(torch.rand(ids.shape[1]) < share).expand(ids.shape), torch.rand(ids.shape)"
+ASKED_BY_ROW = "(torch.rand(len(ids), 1) < share).expand(ids.shape), torch.rand(ids.shape)"
+SAME_GAPS = "torch.rand(ids.shape) < share, torch.rand(ids.shape, generator=torch.Generator().manual_seed(1))"
+EVERY_NTH = "(torch.arange(ids.numel()) % 20 < 20 * share).view(ids.shape), torch.rand(ids.shape)"
+
 ANSWERS = {
     checks.check_learn: (
-        {"the loop": _train, "otherwise": _train_otherwise},
+        {"the loop": _train, "otherwise": _train_otherwise, "losses as a NumPy array": _train_by_numpy},
         wrong(_train, {
             "never clears the gradients": {"        optimiser.zero_grad()\n": ""},
             "SGD": {"Adam": "SGD"},
@@ -83,10 +126,14 @@ ANSWERS = {
             "a step too few": {"range(steps)": "range(steps - 1)"},
             "scores (B, T, C) as they are": {"(model(ids)[asked], targets[asked])": "(model(ids), targets)"},
             "gives nothing back": {"    return losses": ""},
+            "a loss too many": {"    return losses": "    return [*losses, 0.0]"},
+            "the mean": {"    return losses": "    return sum(losses) / len(losses)"},
+            "detached": {"loss.backward()": "loss.detach().requires_grad_().backward()"},
+            "without gradients": {"    losses = []": "    torch.set_grad_enabled(False)\n    losses = []"},
         }),
     ),
     checks.check_forward_with: (
-        {"layer by layer": _forward_with, "by hooks": _forward_by_hooks},
+        {"layer by layer": _forward_with, "by hooks": _forward_by_hooks, "in pre-norm": _forward_in_pre_norm},
         wrong(_forward_with, {
             "no last norm": {"encoder.encoder.norm(x)": "x"},
             "a norm after each layer": {"x = layer(x, mask)": "x = encoder.encoder.norm(layer(x, mask))"},
@@ -97,10 +144,22 @@ ANSWERS = {
             "no mask": {"layer(x, mask)": "layer(x)"},
             "each layer from the embedding": {"x = layer(x, mask)": "x = layer(encoder.embedding(ids), mask)"},
             "nothing given back": {"return encoder": "encoder"},
+            "masks changed": {"        x = layer": "        mask.fill_diagonal_(True)\n        x = layer"},
+            "everybody sees itself": {"layer(x, mask)": "layer(x, mask | torch.eye(len(mask), dtype=torch.bool))"},
+            "masks taken out of the list": {"layers, masks,": "layers, [masks.pop(0) for _ in range(len(masks))],"},
+            "detached": {"layer(x, mask)": "layer(x.detach(), mask)"},
+            "no positions": {"encoder.embedding(ids)": "encoder.embedding.token(ids)"},
+            "a norm of its own": {"encoder.encoder.norm(x)": "F.layer_norm(x, x.shape[-1:])"},
+            "the last layer's norm": {"encoder.encoder.norm(x)": "encoder.encoder.layers[-1].norm2(x)"},
         }),
     ),
     checks.check_hide_for_bert: (
-        {"two numbers": _hide_for_bert, "one number": _hide_for_bert_by_one_number},
+        {
+            "two numbers": _hide_for_bert,
+            "one number": _hide_for_bert_by_one_number,
+            "loops": _hide_for_bert_by_loops,
+            "an exact share": _hide_for_bert_exactly,
+        },
         wrong(_hide_for_bert, {
             "a plain pair": {"Sample(given, ids.masked_fill(~asked, -100), source=None)":
                              "(given, ids.masked_fill(~asked, -100))"},
@@ -113,6 +172,21 @@ ANSWERS = {
                                    "fate = torch.rand(ids.shape) < share, torch.rand(len(ids), 1)"},
             "never a space": {"randint(27, ": "randint(1, 27, "},
             "one letter for all": {"torch.randint(27, ids.shape)": "torch.randint(27, (1,))"},
+            "one draw for both decisions": {ASKED_AND_FATE: ONE_DRAW},
+            "the same places in each row": {ASKED_AND_FATE: ASKED_BY_COLUMN},
+            "the same places in each column": {ASKED_AND_FATE: ASKED_BY_ROW},
+            "every so many tokens": {ASKED_AND_FATE: EVERY_NTH},
+            "the same gaps in every call": {ASKED_AND_FATE: SAME_GAPS},
+            "a fixed seed": {"    asked,": "    torch.manual_seed(3)\n    asked,"},
+            "never a z": {"randint(27, ": "randint(26, "},
+            "one letter for each column": {"torch.randint(27, ids.shape)":
+                                           "torch.randint(27, (ids.shape[1],)).expand(ids.shape)"},
+            "the same letters in every call": {
+                "torch.randint(27, ids.shape)":
+                    "torch.randint(27, ids.shape, generator=torch.Generator().manual_seed(1))"},
+            "often the first letters": {"torch.randint(27, ids.shape)": "(27 * torch.rand(ids.shape) ** 2).long()"},
+            "no target for a space": {"torch.rand(ids.shape) < share,": "torch.rand(ids.shape) < share * (ids > 0),"},
+            "ids that are no whole numbers": {"Sample(given, ": "Sample(given.double(), "},
             "into the ids themselves": {"    given = given.masked_fill(": "    given = ids.masked_fill_("},
         }),
     ),
