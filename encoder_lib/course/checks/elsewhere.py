@@ -1,4 +1,4 @@
-"""What a learner's module does on another device, told on any machine: what it forgets to move meets what was moved."""
+"""Whether a learner's module would run on another device, found out on any machine with a fake device."""
 
 from typing import Any
 
@@ -8,13 +8,13 @@ from torch.overrides import TorchFunctionMode
 from torch.utils._pytree import tree_leaves, tree_map_only
 
 MOVES = (Tensor.to, Tensor.type_as)
-LEFT = "a tensor that is made on the CPU meets x, which is on another device; try device=x.device where it is made"
+LEFT = "a tensor made on the CPU meets x, which is on another device; try device=x.device where it is made"
 
 
 class Here(Tensor):
-    """A tensor on the CPU while a module and its inputs are elsewhere. It has to be moved before it meets them.
+    """A tensor on the CPU, while the module and its inputs count as being elsewhere. It has to be moved to meet them.
 
-    As on a GPU, a single number may be anywhere, and so may the indices with which one looks up rows.
+    As on a GPU, a single number may be on any device, and so may indices that look up rows.
     """
 
     @classmethod
@@ -34,7 +34,7 @@ class Here(Tensor):
 
 
 class _Elsewhere(TorchFunctionMode):
-    """Inside, what is made from no tensor, and for no device, is made here."""
+    """Inside, a tensor that is made from no other tensor, and for no device, is on the CPU: a `Here`."""
 
     def __torch_function__(self, function: Any, types: Any, args: tuple = (), kwargs: dict | None = None) -> Any:
         out = function(*args, **(kwargs or {}))
@@ -45,11 +45,11 @@ class _Elsewhere(TorchFunctionMode):
 
 
 def left_behind(module: nn.Module, *inputs: Any) -> str:
-    """A question to ask of a module: does it run on another device, where it was moved with its inputs? "" if it does.
+    """Run a module as if it and its inputs were moved to another device; "" if nothing was left behind.
 
     Raises: RuntimeError at the line where a tensor that was not moved meets one that was.
     """
-    for part in module.modules():  # .to(...) moves parameters and buffers alone
+    for part in module.modules():  # .to(...) only moves parameters and buffers
         vars(part).update({name: x.as_subclass(Here) for name, x in vars(part).items() if isinstance(x, Tensor)})
     with _Elsewhere():
         module(*inputs)

@@ -36,10 +36,9 @@ def wrong_gradients(outputs: Any, tensors: Mapping[str, Tensor], expected: Any, 
     missing = {name: tensors[name] for name in tensors if mine[name] is None and wanted[name] is not None}
     if missing:
         return missing_gradients(outputs, missing)
-    for name, gradient in wanted.items():
-        got = torch.zeros_like(tensors[name]) if mine[name] is None else mine[name]
-        right = torch.zeros_like(theirs[name]) if gradient is None else gradient
-        if not torch.allclose(got.double(), right.double(), rtol=1e-4, atol=1e-4):
+    for name in tensors:
+        got, right = ((torch.zeros_like(theirs[name]) if g is None else g).double() for g in (mine[name], wanted[name]))
+        if not torch.allclose(got, right, rtol=1e-4, atol=1e-4):
             return f"the numbers are right, but the gradient of {name} is not: is a part of it detached on the way?"
     return ""
 

@@ -6,7 +6,6 @@ from copy import deepcopy
 from typing import Any
 
 import numpy as np
-import torch
 from torch import Tensor, nn
 from torch.utils._pytree import tree_leaves
 
@@ -31,34 +30,34 @@ def change(before: Any, after: Any, name: str = "") -> str | None:
     Tensors, arrays, numbers, texts, and what is in lists, tuples, dictionaries and modules is compared. What other
     objects hold isn't.
     """
-    if isinstance(before, nn.Module):
-        if not isinstance(after, nn.Module):
-            return name
-        states = (dict([*m.named_parameters(), *m.named_buffers()]) for m in (before, after))
-        return _change_inside(*states, lambda key: f"{name}.{key}".lstrip("."), name)
-    if isinstance(before, dict):
-        return _change_inside(before, after, lambda key: f"{name}[{key!r}]", name)
-    if isinstance(before, list | tuple):
-        sides = (dict(enumerate(x)) if isinstance(x, list | tuple) else x for x in (before, after))
-        return _change_inside(*sides, lambda key: f"{name}[{key}]", name)
-    if isinstance(before, Tensor | np.ndarray | int | float | str):
-        return None if _same(before, after) else name
-    return None
-
-
-def _change_inside(before: dict, after: Any, path: Callable[[Any], str], name: str) -> str | None:
-    if not isinstance(after, dict) or list(before) != list(after):
+    if type(before) is not type(after):
         return name
-    changes = (change(value, after[key], path(key)) for key, value in before.items())
+    inside, others = _contents(before), _contents(after)
+    if list(inside) != list(others):
+        return name
+    if isinstance(before, Tensor | np.ndarray | int | float | str) and not _same(before, after):
+        return name
+    changes = (change(value, others[key], f"{name}{key}") for key, value in inside.items())
     return next((found for found in changes if found is not None), None)
 
 
+def _contents(value: Any) -> dict[str, Any]:
+    """What a container holds, by how one gets at it: [0], ['key'] or .weight."""
+    if isinstance(value, nn.Module):
+        return {f".{name}": x for name, x in (*value.named_parameters(), *value.named_buffers())}
+    if isinstance(value, dict):
+        return {f"[{key!r}]": entry for key, entry in value.items()}
+    return {f"[{i}]": entry for i, entry in enumerate(value)} if isinstance(value, list | tuple) else {}
+
+
 def _same(before: Any, after: Any) -> bool:
+    """Whether two values of one type are equal; NaN equals NaN."""
     if not isinstance(before, Tensor | np.ndarray):
-        return type(before) is type(after) and (before == after or before != before)
-    if not isinstance(after, type(before)) or before.shape != after.shape or before.dtype != after.dtype:
+        return before == after or before != before
+    if before.shape != after.shape or before.dtype != after.dtype:
         return False
-    return bool(((before == after) | ((before != before) & (after != after))).all())
+    equal: Any = (before == after) | ((before != before) & (after != after))
+    return bool(equal.all())
 
 
 def argument_names(function: Callable, n: int) -> list[str]:

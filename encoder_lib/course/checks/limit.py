@@ -67,8 +67,8 @@ def _interruption() -> Iterator[Callable[[], None]]:
 
     In the main thread by a signal, which wakes calls that wait; elsewhere, and on Windows, at the next step of Python.
     """
-    caller = threading.get_ident()
-    if SIGNAL is None or threading.current_thread() is not threading.main_thread():
+    caller, number = threading.get_ident(), SIGNAL
+    if number is None or threading.current_thread() is not threading.main_thread():
         raised = ctypes.c_ulong(caller), ctypes.py_object(TimeUp)
         yield lambda: ctypes.pythonapi.PyThreadState_SetAsyncExc(*raised) and None
         return
@@ -77,11 +77,11 @@ def _interruption() -> Iterator[Callable[[], None]]:
         if not _imports(frame):
             raise TimeUp
 
-    before = signal.signal(SIGNAL, handle)
+    before = signal.signal(number, handle)
     try:
-        yield lambda: signal.pthread_kill(caller, SIGNAL)
+        yield lambda: signal.pthread_kill(caller, number)
     finally:
-        signal.signal(SIGNAL, before)
+        signal.signal(number, before)
 
 
 def _imports(frame: FrameType | None) -> bool:

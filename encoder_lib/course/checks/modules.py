@@ -1,7 +1,6 @@
-"""What a learner's class makes: built, run, and asked for its parameters and gradients.
+"""Modules that a learner's class makes: building and running them, their parameters and gradients.
 
-Building and running draw the same random numbers each time. A verdict is reached `seeded`, and leaves the learner's own
-as they were.
+Building and running draw the same random numbers each time; the learner's own random state is restored by the verdict.
 """
 
 from collections.abc import Callable
@@ -12,7 +11,7 @@ from torch import Tensor, nn
 
 from encoder_lib.course.checks.gradients import missing_gradients
 from encoder_lib.course.checks.inputs import argument_names, call, require_signature
-from encoder_lib.course.checks.results import NOTHING, Told, as_tensor
+from encoder_lib.course.checks.results import Told, as_number, as_tensor
 from encoder_lib.course.checks.verdict import Unwritten, written
 from encoder_lib.model.encoder import EncoderLayer
 
@@ -20,7 +19,7 @@ from encoder_lib.model.encoder import EncoderLayer
 def made(thing: Callable, *sizes: Any, name: str = "") -> nn.Module:
     """An object of the learner's class in float64; `name` is what the class should be called.
 
-    Raises: Unwritten for a placeholder; Told for what is no module.
+    Raises: Unwritten for a placeholder; Told if it is no module, or if the class cannot be called with these sizes.
     """
     torch.default_generator.manual_seed(0)
     require_signature(thing, sizes, getattr(thing, "__name__", type(thing).__name__))
@@ -34,13 +33,13 @@ def made(thing: Callable, *sizes: Any, name: str = "") -> nn.Module:
 
 
 def run(module: nn.Module, *inputs: Tensor | None) -> Any:
-    """What a module gives; its dropout draws the same in each run."""
+    """What a module gives for copies of the inputs, with the same dropout in each run. Raises: Told, as `fed`."""
     torch.default_generator.manual_seed(0)
     return fed(module, *inputs)
 
 
 def fed(module: nn.Module, *inputs: Any) -> Any:
-    """What a module gives for copies of the inputs. Raises: Told if it changes them, or takes another number of them."""
+    """What a module gives for copies of the inputs. Raises: Told if it changes them, or cannot be called with them."""
     return call(module, *inputs, name="forward")
 
 
@@ -57,20 +56,24 @@ def _is_floating(x: Any) -> bool:
     return isinstance(x, Tensor) and x.is_floating_point()
 
 
-def losses_and_after(losses: Any, model: nn.Module, before: nn.Module, loss: Callable[[], Tensor]) -> Tensor:
-    """What a loop of training gave back, and after it the loss that its model has then. -> (steps + 1,)
+def losses_and_after(
+    losses: Any, model: nn.Module, before: nn.Module, loss: Callable[[], Tensor], steps: int | None = None
+) -> Tensor:
+    """The losses that a training loop returned, and after them the loss that its model has then. -> (steps + 1,)
 
-    Raises: Unwritten for a placeholder, or for nothing given back while the model is as it was before; Told for what is
-    no list of losses.
+    Raises: Unwritten for a placeholder, or for None if the model is as it was before; Told for anything but a list of
+    numbers, or if there are not as many as `steps`.
     """
     if losses is ... or (losses is None and _same_parameters(model, before)):
         raise Unwritten
-    if losses is None:
-        raise Told(NOTHING)
     if not isinstance(losses, list | tuple):
         losses = as_tensor(losses, "a list with the loss of each step")
-    each = [as_tensor(entry, "a number as the loss of each step") for entry in losses]
-    return torch.stack([entry.detach().double().squeeze() for entry in [*each, loss()]])
+        if losses.ndim == 0:
+            raise Told("expected a list with the loss of each step, got a single number")
+    if steps is not None and len(losses) != steps:
+        raise Told(f"expected {steps} loss{'es' * (steps != 1)}, one for each step, got {len(losses)}")
+    found = [as_number(each, "a number as the loss of each step") for each in losses]
+    return torch.tensor([*found, loss().item()], dtype=torch.float64)
 
 
 def _same_parameters(model: nn.Module, other: nn.Module) -> bool:
@@ -78,12 +81,12 @@ def _same_parameters(model: nn.Module, other: nn.Module) -> bool:
 
 
 def count(module: nn.Module) -> int:
-    """How many numbers a module learns."""
+    """The number of trainable numbers of a module."""
     return sum(weight.numel() for weight in module.parameters())
 
 
 def equal_matrices(module: nn.Module) -> int:
-    """How many pairs of a module's matrices hold the same numbers."""
+    """The number of pairs of a module's matrices that hold the same numbers."""
     matrices = [weight for weight in module.parameters() if weight.ndim == 2]
     return sum(torch.equal(a, b) for i, a in enumerate(matrices) for b in matrices[:i])
 
@@ -99,7 +102,7 @@ def in_a_row(layers: list[EncoderLayer], x: Tensor, mask: Tensor | None) -> Tens
 
 
 def of_shape(module: nn.Module, *shape: int) -> Tensor:
-    """The one parameter of that shape. Raises: Told when there is none, or more than one."""
+    """The one parameter of that shape. Raises: Told if there is none, or more than one."""
     found = [weight for weight in module.parameters() if weight.shape == shape]
     if len(found) != 1:
         raise Told(f"expected one parameter of shape {shape} in parameters(), found {len(found)}")

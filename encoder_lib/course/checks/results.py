@@ -45,13 +45,13 @@ def as_tensor(got: Any, expected: str = "a tensor or a number") -> Tensor:
     raise Told(f"expected {expected}, got {kind_of(got)}")
 
 
-def as_number(got: Any) -> float:
+def as_number(got: Any, expected: str = "a number") -> float:
     """A result as one number, whatever kind of number or array it is. Raises: Told for anything else."""
-    tensor = as_tensor(got, "a number")
+    tensor = as_tensor(got, expected)
     if tensor.numel() != 1:
-        raise Told(f"expected a number, got a tensor of shape {tuple(tensor.shape)}")
+        raise Told(f"expected {expected}, got a tensor of shape {tuple(tensor.shape)}")
     if tensor.is_complex():
-        raise Told("expected a real number, got a complex one")
+        raise Told(f"expected {expected}, got a complex one")
     return tensor.item()
 
 
@@ -75,8 +75,8 @@ def _difference(expected: Tensor, got: Tensor) -> str:
         return f"expected each element to be {kind}, got {got.dtype}"
     got, expected = got.detach().cpu().double(), expected.detach()
     if nans := _places(got.isnan() & ~expected.isnan()):
-        more = f" and {len(nans) - 1} more places" if nans[1:] else ""
-        return f"the result {'is NaN' if not got.ndim else f'has NaN at {nans[0]}{more}'}, expected {show(expected)}"
+        more = f" and {len(nans) - 1} more place{'s' * (len(nans) > 2)}" if nans[1:] else ""
+        return f"the result {f'has NaN at {nans[0]}{more}' if got.ndim else 'is NaN'}, expected {show(expected)}"
     off = ~torch.isclose(got, expected.double(), atol=TOLERANCE, rtol=0, equal_nan=True)
     places = _places(off)
     if not places:

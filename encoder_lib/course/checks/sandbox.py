@@ -1,10 +1,12 @@
 """A sandbox for a learner's code: the settings that it changes are restored, and what it prints is collected."""
 
 import builtins
+import ctypes
 import io
 import os
 import random
 import sys
+import threading
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -12,6 +14,7 @@ from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
 import torch
+from IPython import get_ipython
 
 MAX_CHARACTERS = 4000  # kept of what is printed
 
@@ -83,10 +86,14 @@ def restored_settings() -> Iterator[None]:
 
 
 class Printed(io.TextIOBase):
-    """A stream that keeps the beginning of what is written to it, and counts the lines."""
+    """A stream that keeps the beginning of what is written to it, counts the lines, and knows which threads write.
+
+    It also takes the place of IPython's publisher, which `display` and pictures go through.
+    """
 
     def __init__(self) -> None:
         self.kept, self.n_lines = "", 0
+        self.writers: set[int] = set()
 
     def writable(self) -> bool:
         return True
@@ -95,7 +102,19 @@ class Printed(io.TextIOBase):
         if len(self.kept) < MAX_CHARACTERS:
             self.kept += text[: MAX_CHARACTERS - len(self.kept)]
         self.n_lines += text.count("\n")
+        self.writers.add(threading.get_ident())
         return len(text)
+
+    def publish(self, data: dict[str, Any], *_: object, **__: object) -> None:
+        self.write(f"{data.get('text/plain', '')}\n")
+
+    def clear_output(self, wait: bool = False) -> None:
+        """What was printed stays."""
+
+    def stop_other_writers(self) -> None:
+        """End the threads that have printed and still run, or they would go on in the page."""
+        for thread in self.writers - {threading.get_ident()}:
+            ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread), ctypes.py_object(SystemExit))
 
 
 def _refuse_input(*_: object, **__: object) -> NoReturn:
@@ -106,21 +125,26 @@ def _refuse_input(*_: object, **__: object) -> NoReturn:
 def sandbox() -> Iterator[Printed]:
     """Run a learner's code inside: all that it changes globally is restored, and what it prints is collected.
 
-    Gives the stream that collects what is printed. `input()` raises InputAsked. Python's and NumPy's random numbers
-    start from 0; torch's are the caller's business.
+    Gives the stream that collects what is printed or displayed. `input()` raises InputAsked. Python's and NumPy's
+    random numbers start from 0; torch's random state is left to the caller.
     """
-    printed = Printed()
-    streams, ask = (sys.stdin, sys.stdout, sys.stderr), builtins.input
+    printed, shell = Printed(), get_ipython()
+    streams, ask, publisher = (sys.stdin, sys.stdout, sys.stderr), builtins.input, getattr(shell, "display_pub", None)
     before = {name: state.read() for name, state in RANDOM_STATES.items()}
     with warnings.catch_warnings(), restored_settings():
         random.seed(0)
         np.random.seed(0)
         sys.stdin, sys.stdout, sys.stderr = io.StringIO(), printed, printed
         builtins.input = _refuse_input
+        if shell:
+            shell.display_pub = printed
         try:
             yield printed
         finally:
+            printed.stop_other_writers()
             builtins.input = ask
             sys.stdin, sys.stdout, sys.stderr = streams
+            if shell:
+                shell.display_pub = publisher
             for name, state in RANDOM_STATES.items():
                 state.write(before[name])

@@ -269,7 +269,9 @@ def _in_words(error: BaseException) -> str:
     said = re.sub(r"[\w.]*<locals>\.(<lambda>)?", "", _said(error))
     advice = next((f"; {words}" for pattern, words in ADVICE.items() if re.search(pattern, said)), "")
     if isinstance(error, Exception) and not lines and ours and ours[-1].name not in CALLERS:
-        return f"the check cannot work with what came back: {said}{advice}"
+        refused = isinstance(error, TypeError) and re.search(r"\(\) (takes|missing|got)", said)
+        what = "it cannot be called as the check calls it" if refused else "the check cannot use what came back"
+        return f"{what}: {said}{advice}"
     where = f" at `{lines[-1]}`" if lines and lines[-1] else ""
     return f"it stopped with {type(error).__name__}{where}: {said}{advice}"
 
@@ -277,7 +279,7 @@ def _in_words(error: BaseException) -> str:
 ADVICE = {  # what an error of torch's or Python's says, and what it means here
     r"dtype": "both sides of a product need the same dtype: a.to(b.dtype) converts a",
     r"zip\(\) argument \d is (shorter|longer)": "the two that zip() goes through should have the same length",
-    r"'NoneType' object|for \S+ 'NoneType' and|'NoneType'$": "something is None here: does a function lack its `return`?",
+    r"'NoneType' (object|and)|'NoneType'$": "something is None here: does a function lack its `return`?",
     r"empty list of (sequences|tensors)|non-empty TensorList": "a list that should hold tensors is empty",
     r"not implemented for '": "this operation does not take that dtype: x.long() and x.double() convert",
     r"Boolean value of Tensor": "a tensor is no single yes or no: .all() or .any() makes one, torch.where chooses",

@@ -9,6 +9,7 @@ from encoder_lib.course.checks import clinic, verdict
 
 RIGHT = [pytest.param(c, f, id=f"{c.__name__}: {n}") for c, (right, _) in ANSWERS.items() for n, f in right.items()]
 WRONG = [pytest.param(c, f, id=f"{c.__name__}: {n}") for c, (_, wrong) in ANSWERS.items() for n, f in wrong.items()]
+GENERAL = {"everywhere", "mistakes", "symptoms"}  # tables of hints that belong to no single exercise
 
 
 def test_every_check_is_tried_here_with_enough_mistakes():
@@ -49,7 +50,7 @@ def test_every_hint_is_one_that_some_look_gives(monkeypatch):
         for name in module.__all__:
             if name.startswith("check_"):
                 getattr(module, name)(lambda *_: torch.zeros(1))
-    texts = {name: text for name, text in verdict.HINTS.items() if name not in ("everywhere", "mistakes", "symptoms", "my_name")}
+    texts = {name: text for name, text in verdict.HINTS.items() if name not in GENERAL | {"my_name"}}
     assert met.keys() == texts.keys()  # my_name is a workshop's
     everywhere, given = verdict.HINTS["everywhere"], set()
     for exercise, text in texts.items():

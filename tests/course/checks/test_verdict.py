@@ -1,5 +1,6 @@
 """A verdict shows the smallest input that tells an attempt wrong, what was expected and what came, and a hint."""
 
+import linecache
 from functools import partial
 
 import numpy as np
@@ -25,7 +26,7 @@ def test_hints_grow_stronger_and_start_over_after_success():
     assert checks.check_table_gradient(wrong).hint == first
 
 
-def test_a_verdict_shows_the_smallest_input_with_expected_and_got():
+def test_a_verdict_shows_the_smallest_input_expected_and_got():
     text = repr(checks.check_table_gradient(lambda ids, arriving, n_rows: torch.zeros(n_rows, 1)))
     assert "with ids [1], arriving [[1.0]], n_rows 2\n" in text
     assert "expected [[0.0], [1.0]]" in text and "got      [[0.0], [0.0]]" in text
@@ -45,7 +46,7 @@ class _HidesWhatItTakes:
 @pytest.mark.parametrize(
     "attempt", [lambda ids, *more: torch.zeros(2, 1), _HidesWhatItTakes()], ids=["a star", "hidden"]
 )
-def test_a_verdict_shows_the_bare_input_where_its_parts_have_no_names(attempt):
+def test_a_verdict_shows_the_input_where_it_has_no_names(attempt):
     assert "with [1], [[1.0]], 2\n" in checks.check_table_gradient(attempt).problem
 
 
@@ -68,7 +69,7 @@ def test_a_branch_without_return_is_a_mistake():
     assert len(said.passed) == 2 and "returns nothing; is a `return` missing" in said.problem and said.hint
 
 
-def test_a_body_without_return_is_a_mistake_though_it_names_nothing_from_outside():
+def test_a_body_without_return_is_a_mistake():
     def attempt(ids, arriving, vocab_size):
         gradient = torch.zeros(vocab_size, 1)  # noqa: F841
 
@@ -173,6 +174,84 @@ def test_diagnose_reports_errors_in_words(hints):
     told = 'a call: it stopped with RuntimeError at `raise RuntimeError("<b>no</b>")`: <b>no</b>'
     assert diagnose("t", _fails, probes).problem == told
     assert diagnose("t", 3, probes).problem == "expected a function or a class, got int"
+
+
+def _attempt(body, given="x"):
+    """A function of the learner's, whose lines can be quoted."""
+    source, name = f"def attempt({given}):\n    {body}\n", f"<cell {body}>"
+    linecache.cache[name] = len(source), None, source.splitlines(True), name
+    names = {"torch": torch}
+    exec(compile(source, name, "exec"), names)
+    return names["attempt"]
+
+
+MISTAKES = {  # what a function does -> what is said of it
+    "return sum(p for _, p in zip(x, [1], strict=True))": "the two that zip() goes through should have the same length",
+    "return x.relu_ and None.shape": "something is None here: does a function lack its `return`?",
+    "return x + None": "something is None here",
+    "f = None; return f(x)": "something is None here",
+    "return torch.nn.utils.rnn.pad_sequence([])": "a list that should hold tensors is empty",
+    "return torch.stack([])": "a list that should hold tensors is empty",
+    "return x.bincount()": "this operation does not take that dtype",
+    "return 1 if x > 0 else x": "a tensor is no single yes or no",
+    "return torch.ones(2, requires_grad=True).add_(x)": "parameters are changed inside `with torch.no_grad():`",
+    "x.sum().backward()": "no gradient can be computed: everything is detached",
+    "return x @ x.half()": "the same dtype: a.to(b.dtype) converts a",
+    "return torch.nn.Module(4)": "the class has no __init__ that takes these sizes",
+    "return (lambda a: a)(x, x)": "it stopped with TypeError at `return (lambda a: a)(x, x)`: () takes 1 positional",
+}
+
+
+@pytest.mark.parametrize("body", MISTAKES)
+def test_an_error_of_torch_or_python_comes_with_what_it_means(body):
+    said = verdict.problem_on(_attempt(body), lambda x: x, verdict.Case("two", (torch.tensor([1.0, 2.0]),)))
+    assert said.startswith("two: with [1.0, 2.0]: it stopped with") and f" at `{body}`" in said
+    assert MISTAKES[body] in said and "<locals>" not in said
+
+
+def test_an_error_of_the_check_itself_is_not_the_learners(hints, monkeypatch):
+    monkeypatch.setattr(verdict, "HERE", __file__)
+    monkeypatch.setattr(verdict, "OTHERS", (__file__, *verdict.OTHERS))
+    probes = [Probe("first entry", lambda thing: thing()[0])]
+    said = diagnose("t", _attempt("return []", given=""), probes).problem
+    assert said == "first entry: the check cannot use what came back: list index out of range"
+    said = diagnose("t", _attempt("return []"), probes).problem
+    assert "it cannot be called as the check calls it: attempt() missing 1" in said
+    said = diagnose("t", _attempt("return [][0]", given=""), probes).problem
+    assert "it stopped with IndexError at `return [][0]`" in said
+
+
+BODIES = {  # words of a problem that have a hint -> what a function does
+    "changed its own input": "x.zero_(); return x",
+    "no gradient reaches": "return 2 * x.detach()",
+    "but the gradient of": "return x.detach() + x",
+    "NameError": "return y",
+    "got a NumPy array": "return x.numpy().astype(str)",
+    "expected a tensor, got": "return [x, x]",
+    "expected a tensor or a number, got": "return str(x.sum())",
+    "NaN": "return 2 * x / 0 * 0",
+    "expected shape": "return x[None]",
+}
+
+
+def _hints(words, label):
+    """The hints of three tries that make the mistake with these words."""
+    x = torch.tensor([1.0, 2.0])
+    reference = torch.sum if "or a number" in words else lambda x: 2 * x
+    attempt, cases = _attempt(BODIES[words]), [verdict.Case(label, (x,))]
+    return [verdict.examine("t", attempt, reference, cases, gradients=True).hint for _ in range(3)]
+
+
+@pytest.mark.parametrize("words", verdict.HINTS["mistakes"])
+@pytest.mark.parametrize("label", ["one", "own"])
+def test_a_hint_for_the_mistake_comes_in_every_try(hints, words, label):
+    assert _hints(words, label) == [verdict.HINTS["mistakes"][words]] * 3
+
+
+@pytest.mark.parametrize("words", verdict.HINTS["symptoms"])
+def test_a_hint_for_a_symptom_comes_before_the_exercises_own(hints, words):
+    assert _hints(words, "one") == [verdict.HINTS["symptoms"][words], "first", "second"]
+    assert _hints(words, "own") == ["its own"] * 3
 
 
 def test_the_learners_random_numbers_go_on_as_they_were():
