@@ -42,7 +42,7 @@ def run_within(seconds: float, function: Callable[..., Result], *arguments: obje
                 processor, clock = time.process_time(), time.monotonic()
                 if not begun or _imports(sys._current_frames().get(caller)):  # the thread may start late
                     continue
-                spent, waited = spent + processor - last[0], waited + min(clock - last[1], 10 * TICK)
+                spent, waited = spent + processor - last[0], waited + clock - last[1]
                 if spent >= seconds or waited >= WAITING * seconds:
                     interrupt()
 
@@ -73,9 +73,8 @@ def _interruption() -> Iterator[Callable[[], None]]:
         yield lambda: ctypes.pythonapi.PyThreadState_SetAsyncExc(*raised) and None
         return
 
-    def handle(_: int, frame: FrameType | None) -> None:
-        if not _imports(frame):
-            raise TimeUp
+    def handle(*_: object) -> None:
+        raise TimeUp
 
     before = signal.signal(number, handle)
     try:

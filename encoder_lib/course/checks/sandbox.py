@@ -3,7 +3,6 @@
 import builtins
 import ctypes
 import io
-import os
 import random
 import sys
 import threading
@@ -35,20 +34,10 @@ def _default_device() -> torch.device | None:
     return None if device.type == "cpu" else device
 
 
-def _write_threads(number: int) -> None:
-    if torch.get_num_threads() != number:  # setting it starts threads
-        torch.set_num_threads(number)
-
-
-def _write_device(device: torch.device | None) -> None:
-    if _default_device() != device:
-        torch.set_default_device(device)
-
-
 SETTINGS = {
     "default dtype": Setting(torch.get_default_dtype, torch.set_default_dtype),
-    "default device": Setting(_default_device, _write_device),
-    "number of threads": Setting(torch.get_num_threads, _write_threads),
+    "default device": Setting(_default_device, torch.set_default_device),
+    "number of threads": Setting(torch.get_num_threads, torch.set_num_threads),
     "print options": Setting(lambda: vars(torch._tensor_str.PRINT_OPTS).copy(), lambda x: torch.set_printoptions(**x)),
     "deterministic algorithms": Setting(
         lambda: (torch.are_deterministic_algorithms_enabled(), torch.is_deterministic_algorithms_warn_only_enabled()),
@@ -62,7 +51,6 @@ SETTINGS = {
     "NumPy's print options": Setting(np.get_printoptions, lambda x: np.set_printoptions(**x)),
     "NumPy's floating-point errors": Setting(np.geterr, lambda x: np.seterr(**x)),
     "recursion limit": Setting(sys.getrecursionlimit, sys.setrecursionlimit),
-    "working directory": Setting(os.getcwd, os.chdir),
 }
 RANDOM_STATES = {
     "Python's random numbers": Setting(random.getstate, random.setstate),
@@ -82,7 +70,8 @@ def restored_settings() -> Iterator[None]:
             yield
     finally:
         for name, setting in SETTINGS.items():
-            setting.write(before[name])
+            if setting.read() != before[name]:  # some take long to set: they start threads, or load torch's compiler
+                setting.write(before[name])
 
 
 class Printed(io.TextIOBase):

@@ -20,7 +20,7 @@ from torch import nn
 
 from encoder_lib.course.checks.gradients import requiring_gradients, wrong_gradients
 from encoder_lib.course.checks.inputs import argument_names, call
-from encoder_lib.course.checks.limit import TimeUp, run_within
+from encoder_lib.course.checks.limit import WAITING, TimeUp, run_within
 from encoder_lib.course.checks.results import NOTHING, TOLERANCE, Told, difference, numbers, show, with_input
 from encoder_lib.course.checks.sandbox import InputAsked, Printed, restored_settings, sandbox
 from encoder_lib.course.plots import readable
@@ -245,7 +245,8 @@ def _asked(function: Callable, *arguments: Any) -> tuple[Any, str]:
         with restored_settings():
             return run_within(PATIENCE, function, *arguments), ""
     except TimeUp:
-        return None, f"it was still running after {PATIENCE:.0f} seconds; does a loop never end?"
+        times = f"{PATIENCE:.0f} seconds of computing, or {WAITING * PATIENCE:.0f} of waiting"
+        return None, f"it was still running after {times}; does a loop never end?"
     except Unwritten:
         return None, UNWRITTEN
     except KeyboardInterrupt:

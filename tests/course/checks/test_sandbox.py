@@ -1,7 +1,6 @@
 """Whatever a learner's code sets globally or prints, the kernel and the page are afterwards as they were before."""
 
 import contextlib
-import os
 import random
 import sys
 import threading
@@ -42,7 +41,6 @@ CHANGES = {  # what a learner's code does -> how it is noticed
     "anomaly mode": (lambda: torch.autograd.set_detect_anomaly(True), torch.is_anomaly_enabled),
     "precision": (lambda: torch.set_float32_matmul_precision("medium"), torch.get_float32_matmul_precision),
     "recursion limit": (lambda: sys.setrecursionlimit(5000), sys.getrecursionlimit),
-    "working directory": (lambda: os.chdir("/"), os.getcwd),
 }
 
 
@@ -72,6 +70,13 @@ def test_a_setting_that_code_changes_is_restored(name, ask):
     assert ask(code).correct
     assert inside[0] != inside[1]
     assert read() == before
+
+
+def test_what_stays_as_it_was_is_not_set_again(ask, monkeypatch):
+    """Setting the deterministic algorithms, for instance, loads torch's compiler, which takes seconds."""
+    refused = {name: sandbox.Setting(setting.read, None) for name, setting in sandbox.SETTINGS.items()}
+    monkeypatch.setattr(sandbox, "SETTINGS", refused)
+    assert ask(lambda: 1).correct
 
 
 def test_settings_are_restored_after_an_error_too(ask):

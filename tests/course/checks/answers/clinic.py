@@ -101,7 +101,7 @@ CLINIC = {
             "in place": (
                 {"self.table = sinusoidal_table(100, d_model)":
                  'self.register_buffer("table", sinusoidal_table(100, d_model))', "x + self": "x.add_(self",
-                 "x.shape[1]]": "x.shape[1]])"}, "added to what is there"),
+                 "x.shape[1]]": "x.shape[1]])"}, "begin with x.clone()"),
             "dtype alone": ({"[: x.shape[1]]": "[: x.shape[1]].to(x.dtype)"}, "the device does not"),
         },
     ),
