@@ -7,11 +7,11 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from encoder_lib.course.checks.mistakes import LOW_SCORE, examine_with_mistakes
+from encoder_lib.course.checks.mistakes import LOW_SCORE, Mistakes, examine_with_mistakes
 from encoder_lib.course.checks.results import as_tensor, kind_of
 from encoder_lib.course.checks.verdict import Case, Probe, Told, Verdict, diagnose, examine, numbers, show, written
 from encoder_lib.course.lab import ladder
-from encoder_lib.model.attention import MultiHeadAttention, attention
+from encoder_lib.model.attention import MultiHeadAttention, attention, attention_scores
 from encoder_lib.model.masks import causal_mask, lengths_mask, padding_mask
 from encoder_lib.seeded import seeded
 
@@ -188,13 +188,22 @@ def _mistaken(
     return multi_head
 
 
-MULTI_HEAD_MISTAKES = [
+def _filled(q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None, *, score: float, zeros: bool) -> tuple[Tensor, None]:
+    """Attention in which masked keys have some finite score, and with `zeros` no weight in the end."""
+    hidden = torch.tensor(False) if mask is None else ~mask
+    weights = attention_scores(q, k).masked_fill(hidden, score).softmax(dim=-1)
+    return (weights.masked_fill(hidden, 0.0) if zeros else weights) @ v, None
+
+
+FINITE = [partial(_filled, score=score, zeros=zeros) for score in (0.0, -1.0, -10.0, -100.0) for zeros in (True, False)]
+MULTI_HEAD_MISTAKES: Mistakes = [
     ("heads cut by reshape alone", _mistaken(cut=_reshape_to_heads)),
     ("heads cut by reshape alone", _mistaken(cut=_reshape_to_heads, join=_reshape_to_join)),
     ("heads joined by reshape alone", _mistaken(join=_reshape_to_join)),
     ("joined heads without out_proj", _mistaken(finish=False)),
     ("one head as wide as x", _mistaken(cut=lambda y, n_heads: _cut(y, 1))),
     ("scores that are not divided by √K", _mistaken(attend=partial(attention, scale=1.0))),
+    *(("a finite score for masked keys", _mistaken(attend=attend)) for attend in FINITE),
     ("attention without the mask", _mistaken(attend=lambda q, k, v, mask: attention(q, k, v))),
     (
         "a mask read the wrong way round",

@@ -17,7 +17,7 @@ def _network(got: Any) -> list[Tensor]:
     if isinstance(got, Tensor | Mapping | str) or not isinstance(got, Iterable):
         raise Told(f"expected {FOUR}, got {kind_of(got)}")
     given = list(got)
-    kinds = f"expected {FOUR}, got {', '.join(kind_of(part) for part in given[:9]) or 'none'}"
+    kinds = f"expected {FOUR}, got {', '.join(type(part).__name__ for part in given[:9]) or 'none'}"
     if len(given) != 4:
         raise Told(kinds)
     try:

@@ -6,7 +6,7 @@ from functools import partial
 import torch
 from torch import Tensor
 
-from encoder_lib.course.checks.mistakes import LOW_SCORE, examine_with_mistakes
+from encoder_lib.course.checks.mistakes import LOW_SCORE, Mistakes, examine_with_mistakes
 from encoder_lib.course.checks.results import as_tensor
 from encoder_lib.course.checks.verdict import Case, Probe, Told, Verdict, diagnose, numbers, written
 
@@ -41,7 +41,7 @@ def _filled(query: Tensor, keys: Tensor, values: Tensor, allowed: Tensor, score:
     return (keys @ query).masked_fill(~allowed, score).softmax(dim=0) @ values
 
 
-TAKE_MISTAKES = [
+TAKE_MISTAKES: Mistakes = [
     ("a softmax over all tokens", lambda q, k, v, ok: _take(q, k, v, torch.ones_like(ok))),
     ("weights set to 0 after the softmax", lambda q, k, v, ok: ((k @ q).softmax(dim=0) * ok) @ v),
     ("a score of 0 for forbidden tokens", lambda q, k, v, ok: ((k @ q) * ok).softmax(dim=0) @ v),

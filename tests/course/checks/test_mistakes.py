@@ -80,7 +80,7 @@ def test_every_known_mistake_has_a_hint_and_every_hint_a_mistake():
         (checks.check_multi_head, "out_proj forgotten", "comes from joined heads without out_proj"),
         (checks.check_multi_head, "mask forgotten", "comes from attention without the mask"),
         (checks.check_multi_head, "mask the wrong way round", "comes from a mask read the wrong way round"),
-        (checks.check_multi_head, "a score of -10", "very low scores"),
+        (checks.check_multi_head, "a score of -10", "comes from a finite score for masked keys"),
         (checks.check_multi_head, "x detached", "no gradient reaches x"),
         (checks.check_multi_head, "the last map by its data", "no gradient reaches out_proj.weight"),
         (checks.check_multi_head, "changes a map", "changed its own input q_proj.weight"),

@@ -169,7 +169,8 @@ ANSWERS = {
         }),
     ),
     checks.check_padded_embedding: (
-        {"F.embedding": _Embedding, "a mask": _Masked, "set to zero": _Zeroed, "torch's own": nn.Embedding, "the library's": _library},
+        {"F.embedding": _Embedding, "a mask": _Masked, "set to zero": _Zeroed,
+         "torch's own": nn.Embedding, "the library's": _library},
         wrong(_Embedding, {
             "no parameter": {"nn.Parameter(torch.randn(vocab_size, d_model))": "torch.randn(vocab_size, d_model)"},
             "from 0 to 1": {"randn": "rand"},

@@ -57,7 +57,9 @@ ANSWERS = {
             "no division by D": lambda *sizes: clock_table(*sizes, lambda columns, width: columns),
             "a speed for every column": lambda length, width, base: clock_table(length, 2 * width, base)[:, ::2],
             "base 100, whatever is asked": lambda length, width, base: clock_table(length, width, 100),
-            "base 100 or 10,000": lambda length, width, base: clock_table(length, width, 100 if base == 100 else 10_000),
+            "base 100 or 10,000": lambda length, width, base: clock_table(
+                length, width, 100 if base == 100 else 10_000
+            ),
             "three clocks at most": lambda *sizes: clock_table(*sizes) * (torch.arange(sizes[1]) < 6),
             "transposed": lambda *sizes: clock_table(*sizes).T,
             "a list": lambda *sizes: clock_table(*sizes).tolist(),
