@@ -88,8 +88,7 @@ class Printed(io.TextIOBase):
         return True
 
     def write(self, text: str) -> int:
-        if len(self.kept) < MAX_CHARACTERS:
-            self.kept += text[: MAX_CHARACTERS - len(self.kept)]
+        self.kept += text[: MAX_CHARACTERS - len(self.kept)]
         self.n_lines += text.count("\n")
         self.writers.add(threading.get_ident())
         return len(text)

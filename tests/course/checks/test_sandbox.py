@@ -72,6 +72,14 @@ def test_a_setting_that_code_changes_is_restored(name, ask):
     assert read() == before
 
 
+def test_a_setting_is_restored_before_the_next_question(monkeypatch):
+    monkeypatch.setitem(verdict.HINTS, "t", {"hints": ["first", "second"]})
+    probes = [Probe("one", lambda thing: thing()), Probe("two", lambda thing: str(torch.get_default_dtype()))]
+    before = str(torch.get_default_dtype())
+    said = diagnose("t", lambda: torch.set_default_dtype(torch.float16) or "", probes)
+    assert said.passed == ("one",) and said.problem == f"two: {before}"
+
+
 def test_what_stays_as_it_was_is_not_set_again(ask, monkeypatch):
     """Setting the deterministic algorithms, for instance, loads torch's compiler, which takes seconds."""
     refused = {name: sandbox.Setting(setting.read, None) for name, setting in sandbox.SETTINGS.items()}
