@@ -3,6 +3,7 @@
 import torch
 import torch.nn.functional as F
 from edits import edited, wrong
+from torch import nn
 
 from encoder_lib import attention, padding_mask
 from encoder_lib.course import checks
@@ -22,6 +23,12 @@ def _head_by_hand():
     w_k[8:16] = torch.eye(8).roll(1, dims=1)
     w_v[:8] = torch.eye(8)[[1, 0, 3, 2, 5, 4, 7, 6]]
     return w_q, w_k, w_v
+
+
+def _just_enough():
+    """Just enough for 99 %, with the parameters of a module."""
+    w_q, w_k, w_v = _head_by_hand()
+    return nn.Parameter(w_q * 18.5 / 20), nn.Parameter(w_k), nn.Parameter(w_v)
 
 
 def _number_by_number():
@@ -56,11 +63,52 @@ def _head_by_head(x, q_proj, k_proj, v_proj, out_proj, n_heads, mask):
     return out_proj(torch.cat(outputs, dim=-1))
 
 
+def _by_einsum(x, q_proj, k_proj, v_proj, out_proj, h, mask):
+    """The lowest number there is in place of minus infinity, and zeros after the softmax."""
+    q, k, v = (F.linear(x, proj.weight, proj.bias).unflatten(-1, (h, -1)) for proj in (q_proj, k_proj, v_proj))
+    scores = torch.einsum("bqhk,bthk->bhqt", q, k) / q.shape[-1] ** 0.5
+    if mask is None:
+        weights = scores.softmax(dim=-1)
+    else:
+        weights = torch.where(mask, scores, torch.finfo(scores.dtype).min).softmax(dim=-1) * mask
+    return out_proj(torch.einsum("bhqt,bthk->bqhk", weights, v).flatten(2))
+
+
+def _without_softmax(x, q_proj, k_proj, v_proj, out_proj, h, mask):
+    """Exponentials, masked and divided by their sum."""
+    q, k, v = (proj(x).unflatten(-1, (h, -1)).transpose(1, 2) for proj in (q_proj, k_proj, v_proj))
+    raised = (q @ k.mT / q.shape[-1] ** 0.5).exp()
+    raised = raised if mask is None else raised * mask
+    weights = (raised / raised.sum(dim=-1, keepdim=True)).nan_to_num()
+    return out_proj((weights @ v).transpose(1, 2).flatten(-2))
+
+
+def _zeros_and_a_score_of(score):
+    def attend(q, k, v, mask):
+        scores = q @ k.mT / q.shape[-1] ** 0.5
+        weights = scores.masked_fill(~mask, score).softmax(dim=-1).masked_fill(~mask, 0)
+        return weights @ v
+
+    return lambda q, k, v, mask: F.scaled_dot_product_attention(q, k, v) if mask is None else attend(q, k, v, mask)
+
+
+_minus_ten, _minus_hundred = _zeros_and_a_score_of(-10), _zeros_and_a_score_of(-100)
+
+
+def _mask_forgotten_after(q, k, v, mask):
+    heads = F.scaled_dot_product_attention(q, k, v, mask)
+    if mask is not None:
+        mask.fill_(True)
+    return heads
+
+
 ANSWERS = {
     checks.check_multi_head: (
         {
             "all at once": _multi_head,
             "head by head": _head_by_head,
+            "einsum": _by_einsum,
+            "without softmax": _without_softmax,
         },
         wrong(_multi_head, {
             "one head, as wide as all": {"(h, -1)": "(1, -1)"},
@@ -70,16 +118,38 @@ ANSWERS = {
             "mask forgotten": {"q, k, v, mask)": "q, k, v)"},
             "NaN for a word that looks at nobody": {"F.scaled_dot_product_attention(q, k, v, mask)":
                                                     "_with_nan(q, k, v, mask)"},
+            "a score of -10": {"F.scaled_dot_product_attention(q, k, v, mask)": "_minus_ten(q, k, v, mask)"},
+            "a score of -100": {"F.scaled_dot_product_attention(q, k, v, mask)": "_minus_hundred(q, k, v, mask)"},
+            "out_proj forgotten": {"out_proj(heads.transpose(1, 2).flatten(-2))": "heads.transpose(1, 2).flatten(-2)"},
+            "joined without exchanging": {"heads.transpose(1, 2).flatten(-2)": "heads.reshape(x.shape)"},
+            "cut and joined without exchanging": {
+                "unflatten(-1, (h, -1)).transpose(1, 2)": "reshape(len(x), h, x.shape[1], -1)",
+                "heads.transpose(1, 2).flatten(-2)": "heads.reshape(x.shape)",
+            },
+            "mask the wrong way round": {"q, k, v, mask)": "q, k, v, mask if mask is None else ~mask)"},
+            "heads detached": {"heads.transpose": "heads.detach().transpose"},
+            "x detached": {"proj(x)": "proj(x.detach())"},
+            "queries detached": {"(q, k, v, mask)": "(q.detach(), k, v, mask)"},
+            "the last map by its data": {"out_proj(heads.transpose(1, 2).flatten(-2))":
+                "F.linear(heads.transpose(1, 2).flatten(-2), out_proj.weight.data, out_proj.bias.data)"},
+            "an array": {"out_proj(heads.transpose(1, 2).flatten(-2))":
+                         "out_proj(heads.transpose(1, 2).flatten(-2)).detach().numpy()"},
+            "changes the mask": {"F.scaled_dot_product_attention(q, k, v, mask)":
+                                 "_mask_forgotten_after(q, k, v, mask)"},
+            "changes a map": {"return out_proj": "q_proj.weight.data.zero_(); return out_proj"},
             "the heads, not joined": {"out_proj(heads.transpose(1, 2).flatten(-2))": "heads"},
         }),
     ),
     checks.check_head_by_hand: (
-        {"with eye": _head_by_hand, "number by number, both sides louder": _number_by_number},
+        {"with eye": _head_by_hand, "number by number, both sides louder": _number_by_number,
+         "parameters, 18.5": _just_enough, "arrays": lambda: [part.numpy() for part in _head_by_hand()]},
         wrong(_head_by_hand, {
             "at the arrow itself": {".roll(1, dims=1)": ""},
             "right of the arrow": {".roll(1, dims=1)": ".roll(-1, dims=1)"},
             "found by the arrow, asks with the place": {"w_q[16:]": "w_q[8:16]", "w_k[8:16]": "w_k[16:]"},
             "the root forgotten": {"20 *": "7 *"},
+            "a little too quiet": {"20 *": "18.4 *"},
+            "not a number": {"20 *": "torch.inf *"},
             "fresh from eye": {"20 *": ""},
             "case not swapped": {"[[1, 0, 3, 2, 5, 4, 7, 6]]": ""},
             "the place handed out": {"w_v[:8]": "w_v[8:16]"},
@@ -92,9 +162,14 @@ ANSWERS = {
             "compared": lambda ids, pad: (ids != pad)[:, None, None, :],
             "unsqueezed": lambda ids, pad: ~ids.eq(pad).unsqueeze(1).unsqueeze(1),
             "the library's": padding_mask,
+            "token by token": lambda ids, pad: torch.tensor([[[[i != pad for i in row]]] for row in ids.tolist()]),
+            "an array": lambda ids, pad: (ids.numpy() != pad)[:, None, None],
         },
         {
             "True where padding": lambda ids, pad: (ids == pad)[:, None, None, :],
+            "padding below all words": lambda ids, pad: (ids > pad)[:, None, None, :],
+            "padding id 2 at most": lambda ids, pad: (ids != min(pad, 2))[:, None, None, :],
+            "changes the ids": lambda ids, pad: ((ids != pad)[:, None, None, :], ids.zero_())[0],
             "on the queries": lambda ids, pad: (ids != pad)[:, None, :, None],
             "batch in the second place": lambda ids, pad: (ids != pad)[None, :, None, :],
             "padding id fixed at 0": lambda ids, pad: (ids != 0)[:, None, None, :],
@@ -108,12 +183,16 @@ ANSWERS = {
         {
             "a triangle": lambda n: torch.ones(n, n).tril().bool(),
             "compared": _by_comparison,
+            "each row from the last": lambda n: torch.eye(n).cumsum(dim=0).bool(),
+            "place by place": lambda n: torch.tensor([[j <= i for j in range(n)] for i in range(n)]),
         },
         {
             "cannot see itself": lambda n: torch.ones(n, n).tril(-1).bool(),
             "upper triangle": lambda n: torch.ones(n, n).triu().bool(),
             "integers": lambda n: torch.ones(n, n, dtype=torch.uint8).tril(),
             "itself and the one before": lambda n: torch.ones(n, n).tril().triu(-1).bool(),
+            "itself and the seven before": lambda n: torch.ones(n, n).tril().triu(-7).bool(),
+            "five words at most": lambda n: torch.ones(5, 5).tril().bool()[:n, :n],
             "one row": lambda n: torch.arange(n) <= n - 1,
         },
     ),

@@ -1,5 +1,6 @@
 """What learners answer in 01_embedding: right answers, and wrong ones by the mistake that each makes."""
 
+import numpy as np
 import torch
 import torch.nn.functional as F
 from edits import wrong
@@ -59,6 +60,18 @@ def _by_data(model, given, beside, steps, lr):
     return losses
 
 
+def _with_an_array(model, given, beside, steps, lr):
+    losses = np.empty(steps)
+    for step in range(steps):
+        scores = model(given)  # (B, V)
+        loss = (scores.logsumexp(dim=1) - scores.gather(1, beside[:, None]).squeeze(1)).mean()
+        parameters = list(model.parameters())
+        for parameter, gradient in zip(parameters, torch.autograd.grad(loss, parameters), strict=True):
+            parameter.data.sub_(lr * gradient)
+        losses[step] = loss.item()
+    return losses
+
+
 class _Embedding(nn.Module):
     def __init__(self, vocab_size, d_model, padding_idx=None):
         super().__init__()
@@ -84,8 +97,25 @@ class _Masked(nn.Module):
         return (self.keep * self.table)[ids]
 
 
+class _Zeroed(nn.Module):
+    def __init__(self, vocab_size, d_model, padding_idx=None):
+        super().__init__()
+        self.rows = nn.Parameter(torch.empty(vocab_size, d_model).normal_())
+        self.padding_idx = padding_idx
+
+    def forward(self, ids):
+        vectors = self.rows[ids]
+        return vectors if self.padding_idx is None else vectors * (ids != self.padding_idx)[..., None]
+
+
 def _library(vocab_size, d_model, padding_idx=None):
     return TokenEmbedding(vocab_size, d_model, padding_idx=padding_idx)
+
+
+def _by_array(ids, arriving, vocab_size):
+    gradient = np.zeros((vocab_size, arriving.shape[1]))
+    np.add.at(gradient, ids.numpy(), arriving.numpy())
+    return gradient
 
 
 def _spoils_its_input(ids, arriving, vocab_size):
@@ -96,7 +126,8 @@ def _spoils_its_input(ids, arriving, vocab_size):
 
 ANSWERS = {
     checks.check_table_gradient: (
-        {"one-hot product": table_gradient, "place by place": _place_by_place, "backward": _by_backward},
+        {"one-hot product": table_gradient, "place by place": _place_by_place, "backward": _by_backward,
+         "an array": _by_array},
         {
             "as it arrives": lambda ids, arriving, n: arriving,
             "each row once": _each_row_once,
@@ -106,11 +137,12 @@ ANSWERS = {
             "a mean of the copies": lambda ids, arriving, n: (
                 table_gradient(ids, arriving, n) / ids.bincount(minlength=n).clamp(min=1)[:, None]
             ),
+            "three numbers to a row": lambda ids, arriving, n: table_gradient(ids, arriving, n)[:, :3],
             "changes what arrives": _spoils_its_input,
         },
     ),
     checks.check_descend: (
-        {"in place": _descend, "loss by hand, new data": _by_data},
+        {"in place": _descend, "loss by hand, new data": _by_data, "an array of losses": _with_an_array},
         wrong(_descend, {
             "uphill": {"-=": "+="},
             "a sum of losses": {"beside)": "beside, reduction='sum')"},
@@ -121,11 +153,24 @@ ANSWERS = {
             "one step": {"range(steps)": "range(1)"},
             "the last loss alone": {"return losses": "return losses[-1]"},
             "gives nothing back": {"return losses": "losses"},
+            "one loss too many": {"return losses": "return [*losses, 0.0]"},
+            "back after the first step": {"        losses.append(loss.item())\n    return losses":
+                                          "        losses.append(loss.item())\n        return losses"},
+            "a loss of each pair": {"loss.item()": "loss.item() * torch.ones(len(given))"},
+            "one-hot rows no wider than needed": {"F.cross_entropy(model(given), beside)":
+                "-(F.one_hot(beside) * model(given).log_softmax(dim=1)).sum(dim=1).mean()"},
+            "gradients clipped": {"loss.backward()":
+                                  "loss.backward(); nn.utils.clip_grad_norm_(model.parameters(), 1.0)"},
+            "the first two layers": {"model.parameters()": "[*model[0].parameters(), *model[1].parameters()]"},
+            "chances not below 0.01": {"F.cross_entropy(model(given), beside)":
+                "F.nll_loss(model(given).softmax(dim=1).clamp(min=0.01).log(), beside)"},
+            "changes the ids": {"return losses": "given.zero_(); return losses"},
             "no step": {"parameter -= lr * parameter.grad": "pass"},
         }),
     ),
     checks.check_padded_embedding: (
-        {"F.embedding": _Embedding, "a mask": _Masked, "torch's own": nn.Embedding, "the library's": _library},
+        {"F.embedding": _Embedding, "a mask": _Masked, "set to zero": _Zeroed,
+         "torch's own": nn.Embedding, "the library's": _library},
         wrong(_Embedding, {
             "no parameter": {"nn.Parameter(torch.randn(vocab_size, d_model))": "torch.randn(vocab_size, d_model)"},
             "from 0 to 1": {"randn": "rand"},
@@ -136,6 +181,17 @@ ANSWERS = {
             "no gradient at all": {"ids, self.weight,": "ids, self.weight.detach(),"},
             "row 0 is always padding": {"self.weight[padding_idx] = 0": "self.weight[0] = 0"},
             "gives nothing back": {"return F": "F"},
+            "a seed": {"torch.randn(": "torch.manual_seed(0) and torch.randn("},
+            "the same row again and again": {"torch.randn(vocab_size, d_model)":
+                                             "torch.randn(1, d_model).repeat(vocab_size, 1)"},
+            "evenly spread": {"torch.randn(vocab_size, d_model)": "torch.rand(vocab_size, d_model) * 12**0.5 - 3**0.5"},
+            "one parameter too many": {"self.padding_idx = padding_idx":
+                                       "self.padding_idx, self.scale = padding_idx, nn.Parameter(torch.ones(1))"},
+            "data alone": {"ids, self.weight,": "ids, self.weight.data,"},
+            "one-hot rows no wider than needed": {"F.embedding(ids, self.weight, self.padding_idx)":
+                "(F.one_hot(ids).to(self.weight.dtype) @ self.weight) * "
+                "(ids != (-1 if self.padding_idx is None else self.padding_idx))[..., None]"},
+            "changes the ids": {"return F": "ids.clamp_(max=3); return F"},
         }),
     ),
 }  # fmt: skip

@@ -1,5 +1,6 @@
 """What learners answer in 03_layer_norm: right answers, and wrong ones by the mistake that each makes."""
 
+import numpy as np
 import torch
 
 from encoder_lib.course import checks
@@ -15,6 +16,7 @@ ANSWERS = {
         {
             "formula": lambda width: (width - 1) ** 0.5,
             "by trying": _by_trying,
+            "an array": lambda width: np.array(width - 1.0) ** 0.5,
         },
         {
             "mean not subtracted": lambda width: width**0.5,
@@ -23,6 +25,8 @@ ANSWERS = {
             "spread not divided by": lambda width: 1 - 1 / width,
             "half of the numbers up": lambda width: 1,
             "that of [CLS]": lambda width: 19.57,
+            "not a number": lambda width: float("nan"),
+            "with eps": lambda width: torch.nn.functional.layer_norm(torch.eye(width)[0], (width,)).max(),
             "the token": lambda width: torch.eye(width)[0],
         },
     ),

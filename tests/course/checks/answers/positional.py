@@ -1,6 +1,10 @@
 """What learners answer in 02_positional_encoding: right answers, and wrong ones by the mistake that each makes."""
 
+import math
+
+import numpy as np
 import torch
+from torch import nn
 
 from encoder_lib import sinusoidal_table
 from encoder_lib.course import checks
@@ -10,9 +14,11 @@ def look_back(rows, steps):
     return torch.linalg.lstsq(rows[steps:], rows[:-steps]).solution
 
 
-def look_back_by_turning(rows, steps):
+def look_back_by_turning(rows, steps, base=None):
+    """A rotation for each clock: with the speeds that the second row shows, or with those of a base."""
     width = rows.shape[1]
-    angles = steps * 100 ** (-torch.arange(0, width, 2).double() / width)  # (D/2,)
+    speeds = torch.atan2(rows[1, 0::2], rows[1, 1::2])  # (D/2,)
+    angles = steps * (speeds if base is None else base ** (-torch.arange(0, width, 2).double() / width))
     return torch.block_diag(*(torch.tensor([[a.cos(), a.sin()], [-a.sin(), a.cos()]]) for a in angles))
 
 
@@ -24,11 +30,24 @@ def clock_table(length, width, base, exponent=lambda columns, width: columns / w
     return rows
 
 
+def _look_back_in_place(rows, steps):
+    matrix = look_back(rows, steps)
+    rows.zero_()
+    return matrix
+
+
+def _by_loop(length, width, base):
+    """Plain numbers, position by position, and an array in the end."""
+    speeds = [base ** (-2 * k / width) for k in range(width // 2)]
+    return np.array([[turn(t * w) for w in speeds for turn in (math.sin, math.cos)] for t in range(length)])
+
+
 ANSWERS = {
     checks.check_clock_table: (
         {
             "every second column": clock_table,
             "the library's": lambda length, width, base: sinusoidal_table(length, width, base=base),
+            "a loop": _by_loop,
             "in float32": lambda *sizes: clock_table(*sizes).float(),
         },
         {
@@ -38,6 +57,10 @@ ANSWERS = {
             "no division by D": lambda *sizes: clock_table(*sizes, lambda columns, width: columns),
             "a speed for every column": lambda length, width, base: clock_table(length, 2 * width, base)[:, ::2],
             "base 100, whatever is asked": lambda length, width, base: clock_table(length, width, 100),
+            "base 100 or 10,000": lambda length, width, base: clock_table(
+                length, width, 100 if base == 100 else 10_000
+            ),
+            "three clocks at most": lambda *sizes: clock_table(*sizes) * (torch.arange(sizes[1]) < 6),
             "transposed": lambda *sizes: clock_table(*sizes).T,
             "a list": lambda *sizes: clock_table(*sizes).tolist(),
         },
@@ -46,12 +69,18 @@ ANSWERS = {
         {
             "least squares": look_back,
             "turned back": look_back_by_turning,
+            "a parameter": lambda rows, steps: nn.Parameter(look_back(rows, steps)),
+            "an array": lambda rows, steps: np.linalg.pinv(rows[steps:].numpy()) @ rows[:-steps].numpy(),
             "in float32": lambda rows, steps: look_back(rows, steps).float(),
         },
         {
             "ahead": lambda rows, steps: look_back(rows, steps).T,
             "one step, whatever is asked": lambda rows, _: look_back(rows, 1),
             "three steps, whatever is asked": lambda rows, _: look_back(rows, 3),
+            "one, three or five steps": lambda rows, steps: look_back(rows, steps if steps in (1, 3, 5) else 3),
+            "base 100, whatever the rows": lambda rows, steps: look_back_by_turning(rows, steps, 100),
+            "changes the rows": _look_back_in_place,
+            "not a number": lambda rows, steps: look_back(rows, steps) * torch.nan,
             "nothing changed": lambda rows, _: torch.eye(rows.shape[1]).double(),
             "the pairs, summed up": lambda rows, steps: rows[steps:].T @ rows[:-steps],
             "three pairs alone": lambda rows, steps: look_back(rows[: steps + 3], steps),
