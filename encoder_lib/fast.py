@@ -143,9 +143,7 @@ def use_onednn(x: Tensor, weight: Tensor) -> bool:
         and x.dtype == weight.dtype == torch.float32
         and x.is_cpu
         and weight.is_cpu
-        and x.ndim > 1
         and x.numel() > 0
-        and weight.numel() > 0
         and not torch.is_autocast_enabled("cpu")
         and not torch.compiler.is_exporting()
         and is_ordinary(x, weight)
