@@ -134,8 +134,8 @@ def show_source(*things: Callable) -> Source:
 def table(columns: Mapping[str, object], rows: Iterable[str] | None = None, *, decimals: int = 2) -> "pd.DataFrame":
     """Columns with their names, as a table: numbers rounded to `decimals` places, with no minus before a zero.
 
-    columns: name -> a tensor or array (n,), or a list of n numbers, texts or shapes. rows: a name for each row; they
-    are numbered from 0 when None. Whole numbers, truth values, texts and shapes stay as they are. Every cell is a text:
+    columns: name -> a tensor or array (n,), or a list of n numbers, texts or shapes. rows: a name for each row, or a
+    dictionary whose keys are these names; the rows are numbered from 0 when None. Whole numbers, truth values, texts and shapes stay as they are. Every cell is a text:
     pandas would round a column of numbers by rules of its own.
 
     Raises: TypeError for columns whose names or cells are neither, or decimals that are no integer; ValueError for no
@@ -149,6 +149,7 @@ def table(columns: Mapping[str, object], rows: Iterable[str] | None = None, *, d
     n_rows = min(lengths.values(), default=0)
     if n_rows == 0 or n_rows < max(lengths.values()):
         raise ValueError(f"columns: expected as many rows in each, and at least one, got {lengths}")
+    rows = list(rows) if isinstance(rows, Mapping) else rows
     names = list(range(n_rows)) if rows is None else expect.texts("rows", rows)
     if len(names) != n_rows:
         raise ValueError(f"rows: expected {n_rows} names, one for each row, got {len(names)}")

@@ -146,6 +146,10 @@ def test_rows_may_have_the_same_name():
     assert list(table({"weight": [1]}, rows=(word for word in ["the"])).index) == ["the"]
 
 
+def test_keys_of_a_dictionary_name_the_rows():
+    assert list(table({"weight": [1, 2]}, rows={"the": 0.1, "cat": 0.2}).index) == ["the", "cat"]
+
+
 def test_a_table_reads_the_same_on_every_page():
     """And no text in it is cut, or becomes markup."""
     long = "word " * 60
