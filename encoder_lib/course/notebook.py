@@ -135,8 +135,8 @@ def table(columns: Mapping[str, object], rows: Iterable[str] | None = None, *, d
     """Columns with their names, as a table: numbers rounded to `decimals` places, with no minus before a zero.
 
     columns: name -> a tensor or array (n,), or a list of n numbers, texts or shapes. rows: a name for each row, or a
-    dictionary whose keys are these names; the rows are numbered from 0 when None. Whole numbers, truth values, texts and shapes stay as they are. Every cell is a text:
-    pandas would round a column of numbers by rules of its own.
+    dictionary whose keys are these names; the rows are numbered from 0 when None. Integers, truth values, texts and
+    shapes stay as they are. Every cell is a text: pandas would round a column of numbers by rules of its own.
 
     Raises: TypeError for columns whose names or cells are neither, or decimals that are no integer; ValueError for no
     rows, lengths that differ, a tensor that is not (n,), names that don't match the rows, decimals below 0.
