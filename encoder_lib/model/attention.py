@@ -34,15 +34,18 @@ def probing(probes: Mapping[int, Probe]) -> Iterator[None]:
 
 
 def attention_scores(query: Tensor, key: Tensor, *, bias: Tensor | None = None, scale: float | None = None) -> Tensor:
-    """How well each query matches each key: scores = (query · scale) · keyᵀ + bias, with scale 1/√K when None.
+    """How well each query matches each key: scores = query · keyᵀ · scale + bias, with scale 1/√K when None.
 
-    The queries are scaled before the product, because in half precision the product alone could overflow.
+    In float16 the queries are scaled before the product, because the product alone could overflow.
 
     Shapes: query (…, q, K), key (…, k, K), bias broadcastable to (…, q, k) -> (…, q, k).
     """
     expect.queries_and_keys(query, key, bias, scale)
     scale = 1 / math.sqrt(query.shape[-1]) if scale is None else scale
-    scores = (query * scale) @ key.transpose(-2, -1)  # (…, q, k)
+    if query.dtype == torch.float16:
+        scores = (query * scale) @ key.transpose(-2, -1)  # (…, q, k)
+    else:
+        scores = query @ key.transpose(-2, -1) * scale  # (…, q, k)
     return scores if bias is None else scores + bias
 
 
