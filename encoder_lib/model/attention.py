@@ -62,10 +62,25 @@ def masked_softmax(scores: Tensor, mask: Tensor | None = None) -> Tensor:
 
 
 def attention_weights(
-    query: Tensor, key: Tensor, mask: Tensor | None = None, *, bias: Tensor | None = None, scale: float | None = None
+    query: Tensor,
+    key: Tensor,
+    mask: Tensor | None = None,
+    *,
+    bias: Tensor | None = None,
+    scale: float | None = None,
+    probe: Probe | None = None,
 ) -> Tensor:
-    """How much each query attends to each key: softmax(scores). Shapes: query (…, q, K), key (…, k, K) -> (…, q, k)."""
-    return masked_softmax(attention_scores(query, key, bias=bias, scale=scale), mask)
+    """How much each query attends to each key: softmax(scores), as in `attention`.
+
+    Shapes: query (…, q, K), key (…, k, K) -> (…, q, k).
+    """
+    show = probe or _keep
+    scores = show("scores", attention_scores(query, key, bias=bias, scale=scale))  # (…, q, k)
+    return show("weights", masked_softmax(scores, mask))  # (…, q, k)
+
+
+def _keep(name: str, x: Tensor) -> Tensor:
+    return x
 
 
 def attention(
@@ -91,17 +106,11 @@ def attention(
     bias that does not broadcast, a `scale` that is not finite, a dropout outside 0 … 1.
     Source: Vaswani et al. 2017, "Attention Is All You Need", equation 1 (arXiv 1706.03762).
     """
-    show = probe or _keep
-    scores = show("scores", attention_scores(query, key, bias=bias, scale=scale))  # (…, q, k)
-    weights = show("weights", masked_softmax(scores, mask))  # (…, q, k)
+    weights = attention_weights(query, key, mask, bias=bias, scale=scale, probe=probe)  # (…, q, k)
     expect.values(value, weights)
     expect.probability("dropout", dropout)
     kept = F.dropout(weights, dropout) if dropout else weights  # (…, q, k)
     return kept @ value, weights
-
-
-def _keep(name: str, x: Tensor) -> Tensor:
-    return x
 
 
 class MultiHeadAttention(nn.Module):
