@@ -165,6 +165,14 @@ def test_autocast_to_bfloat16(make):
     assert 1e-6 < off(y.double(), exact) <= 0.05 * exact.abs().max().item()
 
 
+def test_layers_obey_autocast():
+    """A shortcut in float32 would ignore it."""
+    linear, network, x = nn.Linear(D, F), FeedForward(D, F), torch.randn(2, 5, D)
+    with torch.no_grad(), torch.autocast("cpu", dtype=torch.bfloat16):
+        for layer in (linear, network):
+            assert fast(layer)(x).dtype == layer(x).dtype == torch.bfloat16
+
+
 @pytest.mark.long
 def test_fast_copy_compiles_as_one_graph_and_exports(compiles):
     batch, length = torch.export.Dim("B", max=64), torch.export.Dim("T", min=2, max=64)

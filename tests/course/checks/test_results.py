@@ -79,6 +79,7 @@ def test_one_number_is_neither_several_nor_complex():
             results.as_number(got)
     assert "got a single number" in results.difference("x", torch.ones(2), 1.0)
     assert "expected shape (), got (2,)" in results.difference("x", torch.ones(()), torch.ones(2))
+    assert "expected shape (2, 3), got (3, 2)" in results.difference("x", torch.ones(2, 3), torch.ones(3, 2))
 
 
 @pytest.mark.parametrize(
