@@ -71,7 +71,8 @@ PROGRAMS = {
 ALLOWED = {
     "hub.py": "import urllib.request",
     "limit.py": "import urllib.request",
-}  # MiniLM's files; ctypes, to interrupt
+    "sandbox.py": "exec(x)",
+}  # MiniLM's files; ctypes, to interrupt; builtins, to answer input()
 
 
 def test_neither_library_nor_notebooks_unpickle_or_run_a_text():

@@ -61,6 +61,11 @@ def run_within(seconds: float, function: Callable[..., Result], *arguments: obje
                 pass
 
 
+def raise_in(thread: int, error: type[BaseException]) -> None:
+    """Raise an error in the thread of this identifier, at its next step of Python."""
+    ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread), ctypes.py_object(error))
+
+
 @contextmanager
 def _interruption() -> Iterator[Callable[[], None]]:
     """Gives a function that, called in another thread, raises TimeUp in this one.
@@ -69,8 +74,7 @@ def _interruption() -> Iterator[Callable[[], None]]:
     """
     caller, number = threading.get_ident(), SIGNAL
     if number is None or threading.current_thread() is not threading.main_thread():
-        raised = ctypes.c_ulong(caller), ctypes.py_object(TimeUp)
-        yield lambda: ctypes.pythonapi.PyThreadState_SetAsyncExc(*raised) and None
+        yield lambda: raise_in(caller, TimeUp)
         return
 
     def handle(*_: object) -> None:

@@ -1,7 +1,6 @@
 """A sandbox for a learner's code: the settings that it changes are restored, and what it prints is collected."""
 
 import builtins
-import ctypes
 import io
 import random
 import sys
@@ -14,6 +13,8 @@ from typing import Any, NamedTuple, NoReturn
 import numpy as np
 import torch
 from IPython import get_ipython
+
+from encoder_lib.course.checks.limit import raise_in
 
 MAX_CHARACTERS = 4000  # kept of what is printed
 
@@ -102,7 +103,7 @@ class Printed(io.TextIOBase):
     def stop_other_writers(self) -> None:
         """End the threads that have printed and still run, or they would go on in the page."""
         for thread in self.writers - {threading.get_ident()}:
-            ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread), ctypes.py_object(SystemExit))
+            raise_in(thread, SystemExit)
 
 
 def _refuse_input(*_: object, **__: object) -> NoReturn:
