@@ -12,7 +12,7 @@ VENV := .venv$(if $(filter-out pinned,$(VERSIONS)),-$(VERSIONS))
 CLASSROOM := .classroom
 NODE := .node
 SITE := .site
-FRONT_END := ../../encoder_lib/course/explore/widget/front_end ../../site/player
+FRONT_END := ../../encoder_lib/course/kit/widget/front_end ../../site/player
 RUN := $(VENV)/bin/python -m
 STAMP := $(VENV)/.set-up
 TESTS := $(VENV)/.tests
@@ -21,7 +21,7 @@ WORKERS ?= 2
 PARALLEL := pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder -p no:cacheprovider
 NBVAL := --nbval --nbval-current-env --nbval-cell-timeout 120 --nbval-sanitize-with tests/notebooks/nbval.cfg
 # What JupyterLab, a kernel and the notebooks import: compiled at set-up, or the first reader would wait for it.
-COMPILED := import jupyterlab.labapp, ipykernel.kernelapp, seaborn, torch._dynamo; from encoder_lib.course import checks, explore, workshop
+COMPILED := import jupyterlab.labapp, ipykernel.kernelapp, seaborn, torch._dynamo; from encoder_lib.course import build_your_own, checks, explore
 ROOT_FLAG := $(if $(filter 0,$(shell id -u)),--allow-root)
 
 .PHONY: help lab update fresh address links test quick-tests test-long long twice pages lint lint-front-end notebooks site bench film classroom clean

@@ -8,9 +8,9 @@ from typing import Any
 import pandas as pd
 from bs4 import BeautifulSoup, Tag
 
-from encoder_lib.course import plots
-from encoder_lib.course.explore.questions import QUESTIONS
-from encoder_lib.course.explore.widget.prediction import Prediction
+from encoder_lib.course.kit import plots
+from encoder_lib.course.kit.questions import QUESTIONS
+from encoder_lib.course.kit.widget.prediction import Prediction
 
 PICTURE = "data:image/png;base64,"
 PAGE = """<!doctype html>
@@ -41,7 +41,7 @@ def ask(name: str, stored: str, lesson: str) -> tuple[dict, str]:
     The second holds, for the front end, what is told after "Show me" and after a commitment to each choice.
     """
     if name not in QUESTIONS:
-        raise KeyError(f"expected a question of encoder_lib/course/explore/questions.toml, got {name!r}")
+        raise KeyError(f"expected a question of a lesson's questions.toml, got {name!r}")
     question = QUESTIONS[name]
     details = BeautifulSoup(stored, "html.parser").details
     if details is None:

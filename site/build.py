@@ -34,7 +34,7 @@ from minilm import write_minilm  # noqa: E402
 from pages import notebooks, write_pages  # noqa: E402
 from record_all import write_recordings  # noqa: E402
 
-from encoder_lib.course.explore.widget import front_end  # noqa: E402
+from encoder_lib.course.kit.widget import front_end  # noqa: E402
 
 
 def build(folder: Path, node_modules: Path) -> int:
@@ -48,7 +48,7 @@ def build(folder: Path, node_modules: Path) -> int:
     write_minilm(static / "minilm")
     begun, recordings = time.perf_counter(), folder / "recordings"
     write_recordings(notebooks(), recordings)
-    shutil.copytree(recordings, static / "recordings", ignore=shutil.ignore_patterns("*.digest", "*.p*"))
+    shutil.copytree(recordings, static / "recordings", ignore=shutil.ignore_patterns("*.digest", "*.heights", "*.p*"))
     write_pages(pages, static, recordings)
     print(f"The recordings took {time.perf_counter() - begun:.0f} s.")
     os.environ["NODE_MODULES"] = str(node_modules)

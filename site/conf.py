@@ -10,7 +10,7 @@ sys.path.insert(0, str(HERE))
 from address import HOME, KNOWN, REPOSITORY  # noqa: E402
 from reference import as_rst  # noqa: E402
 
-from encoder_lib.course.explore.widget import front_end  # noqa: E402
+from encoder_lib.course.kit.widget import front_end  # noqa: E402
 
 project = "The Transformer encoder"
 extensions = ["myst_nb", "sphinx.ext.autodoc", "formulas"]

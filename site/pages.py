@@ -25,8 +25,7 @@ from address import KNOWN, REPOSITORY, ROOT, closing, live, source, ways
 from asked import ask
 from bs4 import BeautifulSoup
 from PIL import Image
-from record_all import EXPLORER, plan_name
-from recordings import HEIGHTS
+from record_all import EXPLORER, explorer_name
 from reference import write_reference
 
 TEXTS = {  # pages beside the notebooks, and what they are
@@ -41,7 +40,7 @@ QUESTION = re.compile(r"\bexplore\.predict\(\s*[\"'](\w+)[\"']")
 PLAN = re.compile(r"Plan for ([^.]*)\.")
 COLAB = re.compile(r"\A# On Colab.*\n(#.*\n)+")  # what a page leaves out of the first cell of code
 WORDS = "00_start_here", "## Words and letters"  # the notebook and the section that the page of words is
-OPENING = "00_start_here", "heads"  # the notebook and the plan of the explorer on the first page
+OPENING = "00_start_here", "heads"  # the notebook of the explorer on the first page, and its name
 WORDS_TOLD = "The main words of the course, what they mean, the letters that stand for them, and their Chinese names."
 INSTALL = re.compile(r"(?ms)^    git clone .*?(?=^\*\*|^#)")  # of the README
 HERE = Path(__file__).parent
@@ -155,7 +154,7 @@ def _words() -> str:
 def _prepare(notebook: nbformat.NotebookNode, stem: str, static: Path, recordings: Path) -> dict[str, str]:
     """Say what a page can say, mark explorers, questions and exercises, take pictures out of the text.
 
-    Gives the places of the explorers, by the names of their plans.
+    Gives the places of the explorers, by their names.
     """
     path, explorers = f"notebooks/{stem}.ipynb", []
     notebook.cells[-1].source = closing(stem)  # a fork's pages lead to the fork
@@ -170,10 +169,10 @@ def _prepare(notebook: nbformat.NotebookNode, stem: str, static: Path, recording
         cell.source, sharp = COLAB.sub("", cell.source), recordings / f"{stem}-{cell.id}.png"
         if EXPLORER.search(cell.source):
             stored = _stored(cell, stem, "<img")
-            plan = plan_name(cell.source)
-            place = _recorded(stored.data["text/html"], stem, len(explorers) + 1, HEIGHTS[plan], static)
+            heights = recordings / f"{stem}-{len(explorers) + 1}.heights"
+            place = _recorded(stored.data["text/html"], heights.stem, heights.read_text().split(), ways(path), static)
             stored.data = {"text/html": place}
-            explorers.append((plan, place))
+            explorers.append((explorer_name(cell.source), place))
         elif question := QUESTION.search(cell.source):
             stored = _stored(cell, stem, "<details")
             stored.data = {"text/html": _asked(stored.data["text/html"], stem, question[1], static, sharp)}
@@ -252,12 +251,12 @@ def _stored(cell: nbformat.NotebookNode, stem: str, part: str) -> nbformat.Noteb
     return found[0]
 
 
-def _recorded(picture: str, stem: str, number: int, heights: tuple[int, ...], static: Path) -> str:
+def _recorded(picture: str, name: str, heights: list[str], live: dict, static: Path) -> str:
     """The place of an explorer, as high as it will be, which holds its stored picture until the recording is there."""
-    links = html.escape(json.dumps(ways(f"notebooks/{stem}.ipynb")))
+    links = html.escape(json.dumps(live))
     style = "; ".join(f"{name}: {height}px" for name, height in zip(WIDTHS, heights, strict=False))
     return (
-        f'<div class="recorded" data-recording="../_static/recordings/{stem}-{number}.recording" data-live="{links}" '
+        f'<div class="recorded" data-recording="../_static/recordings/{name}.recording" data-live="{links}" '
         f'style="{style}">{_with_files(picture, static)}</div>'
     )
 

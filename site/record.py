@@ -1,4 +1,4 @@
-"""Record explorers: the states that a plan asks for, as one small file that the player reads.
+"""Record explorers: the states that each one's `web` asks for, as one small file that the player reads.
 
 A file is a JSON header and numbers, gzipped together. Equal things are stored once, of a picture equal lines; an array
 that is the upper left corner of another is cut out of it.
@@ -13,32 +13,32 @@ from itertools import product
 from typing import Any
 
 import numpy as np
-from recordings import Plan
 from vector import svg_of
 
 from encoder_lib.course.explore import Checkbox, Explorer, Range, Select, Text
-from encoder_lib.course.explore.widget.controls import Control
+from encoder_lib.course.kit.widget.controls import Control
+from encoder_lib.course.kit.widget.web import Web
 
-FEW = 9  # stops of a slider that no plan names
+FEW = 9  # stops of a slider whose stops are not named
 ALL = 16  # values of a slider that are few enough to be recorded all
 MISSING = -32768  # the code of NaN
 LARGE = 500  # numbers of an array in whose corner others are looked for
 SENTENCES = "recorded sentences"
 
 
-def stops_of(control: Control, plan: Plan) -> list:
+def stops_of(control: Control, web: Web) -> list:
     """The values of a control that are recorded; its value at the start is one of them, of texts the first."""
-    named = [control.check(value) for value in plan.stops.get(control.name, ())]
-    named += [control.check(start[control.name]) for start in plan.starts if control.name in start]
+    named = [control.check(value) for value in web.stops.get(control.name, ())]
+    named += [control.check(start[control.name]) for start in web.starts if control.name in start]
     if isinstance(control, Checkbox):
         return [False, True]
     if isinstance(control, Select):
         return [option for option in control.options if option in named or not named or option == control.value]
     if isinstance(control, Range):
         return sorted({*(named or _spread(control)), control.min, control.max, control.value})
-    if not named and control.name not in plan.stops:
+    if not named and control.name not in web.stops:
         raise ValueError(
-            f"{control.name}: expected stops for a field in which one types, got none: name them in its plan"
+            f"{control.name}: expected stops for a field in which one types, got none: name them in Web(stops=…)"
         )
     return list(dict.fromkeys([control.value, *named]))
 
@@ -52,17 +52,18 @@ def _spread(control: Range) -> list:
     return [control.check(low + share * (high - low)) for share in shares]
 
 
-def states_of(explorer: Explorer, plan: Plan) -> list[dict]:
+def states_of(explorer: Explorer) -> list[dict]:
     """The values of all controls in each state, the one at the start first; the frames are in the state."""
-    if plan.computed:
+    web = explorer.web
+    if web.computed:
         return [explorer.values]
     controls = {name: c for name, c in explorer._by_name.items() if name != explorer._frames}
-    stops = {name: stops_of(control, plan) for name, control in controls.items()}
-    groups = [tuple(name for name in group if name in controls) for group in plan.together]
-    fixed = {name for start in plan.starts for name in start}
+    stops = {name: stops_of(control, web) for name, control in controls.items()}
+    groups = [tuple(name for name in group if name in controls) for group in web.together]
+    fixed = {name for start in web.starts for name in start}
     groups += [(name,) for name in controls if name not in fixed and not any(name in group for group in groups)]
     states = {}
-    for start in ({}, *plan.starts):
+    for start in ({}, *web.starts):
         for group in ((), *groups):
             for values in product(*(stops[name] for name in group)):
                 state = explorer.values | start | dict(zip(group, values, strict=True))
@@ -70,12 +71,13 @@ def states_of(explorer: Explorer, plan: Plan) -> list[dict]:
     return list(states.values())
 
 
-def record(explorer: Explorer, plan: Plan) -> bytes:
+def record(explorer: Explorer) -> bytes:
     """The file of an explorer, which is left in the state it came in."""
-    start, arrays, shared = explorer.values, Arrays(plan.levels), Shared()
+    web = explorer.web
+    start, arrays, shared = explorer.values, Arrays(web.levels), Shared()
     states = []
-    drawn = not plan.computed  # by Python; else the numbers and pictures are the player's
-    for values in states_of(explorer, plan):
+    drawn = not web.computed  # by Python; else the numbers and pictures are the player's
+    for values in states_of(explorer):
         explorer.set(**values)
         panels = [arrays.add(panel.values) for panel in explorer._view.panels] if explorer._view and drawn else []
         state = {
@@ -89,7 +91,7 @@ def record(explorer: Explorer, plan: Plan) -> bytes:
             "picture": [],
         }
         if explorer._figure and drawn:
-            state["picture"] = [shared.add(line) for line in svg_of(explorer._figure, plan.shades).splitlines()]
+            state["picture"] = [shared.add(line) for line in svg_of(explorer._figure, web.shades).splitlines()]
         states.append(list(state.values()))
     explorer.set(**start)
     index, codes = arrays.packed()
@@ -97,27 +99,27 @@ def record(explorer: Explorer, plan: Plan) -> bytes:
     header = {
         "title": explorer.title,
         "names": names,
-        "controls": [_wire(control, plan, name == explorer._frames) for name, control in explorer._by_name.items()],
+        "controls": [_wire(control, web, name == explorer._frames) for name, control in explorer._by_name.items()],
         "start": start,
         "frames": explorer._frames,
         "colours": {name: list(table) for name, table in explorer._colours.items()},
         "values": shared.values,
         "states": states,
         "arrays": index,
-        "live": plan.live,
-        "typed": [control.wire() for control in explorer._by_name.values()] if plan.live else [],
-        "computed": plan.computed,
-        "given": {name: inspect.getclosurevars(explorer._show).nonlocals[name] for name in plan.given},
+        "live": web.live,
+        "typed": [control.wire() for control in explorer._by_name.values()] if web.live else [],
+        "computed": web.computed,
+        "given": {name: inspect.getclosurevars(explorer._show).nonlocals[name] for name in web.given},
     }
     text = json.dumps(header, ensure_ascii=False, separators=(",", ":")).encode()
     return gzip.compress(struct.pack("<I", len(text)) + text + codes, 9, mtime=0)
 
 
-def _wire(control: Control, plan: Plan, frames: bool) -> dict:
+def _wire(control: Control, web: Web, frames: bool) -> dict:
     """A control as the front end draws it, and its stops: a typed text becomes a choice among the recorded ones."""
-    if plan.computed:
+    if web.computed:
         return control.wire() | {"stops": None}
-    wire, stops = control.wire(), [] if frames else stops_of(control, plan)
+    wire, stops = control.wire(), [] if frames else stops_of(control, web)
     if isinstance(control, Text):
         label = f"{control.label} ({SENTENCES})"
         wire = {"kind": "select", "name": control.name, "label": label, "options": stops}
@@ -160,9 +162,7 @@ class Arrays:
     def add(self, values: np.ndarray) -> int:
         """The place of an array among all of them. Raises ValueError for infinite numbers, which have no code."""
         if np.isinf(values).any():
-            raise ValueError(
-                "expected finite numbers or NaN to record, got an infinite one: keep the plan away from it"
-            )
+            raise ValueError("expected finite numbers or NaN to record, got an infinite one: choose other stops")
         matrix = values.reshape(-1, values.shape[-1])
         key = repr(matrix.shape).encode() + matrix.tobytes()
         if key not in self._known:

@@ -16,22 +16,17 @@ from address import ROOT
 from matplotlib.collections import QuadMesh
 from matplotlib.figure import Figure
 from record import record
-from recordings import PLANS
 
-from encoder_lib.course.plots import style
+from encoder_lib.course.kit.plots import style
 
 HERE = Path(__file__).parent
-EXPLORER = re.compile(r"\bexplore\.(?!(?:predict|judge|Question|Prediction)\b)\w+\(")
+EXPLORER = re.compile(r"\bexplore\.(?!(?:predict|judge|Question|Prediction)\b)(\w+)\(")
 SHARPER = 2  # pixels of a page's pictures for each one of the notebook's, in a row
 
 
-def plan_name(source: str) -> str:
-    """The name of the plan for the explorer that a cell makes: its function, and the switches that are set."""
-    for node in ast.walk(ast.parse(source)):
-        if isinstance(node, ast.Call) and EXPLORER.match(ast.unparse(node)):
-            switches = [w for w in node.keywords if isinstance(getattr(w.value, "value", None), bool)]
-            return " ".join([node.func.attr, *(ast.unparse(switch) for switch in switches)])
-    raise ValueError(f"expected a call of an explorer, got {source!r}")
+def explorer_name(source: str) -> str:
+    """The name of the function that makes the explorer of a cell."""
+    return EXPLORER.search(source)[1]
 
 
 def _explores(cell: nbformat.NotebookNode) -> bool:
@@ -71,15 +66,11 @@ class Recorder:
             (self.folder / f"{self.path.stem}-{cell.id}.path").write_text(heatmaps_of(self.figure))
         if not EXPLORER.search(cell.source):
             return
-        name = plan_name(cell.source)
-        if name not in PLANS:
-            raise KeyError(
-                f"{self.path.stem}: expected a plan for the explorer {name!r}, got none: write one in recordings.py"
-            )
         self.number += 1
-        content = record(value, PLANS[name])
-        (self.folder / f"{self.path.stem}-{self.number}.recording").write_bytes(content)
-        print(f"  {self.path.stem} {name}: {len(content) / 1000:.0f} KB")
+        recording = self.folder / f"{self.path.stem}-{self.number}.recording"
+        recording.write_bytes(record(value))
+        recording.with_suffix(".heights").write_text(" ".join(map(str, value.web.heights)))
+        print(f"  {self.path.stem} {explorer_name(cell.source)}: {recording.stat().st_size / 1000:.0f} KB")
 
     def __exit__(self, failed: object, *_: object) -> None:
         """Note what was recorded, if all was, so that it need not be again."""
@@ -167,10 +158,8 @@ def write_recordings(paths: list[Path], folder: Path) -> None:
 
 
 def _digest(path: Path) -> str:
-    """A mark of all that a notebook's recordings depend on: the library, the recorder, its code and its plans."""
+    """A mark of all that a notebook's recordings depend on: the library, the recorder and its code."""
     recorder = [HERE / name for name in ("record.py", "record_all.py", "vector.py")]
     library = [*sorted(ROOT.glob("encoder_lib/**/*.py")), *recorder]
     cells = [cell.source for cell in nbformat.read(path, as_version=4).cells if cell.cell_type == "code"]
-    plans = [PLANS.get(plan_name(source)) for source in cells if EXPLORER.search(source)]
-    code = "\n".join([*cells, *map(repr, plans)]).encode()
-    return hashlib.sha256(b"".join(file.read_bytes() for file in library) + code).hexdigest()
+    return hashlib.sha256(b"".join(file.read_bytes() for file in library) + "\n".join(cells).encode()).hexdigest()

@@ -8,8 +8,10 @@ from graphlib import CycleError, TopologicalSorter
 import pytest
 from places import ROOT
 
+FOLDERS = {path.parent.name for path in ROOT.glob("encoder_lib/course/*/__init__.py")}
+LESSONS = sorted(FOLDERS - {"kit"})
 # Lowest first. A file imports from the lines above its own and from files of its own part, never from a line below;
-# parts of one line know nothing of each other.
+# parts of one line know nothing of each other. The last lesson puts the parts of the others together.
 LAYERS = (
     ("expect",),
     ("seeded", "files", "recast"),
@@ -18,25 +20,21 @@ LAYERS = (
     ("trace", "from_torch", "fast"),
     ("pretrained",),
     ("training",),
-    ("course.lab",),
-    ("course.plots",),
-    ("course.notebook",),
-    ("course.checks",),
-    ("course.workshop",),
-    ("course.explore.widget",),
-    ("course.explore",),
+    ("course.kit",),
+    tuple(f"course.{lesson}" for lesson in LESSONS if lesson != "build_your_own"),
+    ("course.build_your_own",),
+    ("course.checks", "course.explore"),
 )
 RANK = {f"encoder_lib.{part}": rank for rank, parts in enumerate(LAYERS) for part in parts}
 ONLY = {  # the parts that import no more than this
     "encoder_lib.model": ("encoder_lib.expect",),
-    "encoder_lib.course.plots": ("encoder_lib.expect",),
 }
 # Files that are tested together, by a table of answers or of pictures, which names something of each file.
 SHARED = {
-    "course/checks": ("course/checks/answers/{name}.py",),
-    "course/checks/clinic": ("course/checks/test_clinic.py", "course/checks/answers/clinic.py"),
-    "course/plots": ("course/plots/test_plots.py",),
-    "course/explore/widget/front_end": ("front_end/test_{name}.py",),
+    **{f"course/{lesson}": (f"course/{lesson}/answers.py", "course/kit/plots/test_plots.py") for lesson in LESSONS},
+    "course/debugging_clinic": ("course/debugging_clinic/test_clinic.py", "course/debugging_clinic/answers.py"),
+    "course/kit/plots": ("course/kit/plots/test_plots.py",),
+    "course/kit/widget/front_end": ("front_end/test_{name}.py",),
 }
 
 
@@ -128,7 +126,9 @@ def test_every_layer_is_there():
         ("model.norm", "def f():\n    from encoder_lib.course import plots", "upwards"),
         ("model.norm", "from encoder_lib.files import atomic_write", "no business"),
         ("trace", "from encoder_lib import fast", "sideways"),
-        ("course.plots.style", "from encoder_lib.course.plots import show", "__init__"),
+        ("course.kit.texts", "from encoder_lib.course.attention import checks", "upwards"),
+        ("course.attention.checks", "from encoder_lib.course.pretrained import names", "sideways"),
+        ("course.kit.plots.style", "from encoder_lib.course.kit.plots import show", "__init__"),
         ("new", "", "no layer"),
     ],
 )

@@ -1,1 +1,1 @@
-"""The course's equipment: exercises, pictures, explorers, experiments. Nothing outside imports from here."""
+"""The course's equipment: a folder for each lesson, and `kit`, which they share. Nothing outside imports from here."""

@@ -12,7 +12,7 @@ const PART_INKS = [INKS.blue, INKS.orange, INKS.green, INKS.black];
 const BYTES = { float64: 8, float32: 4, bfloat16: 2 };
 
 /**
- * Operations and bytes of each part of a layer, as `encoder_lib.course.lab.costs.layer_costs` counts them.
+ * Operations and bytes of each part of a layer, as `encoder_lib.course.fast_encoder.costs.layer_costs` counts them.
  * @param {Record<string, any>} values
  */
 function layerCosts({ batch, tokens, width: D, number }) {

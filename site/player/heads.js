@@ -1,4 +1,4 @@
-// What the explorer `heads` shows of a reading, as encoder_lib/course/explore/pretrained.py computes it with a kernel.
+// What the explorer `heads` shows of a reading, as encoder_lib/course/pretrained/explorers.py computes it with a kernel.
 
 import { percent } from "./format.js";
 import { packed } from "./traits.js";

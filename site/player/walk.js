@@ -1,4 +1,4 @@
-// What the explorer `walk` shows of two readings, as encoder_lib/course/explore/start_here.py computes it with a kernel.
+// What the explorer `walk` shows of two readings, as encoder_lib/course/start_here/explorers.py computes it with a kernel.
 
 import { percent } from "./format.js";
 import { D } from "./minilm.js";

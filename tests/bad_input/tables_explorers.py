@@ -41,5 +41,5 @@ ENTRIES = [
         lambda: {"name": "alike"},
         {"name": [Wrong(v, KeyError) for v in ("?", None, ["alike"])], "show": optional(FUNCTION)},
     ),
-    Entry("explore.widget.result.as_result", lambda: {"result": 3, "finding": "Because."}, {"result": NOTHING_TO_SEE}),
+    Entry("kit.widget.result.as_result", lambda: {"result": 3, "finding": "Because."}, {"result": NOTHING_TO_SEE}),
 ]

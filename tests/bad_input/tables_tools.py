@@ -30,7 +30,7 @@ from explorers import minilm
 from torch import nn
 
 from encoder_lib import Encoder, LayerNorm, TransformerEncoder
-from encoder_lib.course import notebook
+from encoder_lib.course.kit import notebook
 from encoder_lib.seeded import seeded
 
 KINDS = {
@@ -66,21 +66,21 @@ def spoken(name: str) -> Callable:
 
 ENTRIES = [
     row("seeded.seeded", seed=0, call=entered(seeded)),
-    row("notebook.setup", seed=0, wrong={"seed": [*SEED, *numbers(2**32)]}),
+    row("kit.notebook.setup", seed=0, wrong={"seed": [*SEED, *numbers(2**32)]}),
     row(
-        "notebook.complaint",
+        "kit.notebook.complaint",
         function=int,
         arguments="x",
         call=lambda function, arguments: notebook.complaint(function, arguments),
     ),
     row(
-        "notebook.show_source",
+        "kit.notebook.show_source",
         things=LayerNorm,
         call=lambda things: notebook.show_source(LayerNorm, things),
         wrong={"things": types(None, 3, "LayerNorm", len)},
     ),
     row(
-        "notebook.table",
+        "kit.notebook.table",
         columns={"a": [1.0, 2.0]},
         rows=["x", "y"],
         wrong={

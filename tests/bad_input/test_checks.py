@@ -5,7 +5,7 @@ import torch
 from answers import ANSWERS
 from tables_checks import ATTEMPTS, CHECKS
 
-from encoder_lib.course.checks.verdict import Verdict
+from encoder_lib.course.kit.checking.verdict import Verdict
 
 
 @pytest.mark.parametrize("check", CHECKS.values(), ids=CHECKS)

@@ -6,8 +6,7 @@ import pytest
 import torch
 from explorers import minilm
 from hostile_texts import HOSTILE
-
-from encoder_lib.course import plots
+from pictures import plots
 
 NAN, INF = float("nan"), float("inf")
 DEFINED = {

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from encoder_lib.course.lab.measure import layer_flops
+from encoder_lib.course.kit.measure import layer_flops
 from encoder_lib.fast import HAS_ONEDNN, onednn_linear
 
 SIDE = 2048  # of the matrices whose product is the ceiling

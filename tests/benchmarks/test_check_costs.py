@@ -5,7 +5,7 @@ import time
 import pytest
 from answers import ANSWERS
 
-from encoder_lib.course.checks import verdict
+from encoder_lib.course.kit.checking import verdict
 
 RIGHT = [pytest.param(c, f, id=f"{c.__name__}: {n}") for c, (right, _) in ANSWERS.items() for n, f in right.items()]
 

@@ -6,8 +6,9 @@ from statistics import median
 import pytest
 from notebook_page import STATE
 from places import NOTEBOOKS, ROOT
-from recordings import SENTENCES
 from served import served
+
+from encoder_lib.course.pretrained.explorers import RECORDED
 
 HTML = ROOT / "build/site/html"
 WITHIN = 1000  # milliseconds from coming into view to the first picture
@@ -61,7 +62,7 @@ def test_minilm_reads_a_sentence_in_the_browser_within_200_ms(browser):
     with served(HTML) as address:
         page = browser.new_page()
         page.goto(address)
-        times = page.evaluate(READ, SENTENCES)
+        times = page.evaluate(READ, RECORDED)
         page.close()
     load = os.getloadavg()[0] if hasattr(os, "getloadavg") else float("nan")
     print(

@@ -17,7 +17,7 @@ from places import NOTEBOOKS, ROOT
 from record_all import needed
 from specimens import AXE_FAULTS, EVERY_CONTROL, FAULTS, specimen_notebook
 
-from encoder_lib.course.explore.questions import QUESTIONS
+from encoder_lib.course.kit.questions import QUESTIONS
 
 
 @pytest.fixture(scope="module")

@@ -7,7 +7,7 @@ from labserver import lab
 from notebook_page import NotebookPage
 from specimens import Prepared, notebook_of
 
-from encoder_lib.course.plots import readable
+from encoder_lib.course.kit.plots import readable
 
 pytestmark = pytest.mark.long
 

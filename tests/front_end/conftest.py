@@ -6,7 +6,7 @@ from urllib.parse import urlsplit
 import pytest
 from lab_fixtures import browser  # noqa: F401
 
-from encoder_lib.course.explore.widget import front_end
+from encoder_lib.course.kit.widget import front_end
 
 HOME = "http://front.end"
 POLICY = "default-src 'none'; script-src 'self' blob:; img-src blob:; style-src 'unsafe-inline'"

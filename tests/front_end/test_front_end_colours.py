@@ -7,7 +7,7 @@ import matplotlib as mpl
 import numpy as np
 import pytest
 
-from encoder_lib.course.explore.widget.views import colour_table
+from encoder_lib.course.kit.widget.views import colour_table
 
 pytestmark = pytest.mark.browser
 DRAW = random.Random(0)

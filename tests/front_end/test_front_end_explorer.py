@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from encoder_lib.course.explore import Checkbox, Explorer, Heatmap, Range, Select, Text, View
-from encoder_lib.course.explore.widget.views import Way
+from encoder_lib.course.kit.widget.views import Way
 
 pytestmark = pytest.mark.browser
 START = """({ explorer }, state) => {

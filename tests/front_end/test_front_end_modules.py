@@ -5,7 +5,7 @@ from collections import Counter
 
 import pytest
 
-from encoder_lib.course.explore.widget import front_end
+from encoder_lib.course.kit.widget import front_end
 
 WIDGETS = ("explorer.js", "prediction.js")
 TOP = re.compile(r"^(?:async )?(?:function|class|const|let) (\w+)", re.MULTILINE)

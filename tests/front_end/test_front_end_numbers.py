@@ -7,7 +7,7 @@ from math import inf, nan, nextafter
 import numpy as np
 import pytest
 
-from encoder_lib.course.plots.style import percent
+from encoder_lib.course.kit.plots.style import percent
 
 pytestmark = pytest.mark.browser
 DRAW = random.Random(0)

@@ -2,6 +2,7 @@
 
 import importlib.util
 import inspect
+import itertools
 import operator
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -88,14 +89,19 @@ class Entry:
 
 def public(name: str):
     """The object of that dotted name in the library, or in the course's equipment."""
-    first = name.partition(".")[0]
-    start = "encoder_lib.course" if importlib.util.find_spec(f"encoder_lib.course.{first}") else "encoder_lib"
-    module, _, inside = f"{start}.{name}".rpartition(".")
+    parts = name.split(".")
+    for start, cut in itertools.product(("encoder_lib", "encoder_lib.course"), (-1, -2)):  # -2: a method of a class
+        module = ".".join([start, *parts[:cut]])
+        if importlib.util.find_spec(start + "." + parts[0]) and _is_module(module):
+            return operator.attrgetter(".".join(parts[cut:]))(importlib.import_module(module))
+    raise ValueError(f"expected a name of the library's, got {name!r}")
+
+
+def _is_module(name: str) -> bool:
     try:
-        return operator.attrgetter(inside)(importlib.import_module(module))
-    except ModuleNotFoundError:  # a method: the last but one is a class
-        module, _, of = module.rpartition(".")
-        return operator.attrgetter(f"{of}.{inside}")(importlib.import_module(module))
+        return importlib.util.find_spec(name) is not None
+    except ModuleNotFoundError:  # above it is no package
+        return False
 
 
 def row(

@@ -1,29 +1,21 @@
 """One explorer of each kind, made as the notebooks make them; what a reader sees of it, and where its controls end."""
 
-from functools import lru_cache
+from functools import lru_cache, partial
+from inspect import signature
 
 import torch
 
 from encoder_lib import load_pretrained
 from encoder_lib.course import explore
 from encoder_lib.course.explore import Checkbox, Range, Select
-from encoder_lib.course.lab.recording import Recording
+from encoder_lib.course.training.recording import Recording
 from encoder_lib.training.fit import fit
 from encoder_lib.training.tasks import TASKS, solver
-
-
-def similarity():
-    tables = torch.randn(5, 6, 3, generator=torch.Generator().manual_seed(0))
-    return explore.similarity(tables, list("abcdef"), ["x", "x", "x", "y", "y", "y"])
 
 
 @lru_cache
 def minilm():
     return load_pretrained("minilm")
-
-
-def heads(**options):
-    return explore.heads(minilm(), SENTENCE, **options)
 
 
 @lru_cache
@@ -37,24 +29,35 @@ def recording():
 
 SENTENCE = "The cat sat on the mat because it was tired."
 PAIR = "The river bank was flooded.", "The big bank raised its interest rates."
-EXPLORERS = {
-    "walk": lambda **start: explore.walk(minilm(), *PAIR, **start),
-    "heads": heads,
-    "atlas": lambda: heads(atlas=True),
-    "look_up": explore.look_up,
-    "similarity": similarity,
-    "positional": explore.positional,
-    "clocks": explore.clocks,
-    "normalise": explore.normalise,
-    "depth": explore.depth,
-    "cost": explore.cost,
-    "block_steps": lambda **start: explore.block_steps(minilm(), SENTENCE, **start),
-    "attend": explore.attend,
-    "attend without masks": lambda: explore.attend(masks=False),
-    "head_slices": explore.head_slices,
-    "fit_curve": explore.fit_curve,
-    "training_maps": lambda **start: explore.training_maps(recording(), **start),
+GIVEN = {  # what an explorer is made with, by the name of the parameter
+    "model": minilm,
+    "sentence": lambda: SENTENCE,
+    "first": lambda: PAIR[0],
+    "second": lambda: PAIR[1],
+    "recording": recording,
+    "tables": lambda: torch.randn(5, 6, 3, generator=torch.Generator().manual_seed(0)),
+    "words": lambda: list("abcdef"),
+    "kinds": lambda: ["x", "x", "x", "y", "y", "y"],
 }
+
+
+def variants():
+    """A function that makes each of the course's explorers, and each with a switch the other way round."""
+    for name, make in explore.EXPLORERS.items():
+        parameters = signature(make).parameters.values()
+        wanted = [p.name for p in parameters if p.default is p.empty]
+        switches = [(p.name, not p.default) for p in parameters if isinstance(p.default, bool)]
+
+        def made(make=make, wanted=wanted, **options):
+            return make(**{name: GIVEN[name]() for name in wanted} | options)
+
+        yield name, made
+        for switch, value in switches:
+            yield f"{name} {switch}={value}", partial(made, **{switch: value})
+
+
+EXPLORERS = dict(variants())
+heads = EXPLORERS["heads"]
 
 
 def picture(explorer):

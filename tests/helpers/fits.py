@@ -2,7 +2,7 @@
 
 import torch
 
-from encoder_lib.course.lab.curves import CURVES, MIN_SLOPE_CHANGE, grid
+from encoder_lib.course.feed_forward.curves import CURVES, MIN_SLOPE_CHANGE, grid
 
 
 @torch.no_grad()

@@ -261,7 +261,8 @@ def shows_and_asserts_nothing(notebook, path):
     """A notebook leaves assertions to the tests of its claims."""
     for cell in code_cells(notebook):
         if any(isinstance(node, ast.Assert) for node in ast.walk(ast.parse(cell.source))):
-            yield f"{where(cell)} asserts something; show it, and assert it in tests/claims/test_{Path(path).stem}.py"
+            claims = f"tests/course/{Path(path).stem[3:]}/test_claims.py"
+            yield f"{where(cell)} asserts something; show it, and assert it in {claims}"
 
 
 @rule

@@ -12,9 +12,9 @@ import torch
 from notebook_rules import tags
 from torch import Tensor
 
-from encoder_lib.course.explore.questions import QUESTIONS
-from encoder_lib.course.explore.widget.prediction import Prediction
-from encoder_lib.course.notebook import tidy
+from encoder_lib.course.kit.notebook import tidy
+from encoder_lib.course.kit.questions import QUESTIONS
+from encoder_lib.course.kit.widget.prediction import Prediction
 
 LONG = 2  # seconds: a training, most often
 

@@ -4,8 +4,8 @@ from answers import ANSWERS
 from tokenizers import Tokenizer, models, pre_tokenizers
 from torch import nn
 
-from encoder_lib.course.workshop import Workshop
-from encoder_lib.course.workshop.own import CHECKS
+from encoder_lib.course.build_your_own import Workshop
+from encoder_lib.course.build_your_own.own import CHECKS
 from encoder_lib.seeded import seeded
 
 ONE = {check: next(iter(right.values())) for check, (right, _) in ANSWERS.items()}

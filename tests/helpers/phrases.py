@@ -3,7 +3,7 @@
 import ast
 import re
 
-from encoder_lib.course.explore.questions import QUESTIONS
+from encoder_lib.course.kit.questions import QUESTIONS
 
 # question -> what would give its answer away, as regular expressions; they are looked for without regard to capitals
 PHRASES = {

@@ -1,9 +1,16 @@
-"""Every plot, drawn with so many names, at least three, and a title of one's own."""
+"""Every plot, of the kit and of the lessons, drawn with so many names, at least three, and a title of one's own."""
+
+from types import SimpleNamespace
 
 import torch
 
-from encoder_lib.course import plots
-from encoder_lib.course.lab.measure import Profile
+from encoder_lib.course.kit import lessons
+from encoder_lib.course.kit import plots as shared_plots
+from encoder_lib.course.kit.measure import Profile
+
+plots = SimpleNamespace(**vars(shared_plots))  # all that any of them offers
+for module in lessons.modules("plots"):
+    vars(plots).update(vars(module))
 
 WAVE = torch.linspace(0, 6, 30).sin()
 PROFILE = Profile(gradient=torch.arange(1.0, 4), size=torch.arange(1.0, 5), similarity=torch.linspace(0, 1, 4))

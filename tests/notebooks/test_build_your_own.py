@@ -13,9 +13,9 @@ from notebook_run import Run
 from places import ROOT
 from torch import nn
 
-from encoder_lib.course.lab import ladder
-from encoder_lib.course.workshop import take_away
-from encoder_lib.course.workshop.own import CHECKS
+from encoder_lib.course.build_your_own import take_away
+from encoder_lib.course.build_your_own.own import CHECKS
+from encoder_lib.course.kit import ladder
 from encoder_lib.seeded import seeded
 
 pytestmark = pytest.mark.long  # the notebook takes half a minute each time

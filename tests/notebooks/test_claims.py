@@ -18,7 +18,7 @@ def ran(*sources, **tagged):
 
 def test_a_table_is_shown_with_all_its_cells_and_found_by_a_column():
     run = ran(
-        "from encoder_lib.course.notebook import table",
+        "from encoder_lib.course.kit.notebook import table",
         "table({f'column {n}': [n] * 70 for n in range(30)})",
         "hidden = table({'hidden': [1]})",
     )
@@ -41,12 +41,12 @@ def test_an_error_that_a_cell_announces_is_what_it_shows_and_any_other_ends_the_
 
 
 FILES = {
-    path.stem.removeprefix("test_"): path.read_text(encoding="utf-8") for path in ROOT.glob("tests/claims/test_*.py")
-}
+    path.parent.name: path.read_text(encoding="utf-8") for path in ROOT.glob("tests/course/*/test_claims.py")
+}  # lesson -> its claims
 
 
 def test_every_notebook_has_its_claims_tested_and_every_file_of_claims_its_notebook():
-    assert FILES.keys() == {path.stem for path in NOTEBOOKS}
+    assert FILES.keys() == {path.stem[3:] for path in NOTEBOOKS}
     assert {
         stem: source.count("\ndef test_") for stem, source in FILES.items() if source.count("\ndef test_") < FEWEST
     } == {}

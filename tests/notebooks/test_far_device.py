@@ -23,8 +23,9 @@ from notebook_run import Run
 from places import ROOT
 from test_build_your_own import STEM, answered
 
-from encoder_lib.course import notebook
-from encoder_lib.course.lab import curves, ladder, texts
+from encoder_lib.course.kit import notebook
+from encoder_lib.course.feed_forward import curves
+from encoder_lib.course.kit import ladder, texts
 
 notebook.setup = partial(notebook.setup, device="far")
 for train in (curves.train, ladder.train, ladder.climb):

@@ -1,6 +1,6 @@
 """What readers do to a notebook: go back, restart the kernel. It goes on working.
 
-That is tried where claims are tested, in `tests/claims/conftest.py`; here stands what it rests on. That each cell runs
+That is tried where claims are tested, in `tests/course/conftest.py`; here stands what it rests on. That each cell runs
 twice in a row, and shows the same, stands in `tests/tools/twice.py`.
 """
 

@@ -10,7 +10,7 @@ from notebook_rules import Tags
 from phrases import PHRASES, answers_in, asked, normal
 from places import NOTEBOOKS
 
-from encoder_lib.course.explore.questions import QUESTIONS, predict
+from encoder_lib.course.kit.questions import QUESTIONS, predict
 
 SUMMARY = "## What to remember"
 

@@ -69,7 +69,7 @@ def faults(notebook, claims="", exceptions=()):
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
 def test_the_prose_says_what_is_shown_or_claimed(path):
     notebook = nbformat.read(path, as_version=4)
-    claims = (ROOT / f"tests/claims/test_{path.stem}.py").read_text(encoding="utf-8")
+    claims = (ROOT / f"tests/course/{path.stem[3:]}/test_claims.py").read_text(encoding="utf-8")
     exceptions = EXCEPTIONS.get(path.stem, {})
     assert list(faults(notebook, claims, exceptions)) == []
     assert {number for number, _ in faults(notebook, claims)} == exceptions.keys(), "exceptions that are none"

@@ -16,11 +16,12 @@ from jupyter_core.paths import jupyter_path
 from matplotlib import colormaps
 from matplotlib.colors import to_rgb, to_rgba, to_rgba_array
 from matplotlib.patches import FancyArrowPatch, FancyBboxPatch
-from pictures import DRAWN, WAVE, figure_of
+from pictures import DRAWN, WAVE, figure_of, plots
 from places import ROOT
 
-from encoder_lib.course import explore, notebook, plots
-from encoder_lib.course.checks.verdict import Verdict
+from encoder_lib.course import explore
+from encoder_lib.course.kit import notebook
+from encoder_lib.course.kit.checking.verdict import Verdict
 
 VISIONS = {
     "usual": np.eye(3),
@@ -283,7 +284,7 @@ def theme(name):
     """The variables of one of JupyterLab's themes, and what explorers and questions define on top of it."""
     places = jupyter_path("lab", "themes", "@jupyterlab", f"theme-{name}-extension", "index.css")
     css = [Path(place).read_text() for place in places if Path(place).exists()][:1]
-    own = (ROOT / "encoder_lib/course/explore/widget/front_end/explorer.css").read_text().split("}")[0]
+    own = (ROOT / "encoder_lib/course/kit/widget/front_end/explorer.css").read_text().split("}")[0]
     return variables_of("".join(css)) | variables_of(own)
 
 

@@ -20,7 +20,7 @@ BUILD = "from setuptools.build_meta import build_sdist, build_wheel; print({}('.
 EXPLORER = """
 import encoder_lib, pathlib
 from encoder_lib.course import checks, explore
-from encoder_lib.course.lab.texts import wonderland
+from encoder_lib.course.kit.texts import wonderland
 assert pathlib.Path(encoder_lib.__file__).parents[1] == pathlib.Path().absolute(), encoder_lib.__file__
 shown = explore.positional()
 assert wonderland() and len(shown._esm) > 10_000 and len(shown._css) > 1000 and shown.description

@@ -8,7 +8,7 @@ import sys
 import pytest
 from places import ROOT
 
-from encoder_lib.course.workshop import earlier_work
+from encoder_lib.course.build_your_own import earlier_work
 
 TOOL, NOTEBOOK = "tests/tools/update.py", "notebooks/04_attention.ipynb"
 OURS, NEW = '{"cells": []}', '{"cells": [1]}'

@@ -7,7 +7,7 @@ from lab_fixtures import browser  # noqa: F401
 from places import ROOT
 from served import served
 
-from encoder_lib.course.explore.widget import front_end
+from encoder_lib.course.kit.widget import front_end
 
 HTML = ROOT / "build/site/html"
 

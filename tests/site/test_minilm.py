@@ -14,12 +14,12 @@ from explorers import minilm
 from hostile_texts import HOSTILE
 from minilm import write_minilm
 from places import ROOT
-from recordings import SENTENCES
 from safetensors.torch import load_file
 
 from encoder_lib.course import explore
-from encoder_lib.course.lab.texts import library_sentences
-from encoder_lib.course.lab.way import visit
+from encoder_lib.course.kit.texts import library_sentences
+from encoder_lib.course.kit.way import visit
+from encoder_lib.course.pretrained.explorers import RECORDED
 
 pytestmark = pytest.mark.browser
 MOST = 15e6  # bytes until a first sentence is read
@@ -30,7 +30,7 @@ SPECIAL = (
     "Don't e-mail me@home.org...", "\ufeffa\u200db\u3000c",
 )  # fmt: skip
 NAMES = sorted(library_sentences())
-TEXTS = [*SENTENCES, *SPECIAL, *HOSTILE.values()]
+TEXTS = [*RECORDED, *SPECIAL, *HOSTILE.values()]
 TEXTS += random.Random(0).sample(NAMES, 200 - len(TEXTS))
 # What is read of a text, and how far its weights are from those of Python, which lie in a file.
 READ = """async ([text, file]) => {
@@ -115,7 +115,7 @@ def test_numbers_are_those_of_the_library(player, capsys):
     assert weight <= float(stated[1]) <= 0.02 and cosine <= float(stated[2]) <= 0.003 and own > 0.9999
 
 
-@pytest.mark.parametrize("text", ["", "Nobody", SENTENCES[1], "one word, " * 9])
+@pytest.mark.parametrize("text", ["", "Nobody", RECORDED[1], "one word, " * 9])
 def test_the_explorer_shows_what_it_shows_with_a_kernel(player, text):
     """The same panels, words and numbers of the same weights, in every layer, of both kinds."""
     page, folder = player
@@ -193,7 +193,7 @@ def test_a_first_sentence_takes_no_more_than_the_button_says(player):
     named = re.search(r"MEGABYTES = ([\d.]+)", (ROOT / "site/player/reader.js").read_text())[1]
     assert round(first / 1e6, 1) == float(named)
     words = max(size for path, size in sizes.items() if path.parent.name == "words")
-    assert first + words * max(len(minilm().tokens(text)) for text in SENTENCES) < MOST
+    assert first + words * max(len(minilm().tokens(text)) for text in RECORDED) < MOST
 
 
 def test_a_second_visit_fetches_nothing(player):

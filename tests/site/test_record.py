@@ -5,6 +5,8 @@ import json
 import random
 import re
 from base64 import b64decode
+from dataclasses import replace
+from functools import partial
 
 import nbformat
 import numpy as np
@@ -14,14 +16,14 @@ from matplotlib.figure import Figure
 from PIL import Image
 from places import NOTEBOOKS
 from record import Arrays, record, states_of, stops_of
-from record_all import EXPLORER, Recorder, heatmaps_of, needed, plan_name
-from recordings import PLANS, Plan
+from record_all import Recorder, heatmaps_of, needed
 
-from encoder_lib.course import explore, plots
+from encoder_lib.course import explore
 from encoder_lib.course.explore import Checkbox, Explorer, Heatmap, Range, Select, Text, View
-from encoder_lib.course.plots import style
+from encoder_lib.course.kit import plots
+from encoder_lib.course.kit.plots import style
+from encoder_lib.course.kit.widget.web import Web
 
-NAMES = {"atlas": "heads atlas=True", "attend without masks": "attend masks=False"}  # of EXPLORERS among the plans
 TYPED = (
     "the dog bites the man",
     "",
@@ -51,11 +53,14 @@ PLAY = """async (name) => {
 }"""
 
 
-def played(player, explorer, plan):
+recorded = partial(Web, heights=(100, 100))
+
+
+def played(player, explorer):
     """All states of an explorer as the player shows them."""
     page, folder = player
     name = f"{len([*folder.glob('*.recording')])}.recording"  # each its own, as a browser remembers what it has fetched
-    (folder / name).write_bytes(record(explorer, plan))
+    (folder / name).write_bytes(record(explorer))
     return page.evaluate(PLAY, name)
 
 
@@ -63,11 +68,10 @@ def played(player, explorer, plan):
 @pytest.mark.parametrize("name", ["look_up", "head_slices", "similarity", "walk"])
 def test_every_state_is_played_as_it_was_shown(player, name):
     """Numbers to a 30,000th of the largest one, NaN and 0 exactly; words, names of axes and controls word for word."""
-    explorer, plan = (
-        EXPLORERS[name](),
-        PLANS[name] if name != "walk" else Plan(starts=({"first": "a cat", "second": "the cat"},)),
-    )
-    states, shown = states_of(explorer, plan), played(player, explorer, plan)
+    explorer = EXPLORERS[name]()
+    if name == "walk":
+        explorer.web = replace(explorer.web, starts=({"first": "a cat", "second": "the cat"},))
+    states, shown = states_of(explorer), played(player, explorer)
     assert len(shown) == len(states)
     for values, state in zip(states, shown, strict=True):
         explorer.set(**values)
@@ -94,9 +98,9 @@ PAINT = """async (svg) => {
 }"""
 
 
-def pictures(player, explorer, plan):
+def pictures(player, explorer):
     """Each state's picture as Python draws it, and as the browser paints what is played: (height, width, 3) each."""
-    for values, state in zip(states_of(explorer, plan), played(player, explorer, plan), strict=True):
+    for values, state in zip(states_of(explorer), played(player, explorer), strict=True):
         explorer.set(**values)
         drawn = np.asarray(Image.open(io.BytesIO(explorer._picture)).convert("RGB")).astype(int)
         high, wide, pixels = player[0].evaluate(PAINT, b64decode(state["picture"]).decode())
@@ -106,7 +110,9 @@ def pictures(player, explorer, plan):
 @pytest.mark.browser
 def test_every_picture_is_played_as_it_was_drawn(player):
     """In its size, and nearer to what Python has drawn of its own state than of any other; letters may differ."""
-    pairs = list(pictures(player, explore.clocks(), Plan({"position": (0, 50), "shift": (5,)})))
+    explorer = explore.clocks()
+    explorer.web = recorded(stops={"position": (0, 50), "shift": (5,)})
+    pairs = list(pictures(player, explorer))
     for place, (own, painted) in enumerate(pairs):
         assert painted.shape == own.shape
         errors = [np.abs(painted - drawn).mean() for drawn, _ in pairs]
@@ -126,14 +132,14 @@ def test_the_squares_of_a_picture_have_nearly_their_colours(player):
         image.set_data(rows[row])
         return f"row {row}"
 
-    explorer, plan = Explorer(show, Range("row", 0, min=0, max=1), title="Squares", figure=figure), Plan()
-    for drawn, painted in pictures(player, explorer, plan):
+    explorer = Explorer(show, Range("row", 0, min=0, max=1), title="Squares", figure=figure, web=recorded())
+    for drawn, painted in pictures(player, explorer):
         middles = (slice(50, 51), slice(25, 200, 50))
-        assert np.abs(painted[middles] - drawn[middles]).max() <= 255 / (plan.shades - 1) / 2 + 1
+        assert np.abs(painted[middles] - drawn[middles]).max() <= 255 / (explorer.web.shades - 1) / 2 + 1
         assert (painted[middles][drawn[middles].sum(-1) == 765] == 255).all()
 
 
-COMPUTED = {name: plan for name, plan in PLANS.items() if plan.computed}
+COMPUTED = ["attend", "attend masks=False", "clocks", "cost", "normalise", "positional"]
 COMPUTE = """async ([name, states]) => {
   const { fetchRecording } = await import('/player/recording.js');
   const { computedModel } = await import('/player/computed.js');
@@ -167,8 +173,8 @@ def some_states(explorer, count):
 @pytest.mark.parametrize("name", COMPUTED)
 def test_what_the_page_computes_is_what_python_computes(player, name):
     """Word for word, and each number of a heatmap to a millionth, wherever the controls stand."""
-    explorer, (page, folder) = EXPLORERS[{plan: made for made, plan in NAMES.items()}.get(name, name)](), player
-    (folder / f"{name}.recording").write_bytes(record(explorer, COMPUTED[name]))
+    explorer, (page, folder) = EXPLORERS[name](), player
+    (folder / f"{name}.recording").write_bytes(record(explorer))
     states = some_states(explorer, 10)
     for values, shown in zip(states, page.evaluate(COMPUTE, [f"{name}.recording", states]), strict=True):
         explorer.set(**values)
@@ -180,18 +186,14 @@ def test_what_the_page_computes_is_what_python_computes(player, name):
             np.testing.assert_allclose(np.array(shown["numbers"], np.float32), expected, rtol=1e-5, atol=1e-6)
 
 
-def test_every_explorer_of_a_notebook_has_a_plan():
-    """And no plan is for an explorer that no notebook has."""
-    cells = [cell for path in NOTEBOOKS for cell in nbformat.read(path, as_version=4).cells]
-    called = [plan_name(c.source) for c in cells if c.cell_type == "code" and EXPLORER.search(c.source)]
-    assert len(called) >= len(PLANS) > 10 and set(called) == set(PLANS)
-    assert {NAMES.get(name, name) for name in EXPLORERS} == set(PLANS)
+def test_explorers_computed_on_the_page_are_compared_with_python():
+    assert sorted(COMPUTED) == [name for name, make in sorted(EXPLORERS.items()) if make().web.computed]
 
 
 def test_cells_that_no_explorer_needs_are_left_out():
     """What gives a name, or may change the object behind it, is needed; what only draws or trains beside it is not."""
     setup, table, change, training, read, drawing, explorer, after = (
-        "from encoder_lib.course.notebook import setup\nimport torch\nsetup()",
+        "from encoder_lib.course.kit.notebook import setup\nimport torch\nsetup()",
         "table = torch.rand(3, 4)\nrows = list(table)",
         "rows.append(table[0])",
         "def train(steps):\n    return torch.rand(steps)\n\n\nlosses = train(400)",
@@ -206,13 +208,15 @@ def test_cells_that_no_explorer_needs_are_left_out():
 
 
 @pytest.mark.long
-def test_a_plan_names_controls_and_values_that_are_there():
+def test_web_names_controls_and_values_that_are_there():
     for name, make in EXPLORERS.items():
-        explorer, plan = make(), PLANS[NAMES.get(name, name)]
-        named = {*plan.stops, *(control for group in plan.together for control in group)}
+        explorer = make()
+        web = explorer.web
+        assert len(web.heights) in (2, 3)
+        named = {*web.stops, *(control for group in web.together for control in group)}
         assert named <= {*explorer._by_name} or name in FRAMED, name
-        for control in explorer._by_name.values() if not plan.computed else ():
-            stops = stops_of(control, plan) if control.name != explorer._frames else [control.value]
+        for control in explorer._by_name.values() if not web.computed else ():
+            stops = stops_of(control, web) if control.name != explorer._frames else [control.value]
             assert control.value in stops and len(set(stops)) == len(stops), (name, control.name)
             if isinstance(control, Range) and control.name != explorer._frames:
                 assert stops[0] == control.min and stops[-1] == control.max
@@ -220,20 +224,21 @@ def test_a_plan_names_controls_and_values_that_are_there():
 
 def test_values_that_belong_together_are_recorded_together_and_with_each_group():
     explorer, pairs = EXPLORERS["walk"](), ({"first": "a cat", "second": "the cat"}, {"first": "a b", "second": "a"})
-    states = states_of(explorer, Plan(starts=pairs))
+    explorer.web = recorded(starts=pairs)
+    states = states_of(explorer)
     start = (explorer.first, explorer.second)
     assert [(s["first"], s["second"]) for s in states] == [start, *(tuple(pair.values()) for pair in pairs)]
 
 
-def test_stops_are_spread_evenly_where_no_plan_names_them():
-    plan = Plan()
-    assert stops_of(Range("n", 3, min=1, max=5), plan) == [1, 2, 3, 4, 5]
-    assert stops_of(Range("n", 7, min=0, max=80), plan) == [0, 7, 10, 20, 30, 40, 50, 60, 70, 80]
-    assert stops_of(Select("o", "b", options=("a", "b")), plan) == ["a", "b"]
-    assert stops_of(Checkbox("c", True), plan) == [False, True]
-    assert stops_of(Text("t", "x"), Plan({"t": ("y", "x", "z")})) == ["x", "y", "z"]
-    with pytest.raises(ValueError, match=r"n: expected stops .* name them in its plan"):
-        stops_of(Text("n", "x"), plan)
+def test_stops_are_spread_evenly_where_none_are_named():
+    web = recorded()
+    assert stops_of(Range("n", 3, min=1, max=5), web) == [1, 2, 3, 4, 5]
+    assert stops_of(Range("n", 7, min=0, max=80), web) == [0, 7, 10, 20, 30, 40, 50, 60, 70, 80]
+    assert stops_of(Select("o", "b", options=("a", "b")), web) == ["a", "b"]
+    assert stops_of(Checkbox("c", True), web) == [False, True]
+    assert stops_of(Text("t", "x"), recorded(stops={"t": ("y", "x", "z")})) == ["x", "y", "z"]
+    with pytest.raises(ValueError, match=r"n: expected stops .* name them in Web"):
+        stops_of(Text("n", "x"), web)
 
 
 def two(a, b, c):
@@ -241,13 +246,22 @@ def two(a, b, c):
     return View(Heatmap([[a, b], [c, 0.0]]), description=f"{a} {b} {c}")
 
 
-def test_controls_go_together_as_the_plan_says():
+def three_controls():
+    """An explorer whose first two controls are recorded together."""
+    controls = (Range(name, 0, min=0, max=2) for name in "abc")
+    return Explorer(two, *controls, title="Three", web=recorded(together=(("a", "b"),)))
+
+
+def test_controls_go_together_as_web_says():
     """The start first; groups in all combinations, the others one at a time."""
-    explorer = Explorer(two, *(Range(name, 0, min=0, max=2) for name in "abc"), title="Three")
-    states = [tuple(state.values()) for state in states_of(explorer, Plan({}, (("a", "b"),)))]
+    explorer = Explorer(
+        two, *(Range(name, 0, min=0, max=2) for name in "abc"), title="Three", web=recorded(together=(("a", "b"),))
+    )
+    states = [tuple(state.values()) for state in states_of(explorer)]
     assert states[0] == (0, 0, 0) and len(states) == len(set(states)) == 9 + 2
     assert set(states) == {(a, b, 0) for a in range(3) for b in range(3)} | {(0, 0, c) for c in range(3)}
-    everything = states_of(explorer, Plan({"a": (2,)}, (("a", "b", "c"),)))
+    explorer.web = recorded(stops={"a": (2,)}, together=(("a", "b", "c"),))
+    everything = states_of(explorer)
     assert len(everything) == 2 * 3 * 3
 
 
@@ -255,8 +269,10 @@ def test_controls_go_together_as_the_plan_says():
 def test_a_control_that_moves_along_is_named(player):
     """Where not all is recorded together; and no longer once another one moves alone."""
     page, folder = player
-    explorer = Explorer(two, *(Range(name, 0, min=0, max=2) for name in "abc"), title="Three")
-    (folder / "along.recording").write_bytes(record(explorer, Plan({}, (("a", "b"),))))
+    explorer = Explorer(
+        two, *(Range(name, 0, min=0, max=2) for name in "abc"), title="Three", web=recorded(together=(("a", "b"),))
+    )
+    (folder / "along.recording").write_bytes(record(explorer))
     script = """async () => {
       const { fetchRecording } = await import('/player/recording.js');
       const { RecordedModel } = await import('/player/model.js');
@@ -272,8 +288,8 @@ def test_a_control_that_moves_along_is_named(player):
 
 def test_an_explorer_is_left_as_it_came():
     explorer = explore.look_up(first=1)
-    before = explorer.values
-    record(explorer, Plan())
+    explorer.web, before = recorded(), explorer.values
+    record(explorer)
     assert explorer.values == before
 
 
@@ -288,14 +304,17 @@ def test_a_corner_and_an_equal_array_are_stored_once():
 
 
 def test_an_infinite_number_is_refused():
-    with pytest.raises(ValueError, match="expected finite numbers or NaN to record, got an infinite one: keep"):
+    with pytest.raises(ValueError, match=r"expected finite numbers or NaN .* got an infinite one: choose other stops"):
         Arrays(10).add(np.array([[np.inf]], np.float32))
 
 
 def test_of_a_picture_what_differs_is_stored():
     explorer = explore.clocks()
-    plans = (Plan({"position": positions, "shift": (5,)}) for positions in ((50,), (20, 40, 50, 60, 70, 80)))
-    few, many = (len(record(explorer, plan)) for plan in plans)
+    sizes = []
+    for positions in ((50,), (20, 40, 50, 60, 70, 80)):
+        explorer.web = recorded(stops={"position": positions, "shift": (5,)})
+        sizes.append(len(record(explorer)))
+    few, many = sizes
     assert few < many < 2 * few
 
 

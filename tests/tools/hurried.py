@@ -9,8 +9,12 @@ HURRIED = r"""
 def hurry():
     import re
     import torch
-    from encoder_lib.course.checks import clinic
-    from encoder_lib.course.lab import ladder, plain_stack, positions, timing, warm_up
+    from encoder_lib.course import debugging_clinic as clinic
+    from encoder_lib.course.kit import ladder
+    from encoder_lib.course.layer_norm import plain_stack
+    from encoder_lib.course.positional_encoding import positions
+    from encoder_lib.course.fast_encoder import timing
+    from encoder_lib.course.encoder_stack import warm_up
 
     trainings = (
         ladder.climb, ladder.train, plain_stack.plain_stack_accuracy, positions.copy_accuracy,

@@ -5,14 +5,14 @@ import sys
 
 import pytest
 
-from encoder_lib.course.lab.progress import LOADING
+from encoder_lib.course.kit.progress import LOADING
 
 INTERRUPTED = """
 import signal, sys, threading, time
 
 import torch
 
-from encoder_lib.course.lab import ladder
+from encoder_lib.course.kit import ladder
 
 signal.signal(signal.SIGINT, signal.default_int_handler)  # a background process of a shell ignores interrupts
 

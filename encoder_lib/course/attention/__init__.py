@@ -1,0 +1,1 @@
+"""Lesson 04_attention: scores, masks, weights and heads."""

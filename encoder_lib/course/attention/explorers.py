@@ -1,0 +1,199 @@
+"""The live pictures of 04_attention."""
+
+import math
+import zlib
+from functools import lru_cache, partial
+
+import torch
+from torch import Tensor
+
+from encoder_lib.course.kit.plots import percent, readable
+from encoder_lib.course.kit.widget.controls import Checkbox, Control, Range, Select, Text
+from encoder_lib.course.kit.widget.explorer import Explorer
+from encoder_lib.course.kit.widget.views import Heatmap, View, looks
+from encoder_lib.course.kit.widget.web import Web
+from encoder_lib.model.attention import MultiHeadAttention, attention_scores, masked_softmax
+from encoder_lib.model.masks import causal_mask, lengths_mask
+from encoder_lib.trace import trace
+
+MOST_WORDS, LONGEST_WORD = 12, 16  # words of a sentence, characters of a word
+WIDEST, VALUES = 512, 8  # numbers of a query or key, and of a value
+SILENT = ("no word", "the first word", "the second word", "the third word", "the last word")
+PADDED = 2  # words at the end that the padding mask hides
+SIGNED = partial(Heatmap, cmap="coolwarm", limits=(-3, 3))
+
+
+def attend(sentence: str = "the dog bites the man", *, similarity: float = 0.0, masks: bool = True) -> Explorer:
+    """Attention of a sentence that the reader types: scores, weights and output side by side, for random vectors.
+
+    A word's query, key and value are drawn at random, the same ones on every machine and in every place; the control
+    `similarity` turns the keys towards the queries. Without `masks` the controls of the masks are left out.
+    """
+
+    def show(
+        sentence: str,
+        similarity: float,
+        temperature: float,
+        d_head: int,
+        scaled: bool,
+        padding: bool = False,
+        causal: bool = False,
+        silent: str = SILENT[0],
+    ) -> View:
+        words = [readable(word, LONGEST_WORD) for word in sentence.split()[:MOST_WORDS]] or ["(nothing)"]
+        query, key, value = _vectors(words, similarity, d_head)  # (T, K), (T, K), (T, V)
+        scores = attention_scores(query, key, scale=(d_head**-0.5 if scaled else 1) / temperature)  # (T, T)
+        mask = _mask(len(words), padding, causal, silent)  # (T, T)
+        weights = masked_softmax(scores, mask)  # (T, T)
+        shown = looks(weights, words, "Weights: softmax of each row")
+        return View(
+            looks(
+                scores.masked_fill(~mask, torch.nan),
+                words,
+                "Scores: query · key / √K" if scaled else "Scores: query · key",
+                missing="masked",
+                cmap="coolwarm",
+                limits=_limits(scores[mask]),
+            ),
+            shown,
+            SIGNED(
+                weights @ value,
+                title="Output: weighted means",
+                x_label="value dimension",
+                y_label="looks",
+                y_ticks=words,
+            ),
+            tokens=shown,
+            description=_words(words, scores[mask], weights, mask),
+        )
+
+    web = Web(heights=(820, 1150, 1215) if masks else (710, 900, 1050), computed="attend")
+    controls: list[Control] = [
+        Text("sentence", sentence, max_length=100, label="your sentence"),
+        Range("similarity", similarity, min=0, max=1, step=0.05, label="query/key similarity"),
+        Range("temperature", 1.0, min=0.1, max=10, step=None, log=True),
+        Range("d_head", 16, min=2, max=WIDEST, log=True, label="width K of queries and keys"),
+        Checkbox("scaled", True, label="divide by √K"),
+    ]
+    if masks:
+        controls += [
+            Checkbox("padding", False, label=f"padding mask (last {PADDED} words)"),
+            Checkbox("causal", False, label="causal mask (no look ahead)"),
+            Select("silent", SILENT[0], options=SILENT, label="mask everything in the row of"),
+        ]
+    return Explorer(show, *controls, title="Attention, word by word" + (", with masks" if masks else ""), web=web)
+
+
+@lru_cache(maxsize=1024)
+def _drawn(word: str) -> Tensor:
+    """Random numbers (2, 512 + 8) that belong to a word, however it is capitalised."""
+    seed = torch.Generator().manual_seed(zlib.crc32(word.casefold().encode()))
+    return torch.randn(2, WIDEST + VALUES, generator=seed, dtype=torch.float64)
+
+
+def _vectors(words: list[str], similarity: float, d_head: int) -> tuple[Tensor, Tensor, Tensor]:
+    """Queries (T, K), keys (T, K) and values (T, V) of the words; wider queries begin with the narrower ones."""
+    query, other = torch.stack([_drawn(word) for word in words], dim=1)  # (T, 512 + 8) each
+    key = similarity * query + math.sqrt(1 - similarity**2) * other  # (T, 512 + 8), as long as the queries
+    return query[:, :d_head], key[:, :d_head], query[:, WIDEST:]
+
+
+def _mask(length: int, padding: bool, causal: bool, silent: str) -> Tensor:
+    """Which word may look at which (T, T); one word at least is no padding."""
+    mask = torch.ones(length, length, dtype=torch.bool)
+    if padding:
+        mask = mask & lengths_mask(torch.tensor([max(1, length - PADDED)]), length)[0, 0]  # (1, T) on (T, T)
+    if causal:
+        mask = mask & causal_mask(length)
+    if row := SILENT.index(silent):
+        mask[length - 1 if silent == SILENT[-1] else min(row, length) - 1] = False
+    return mask
+
+
+def _limits(scores: Tensor) -> tuple[float, float]:
+    """The round number (1, 2 or 5, times a power of ten) that no score exceeds, below and above zero."""
+    largest = max(scores.abs().max().item() if scores.numel() else 0.0, 0.1)
+    power = 10.0 ** math.floor(math.log10(largest))
+    bound = next(factor * power for factor in (1, 2, 5, 10) if factor * power >= largest)
+    return -bound, bound
+
+
+def _words(words: list[str], scores: Tensor, weights: Tensor, mask: Tensor) -> str:
+    looking = mask.any(dim=-1)  # (T,)
+    silent = [f"“{word}”" for word, looks in zip(words, looking.tolist(), strict=True) if not looks]
+    nothing = f" {silent[0]} may look at nothing: its weights and its output are 0." if silent else ""
+    if not looking.any():
+        return f"There is nothing to see.{nothing}"
+    most = weights[looking].amax(dim=-1).mean().item()
+    i, j = divmod(int(weights.argmax()), len(words))
+    hidden = (~mask[looking]).sum().item()
+    masked = f" {hidden} of the {looking.sum().item() * len(words)} looks are masked." if hidden else ""
+    return (
+        f"Scores from {scores.min():.2f} to {scores.max():.2f}, with variance {scores.var(correction=0):.2f}. A word "
+        f"gives {percent(most)} of its weight to one word, on average; an even look at all would give "
+        f"{percent(1 / len(words))}. The strongest look: “{words[i]}” at “{words[j]}”, "
+        f"{percent(weights[i, j].item())}.{masked}{nothing}"
+    )
+
+
+D_MODEL = 12
+DIVISORS = tuple(h for h in range(1, D_MODEL + 1) if D_MODEL % h == 0)
+
+
+def head_slices(n_heads: int = 3, head: int = 1) -> Explorer:
+    """Heads as slices of D: what one head gets of the queries, whom it looks at, and where its output goes."""
+    words = ["the", "dog", "bites", "the", "man"]
+    seed = torch.Generator().manual_seed(5)
+    x = torch.stack([_drawn(word)[0, :D_MODEL] for word in words])[None]  # (1, T, D)
+    numbers = {
+        name: torch.randn(p.shape, generator=seed, dtype=torch.float64) / math.sqrt(D_MODEL) * (p.ndim > 1)
+        for name, p in _unfilled(1).named_parameters()
+    }
+
+    def show(n_heads: int, head: int) -> View:
+        attention = _unfilled(n_heads)
+        attention.load_state_dict(numbers, assign=True)  # the same for any number of heads
+        with torch.no_grad(), trace(attention) as t:
+            attention(x, x, x)
+        shown, d_head = min(head, n_heads), D_MODEL // n_heads
+        first = (shown - 1) * d_head
+        dimension = torch.arange(D_MODEL)
+        elsewhere = (dimension < first) | (dimension >= first + d_head)  # (D,)
+        query, joined = (t[name][0].transpose(0, 1).flatten(1) for name in ("query", "heads"))  # (T, D) each
+        weights = t["weights"][0, shown - 1]  # (T, T)
+        lit = partial(SIGNED, x_label="dimension", y_ticks=words, missing="another head")
+        return View(
+            lit(
+                query.masked_fill(elsewhere, torch.nan),
+                title=f"Queries: head {shown} gets {d_head} of {D_MODEL} numbers",
+            ),
+            looks(weights, words, f"Whom head {shown} looks at"),
+            lit(joined.masked_fill(elsewhere, torch.nan), title="Output, in its head’s place"),
+            description=_slice_words(n_heads, shown, first, d_head, words, weights, attention),
+        )
+
+    return Explorer(
+        show,
+        Select("n_heads", n_heads, options=DIVISORS, label="number of heads H"),
+        Range("head", head, min=1, max=D_MODEL, label="head shown (the last one at most)"),
+        title="Heads are slices of D",
+        web=Web(heights=(860, 620, 790), together=(("n_heads", "head"),)),
+    )
+
+
+def _unfilled(n_heads: int) -> MultiHeadAttention:
+    """Attention whose weights have shapes and no numbers, so that none are drawn."""
+    with torch.device("meta"):
+        return MultiHeadAttention(D_MODEL, n_heads)
+
+
+def _slice_words(
+    n_heads: int, shown: int, first: int, d_head: int, words: list[str], weights: Tensor, attention: MultiHeadAttention
+) -> str:
+    i, j = divmod(int(weights.argmax()), len(words))
+    size = sum(p.numel() for p in attention.parameters())
+    slice_ = f"dimension {first}" if d_head == 1 else f"dimensions {first} to {first + d_head - 1}"
+    return (
+        f"Head {shown} of {n_heads} works on {slice_}, K = {d_head} of {D_MODEL}. Its strongest look: “{words[i]}” at "
+        f"“{words[j]}”, {percent(weights[i, j].item())}. All heads together hold {size} numbers, whatever H is."
+    )

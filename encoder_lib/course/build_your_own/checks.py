@@ -1,0 +1,474 @@
+"""Checks of the parts that a reader builds in 12_build_your_own.
+
+The norm and the network are exercises of 03 and 05, too; the training loop of 12 is checked as in 08.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from encoder_lib.course.kit.checking import parts
+from encoder_lib.course.kit.checking.elsewhere import left_behind
+from encoder_lib.course.kit.checking.gradients import CUT, wrong_gradients
+from encoder_lib.course.kit.checking.modules import fed, made
+from encoder_lib.course.kit.checking.trained import examine_trained
+from encoder_lib.course.kit.checking.verdict import (
+    Case,
+    Probe,
+    Told,
+    Verdict,
+    diagnose,
+    difference,
+    numbers,
+    show,
+    written,
+)
+from encoder_lib.model.masks import lengths_mask
+from encoder_lib.seeded import seeded
+
+
+@dataclass(frozen=True)
+class Trial:
+    """One input to try a part on: what it tests, the sizes that the part is made with, the inputs.
+
+    And its hint's name where that is not the label.
+    """
+
+    label: str
+    sizes: tuple
+    inputs: tuple
+    hint: str = ""
+    plain: bool = False  # simple numbers in the parameters, so that the result can be followed by hand
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A kind of part: its name, the library's class for it, and the trials, of which the last tells all apart."""
+
+    name: str
+    build: Callable[..., nn.Module]
+    trials: tuple[Trial, ...]
+    cut: bool = False  # a linear map that makes several vectors at once counts as several
+
+    def groups(self, part: nn.Module, sizes: tuple) -> list[parts.Group]:
+        return parts.groups(part, sizes[0] if self.cut else None)
+
+    def reference(self, trial: Trial) -> tuple[nn.Module, list[list[Tensor]]]:
+        """The library's part with parameters that are always the same, and these, group by group."""
+        with seeded(0):
+            part = self.build(*trial.sizes).double()
+        groups = self.groups(part, trial.sizes)
+        tensors = [[_drawn(piece, i, trial.plain) for piece in group] for i, group in enumerate(groups)]
+        parts.fill(groups, range(len(groups)), tensors)
+        return part, tensors
+
+
+def _drawn(piece: parts.Piece, number: int, plain: bool) -> Tensor:
+    """What a parameter is filled with: random numbers, or ones on the diagonal, counted rows, ones and zeros."""
+    shape = tuple(piece.values.shape)
+    if not plain:
+        return 0.7 * numbers(*shape, seed=number + 10 * len(shape)) + (len(shape) == 1)
+    if len(shape) == 2:
+        return torch.eye(*shape) if shape[0] == shape[1] else torch.arange(1.0, shape[0] + 1)[:, None].expand(shape)
+    return torch.zeros(shape) if "bias" in piece.name else torch.ones(shape)
+
+
+_made = partial(made, name="…")
+
+
+def _fitting(kind: Kind, trial: Trial, attempt: Callable) -> tuple[str, nn.Module, tuple[int, ...]]:
+    """What is wrong on this trial in words, or "", with the part and the order of parameters that comes nearest."""
+    part = _made(attempt, *trial.sizes)
+    written(fed(part, *trial.inputs), type(part).forward)
+    theirs, tensors = kind.reference(trial)
+    expected = theirs(*trial.inputs).detach()
+    given = f"sizes {trial.sizes}, an input of shape {tuple(trial.inputs[0].shape)}"
+    if trial.plain:
+        given += f" holding {trial.inputs[0].tolist()}, and plain parameters"
+    nearest: tuple[float, str, tuple[int, ...]] = (torch.inf, "", ())
+    mine = kind.groups(part, trial.sizes)
+    for order in parts.orders(mine, kind.groups(theirs, trial.sizes)):
+        parts.fill(mine, order, tensors)
+        got = fed(part, *trial.inputs)
+        problem = difference(given, expected, got)
+        if not problem:
+            return "", part, order
+        far = torch.inf
+        if isinstance(got, Tensor) and got.shape == expected.shape and not got.is_complex():
+            far = float((got.detach().double() - expected).abs().max().nan_to_num(torch.inf))
+        if not nearest[1] or far < nearest[0]:
+            nearest = (far, problem, order)
+    return nearest[1], part, nearest[2]
+
+
+def _tried(kind: Kind, trial: Trial, attempt: Callable) -> str:
+    return _fitting(kind, trial, attempt)[0]
+
+
+def _has_parameters(kind: Kind, attempt: Callable) -> str:
+    """Whether the part has as many parameters as the library's, of the same shapes."""
+    trial = kind.trials[0]
+    part, theirs = _made(attempt, *trial.sizes), kind.reference(trial)[0]
+    try:
+        written(fed(part, *trial.inputs), type(part).forward)
+    except Told:
+        raise
+    except Exception:
+        pass  # the trials tell of it
+    try:
+        parts.orders(kind.groups(part, trial.sizes), kind.groups(theirs, trial.sizes))
+    except Told as error:
+        return f"made with sizes {trial.sizes}, {error}"
+    return ""
+
+
+def _as_made(kind: Kind, attempt: Callable) -> str:
+    """Whether a part begins as the library's does, where it says with which numbers: before any training."""
+    trial = kind.trials[0]
+    expected = made(kind.build, *trial.sizes)(*trial.inputs).detach()
+    got = fed(_made(attempt, *trial.sizes), *trial.inputs)
+    return difference("the numbers that a new part begins with", expected, got)
+
+
+@seeded(0)
+def order_of(kind: Kind, attempt: Callable) -> tuple[type, tuple[int, ...]]:
+    """A part's class, and in which order it has its parameters: the library's parameter i is its order[i].
+
+    A broken part has the order of the last trial that it passes, if any tells orders apart; else the nearest.
+    """
+    tried = (_fitting(kind, trial, attempt) for trial in reversed(kind.trials) if not trial.plain)
+    first = next(tried)
+    _, part, order = next((found for found in (first, *tried) if not found[0]), first)
+    return type(part), order
+
+
+def _same_in_training(attempt: Callable, trial: Trial) -> str:
+    """Whether a part gives the same numbers in every call; where it gives none, the trials tell of that."""
+    part = _made(attempt, *trial.sizes)
+    try:
+        before = fed(part.eval(), *trial.inputs)
+        after = [fed(part.train(mode), *trial.inputs) for mode in 6 * [True] + [False]]
+        same = all(isinstance(y, Tensor) and isinstance(before, Tensor) and torch.equal(before, y) for y in after)
+    except Exception:
+        return ""
+    return "" if same else "expected the same numbers in training, in a second call, and with eval(), got others"
+
+
+def _gradients(kind: Kind, attempt: Callable) -> str:
+    """Whether the part's parameters and its input get the gradients that they get in the library's part."""
+    trial = kind.trials[-1]
+    problem, part, order = _fitting(kind, trial, attempt)
+    if problem:
+        return problem
+    theirs, _ = kind.reference(trial)
+    inputs = []
+    for each in (part, theirs):
+        each.zero_grad()
+        x = trial.inputs[0].clone().requires_grad_(trial.inputs[0].is_floating_point())
+        y = each(x, *trial.inputs[1:])
+        if not (isinstance(y, Tensor) and y.requires_grad):
+            return f"no gradient reaches any parameter: {CUT}"
+        (y * numbers(*y.shape, seed=5)).sum().backward()
+        inputs.append(x.grad)
+    mine, wanted = kind.groups(part, trial.sizes), kind.groups(theirs, trial.sizes)
+    pairs = zip(parts.pieces(mine, order), parts.pieces(wanted), strict=True)
+    gradients = {"x": tuple(inputs)} | {piece.name: (piece.gradient, other.gradient) for piece, other in pairs}
+    for name, (got, expected) in gradients.items():
+        if expected is None:  # of ids
+            continue
+        if got is None:
+            return f"no gradient reaches {name}: {CUT}"
+        if not torch.allclose(got, expected, atol=1e-6):
+            return f"the numbers are right, but the gradient of {name} is not: is a part of it detached on the way?"
+    return ""
+
+
+def _check(kind: Kind, attempt: Callable) -> Verdict:
+    """Look at a part's parameters, training against evaluation, every trial, then gradients and another device."""
+    last = kind.trials[-1]
+    probes = [
+        Probe("its parameters", partial(_has_parameters, kind)),
+        Probe("the same in training", partial(_same_in_training, trial=kind.trials[0])),
+        *(Probe(trial.label, partial(_tried, kind, trial), trial.hint) for trial in kind.trials),
+        Probe("gradients of all parameters", partial(_gradients, kind)),
+        Probe("on another device", lambda thing: left_behind(_made(thing, *last.sizes), *last.inputs)),
+        *([Probe("what it begins with", partial(_as_made, kind))] if kind is NORM else []),
+    ]
+    name = attempt.__name__ if isinstance(attempt, type) else kind.name  # 05 has the reader's `Network`
+    return replace(diagnose(kind.name, attempt, probes), exercise=name)
+
+
+def _ids(*rows: list[int]) -> tuple[Tensor]:
+    return (torch.tensor(rows),)
+
+
+def _x(*rows: list[float]) -> Tensor:
+    """One sequence of these tokens. (1, T, D)"""
+    return torch.tensor([rows], dtype=torch.float64)
+
+
+EMBEDDING = Kind(
+    "Embedding",
+    parts.Embedding,
+    (
+        Trial("one token", (3, 2), _ids([1]), plain=True),
+        Trial("two tokens, out of order", (3, 2), _ids([2, 0]), plain=True),
+        Trial("a batch of sequences", (5, 3), _ids([4, 1, 3], [2, 2, 1])),  # row 0 may be padding, which learns nothing
+    ),
+)
+
+
+def check_own_embedding(attempt: Callable) -> Verdict:
+    """Embedding(vocab_size, d_model), called with ids (B, T): a row of a table for each -> (B, T, D)."""
+    return _check(EMBEDDING, attempt)
+
+
+POSITIONS = Kind(
+    "Positions",
+    parts.Positions,
+    (
+        Trial("one token", (1, 2), (_x([5.0, 7.0]),), plain=True),
+        Trial("three tokens, all places taken", (3, 2), (_x(*3 * [[0.0, 0.0]]),), plain=True),
+        Trial("fewer tokens than places", (5, 2), (numbers(1, 3, 2),)),
+        Trial("as many sequences as tokens", (6, 2), (numbers(3, 3, 2),)),
+    ),
+)
+
+
+def check_own_positions(attempt: Callable) -> Verdict:
+    """Positions(max_len, d_model), called with x (B, T, D): x plus the first T rows of a table -> (B, T, D)."""
+    return _check(POSITIONS, attempt)
+
+
+NORM = Kind(
+    "Norm",
+    parts.Norm,
+    (
+        Trial("one token", (4, 1e-5), (_x([2.0, 4.0, 4.0, 6.0]),), plain=True),
+        Trial("a gain and a bias", (4, 1e-5), (numbers(1, 1, 4),)),
+        Trial("a token whose numbers are all equal", (3, 1e-5), (_x([3.0, 3.0, 3.0]),)),
+        Trial("tokens of different size", (3, 1e-5), (numbers(1, 3, 3) * torch.tensor([[1.0], [10.0], [100.0]]),)),
+        Trial("a sequence without a batch", (4, 1e-5), (numbers(3, 4),)),
+        Trial("a large eps", (4, 2.0), (numbers(1, 1, 4),)),
+        Trial("a batch of sequences", (5, 1e-3), (numbers(2, 4, 5) + 3,)),
+    ),
+)
+
+
+def check_own_norm(attempt: Callable) -> Verdict:
+    """Norm(d_model, eps), called with x (…, D): each token at mean 0 and variance 1, times gain, plus bias."""
+    return _check(NORM, attempt)
+
+
+SHORT, SECOND = lengths_mask(torch.tensor([3, 2])), lengths_mask(torch.tensor([4, 1, 3]))  # (B, 1, 1, T) each
+ATTENTION = Kind(
+    "Attention",
+    parts.Attention,
+    (
+        Trial("two tokens, one head", (2, 1), (_x([1.0, 0.0], [1.0, 2.0]), None), plain=True),
+        Trial("one head", (3, 1), (numbers(1, 4, 3), None)),
+        Trial("two heads", (4, 2), (numbers(1, 3, 4), None)),
+        Trial("a batch of two", (6, 2), (numbers(2, 4, 6), None)),
+        Trial("padding in the second sequence", (4, 2), (numbers(2, 3, 4), SHORT)),
+        Trial("padding, and scores of −600", (4, 2), (20 * numbers(2, 3, 4, seed=7), SHORT)),
+        Trial("padding in a batch of three", (6, 3), (numbers(3, 4, 6), SECOND), hint="padding in the second sequence"),
+    ),
+    cut=True,
+)
+
+
+def check_own_attention(attempt: Callable) -> Verdict:
+    """Attention(d_model, n_heads), called with x (B, T, D) and mask (B, 1, 1, T): H attentions -> (B, T, D)."""
+    return _check(ATTENTION, attempt)
+
+
+FEED_FORWARD = Kind(
+    "FeedForward",
+    parts.FeedForward,
+    (
+        Trial("one token of one number", (1, 2), (_x([1.0]),), plain=True),
+        Trial("three tokens", (2, 6), (numbers(1, 3, 2),)),
+        Trial("a batch of sequences", (3, 7), (numbers(2, 4, 3),)),
+    ),
+)
+
+
+def check_own_feed_forward(attempt: Callable) -> Verdict:
+    """FeedForward(d_model, d_ff), called with x (…, D): up to F numbers, GELU, and back down -> (…, D)."""
+    return _check(FEED_FORWARD, attempt)
+
+
+class Known(nn.Module):
+    """A part whose formula is known, and a parameter of 1 before it, so that one sees whether training reaches it."""
+
+    def __init__(self, formula: str, function: Callable[..., Tensor], *, takes_mask: bool = False):
+        super().__init__()
+        self.formula, self.function, self.takes_mask = formula, function, takes_mask
+        self.name = formula.split("(")[0]
+        self.one = nn.Parameter(torch.ones((), dtype=torch.float64))
+
+    def forward(self, x: Tensor, *rest: Any, **named: Any) -> Tensor:
+        if not self.takes_mask and (rest or named):
+            raise Told(f"{self.name} takes x alone, got {1 + len(rest) + len(named)} arguments")
+        if len(rest) + len(named) > 1 or named.keys() - {"mask"}:
+            raise Told(f"{self.name} takes x and mask, got {', '.join(['x', *len(rest) * '…', *named])}")
+        return self.one * self.function(x, *rest, **named)
+
+
+def _mean_of(x: Tensor, mask: Tensor | None = None) -> Tensor:
+    """The mean of the tokens that may be looked at, at every token. (B, T, D) -> (B, T, D)"""
+    real = torch.ones_like(x[..., :1]) if mask is None else mask[:, 0, 0, :, None].double()  # (B, T, 1)
+    return ((x * real).sum(dim=1, keepdim=True) / real.sum(dim=1, keepdim=True)).expand_as(x)
+
+
+def _known_parts(attention: str = "10 · x") -> tuple[Known, ...]:
+    functions = {"10 · x": lambda x, mask=None: 10 * x, "the mean of the tokens": _mean_of}
+    return (
+        Known(f"attention(x) = {attention}", functions[attention], takes_mask=True),
+        Known("feed_forward(x) = x²", lambda x: x**2),
+        Known("norm1(x) = x / 2", lambda x: x / 2),
+        Known("norm2(x) = x − 1", lambda x: x - 1),
+    )
+
+
+def _known_ends() -> tuple[Known, ...]:
+    steps = torch.arange(9.0, dtype=torch.float64)
+    return (
+        Known("embedding(id) = id + 1", lambda ids: ids[..., None].double() + 1),
+        Known("positions(x) = x + its place, 0, 1, …", lambda x: x + steps[: x.shape[1], None]),
+        Known("norm(x) = 3 · x", lambda x: 3 * x),
+    )
+
+
+def _known_blocks(n: int) -> list[Known]:
+    return [
+        Known("block 1(x) = x + 1", lambda x, mask=None: x + 1, takes_mask=True),
+        Known("block 2(x) = x²", lambda x, mask=None: x**2, takes_mask=True),
+        Known("block 3(x) = x + the mean of the tokens", lambda x, mask=None: x + _mean_of(x, mask), takes_mask=True),
+    ][:n]
+
+
+def _whole(attempt: Callable, given: tuple) -> nn.Module:
+    """What a learner's class makes of the parts; it gets a list of its own. Raises: Told if it changes that."""
+    mine = tuple(list(entry) if isinstance(entry, list) else entry for entry in given)
+    whole = _made(attempt, *mine)
+    if mine != given:
+        raise Told("the class changed the list of blocks that it was given; make a new one instead")
+    return whole
+
+
+def _wired(reference: Callable, known: Callable[[], tuple], inputs: tuple) -> Callable[[Callable], str]:
+    """Whether parts are put together as they should be: a question to ask of a class that takes parts."""
+
+    def look(attempt: Callable) -> str:
+        given = known()
+        whole = _whole(attempt, given)
+        got = written(fed(whole, *inputs), type(whole).forward)
+        expected = reference(*known())(*inputs).detach()
+        said = ", ".join(part.formula for part in _every(given))
+        masked = " and a mask" if len(inputs) > 1 else ""
+        return difference(f"{show(inputs[0])}{masked}, {said}", expected, got)
+
+    return look
+
+
+def _every(given: tuple) -> list[Known]:
+    """The parts, those of the blocks among them."""
+    return [part for entry in given for part in (entry if isinstance(entry, list) else [entry])]
+
+
+def _keeps(reference: Callable, known: Callable[[], tuple], inputs: tuple) -> Callable[[Callable], str]:
+    """Whether the whole has the parameters of all parts and no others, and gradients reach them and the input."""
+
+    def look(attempt: Callable) -> str:
+        given, others = known(), known()
+        whole = _whole(attempt, given)
+        own = {id(p): name for name, p in whole.named_parameters()}
+        for part in _every(given):
+            if own.pop(id(part.one), None) is None:
+                return f"the part of formula {part.formula} is used, and its parameters are not among parameters()"
+        if own:
+            return f"expected no parameters but those of the parts, got {next(iter(own.values()))}"
+        results, tensors = [], []
+        for parts_given, each in ((given, whole), (others, reference(*others))):
+            x = inputs[0].clone().requires_grad_(inputs[0].is_floating_point())
+            results.append(each(x, *inputs[1:]))
+            named = {part.name: part.one for part in _every(parts_given)}
+            tensors.append({"x": x} | named if x.requires_grad else named)
+        return wrong_gradients(results[0], tensors[0], results[1], tensors[1])
+
+    return look
+
+
+TWO = _x([1.0], [3.0])
+
+
+def check_own_block(attempt: Callable) -> Verdict:
+    """Block(attention, feed_forward, norm1, norm2), called with x (B, T, D) and mask: the parts in post-norm order."""
+    one, mean = _known_parts, partial(_known_parts, "the mean of the tokens")
+    wired = partial(_wired, parts.Block)
+    probes = [
+        Probe("one token, to follow by hand", wired(one, (TWO[:, :1],))),
+        Probe("a mask", wired(mean, (TWO, torch.tensor([[[[True, False]]]])))),
+        Probe("a batch of two", wired(mean, (numbers(2, 3, 4), SHORT)), hint="a mask"),
+        Probe("all its parameters", _keeps(parts.Block, mean, (numbers(2, 3, 4), SHORT))),
+    ]
+    return diagnose("Block", attempt, probes)
+
+
+def check_own_encoder(attempt: Callable) -> Verdict:
+    """Encoder(embedding, positions, norm, blocks), called with ids (B, T) and a mask: one vector a token (B, T, D)."""
+
+    def known(n: int) -> Callable[[], tuple]:
+        return lambda: (*_known_ends(), _known_blocks(n))
+
+    wired = partial(_wired, parts.Encoder)
+    ids, mask = torch.tensor([[2, 5, 1]]), torch.tensor([[[[True, True, False]]]])
+    probes = [
+        Probe("one block, to follow by hand", wired(known(1), (ids[:, :1],))),
+        Probe("three tokens", wired(known(1), (ids,)), hint="one block, to follow by hand"),
+        Probe("two blocks", wired(known(2), (ids,))),
+        Probe("a mask", wired(known(3), (ids, mask))),
+        Probe("a batch of two", wired(known(3), (torch.tensor([[2, 5, 1], [0, 3, 0]]), SHORT))),
+        Probe("all its parameters", _keeps(parts.Encoder, known(3), (ids, mask))),
+    ]
+    return diagnose("Encoder", attempt, probes)
+
+
+class Reader(nn.Module):
+    """An encoder to read ids with: (B, T) -> rows of a table (B, T, 2), with `looking` plus their mean."""
+
+    def __init__(self, *, looking: bool):
+        super().__init__()
+        rows = torch.tensor([[1.0, 1.0], [3.0, 4.0], [1.0, 0.0], [0.0, 3.0]]).double()
+        self.table, self.looking = nn.Parameter(torch.cat([rows, numbers(5, 2)])), looking
+
+    def forward(self, ids: Tensor, mask: Tensor | None = None) -> Tensor:
+        x = self.table[ids]  # (B, T, 2)
+        return x + _mean_of(x, mask) if self.looking else x
+
+
+def check_vectors_of(attempt: Callable) -> Verdict:
+    """vectors_of(encoder, rows): the encoder's mean over each row's real tokens at length 1, rows (T,) -> (B, D)."""
+
+    def case(label: str, rows: list[list[int]], *, looking: bool = False, hint: str = "") -> Case:
+        return Case(label, (Reader(looking=looking), [torch.tensor(row) for row in rows]), hint)
+
+    cases = [
+        case("one token", [[1]]),
+        case("two tokens", [[1, 2]]),
+        case("sentences of two lengths", [[1, 5, 7, 6], [4]]),
+        case("tokens that look at each other", [[1, 5, 7, 6], [4]], looking=True),
+        case(
+            "as many sentences as tokens",
+            [[6, 4], [8, 2, 5], [3]],
+            looking=True,
+            hint="tokens that look at each other",
+        ),
+        case("a long sentence, with a word that comes twice", [[3, 8], [7, 1, 1, 6, 2, 8, 4]], looking=True),
+    ]
+    return examine_trained("vectors_of", attempt, parts.vectors_of, cases)

@@ -1,0 +1,102 @@
+"""The check of a test: it has to leave sound encoders alone, and to notice faulty ones."""
+
+from collections.abc import Callable
+from functools import partial
+
+import torch
+from torch import Tensor
+
+from encoder_lib.course.debugging_clinic.patients import in_float64, sound
+from encoder_lib.course.debugging_clinic.rounds import ROUNDING, cut_with, numbers_found, patient
+from encoder_lib.course.kit.checking.verdict import Probe, Told, Verdict, diagnose, written
+from encoder_lib.model.encoder import TransformerEncoder
+
+
+def check_parity(thing: Callable) -> Verdict:
+    """parity(model): a test that notices where a model and its twin, with the same parameters, part at a word."""
+
+    def at_padding(ids: Tensor, y: Tensor) -> Tensor:
+        return y + (ids == 0)[..., None]
+
+    def at_the_end(ids: Tensor, y: Tensor) -> Tensor:
+        return torch.cat([y[..., :-1], y[..., -1:] + (ids == 4)[..., None]], dim=-1)
+
+    def cut_b(x: Tensor, n_heads: int) -> Tensor:
+        return x.reshape(len(x), n_heads, x.shape[1], -1)
+
+    def moved(word: int, *by: float) -> Callable[[], TransformerEncoder]:
+        """A sound encoder but for the first numbers of one word, which are off by so much."""
+
+        def change(ids: Tensor, y: Tensor) -> Tensor:
+            y = y.clone()
+            y[..., : len(by)][ids == word] += y.new_tensor(by)
+            return y
+
+        return partial(_changed, change)
+
+    probes = (
+        Probe("a sound encoder", _quiet(sound)),
+        Probe("a sound encoder that says something else at padding", _quiet(partial(_changed, at_padding))),
+        Probe("case 4, a wrong table of positions", _noticed(partial(patient, 4))),
+        Probe("words twice as long", _noticed(partial(sound, _double_words))),
+        Probe("cut B", _noticed(partial(cut_with, cut_b))),
+        Probe("a number that falls", _noticed(moved(9, -1.0))),
+        Probe("a number that rises", _noticed(moved(9, 1.0))),
+        Probe("one that rises and one that falls", _noticed(moved(9, 1.0, -1.0))),
+        Probe("a word of the first sentence", _noticed(moved(5, 1.0))),
+        Probe("the last word of the second", _noticed(moved(6, 1.0))),
+        Probe("NaN", _noticed(moved(2, float("nan")))),
+        Probe("a number at the end of a word", _noticed(partial(_changed, at_the_end))),
+        Probe("a model that stops with an error", _stops),
+    )
+    return diagnose("Your turn, my_parity", thing, probes)
+
+
+def _found(thing: Callable, build: Callable) -> list[str]:
+    """What a test finds, in words: each number that is more than rounding."""
+    with in_float64():
+        got = written(thing(build()), thing)
+        try:
+            numbers = numbers_found(got)
+        except (TypeError, ValueError) as error:
+            raise Told(str(error)) from error
+    return [f"{name}: {value:.2g}" for name, value in numbers.items() if not abs(value) < ROUNDING]
+
+
+def _quiet(build: Callable) -> Callable[[Callable], str]:
+    """A look at a test that has to find nothing in what `build` makes."""
+
+    def look(thing: Callable) -> str:
+        found = _found(thing, build)
+        return f"nothing is wrong with it, and the test found {found[0]}" if found else ""
+
+    return look
+
+
+def _noticed(build: Callable) -> Callable[[Callable], str]:
+    """A look at a test that has to find the fault in what `build` makes."""
+    return lambda thing: "" if _found(thing, build) else "its words are not the twin's, and the test found nothing"
+
+
+def _stops(thing: Callable) -> str:
+    """Whether a test lets an error of the model be one, or reports it as a find."""
+
+    def stop(ids: Tensor, y: Tensor) -> Tensor:
+        raise RuntimeError("the model stops")
+
+    try:
+        found = _found(thing, partial(_changed, stop))
+    except Exception:
+        return ""
+    return "" if found else "the error was caught, and the test found nothing"
+
+
+def _changed(change: Callable[[Tensor, Tensor], Tensor]) -> TransformerEncoder:
+    """A sound encoder whose answer y to `ids` becomes `change(ids, y)`."""
+    model = sound()
+    model.register_forward_hook(lambda module, given, y: change(given[0], y))
+    return model
+
+
+def _double_words(model: TransformerEncoder) -> None:
+    model.embedding.token.register_forward_hook(lambda module, given, vectors: 2 * vectors)

@@ -1,0 +1,1 @@
+"""Lesson 01_embedding: look-up tables, and a training loop."""

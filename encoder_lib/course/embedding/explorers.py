@@ -1,0 +1,86 @@
+"""The live picture of 01_embedding."""
+
+from collections.abc import Sequence
+from functools import partial
+
+import torch
+from torch import Tensor
+
+from encoder_lib import expect
+from encoder_lib.course.kit.widget.controls import Range
+from encoder_lib.course.kit.widget.explorer import Explorer
+from encoder_lib.course.kit.widget.views import Heatmap, View
+from encoder_lib.course.kit.widget.web import Web
+from encoder_lib.model.embedding import TokenEmbedding
+
+VOCABULARY, WIDTH = 6, 5
+NAMES = ("first", "second", "third")
+
+
+def look_up(first: int = 2, second: int = 0, third: int = 2) -> Explorer:
+    """Three ids, the table they are looked up in, and what comes out: pick ids and see rows light up."""
+    embed = TokenEmbedding(VOCABULARY, WIDTH)
+    table = embed.weight.detach()  # (V, D)
+
+    def show(first: int, second: int, third: int) -> View:
+        ids = torch.tensor([first, second, third])
+        one_hot = torch.nn.functional.one_hot(ids, VOCABULARY).to(table.dtype)  # (T, V)
+        read = one_hot.any(dim=0)  # (V,)
+        lit = table.masked_fill(~read[:, None], torch.nan)  # (V, D)
+        out = embed(ids).detach()  # (T, D)
+        names = [f"id {i}" for i in ids.tolist()]
+        rows, limit = [f"row {i}" for i in range(VOCABULARY)], table.abs().max().item()
+        signed = partial(Heatmap, cmap="coolwarm", limits=(-limit, limit), x_label="dimension")
+        return View(
+            Heatmap(one_hot, title="The ids, one-hot", y_ticks=names, x_label="row of the table"),
+            signed(lit, title="The rows that are read", missing="not read", y_ticks=rows),
+            signed(out, title="What comes out", y_ticks=names),
+            description=_words(ids.tolist()),
+        )
+
+    controls = (Range(n, v, min=0, max=VOCABULARY - 1) for n, v in zip(NAMES, (first, second, third), strict=True))
+    web = Web(heights=(530, 700, 915), together=(("first", "second", "third"),))
+    return Explorer(show, *controls, title="Look up three ids in a table", web=web)
+
+
+def _words(ids: list[int]) -> str:
+    read = sorted(set(ids))
+    rows = f"row {read[0]} is" if len(read) == 1 else f"rows {', '.join(map(str, read[:-1]))} and {read[-1]} are"
+    equal = [f"{NAMES[i]} and {NAMES[j]}" for i in range(3) for j in range(i + 1, 3) if ids[i] == ids[j]]
+    repeats = f"Equal ids give equal vectors: {', '.join(equal)}." if equal else "Three ids, three different vectors."
+    return f"Ids {ids}: {rows} read. {repeats}"
+
+
+def similarity(tables: Tensor, words: Sequence[str], kinds: Sequence[str]) -> Explorer:
+    """The cosine of every two words while their table learns: `tables` (N, V, D) holds one table for each step.
+
+    Raises TypeError for what are no tables; ValueError for fewer than two steps, or words that do not match.
+    """
+    expect.vectors(tables, name="tables")
+    if tables.ndim != 3 or len(tables) < 2:
+        raise ValueError(f"tables: expected shape (steps, V, D) with two steps or more, got {tuple(tables.shape)}")
+    unit = torch.nn.functional.normalize(tables.detach().double(), dim=-1)  # (N, V, D)
+    cosines = unit @ unit.transpose(1, 2)  # (N, V, V)
+    alike = torch.tensor([[a == b for b in kinds] for a in kinds])  # (V, V)
+    same = cosines[:, alike & ~torch.eye(len(kinds), dtype=torch.bool)].mean(dim=1).tolist()  # N numbers
+    different = cosines[:, ~alike].mean(dim=1).tolist()
+
+    def show(step: int) -> View:
+        return View(
+            Heatmap(
+                cosines,
+                title="Cosine of every two words",
+                x_ticks=words,
+                y_ticks=words,
+                cmap="coolwarm",
+                limits=(-1, 1),
+            ),
+            frames="step",
+            description=[
+                f"After {n} steps: mean cosine {a:.2f} of two words of one kind, {b:.2f} of words of different kinds."
+                for n, (a, b) in enumerate(zip(same, different, strict=True))
+            ],
+        )
+
+    step = Range("step", 0, min=0, max=len(tables) - 1)
+    return Explorer(show, step, title="Words of one kind find each other", web=Web(heights=(630, 620)))

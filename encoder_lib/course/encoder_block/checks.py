@@ -1,0 +1,47 @@
+"""Checks of the exercises of 06_encoder_block."""
+
+from collections.abc import Callable
+
+import torch
+from torch import Tensor
+
+from encoder_lib.course.kit.checking.layers import examine_layer
+from encoder_lib.course.kit.checking.verdict import Case, Verdict, examine, numbers
+from encoder_lib.model.encoder import EncoderLayer
+from encoder_lib.model.masks import lengths_mask
+
+
+def check_encoder_layer(attempt: Callable) -> Verdict:
+    """Block(d_model, n_heads, d_ff, norm_first), called with (x, mask): a layer as a class, x (B, T, D) -> (B, T, D).
+
+    Its parts are attention, feed_forward, norm1 and norm2, as in EncoderLayer.
+    """
+    padding = lengths_mask(torch.tensor([4, 2]))
+    cases = [
+        Case("one token, post-norm", (4, 2, 8, False, numbers(1, 1, 4), None)),
+        Case("three tokens, post-norm", (4, 2, 6, False, numbers(1, 3, 4), None)),
+        Case("a batch of two", (6, 3, 6, False, numbers(2, 4, 6), None)),
+        Case("padding in the second sentence", (6, 3, 6, False, numbers(2, 4, 6), padding)),
+        Case("three tokens, pre-norm", (4, 2, 6, True, numbers(1, 3, 4), None)),
+        Case(
+            "pre-norm, with padding", (6, 1, 12, True, numbers(2, 4, 6), padding), hint="padding in the second sentence"
+        ),
+    ]
+    return examine_layer("Block", "attention, feed_forward, norm1 and norm2", attempt, EncoderLayer, cases)
+
+
+def check_count_parameters(attempt: Callable) -> Verdict:
+    """count_parameters(d_model, n_heads, d_ff): how many numbers an encoder layer learns."""
+
+    def reference(d_model: int, n_heads: int, d_ff: int) -> Tensor:
+        attention, norms = 4 * (d_model**2 + d_model), 2 * 2 * d_model
+        return torch.tensor(attention + 2 * d_model * d_ff + d_ff + d_model + norms)
+
+    cases = [
+        Case("every size 1", (1, 1, 1)),
+        Case("a wider network", (1, 1, 5)),
+        Case("wider vectors", (2, 1, 3)),
+        Case("two heads", (2, 2, 3)),
+        Case("the original base model", (512, 8, 2048)),
+    ]
+    return examine("count_parameters", attempt, reference, cases)

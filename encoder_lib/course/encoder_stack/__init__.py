@@ -1,0 +1,1 @@
+"""Lesson 07_encoder_stack: what depth does."""

@@ -1,0 +1,114 @@
+"""Checks of the exercises of 11_fast_encoder."""
+
+from collections.abc import Callable
+from functools import update_wrapper
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from encoder_lib.course.kit.checking.trained import examine_trained
+from encoder_lib.course.kit.checking.verdict import Case, Told, Verdict, examine, numbers, written
+from encoder_lib.model.encoder import EncoderLayer
+from encoder_lib.model.masks import lengths_mask
+from encoder_lib.seeded import seeded
+
+
+def _half(scores: Tensor, values: Tensor) -> tuple[Tensor, Tensor]:
+    """What attention over some keys hands in: its output (T, K), and the logarithm of its total (T, 1)."""
+    return scores.softmax(-1) @ values, scores.logsumexp(-1, keepdim=True)
+
+
+def _halves(first: Tensor, second: Tensor, values: Tensor) -> tuple[Tensor, ...]:
+    """The four arguments of `join`. Shapes: scores (T, n) and (T, m), values (n + m, K)."""
+    n = first.shape[1]
+    return *_half(first, values[:n]), *_half(second, values[n:])
+
+
+def check_join(attempt: Callable) -> Verdict:
+    """join: the attention output over all keys from what two workers hand in, who had a half of the keys each.
+
+    It takes the output (T, K) and the logarithm of the total (T, 1) of the first, then of the second -> (T, K).
+    """
+    few = torch.tensor([[1.0], [3.0], [5.0]], dtype=torch.float64)
+    row = torch.tensor([[2.0, 0.0, 2.0]], dtype=torch.float64)
+    two = torch.cat([row - 1000, row + 1000])  # two queries
+    cases = [
+        Case("one key each, with the same score", _halves(row[:, :1], row[:, 2:], few[:2])),
+        Case("one key for the first, two for the second", _halves(row[:, :1], row[:, 1:], few)),
+        Case(
+            "scores so large that e to their power is no number any more",
+            _halves(1000 + row[:, :1], 1000 + row[:, 1:], few),
+        ),
+        Case("scores so low that e to their power is 0", _halves(row[:, :1] - 1000, row[:, 1:] - 1000, few)),
+        Case("the first half's scores larger by 2000", _halves(1000 + row[:, :1], row[:, 1:] - 1000, few)),
+        Case(
+            "the second half's scores larger by 2000",
+            _halves(row[:, :1] - 1000, 1000 + row[:, 1:], few),
+            hint="the first half's scores larger by 2000",
+        ),
+        Case("two queries, the scores of one larger by 2000", _halves(two[:, :1], two[:, 1:], few)),
+        Case("four queries, values of three numbers", _halves(3 * numbers(4, 5), 3 * numbers(4, 2), numbers(7, 3))),
+    ]
+
+    def reference(out_1: Tensor, log_1: Tensor, out_2: Tensor, log_2: Tensor) -> Tensor:
+        first = torch.sigmoid(log_1 - log_2)  # (T, 1)
+        return first * out_1 + (1 - first) * out_2
+
+    return examine("join", attempt, reference, cases)
+
+
+class _OnStrip(nn.Module):
+    """A layer that takes the strip alone, of so many tokens, and remembers the shapes that it was called with."""
+
+    def __init__(self, tokens: int) -> None:
+        super().__init__()
+        with seeded(0):  # what the layer draws is thrown away, and the learner's random numbers go on as they were
+            self.layer, self.tokens = EncoderLayer(4, 2, 6), tokens
+        self.calls: list[tuple[int, ...]] = []
+        for seed, parameter in enumerate(self.layer.parameters()):
+            parameter.data = numbers(*parameter.shape, seed=seed)
+
+    def forward(self, x: Tensor, mask: Tensor | None = None) -> Tensor:
+        self.calls.append(tuple(x.shape))
+        self.expect_strip()
+        return self.layer(x, mask)
+
+    def expect_strip(self) -> None:
+        """Raises: Told if a call was not with the strip, even where the learner's code has caught that before."""
+        strip = (1, self.tokens, 4)
+        if wrong := [shape for shape in self.calls if shape != strip]:
+            raise Told(f"the layer expected the strip, of shape {strip}, got {wrong[0]}")
+
+
+def check_packed(attempt: Callable) -> Verdict:
+    """packed(layer, x, lengths): what the layer gives the real tokens of x (B, T, D), out of one call on their strip.
+
+    lengths (B,) -> (B, T, D), zeros at padding.
+    """
+
+    def case(label: str, *lengths: int) -> Case:
+        x = numbers(len(lengths), max(lengths), 4)  # padding is no zeros
+        return Case(label, (_OnStrip(sum(lengths)), x, torch.tensor(lengths)))
+
+    cases = [
+        case("one text", 3),
+        case("texts of 2 tokens and 1", 2, 1),
+        case("two texts of one length", 2, 2),
+        case("the longest in the middle", 1, 3, 2),
+        case("five texts", 4, 1, 7, 2, 4),
+    ]
+
+    def called(layer: _OnStrip, x: Tensor, lengths: Tensor) -> Any:
+        y = written(attempt(layer, x, lengths), attempt)
+        layer.expect_strip()
+        if len(layer.calls) != 1:
+            raise Told(f"expected one call of layer, on the strip, got {len(layer.calls)}")
+        return y
+
+    def reference(layer: _OnStrip, x: Tensor, lengths: Tensor) -> Tensor:
+        mask = lengths_mask(lengths)
+        return layer.layer(x, mask) * mask[:, 0, 0, :, None]  # (B, T, D)
+
+    mine = update_wrapper(called, attempt, (), ()) if callable(attempt) else attempt
+    return examine_trained("packed", mine, reference, cases)

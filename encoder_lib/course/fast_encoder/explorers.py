@@ -1,0 +1,135 @@
+"""The live picture of 11_fast_encoder."""
+
+from math import ceil
+
+from matplotlib.figure import Figure
+from matplotlib.ticker import LogFormatterSciNotation, LogLocator
+
+from encoder_lib import expect
+from encoder_lib.course.fast_encoder.costs import PARTS, Cost, layer_costs
+from encoder_lib.course.kit.plots import COLOURS, GREY, plot_panels
+from encoder_lib.course.kit.widget.controls import Range, Select
+from encoder_lib.course.kit.widget.explorer import Explorer
+from encoder_lib.course.kit.widget.web import Web
+
+LEAST, MOST = 16, 4096  # tokens
+PLACES = tuple(2**power for power in range(4, 13))
+HEAD = 32  # numbers of a head, as in MiniLM
+BYTES = {"float64": 8, "float32": 4, "bfloat16": 2}
+TOSS_UP = 2.0  # how far from the balance a part has to be for a verdict
+LIMITS = (1e4, 1e13), (5e3, 1e13)  # of FLOPs and of bytes: they hold all that the controls can ask for
+
+
+def _draw() -> Figure:
+    """FLOPs and bytes of each part of a layer against T, side by side; what is chosen moves the lines."""
+    flops, moved = _lines(8, 384, "float32")
+    panels = {"Operations: both attentions do the same": flops, "Bytes: explicit attention moves more": moved}
+    figure = plot_panels(panels, share_y=False, x=PLACES, x_label="tokens T", x_scale="log", y_scale="log")
+    for ax, limits, label in zip(figure.axes, LIMITS, ("FLOPs of one layer", "bytes"), strict=True):
+        ax.set(ylim=limits, xlim=(LEAST / 1.3, MOST * 1.3), ylabel=label)
+        ax.set_xticks(PLACES[::2], PLACES[::2])
+        ax.yaxis.set(major_locator=LogLocator(numticks=5), major_formatter=LogFormatterSciNotation())
+    return figure
+
+
+def _costs(batch: int, tokens: int, width: int, number: str) -> dict[str, Cost]:
+    return layer_costs(batch, tokens, width, d_ff=4 * width, n_heads=width // HEAD, number=BYTES[number])
+
+
+def _lines(batch: int, width: int, number: str) -> tuple[dict[str, list[int]], dict[str, list[int]]]:
+    """FLOPs and bytes of each part, at every place."""
+    every = [_costs(batch, tokens, width, number) for tokens in PLACES]
+    quantities = ("flops", "bytes_moved")
+    flops, moved = ({part: [getattr(c[part], q) for c in every] for part in PARTS} for q in quantities)
+    return flops, moved
+
+
+def cost(
+    tokens: int = 128,
+    batch: int = 8,
+    width: int = 384,
+    number: str = "float32",
+    padding: int = 0,
+    *,
+    balance: float = 10.0,
+) -> Explorer:
+    """What one layer computes and moves, against T; dots stand at the T that is chosen, open ones where it is unpadded.
+
+    padding: the share of each sequence that is padding, in per cent. balance: how many operations the machine does in
+    the time in which it moves one byte.
+    """
+    expect.positive("balance", balance)
+    controls = (
+        Range("tokens", tokens, min=LEAST, max=MOST, step=16, log=True, label="tokens T"),
+        Range("batch", batch, min=1, max=64, label="sequences B"),
+        Range("width", width, min=64, max=1024, step=64, label="width D"),
+        Select("number", number, options=tuple(BYTES), label="numbers"),
+        Range("padding", padding, min=0, max=75, step=5, label="padding, %"),
+    )
+    figure = _draw()
+    marks = []
+    for ax in figure.axes:
+        line = ax.axvline(LEAST, color=GREY, zorder=0)
+        dots = [ax.plot([], [], "o", color=colour)[0] for colour, _ in zip(COLOURS, PARTS, strict=False)]
+        rings = [ax.plot([], [], "o", mfc="white", color=dot.get_color())[0] for dot in dots]
+        marks.append((line, dots, rings))
+
+    def show(tokens: int, batch: int, width: int, number: str, padding: int) -> str:
+        real = max(1, ceil(tokens * (100 - padding) / 100))
+        padded, without = _costs(batch, tokens, width, number), _costs(batch, real, width, number)
+        sides = zip(figure.axes, _lines(batch, width, number), ("flops", "bytes_moved"), marks, strict=True)
+        for ax, lines, quantity, (line, dots, rings) in sides:
+            line.set_xdata([tokens, tokens])
+            for i, part in enumerate(PARTS):
+                ax.lines[i].set_ydata(lines[part])
+                dots[i].set_data([tokens], [getattr(padded[part], quantity)])
+                rings[i].set_data([tokens], [getattr(without[part], quantity)])
+                rings[i].set_visible(padding > 0)
+        return _words(tokens, batch, width, number, padded, balance) + _waste(padding, padded, without)
+
+    web = Web(heights=(640, 1160), computed="cost", given=("balance",))
+    return Explorer(show, *controls, title="What does a layer cost?", figure=figure, web=web)
+
+
+def _words(tokens: int, batch: int, width: int, number: str, costs: dict[str, Cost], balance: float) -> str:
+    """Sizes, operations, bytes and which side limits."""
+    projections, network, explicit, fused = (costs[part] for part in PARTS)
+    sequences = f"{batch} sequence{'s'[: batch != 1]} of {tokens} tokens, width {width}, {number}"
+    operations = (
+        f"Projections {_short(projections.flops)}FLOP, feed-forward {_short(network.flops)}FLOP, "
+        f"attention {_short(explicit.flops)}FLOP"
+    )
+    moved = (
+        f"The projections move {_short(projections.bytes_moved)}B, explicit attention {_short(explicit.bytes_moved)}B "
+        f"with {explicit.arithmetic_intensity:.1f} FLOPs for each, "
+        f"fused {_short(fused.bytes_moved)}B with {fused.arithmetic_intensity:.1f}"
+    )
+    limits = (
+        f"where a byte takes as long as {balance:.1f} FLOPs, {_limit(explicit, balance)} the explicit one and "
+        f"{_limit(fused, balance)} the fused one"
+    )
+    return f"{sequences}. {operations}. {moved}: {limits}."
+
+
+def _limit(cost: Cost, balance: float) -> str:
+    """Which side limits a part: within a factor of TOSS_UP of the balance, counts of bytes and FLOPs cannot tell."""
+    ratio = cost.arithmetic_intensity / balance
+    if ratio < 1 / TOSS_UP:
+        return "memory limits"
+    return "arithmetic limits" if ratio > TOSS_UP else "either may limit"
+
+
+def _waste(padding: int, padded: dict[str, Cost], without: dict[str, Cost]) -> str:
+    """What is left of the operations without padding."""
+    if not padding:
+        return ""
+    left, whole = (sum(costs[part].flops for part in PARTS[:3]) for costs in (without, padded))
+    return f" With {padding} % padding, the unpadded layer does {left / whole:.0%} of the operations."
+
+
+def _short(number: float) -> str:
+    """A large number in three digits or fewer, with the letter of its size: 1.2 G."""
+    for size, letter in ((1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k")):
+        if number >= size:
+            return f"{number / size:.3g} {letter}"
+    return f"{number:.0f} "

@@ -1,0 +1,1 @@
+"""Lesson 05_feed_forward: the network at each token."""

@@ -1,0 +1,109 @@
+"""Modules that a learner's class makes: building and running them, their parameters and gradients.
+
+Building and running draw the same random numbers each time; the learner's own random state is restored by the verdict.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from encoder_lib.course.kit.checking.gradients import missing_gradients
+from encoder_lib.course.kit.checking.inputs import argument_names, call, require_signature
+from encoder_lib.course.kit.checking.results import Told, as_number, as_tensor
+from encoder_lib.course.kit.checking.verdict import Unwritten, written
+from encoder_lib.model.encoder import EncoderLayer
+
+
+def made(thing: Callable, *sizes: Any, name: str = "") -> nn.Module:
+    """An object of the learner's class in float64; `name` is what the class should be called.
+
+    Raises: Unwritten for a placeholder; Told if it is no module, or if the class cannot be called with these sizes.
+    """
+    torch.default_generator.manual_seed(0)
+    require_signature(thing, sizes, getattr(thing, "__name__", type(thing).__name__))
+    module = written(thing(*sizes), thing)
+    if isinstance(module, nn.Module):
+        return module.double()
+    got = type(module).__name__
+    if name:
+        raise Told(f"expected a module, got {got}; try class {name}(nn.Module)")
+    raise Told(f"expected a class of nn.Module, got something that makes {got}")
+
+
+def run(module: nn.Module, *inputs: Tensor | None) -> Any:
+    """What a module gives for copies of the inputs, with the same dropout in each run. Raises: Told, as `fed`."""
+    torch.default_generator.manual_seed(0)
+    return fed(module, *inputs)
+
+
+def fed(module: nn.Module, *inputs: Any) -> Any:
+    """What a module gives for copies of the inputs. Raises: Told if it changes them, or cannot be called with them."""
+    return call(module, *inputs, name="forward")
+
+
+def cut_off(module: nn.Module, *inputs: Any) -> str:
+    """Which parameters of a module, or floating inputs, no gradient of its result reaches, in words; empty if none."""
+    mine = [x.detach().clone().requires_grad_() if _is_floating(x) else x for x in inputs]
+    names = argument_names(module.forward, len(inputs)) or [f"input {n}" for n, _ in enumerate(inputs, start=1)]
+    given = {name: x for name, x in zip(names, mine, strict=True) if _is_floating(x)}
+    trained = {name: weight for name, weight in module.named_parameters() if weight.requires_grad}
+    return missing_gradients(module(*mine), given | trained)
+
+
+def _is_floating(x: Any) -> bool:
+    return isinstance(x, Tensor) and x.is_floating_point()
+
+
+def losses_and_after(
+    losses: Any, model: nn.Module, before: nn.Module, loss: Callable[[], Tensor], steps: int | None = None
+) -> Tensor:
+    """The losses that a training loop returned, and after them the loss that its model has then. -> (steps + 1,)
+
+    Raises: Unwritten for a placeholder, or for None if the model is as it was before; Told for anything but a list of
+    numbers, or if there are not as many as `steps`.
+    """
+    if losses is ... or (losses is None and _same_parameters(model, before)):
+        raise Unwritten
+    if not isinstance(losses, list | tuple):
+        losses = as_tensor(losses, "a list with the loss of each step")
+        if losses.ndim == 0:
+            raise Told("expected a list with the loss of each step, got a single number")
+    if steps is not None and len(losses) != steps:
+        raise Told(f"expected {steps} loss{'es' * (steps != 1)}, one for each step, got {len(losses)}")
+    found = [as_number(each, "a number as the loss of each step") for each in losses]
+    return torch.tensor([*found, loss().item()], dtype=torch.float64)
+
+
+def _same_parameters(model: nn.Module, other: nn.Module) -> bool:
+    return all(torch.equal(a, b) for a, b in zip(model.parameters(), other.parameters(), strict=True))
+
+
+def count(module: nn.Module) -> int:
+    """The number of trainable numbers of a module."""
+    return sum(weight.numel() for weight in module.parameters())
+
+
+def equal_matrices(module: nn.Module) -> int:
+    """The number of pairs of a module's matrices that hold the same numbers."""
+    matrices = [weight for weight in module.parameters() if weight.ndim == 2]
+    return sum(torch.equal(a, b) for i, a in enumerate(matrices) for b in matrices[:i])
+
+
+def encoder_layers(module: nn.Module) -> list[EncoderLayer]:
+    return [each for each in module.modules() if isinstance(each, EncoderLayer)]
+
+
+def in_a_row(layers: list[EncoderLayer], x: Tensor, mask: Tensor | None) -> Tensor:
+    for layer in layers:
+        x = layer(x, mask)  # (B, T, D)
+    return x
+
+
+def of_shape(module: nn.Module, *shape: int) -> Tensor:
+    """The one parameter of that shape. Raises: Told if there is none, or more than one."""
+    found = [weight for weight in module.parameters() if weight.shape == shape]
+    if len(found) != 1:
+        raise Told(f"expected one parameter of shape {shape} in parameters(), found {len(found)}")
+    return found[0]

@@ -1,0 +1,132 @@
+"""Results of a learner's code: as tensors, compared with what was expected, and in words."""
+
+from numbers import Real
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from encoder_lib.course.kit.notebook import tidy
+
+TOLERANCE = 1e-4  # so that an answer computed in float32 is right too
+MAX_SHOWN = 3  # numbers, or places where two results differ, that are shown one by one
+MAX_LISTED = 12  # numbers of a tensor that is written out
+MAX_ROWS, MAX_COLUMNS = 8, 16  # of a mask that is drawn
+NOTHING = "the function returns nothing; is a `return` missing?"
+
+
+class Told(ValueError):
+    """What is wrong with an attempt, in words for the reader."""
+
+
+def kind_of(value: object) -> str:
+    """The type of a value in words, with its length if it is a list, a tuple or a dictionary."""
+    for kind, name in ((list, "a list"), (tuple, "a tuple"), (dict, "a dictionary")):
+        if isinstance(value, kind):
+            return f"{name} of {len(value)}"
+    return "a NumPy array" if isinstance(value, np.ndarray) else type(value).__name__
+
+
+def as_tensor(got: Any, expected: str = "a tensor or a number") -> Tensor:
+    """A result as a tensor: it may be a tensor, a parameter, a NumPy array or number, or a Python number.
+
+    Raises: Told for None and for anything else; `expected` says in words what was expected.
+    """
+    if got is None:
+        raise Told(NOTHING)
+    if isinstance(got, Tensor):
+        return got
+    if isinstance(got, np.ndarray | np.generic | Real):
+        try:
+            return torch.tensor(np.array(got))
+        except (TypeError, ValueError, OverflowError):  # text, objects, integers that no dtype holds
+            pass
+    raise Told(f"expected {expected}, got {kind_of(got)}")
+
+
+def as_number(got: Any, expected: str = "a number") -> float:
+    """A result as one number, whatever kind of number or array it is. Raises: Told for anything else."""
+    tensor = as_tensor(got, expected)
+    if tensor.numel() != 1:
+        raise Told(f"expected {expected}, got a tensor of shape {tuple(tensor.shape)}")
+    if tensor.is_complex():
+        raise Told(f"expected {expected}, got a complex one")
+    return tensor.item()
+
+
+def difference(given: str, expected: Tensor, got: object) -> str:
+    """How a result differs from what was expected, in words; empty if it doesn't. `given` is the input in words."""
+    try:
+        problem = _difference(expected, as_tensor(got, "a tensor" if expected.ndim else "a tensor or a number"))
+    except Told as complaint:
+        problem = str(complaint)
+    return problem and with_input(given, problem)
+
+
+def _difference(expected: Tensor, got: Tensor) -> str:
+    if got.shape != expected.shape:
+        shape = tuple(got.shape) or "a single number"
+        return f"expected shape {tuple(expected.shape)}, got {shape}"
+    if got.is_complex():
+        return f"expected real numbers, got {got.dtype}"
+    if (got.dtype == torch.bool) != (expected.dtype == torch.bool):
+        kind = "boolean" if expected.dtype == torch.bool else "a number"
+        return f"expected each element to be {kind}, got {got.dtype}"
+    got, expected = got.detach().cpu().double(), expected.detach()
+    if nans := _places(got.isnan() & ~expected.isnan()):
+        more = f" and {len(nans) - 1} more place{'s' * (len(nans) > 2)}" if nans[1:] else ""
+        return f"the result {f'has NaN at {nans[0]}{more}' if got.ndim else 'is NaN'}, expected {show(expected)}"
+    off = ~torch.isclose(got, expected.double(), atol=TOLERANCE, rtol=0, equal_nan=True)
+    places = _places(off)
+    if not places:
+        return ""
+    if expected.dtype == torch.bool:
+        got = got.bool()
+    if expected.numel() <= MAX_SHOWN:
+        return f"expected {show(expected)}\ngot      {show(got)}"
+    if len(places) <= MAX_SHOWN:
+        return "\n".join(f"expected {show(expected[at])} at {at}, got {show(got[at])}" for at in places)
+    far = (got.double() - expected.double()).abs().nan_to_num(torch.inf).where(off, 0.0)
+    at = tuple(int(i) for i in np.unravel_index(int(far.argmax()), off.shape))
+    there = f"expected {show(expected[at])}, got {show(got[at])}"
+    return f"{len(places)} of {off.numel()} places differ, most at {at}: {there}"
+
+
+def _places(where: Tensor) -> list[tuple[int, ...]]:
+    return [tuple(place) for place in where.nonzero().tolist()]
+
+
+def with_input(given: str, problem: str) -> str:
+    """A problem with the input `given`, in lines of its own if one of the two takes several."""
+    if "\n" in given:
+        return f"with\n{given}\n{problem}"
+    return f"with {given}\n{problem}" if "\n" in problem else f"with {given}: {problem}"
+
+
+def show(value: object) -> str:
+    """A value in words: a tensor of a few numbers as a list, a mask as rows of 0 and 1, others by their shape."""
+    if isinstance(value, Tensor):
+        if value.numel() <= MAX_LISTED:
+            return str(tidy(value.double() if value.is_floating_point() else value).tolist())
+        shape = tuple(value.shape)
+        return _rows_of_mask(value) if value.dtype == torch.bool else f"a tensor of shape {shape}"
+    if isinstance(value, nn.Module):
+        return f"the module {type(value).__name__}"
+    if isinstance(value, list | tuple) and any(isinstance(entry, Tensor) for entry in value):
+        shown = [show(entry) for entry in value[:MAX_ROWS]] + ["…"] * (len(value) > MAX_ROWS)
+        return "\n".join(shown) if any("\n" in entry for entry in shown) else f"[{', '.join(shown)}]"
+    return repr(value)[:100]
+
+
+def _rows_of_mask(mask: Tensor) -> str:
+    rows = mask.reshape(-1, mask.shape[-1])
+    lines = [" ".join(str(int(x)) for x in row[:MAX_COLUMNS]) for row in rows[:MAX_ROWS]]
+    if rows.shape[1] > MAX_COLUMNS:
+        lines = [f"{line} …" for line in lines]
+    return "\n".join([f"a mask of shape {tuple(mask.shape)}, 1 for True:", *lines, *["…"] * (len(rows) > MAX_ROWS)])
+
+
+def numbers(*shape: int, seed: int = 0) -> Tensor:
+    """Random numbers in float64, always the same for one seed."""
+    return torch.randn(shape, dtype=torch.float64, generator=torch.Generator().manual_seed(seed))

@@ -1,0 +1,314 @@
+"""Checks of the exercises: each takes the learner's function, tries it on small inputs, and answers with a verdict.
+
+A check never raises, whatever the function returns or does, and never shows how the answer is computed.
+"""
+
+import html
+import re
+import sysconfig
+import tomllib
+import traceback
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import nn
+
+from encoder_lib.course.kit import lessons
+from encoder_lib.course.kit.checking.gradients import requiring_gradients, wrong_gradients
+from encoder_lib.course.kit.checking.inputs import argument_names, call
+from encoder_lib.course.kit.checking.limit import WAITING, TimeUp, run_within
+from encoder_lib.course.kit.checking.results import NOTHING, TOLERANCE, Told, difference, numbers, show, with_input
+from encoder_lib.course.kit.checking.sandbox import InputAsked, Printed, restored_settings, sandbox
+from encoder_lib.course.kit.plots import readable
+from encoder_lib.seeded import seeded
+
+__all__ = [
+    "CHANGED", "NOTHING", "PATIENCE", "TOLERANCE", "Case", "Probe", "Told", "Unwritten", "Verdict", "diagnose",
+    "difference", "examine", "numbers", "problem_on", "show", "written",
+]  # fmt: skip
+
+PATIENCE = 5.0  # seconds of processor time that one input may take
+LONGEST = 1000  # characters of a line
+LINE = 88  # characters of an input that is shown on one line, and of a line that the learner's code printed
+MAX_PRINTED = 8  # lines that the learner's code printed
+HERE = str(Path(__file__).parents[2])
+OTHERS = str(Path(__file__).parents[3]), *map(sysconfig.get_path, ("stdlib", "purelib"))  # not the learner's code
+CALLERS = "call", "fed", "made"  # functions of the course that call the learner's code
+EMPTY = (lambda: None).__code__  # of a function without a body
+CHANGED = "the function changed its own input; make a new one instead"
+FUNCTION_TO_WRITE = "the function returns nothing yet: write its body, then run this cell again"
+CLASS_TO_WRITE = "the class makes nothing yet: write its methods, then run this cell again"
+UNWRITTEN = "unwritten"  # the problem of an attempt that gives back its placeholder
+NO_INPUT = "it calls input(), which a check cannot answer; take everything from the arguments"
+GRADIENTS_OFF = "Gradients are off in this kernel. Training needs them: torch.set_grad_enabled(True)"
+SHARED_HINTS = tomllib.loads(Path(__file__).with_name("hints.toml").read_text(encoding="utf-8"))
+HINTS = SHARED_HINTS | lessons.texts("hints.toml")  # by exercise, beside the tables of shared ones
+_tries: Counter[str] = Counter()  # how often each exercise was tried since it last passed
+
+
+@dataclass(frozen=True)
+class Case:
+    """One input to try: what it tests, in words, the arguments, and its hint's name if that is not the label."""
+
+    label: str
+    arguments: tuple
+    hint: str = ""
+
+
+@dataclass(frozen=True)
+class Probe:
+    """One question about what a learner built: its name, and a function that gives the problem in words, or "".
+
+    `hint` is its hint's name if that is not the label.
+    """
+
+    label: str
+    look: Callable[[Callable], str]
+    hint: str = ""
+
+
+class Unwritten(BaseException):
+    """Raised if an attempt gives back its placeholder; no `except Exception` catches it."""
+
+
+def written(value: Any, function: Any) -> Any:
+    """The value that a learner's function gave. Raises: Unwritten for a placeholder; Told for None.
+
+    None counts as a placeholder if the function's body is as empty as the stubs of notebook 12.
+    """
+    code = getattr(function, "__code__", None)
+    if value is ... or (value is None and code and len(code.co_code) == len(EMPTY.co_code)):
+        raise Unwritten
+    if value is None:
+        raise Told(NOTHING)
+    return value
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What passed, and the first thing that did not, with a hint.
+
+    `note` is about the kernel and not about the attempt; `printed` is the beginning of what the attempt printed.
+    """
+
+    exercise: str
+    passed: tuple[str, ...]
+    problem: str = ""
+    hint: str = ""
+    note: str = ""
+    printed: str = ""
+
+    @property
+    def correct(self) -> bool:
+        return not self.problem
+
+    def lines(self) -> list[str]:
+        """What it says, a line for each thing; long words of the learner's are cut, unprintable characters replaced."""
+        head = f"{self.exercise}: " + ("right." if self.correct else "not there yet.")
+        lines = [head, *(f"✓ {label}" for label in self.passed)]
+        if self.problem:
+            lines.append(f"✗ {self.problem}")
+        if self.hint:
+            lines.append(f"Hint: {self.hint}")
+        lines += [self.note] * bool(self.note) + [f"Printed:\n{self.printed}"] * bool(self.printed)
+        return ["\n".join(readable(part, LONGEST) for part in line.split("\n")) for line in lines]
+
+    def __repr__(self) -> str:
+        return "\n".join(self.lines())
+
+    def _repr_html_(self) -> str:
+        colour = "#2e7d32" if self.correct else "#b26a00"
+        head, *rest = (html.escape(line, quote=True) for line in self.lines())
+        items = "".join(f'<li style="white-space:pre-wrap">{line}</li>' for line in rest)
+        kind = 'role="status" class="mathjax_ignore tex2jax_ignore"'  # a dollar sign of the learner's starts no formula
+        return (
+            f'<div {kind} style="border-left:4px solid {colour};padding:2px 12px"><strong>{head}</strong>'
+            f'<ul style="list-style:none;padding-left:0;margin:4px 0">{items}</ul></div>'
+        )
+
+
+def examine(
+    exercise: str, attempt: Callable, reference: Callable, cases: Sequence[Case], *, gradients: bool = False
+) -> Verdict:
+    """Try `attempt` on every case, smallest first, against `reference`; stop at the first that differs.
+
+    With `gradients`, those of all floating inputs, and of the parameters of modules among them, are compared too.
+    """
+    return _first_problem(exercise, cases, partial(problem_on, attempt, reference, gradients=gradients))
+
+
+def diagnose(exercise: str, thing: Callable, probes: Sequence[Probe]) -> Verdict:
+    """Ask every probe about `thing`, a function or a class that the learner wrote; stop at the first that objects."""
+    return _first_problem(exercise, probes, partial(_objection, thing))
+
+
+@seeded(0)
+def _first_problem(exercise: str, looks: Sequence[Any], problem_at: Callable[[Any], str]) -> Verdict:
+    """Look for a problem in turn, and tell the first, with the hint that hints.toml has for it.
+
+    The kernel is left as it was: its random states, its settings, its streams.
+    """
+    note = "" if torch.is_grad_enabled() else GRADIENTS_OFF
+    with sandbox() as printed:
+        verdict = _look_in_turn(exercise, looks, problem_at)
+    return replace(verdict, note=note, printed=_first_lines(printed))
+
+
+def _look_in_turn(exercise: str, looks: Sequence[Any], problem_at: Callable[[Any], str]) -> Verdict:
+    passed: list[str] = []
+    for look in looks:
+        problem = problem_at(look)
+        if problem == UNWRITTEN and passed:
+            problem = f"{look.label}: {NOTHING}"
+        elif problem == UNWRITTEN:
+            return Verdict(exercise, (), CLASS_TO_WRITE if exercise.split()[-1][0].isupper() else FUNCTION_TO_WRITE)
+        if problem:
+            _tries[exercise] += 1
+            return Verdict(exercise, tuple(passed), problem, _hint(exercise, look.hint or look.label, problem))
+        passed.append(look.label)
+    del _tries[exercise]
+    return Verdict(exercise, tuple(passed))
+
+
+def _first_lines(printed: Printed) -> str:
+    lines = printed.kept.rstrip("\n").split("\n")
+    shown = "\n".join(readable(line, LINE) for line in lines[:MAX_PRINTED])
+    left = printed.n_lines - MAX_PRINTED
+    return f"{shown}\n… and {left:,} more line{'s' * (left > 1)}" if left > 0 else shown
+
+
+def _hint(exercise: str, label: str, problem: str) -> str:
+    """The hint for a problem at the look of that label, at this number of tries.
+
+    A hint for the mistake comes first, then the look's own, then the exercise's, which get stronger with the tries.
+    A case of the clinic comes broken: its first run shows what is wrong, and the hints begin with the second.
+    """
+    texts, tries = HINTS[exercise], _tries[exercise] - exercise.startswith("Case ")
+    if not tries:
+        return ""
+    if mistake := _hint_for("mistakes", problem):
+        return mistake
+    if own := (HINTS["everywhere"] | texts.get("looks", {})).get(label):
+        return own
+    general = _hint_for("symptoms", problem)
+    ladder = [*([general] if general else []), *texts["hints"]]
+    return ladder[min(tries, len(ladder)) - 1]
+
+
+def _hint_for(table: str, problem: str) -> str:
+    """The hint in this table of hints.toml whose key, a piece of a problem's words, occurs in this one, or ""."""
+    return next((hint for words, hint in HINTS[table].items() if words in problem), "")
+
+
+def _objection(thing: Callable, probe: Probe) -> str:
+    """What a probe says against the thing, after its label; empty if nothing. An error is an objection too."""
+    if not callable(thing):
+        return f"expected a function or a class, got {type(thing).__name__}"
+    objection, failed = _asked(probe.look, thing)
+    problem = failed or objection
+    return problem if problem in ("", UNWRITTEN) else f"{probe.label}: {problem}"
+
+
+def problem_on(attempt: Callable, reference: Callable, case: Case, *, gradients: bool = False) -> str:
+    """What is wrong with the attempt on this case, in words; empty if nothing is."""
+    if not callable(attempt):
+        return f"expected a function, got {type(attempt).__name__}"
+    given = _given(attempt, case.arguments)
+    got, problem = _asked(lambda *given: written(call(attempt, *given), attempt), *case.arguments)
+    if problem == UNWRITTEN:
+        return UNWRITTEN
+    if not problem:
+        try:
+            problem = difference(given, reference(*case.arguments), got)
+        except Exception as error:  # a tensor without numbers, for instance
+            problem = with_input(given, f"the result cannot be compared: {_said(error)}")
+        if gradients and not problem:
+            wrong, failed = _asked(partial(_wrong_gradients, attempt, reference), case.arguments)
+            problem = (failed or wrong) and with_input(given, failed or wrong)
+    else:
+        problem = with_input(given, problem)
+    return problem and f"{case.label}: {problem}"
+
+
+def _wrong_gradients(attempt: Callable, reference: Callable, arguments: tuple) -> str:
+    names = argument_names(attempt, len(arguments)) or [f"argument {n}" for n, _ in enumerate(arguments, start=1)]
+    (mine, tensors), (theirs, others) = (requiring_gradients(arguments, names) for _ in range(2))
+    return wrong_gradients(attempt(*mine), tensors, reference(*theirs), others)
+
+
+def _asked(function: Callable, *arguments: Any) -> tuple[Any, str]:
+    """What a learner's function gives, and in words what stopped it, if anything did."""
+    try:
+        with restored_settings():
+            return run_within(PATIENCE, function, *arguments), ""
+    except TimeUp:
+        times = f"{PATIENCE:.0f} seconds of computing, or {WAITING * PATIENCE:.0f} of waiting"
+        return None, f"it was still running after {times}; does a loop never end?"
+    except Unwritten:
+        return None, UNWRITTEN
+    except KeyboardInterrupt:
+        raise
+    except InputAsked:
+        return None, NO_INPUT
+    except Told as complaint:
+        return None, str(complaint)
+    except BaseException as error:
+        return None, _in_words(error)
+
+
+def _in_words(error: BaseException) -> str:
+    """An error as the learner should read it: what it was, at which of their lines, and advice if it is a known one.
+
+    If it was raised by the check's own code, which could not work with a result, it says so.
+    """
+    frames = traceback.extract_tb(error.__traceback__)
+    lines = [frame.line for frame in frames if not frame.filename.startswith(OTHERS)]
+    ours = [frame for frame in frames if frame.filename.startswith(HERE)]
+    said = re.sub(r"[\w.]*<locals>\.(<lambda>)?", "", _said(error))
+    advice = next((f"; {words}" for pattern, words in ADVICE.items() if re.search(pattern, said)), "")
+    if isinstance(error, Exception) and not lines and ours and ours[-1].name not in CALLERS:
+        refused = isinstance(error, TypeError) and re.search(r"\(\) (takes|missing|got)", said)
+        what = "it cannot be called as the check calls it" if refused else "the check cannot use what came back"
+        return f"{what}: {said}{advice}"
+    where = f" at `{lines[-1]}`" if lines and lines[-1] else ""
+    return f"it stopped with {type(error).__name__}{where}: {said}{advice}"
+
+
+ADVICE = {  # what an error of torch's or Python's says, and what it means here
+    r"dtype": "both sides of a product need the same dtype: a.to(b.dtype) converts a",
+    r"zip\(\) argument \d is (shorter|longer)": "the two that zip() goes through should have the same length",
+    r"'NoneType' (object|and)|'NoneType'$": "something is None here: does a function lack its `return`?",
+    r"empty list of (sequences|tensors)|non-empty TensorList": "a list that should hold tensors is empty",
+    r"not implemented for '": "this operation does not take that dtype: x.long() and x.double() convert",
+    r"Boolean value of Tensor": "a tensor is no single yes or no: .all() or .any() makes one, torch.where chooses",
+    r"leaf Variable that requires grad": "parameters are changed inside `with torch.no_grad():`",
+    r"does not require grad and does not have a grad_fn": "no gradient can be computed: everything is detached",
+    r"^Module\.__init__\(\) takes": "the class has no __init__ that takes these sizes: is its name misspelt?",
+}
+
+
+def _given(attempt: Callable, arguments: tuple) -> str:
+    """The arguments of a case in words, without modules; if there are several, with the attempt's names for them.
+
+    Many take a line each.
+    """
+    shown = [show(argument) for argument in arguments]
+    names = argument_names(attempt, len(arguments))
+    if len(shown) > 1 and names:
+        shown = [f"{name} {value}" for name, value in zip(names, shown, strict=True)]
+    shown = [words for words, argument in zip(shown, arguments, strict=True) if not isinstance(argument, nn.Module)]
+    line = ", ".join(shown)
+    return line if len(line) <= LINE and "\n" not in line else "\n".join(shown)
+
+
+def _said(error: BaseException) -> str:
+    """The words of an error, not too many; a class that the learner wrote may fail to have any."""
+    try:
+        return str(error)[:300]
+    except Exception:
+        return "(it cannot be shown in words)"

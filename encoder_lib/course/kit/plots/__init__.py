@@ -1,0 +1,39 @@
+"""Static pictures of tensors: each `plot_*` function draws on one matplotlib `Axes` and returns it.
+
+`show(ax, alt=...)` turns a finished picture into a cell's output whose alt text survives wherever the notebook is read.
+"""
+
+from encoder_lib.course.kit.plots.attention import plot_attention
+from encoder_lib.course.kit.plots.attention_lines import plot_attention_lines
+from encoder_lib.course.kit.plots.bars import plot_bars
+from encoder_lib.course.kit.plots.cards import plot_cards
+from encoder_lib.course.kit.plots.dots import plot_dots
+from encoder_lib.course.kit.plots.heatmap import label_ticks, plot_heatmap
+from encoder_lib.course.kit.plots.histogram import plot_histogram
+from encoder_lib.course.kit.plots.inputs import DIVERGING, as_array, as_labels, colour_limits
+from encoder_lib.course.kit.plots.ladder import plot_ladder
+from encoder_lib.course.kit.plots.lines import plot_lines, plot_panels
+from encoder_lib.course.kit.plots.picture import Picture, compact, show
+from encoder_lib.course.kit.plots.style import (
+    COLOURS,
+    DASHES,
+    GREY,
+    LABEL,
+    NOT_FINITE,
+    TICK,
+    TITLE,
+    UNSEEN,
+    figure_size,
+    percent,
+    readable,
+)
+from encoder_lib.course.kit.plots.token_attention import plot_token_attention, token_attention_height
+
+__all__ = [
+    "COLOURS", "DASHES", "DIVERGING", "GREY", "LABEL", "NOT_FINITE", "TICK", "TITLE",
+    "UNSEEN", "Picture", "as_array", "as_labels", "colour_limits", "compact", "figure_size",
+    "label_ticks", "percent", "plot_attention", "plot_attention_lines", "plot_bars", "plot_cards",
+    "plot_dots", "plot_heatmap", "plot_histogram", "plot_ladder", "plot_lines",
+    "plot_panels", 
+    "plot_token_attention", "readable", "show", "token_attention_height",
+]  # fmt: skip

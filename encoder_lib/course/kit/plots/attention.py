@@ -1,0 +1,32 @@
+"""The steps of attention."""
+
+from collections.abc import Sequence
+from functools import partial
+
+import matplotlib.pyplot as plt
+from matplotlib.figure import Figure
+from numpy.typing import ArrayLike
+
+from encoder_lib.course.kit.plots import style
+from encoder_lib.course.kit.plots.heatmap import plot_heatmap
+from encoder_lib.course.kit.plots.inputs import as_array
+
+
+@style.close_on_error
+def plot_attention(
+    scores: ArrayLike, weights: ArrayLike, output: ArrayLike, words: Sequence[str], *, titles: Sequence[str]
+) -> Figure:
+    """Draw the three steps of attention side by side: scores and weights (T, T), output (T, V), a word for each row.
+
+    titles: what each step shows. Masked scores, −∞ or NaN, are grey.
+    Raises ValueError for shapes that do not match the words; TypeError for what are no numbers.
+    """
+    width = min(max(as_array(output, name="output").shape[1] / len(words), 0.5), 1)  # where scores and weights have 1
+    size = style.figure_size(3, 3.0)
+    figure, axes = plt.subplots(1, 3, figsize=size, width_ratios=(1, 1, width), layout="constrained")
+    square = partial(plot_heatmap, x_label="looked at", y_label="looks", x_ticks=words, y_ticks=words)
+    square(scores, title=titles[0], cmap="coolwarm", ax=axes[0])
+    square(weights, title=titles[1], limits=(0, 1), ax=axes[1])
+    plot_heatmap(output, title=titles[2], cmap="coolwarm", x_label="dimension", y_ticks=words, ax=axes[2])
+    axes[2].set_box_aspect(1 / width)  # as high as the squares
+    return figure

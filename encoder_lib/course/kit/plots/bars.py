@@ -1,0 +1,28 @@
+"""Numbers with names, as bars."""
+
+from collections.abc import Mapping
+
+from matplotlib.axes import Axes
+from matplotlib.ticker import MaxNLocator, StrMethodFormatter
+
+from encoder_lib.course.kit.plots import style
+from encoder_lib.course.kit.plots.inputs import as_array
+
+
+@style.close_on_error
+def plot_bars(values: Mapping[str, float], *, title: str = "", x_label: str = "", ax: Axes | None = None) -> Axes:
+    """Draw named numbers as horizontal bars, the first on top, each with its number, rounded, written beside it.
+
+    Raises ValueError for no bars, or a number that is not finite; TypeError for what are no numbers.
+    """
+    numbers = as_array(list(values.values()), ndim=(1,), finite=True)
+    ax = style.axes_or_new(ax)
+    bars = ax.barh(range(len(numbers)), numbers, color=style.COLOURS[0])
+    ax.bar_label(bars, [f"{number:,.0f}" for number in numbers], padding=4)
+    ax.set_yticks(range(len(numbers)), [style.drawable(name, style.LABEL) for name in values], **style.plain_text())
+    ax.invert_yaxis()
+    ax.margins(x=0.15)
+    if abs(numbers).max() >= 10_000:  # written out, as beside the bars, and not as 1e7 in a corner
+        ax.xaxis.set_major_locator(MaxNLocator(4))
+        ax.xaxis.set_major_formatter(StrMethodFormatter("{x:,.0f}"))
+    return style.label_axes(ax, title, x_label)

@@ -1,0 +1,37 @@
+"""Several numbers for each name, as dots on one line."""
+
+from collections.abc import Mapping
+from itertools import cycle
+
+import numpy as np
+from matplotlib.axes import Axes
+
+from encoder_lib.course.kit.plots import style
+from encoder_lib.course.kit.plots.inputs import as_array
+
+
+@style.close_on_error
+def plot_dots(
+    values: Mapping[str, Mapping[str, float]],
+    *,
+    title: str = "",
+    x_label: str = "",
+    ax: Axes | None = None,
+) -> Axes:
+    """Draw several numbers for each name as dots on one line, the first name on top, and what each kind of dot means.
+
+    values: name -> {kind of dot: number}, the same kinds for every name.
+    Raises ValueError for no numbers, or one that is not finite; KeyError for a kind that is missing; TypeError for what
+    are no numbers.
+    """
+    kinds = list(next(iter(values.values()), {}))
+    array = as_array([[row[kind] for kind in kinds] for row in values.values()], finite=True)  # (names, kinds)
+    rows = np.arange(len(array))
+    ax = style.axes_or_new(ax)
+    ax.hlines(rows, array.min(axis=1), array.max(axis=1), color=style.GREY, linewidth=1, zorder=1)
+    for kind, column, colour, marker in zip(kinds, array.T, cycle(style.COLOURS), cycle("osD^vP"), strict=False):
+        ax.scatter(column, rows, color=colour, marker=marker, s=50, label=style.legend_label(kind), zorder=2)
+    ax.set_yticks(rows, [style.drawable(name, style.LABEL) for name in values], **style.plain_text())
+    ax.invert_yaxis()
+    style.add_legend(ax)
+    return style.label_axes(ax, title, x_label)

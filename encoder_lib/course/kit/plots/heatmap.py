@@ -1,0 +1,127 @@
+"""A matrix as colours."""
+
+import itertools
+from collections.abc import Sequence
+from math import ceil
+
+import numpy as np
+from matplotlib import colormaps
+from matplotlib.axes import Axes
+from matplotlib.axis import Axis
+from matplotlib.image import AxesImage
+from matplotlib.ticker import MaxNLocator
+from numpy.typing import ArrayLike
+
+from encoder_lib.course.kit.plots import style
+from encoder_lib.course.kit.plots.inputs import as_array, as_labels, colour_limits
+
+LINE = 0.2  # inches between two slanted labels, at least
+MOST_NUMBERS = 60  # cells that have their numbers written into them
+
+
+@style.close_on_error
+def plot_heatmap(
+    values: ArrayLike,
+    *,
+    title: str = "",
+    x_label: str = "",
+    y_label: str = "",
+    x_ticks: Sequence | None = None,
+    y_ticks: Sequence | None = None,
+    limits: tuple[float, float] | None = None,
+    cmap: str = "viridis",
+    colorbar: bool = True,
+    ax: Axes | None = None,
+) -> Axes:
+    """Draw a matrix as colours: row 0 at the top, NaN and infinity in grey stripes.
+
+    The cells of a matrix with as many rows as columns are squares. Up to 60 cells have their numbers written into them,
+    where those have room.
+
+    values: tensor or array (R, C). x_ticks: one label for each of the C columns; y_ticks: one for each of the R rows.
+    limits: the values at the two ends of the colours; without it they fit the data (see `colour_limits`).
+    Raises ValueError for another shape, or labels that do not match it; TypeError for what are no numbers.
+    """
+    array = as_array(values)  # (R, C)
+    low, high = colour_limits(array, limits, cmap)
+    labels = {"x": as_labels(x_ticks, array.shape[1], "x_ticks"), "y": as_labels(y_ticks, array.shape[0], "y_ticks")}
+    ax = style.axes_or_new(ax)
+
+    colours = colormaps[cmap].with_extremes(bad=(0, 0, 0, 0))  # what is behind shows through
+    ax.patch.set(facecolor=style.NOT_FINITE, hatch="////", hatch_linewidth=1.5, edgecolor="0.8", linewidth=0)
+    image = ax.imshow(
+        np.ma.masked_invalid(array),
+        cmap=colours,
+        vmin=low,
+        vmax=high,
+        interpolation="nearest",
+        aspect="equal" if array.shape[0] == array.shape[1] else "auto",
+    )
+    cell = _cell_size(ax, array.shape, max(map(len, labels["y"] or ["00"])))
+    for axis, names in labels.items():
+        if names is not None:
+            step = ceil(len(names) / 24)  # at most 24 labels have room
+            places = range(0, len(names), step)
+            shown = [style.drawable(names[place], style.TICK) for place in places]
+            room, slant = step * cell[0], 0
+            if axis == "x" and 0.07 * max(map(len, shown)) + 0.04 > room:
+                slant = 45 if room > LINE else 90
+            ax.set(**{f"{axis}ticks": places})
+            look = style.plain_text(rotation=slant, rotation_mode="anchor")
+            look["ha"] = "right" if slant or axis == "y" else "center"
+            if slant == 90:
+                look["va"] = "center"
+            getattr(ax, f"set_{axis}ticklabels")(shown, **look)
+        else:
+            whole = MaxNLocator("auto", steps=(1, 2, 5, 10), integer=True)  # there is no row 1.5
+            getattr(ax, f"{axis}axis").set_major_locator(whole)
+    if colorbar:
+        ax.figure.colorbar(image, ax=ax)
+    _write_numbers(ax, array, image, cell)
+    return style.label_axes(ax, title, x_label, y_label)
+
+
+def _cell_size(ax: Axes, shape: tuple[int, int], longest: int) -> tuple[float, float]:
+    """About how wide and how high a cell will be, in inches, once the layout has made room for what is around.
+
+    longest: the most characters of a label at the rows.
+    """
+    width, height = style.room_of(ax)
+    width -= 0.7 + 0.07 * longest + 0.15 * width  # a colour bar takes room beside all panels of a row alike
+    cell = width / shape[1], (height - 0.75) / shape[0]
+    return (min(cell), min(cell)) if ax.get_aspect() != "auto" else cell
+
+
+def _write_numbers(ax: Axes, array: np.ndarray, image: AxesImage, cell: tuple[float, float]) -> None:
+    """Write the number of every cell into it, as many decimals as have room; NaN and infinity have none."""
+    shown = np.isfinite(array)
+    if array.size > MOST_NUMBERS or not shown.any():
+        return
+    sizes = style.TICK_SIZE, style.NOTE_SIZE, style.NOTE_SIZE - 1
+    for decimals, size in itertools.product(_decimals(array[shown]), sizes):
+        texts = {tuple(place): _written(array[tuple(place)], decimals) for place in np.argwhere(shown)}
+        if cell[0] > (0.65 * max(map(len, texts.values())) + 0.4) * size / 72 and cell[1] > 1.3 * size / 72:
+            for (row, column), text in texts.items():
+                ink = style.ink_on(image.to_rgba(array[row, column]))
+                ax.text(column, row, text, color=ink, fontsize=size, ha="center", va="center", **style.plain_text())
+            return
+
+
+def _decimals(numbers: np.ndarray) -> tuple[int, ...]:
+    """With how many decimals the numbers may be written, the best first; none for those that only powers can tell."""
+    largest = np.abs(numbers).max()
+    if (numbers == numbers.round()).all() and largest < 10_000:
+        return (0,)
+    if not 0.05 <= largest < 1000:
+        return ()
+    return (2, 1) if largest < 10 else (1, 0)
+
+
+def _written(number: float, decimals: int) -> str:
+    return f"{round(number, decimals) + 0.0:.{decimals}f}".replace("-", "−")  # no minus before a zero
+
+
+def label_ticks(axis: Axis, places: Sequence[float], words: Sequence[str]) -> None:
+    """Put ticks at these places of an axis (`ax.xaxis` or `ax.yaxis`), each named by a word as plain text."""
+    names = [style.drawable(word, style.TICK) for word in words]
+    axis.set_ticks(list(places), labels=names, **style.plain_text())

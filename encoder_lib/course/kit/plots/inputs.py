@@ -1,0 +1,75 @@
+"""What came to be drawn, in one form: numbers, labels and the ends of the colours."""
+
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+import torch
+from numpy.typing import ArrayLike
+
+from encoder_lib.course.kit.plots import style
+
+DIVERGING = frozenset({"BrBG", "PRGn", "PiYG", "PuOr", "RdBu", "RdGy", "bwr", "coolwarm", "icefire", "seismic", "vlag"})
+
+
+def as_array(
+    values: ArrayLike, *, ndim: Sequence[int] = (2,), name: str = "values", finite: bool = False
+) -> np.ndarray:
+    """Return `values` (tensor or array, on any device, of any real dtype) as a new float64 array.
+
+    Raises TypeError for values that are not real numbers, ValueError for another number of axes, an empty axis, or NaN
+    and infinity where only `finite` numbers can be drawn.
+    """
+    if isinstance(values, torch.Tensor):
+        values = values.detach().cpu()
+        values = (values if values.is_complex() else values.double()).numpy()  # numpy has no bfloat16
+    array = np.asarray(values)
+    if array.dtype.kind not in "biuf":
+        kind = f"{type(values).__name__} of dtype {array.dtype}"
+        raise TypeError(f"{name}: expected real numbers, got {kind}: pass a tensor or array of numbers")
+    if array.ndim not in ndim:
+        expected = " or ".join(map(str, ndim))
+        raise ValueError(
+            f"{name}: expected {expected} axes, got shape {array.shape}: pick one matrix, for example values[0]"
+        )
+    if 0 in array.shape:
+        raise ValueError(
+            f"{name}: expected at least one row and one column, got shape {array.shape}: pass at least one token"
+        )
+    array = np.array(array, dtype=np.float64)
+    if finite and not np.isfinite(array).all():
+        wrong = array[~np.isfinite(array)][0]
+        raise ValueError(f"{name}: expected finite numbers, got {wrong} (NaN or infinity); try leaving it out")
+    return array
+
+
+def as_words(labels: Iterable, size: int, name: str) -> list[str]:
+    """Return `labels` as `size` strings fit to draw. Raises ValueError when the number differs."""
+    words = [style.readable(label, style.TICK) for label in labels]
+    if len(words) != size:
+        raise ValueError(f"expected {size} labels for {name}, got {len(words)}: give one label for each row or column")
+    return words
+
+
+def as_labels(labels: Iterable | None, size: int, name: str) -> list[str] | None:
+    """As `as_words`; None stays None."""
+    return None if labels is None else as_words(labels, size, name)
+
+
+def colour_limits(values: np.ndarray, limits: tuple[float, float] | None, cmap: str) -> tuple[float, float]:
+    """Return the values at the two ends of a colour map.
+
+    `limits` win when given. Otherwise a diverging map runs symmetrically about zero and any other map from the smallest
+    to the largest finite value.
+    """
+    if limits is not None:
+        low, high = limits
+        return float(low), float(high)
+    finite = values[np.isfinite(values)]
+    low, high = (float(finite.min()), float(finite.max())) if finite.size else (0.0, 1.0)
+    if cmap.removesuffix("_r") in DIVERGING:
+        bound = max(-low, high) or 1.0
+        return -bound, bound
+    if low == high:  # one value everywhere: it takes the middle of the map
+        margin = max(abs(low), 1.0) / 2
+        return low - margin, high + margin
+    return low, high

@@ -1,0 +1,66 @@
+"""Curves: one set, and several side by side."""
+
+from collections.abc import Mapping
+from itertools import cycle
+from typing import Any
+
+import matplotlib.pyplot as plt
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from numpy.typing import ArrayLike
+
+from encoder_lib.course.kit.plots import style
+from encoder_lib.course.kit.plots.inputs import as_array
+
+
+@style.close_on_error
+def plot_lines(
+    lines: Mapping[str, ArrayLike],
+    *,
+    x: ArrayLike | None = None,
+    title: str = "",
+    x_label: str = "",
+    y_label: str = "",
+    x_scale: str = "linear",
+    y_scale: str = "linear",
+    marker: str = "",
+    ax: Axes | None = None,
+) -> Axes:
+    """Draw curves over common places, each named in a legend by its key, told apart by colour and by dash.
+
+    lines: name -> values (N,). x: the places (N,), 0 … N − 1 without it. The scales are "linear" or "log".
+    Raises ValueError for lines without points, or a line that is not as long as x; TypeError for what are no numbers.
+    """
+    curves = {name: as_array(values, ndim=(1,), name=f"lines: {name}") for name, values in lines.items()}
+    places = np.arange(len(next(iter(curves.values())))) if x is None else as_array(x, ndim=(1,), name="x")
+    ax = style.axes_or_new(ax)
+    for (name, values), colour, dash in zip(curves.items(), cycle(style.COLOURS), cycle(style.DASHES), strict=False):
+        ax.plot(places, values, color=colour, linestyle=dash, marker=marker, label=style.legend_label(name))
+    ax.set(xscale=x_scale, yscale=y_scale)
+    if x_scale == "linear" and np.array_equal(places, np.round(places)):  # steps, layers, positions
+        style.use_whole_ticks(ax.xaxis)
+    if len(curves) > 1:
+        style.add_legend(ax)
+    return style.label_axes(ax, title, x_label, y_label)
+
+
+@style.close_on_error
+def plot_panels(
+    panels: Mapping[str, Mapping[str, ArrayLike]], *, y_label: str = "", share_y: bool = True, **settings: Any
+) -> Figure:
+    """Draw several sets of curves side by side with one legend, on the right.
+
+    panels: title -> lines, named alike in every panel. share_y: all on one y scale. settings: what `plot_lines` takes
+    besides. Raises as `plot_lines` does.
+    """
+    size = style.figure_size(len(panels))
+    figure, axes = plt.subplots(1, len(panels), figsize=size, sharey=share_y, squeeze=False, layout="constrained")
+    for i, (ax, (title, lines)) in enumerate(zip(axes[0], panels.items(), strict=True)):
+        plot_lines(lines, title=title, y_label="" if i else y_label, ax=ax, **settings)
+        for axis in (ax.xaxis, ax.yaxis):
+            if axis.get_scale() == "log":
+                style.label_log_axis(axis)
+        if (legend := ax.get_legend()) and i + 1 < len(panels):
+            legend.remove()
+    return figure

@@ -1,0 +1,165 @@
+"""The live picture of the notebooks: controls, a pure function of their values, and what it shows."""
+
+import io
+from collections.abc import Callable
+from typing import Any
+
+import anywidget
+import matplotlib.pyplot as plt
+import numpy as np
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure
+from PIL import Image
+from traitlets import Bunch, Bytes, Dict, List, Unicode
+
+from encoder_lib.course.kit import plots
+from encoder_lib.course.kit.widget.controls import Control, ControlTrait, Range
+from encoder_lib.course.kit.widget.front_end import STYLE, script
+from encoder_lib.course.kit.widget.views import View
+from encoder_lib.course.kit.widget.web import Web
+
+
+class Explorer(anywidget.AnyWidget):
+    """Show what `show` computes from the values of the controls, and follow them.
+
+    show: a pure function, called with every control's value by name. It returns a `View`; or, with `figure`, it updates
+        the artists of that one matplotlib figure and returns the picture's description in words.
+    web: how the web edition shows it; None for an explorer that no page has.
+    Each control's value is a trait: read it, set it (`explorer.base = 200`), observe it, link it. A value that the
+    control does not take raises TypeError or ValueError. An exception in `show` appears in the explorer, which keeps
+    its last good picture, and is raised again.
+    """
+
+    _esm = script("explorer.js")
+    _css = STYLE
+
+    title = Unicode().tag(sync=True)
+    error = Unicode().tag(sync=True)  # what went wrong in the last computation; empty when nothing did
+    _controls: List[dict] = List().tag(sync=True)
+    _descriptions: List[str] = List().tag(sync=True)  # one text, or one for each frame
+    _panels: List[dict] = List().tag(sync=True)  # what each heatmap is called and how it is cut into frames
+    _limits: List[list[float]] = List().tag(sync=True)  # its smallest and largest colour
+    _colours = Dict().tag(sync=True)  # colour map -> 256 colours
+    _data = Bytes().tag(sync=True)  # the numbers of all panels, one after another, as float32
+    _frames = Unicode().tag(sync=True)  # the control that picks the frame
+    _tokens = Dict().tag(sync=True)  # whose words are buttons, if any are
+    _way = Dict().tag(sync=True)  # the stations above the panels, if there are any
+    _picture = Bytes().tag(sync=True)  # a figure as PNG
+
+    def __init__(
+        self,
+        show: Callable[..., Any],
+        *controls: Control,
+        title: str,
+        figure: Figure | None = None,
+        web: Web | None = None,
+    ) -> None:
+        self.web = web
+        self._by_name = {control.name: control for control in controls}
+        self.add_traits(**{control.name: ControlTrait(control) for control in controls})
+        self._show, self._paused = show, False
+        self._figure, self._canvas = figure, None if figure is None else FigureCanvasAgg(figure)
+        self._view: View | None = None
+        if figure is not None:
+            plt.close(figure)  # otherwise the notebook would draw it a second time
+            figure.draw_without_rendering()
+            figure.set_layout_engine("none")  # laid out once: the axes stay where they are, and drawing is quicker
+        state = self._compute()
+        super().__init__(title=title, _controls=[control.wire() for control in controls], **state)
+        if controls:
+            self.observe(self._follow, list(self._by_name))
+
+    @property
+    def values(self) -> dict:
+        """The value of every control, by name."""
+        return {name: getattr(self, name) for name in self._by_name}
+
+    @property
+    def description(self) -> str:
+        """What the picture shows now, in words."""
+        return self._descriptions[self._frame if len(self._descriptions) > 1 else 0]
+
+    def set(self, **values: object) -> None:
+        """Set several controls and compute once. Raises KeyError for an unknown name, and then sets none of them."""
+        if unknown := values.keys() - self._by_name.keys():
+            raise KeyError(f"expected some of {sorted(self._by_name)}, got {sorted(unknown)}")
+        checked = {name: self._by_name[name].check(value) for name, value in values.items()}
+        self._paused = True
+        try:
+            with self.hold_sync():
+                for name, value in checked.items():
+                    setattr(self, name, value)
+        finally:
+            self._paused = False
+        self._follow()
+
+    def set_state(self, sync_data: dict) -> None:
+        """Take values of the controls from the front end, and nothing else.
+
+        One that its control refuses is told of in `error`, and the front end gets back the value that counts.
+        """
+        self.send({})  # an echo: the kernel hears
+        taken, refused = {}, {}
+        for name in self._by_name.keys() & (sync_data.keys() if isinstance(sync_data, dict) else ()):
+            try:
+                self._by_name[name].check(sync_data[name])
+                taken[name] = sync_data[name]
+            except (TypeError, ValueError) as problem:
+                refused[name] = problem
+        super().set_state(taken)
+        if refused:
+            self.error = plots.readable("; ".join(map(str, refused.values())), 500)
+            self.send_state(list(refused))
+
+    @property
+    def _frame(self) -> int:
+        control = self._by_name.get(self._frames)
+        return control.position(getattr(self, self._frames)) if isinstance(control, Range) else 0
+
+    def _follow(self, change: Bunch | None = None) -> None:
+        """Compute anew, unless paused, or nothing changed but the control that picks the frame."""
+        changed = {name for name, value in self.values.items() if value != self._computed_from[name]}
+        if self._paused or not changed - {self._frames}:
+            return
+        try:
+            state = self._compute()
+        except Exception as problem:
+            self.error = plots.readable(f"{type(problem).__name__}: {problem}", 500)
+            raise
+        with self.hold_sync():
+            for name, value in {**state, "error": ""}.items():
+                setattr(self, name, value)
+
+    def _compute(self) -> dict:
+        """Call `show` and return the traits that carry its result to the front end."""
+        self._computed_from = self.values
+        shown = self._show(**self._computed_from)
+        if self._canvas is not None:
+            return {"_picture": _render(self._canvas), "_descriptions": [plots.readable(shown, 2000)]}
+        state = shown.wire()
+        self._view = shown
+        return state
+
+    def _static(self) -> plots.Picture:
+        if self._view is None:
+            return plots.Picture(plots.compact(Image.open(io.BytesIO(self._picture))), self.description)
+        return plots.show(self._view.draw(self._frame), alt=self.description)
+
+    def _repr_mimebundle_(self, **kwargs: dict) -> tuple[dict, dict]:
+        """Give the live widget and, for readers without a kernel, the picture as it is now."""
+        data, metadata = super()._repr_mimebundle_(**kwargs) or ({}, {})
+        return {**data, **self._static()._repr_mimebundle_()}, metadata
+
+
+def returns_explorer(function: Callable) -> bool:
+    """Whether a function is declared to return an `Explorer`, which makes it one of the course's."""
+    return getattr(function, "__annotations__", {}).get("return") is Explorer
+
+
+def _render(canvas: FigureCanvasAgg) -> bytes:
+    """Return the figure as PNG: drawn plainly and barely compressed, three times as fast as `savefig`."""
+    canvas.draw()
+    pixels = np.asarray(canvas.buffer_rgba())[..., :3]
+    file = io.BytesIO()
+    Image.fromarray(pixels).save(file, "png", compress_level=1)
+    return file.getvalue()

@@ -1,0 +1,138 @@
+"""Prediction questions: the reader commits to an answer, and then it is shown."""
+
+import html
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import anywidget
+import traitlets
+from traitlets import Bool, Bunch, Dict, List, TraitType, Unicode
+
+from encoder_lib import expect
+from encoder_lib.course.kit.widget.front_end import STYLE, script
+from encoder_lib.course.kit.widget.result import as_result
+
+
+@dataclass(frozen=True)
+class Question:
+    """A question with one right choice. `answer` is its index; `finding` says what is seen, and why."""
+
+    prompt: str
+    choices: Sequence[str]
+    answer: int
+    finding: str
+
+    def verdict(self, choice: int | None) -> str:
+        """What the reader is told of a choice, or without one."""
+        answer = self.choices[self.answer]
+        if choice is None:
+            return f"The answer is “{answer}”."
+        if choice == self.answer:
+            return f"You said “{answer}”, and so it is."
+        return f"You said “{self.choices[choice]}”, but the answer is “{answer}”."
+
+
+class _Choice(TraitType):
+    """An index or None, both of which the question is asked about; `allow_none` would let None pass at any time."""
+
+    default_value = None
+    info_text = "the index of a choice, or None"
+
+    def validate(self, obj: traitlets.HasTraits | None, value: object) -> int | None:
+        if value is not None and type(value) is not int:
+            self.error(obj, value)
+        return value
+
+
+class Prediction(anywidget.AnyWidget):
+    """One question, asked. The front end never holds answer, finding or result before the reader has committed.
+
+    question: what is asked.
+    show: called without arguments when the question is made; gives what is seen then: a picture, an Axes or a Figure, a
+        pandas DataFrame, a number, a tensor or a text. Without it there is nothing to see beside the finding.
+    `choice` is the chosen index, None at first; `committed` = True locks it, and everything is revealed. `revealed` =
+    True alone is "show me", without an answer. Steps in another order raise ValueError, once revealed any other step
+    does. `message` is what the reader is told, and `result` what `show` gave.
+    Raises TypeError and ValueError for what cannot be shown; what `show` raises goes through.
+    """
+
+    _esm = script("prediction.js")
+    _css = STYLE
+
+    choice = _Choice().tag(sync=True)
+    committed = Bool().tag(sync=True)
+    revealed = Bool().tag(sync=True)
+    _prompt = Unicode().tag(sync=True)
+    _choices: List[str] = List().tag(sync=True)
+    _told = Dict().tag(sync=True)  # answer, verdict, finding and result; empty before the reveal
+
+    def __init__(self, question: Question, show: Callable[[], Any] | None = None) -> None:
+        expect.kind("show", show, Callable | None, "a function without arguments", "; try lambda: result")
+        self.question = question
+        self.result = None if show is None else show()
+        self._shown = None if show is None else as_result(self.result, question.finding)
+        super().__init__(_prompt=question.prompt, _choices=list(question.choices))
+
+    @property
+    def message(self) -> str:
+        """What the reader is told: nothing, and once revealed the verdict and the finding."""
+        return f"{self._told['verdict']} {self._told['finding']}" if self._told else ""
+
+    def set_state(self, sync_data: dict) -> None:
+        """Take the reader's steps from the front end, in their order, and nothing else; a wrong one changes nothing."""
+        self.send({})  # an echo: the kernel hears
+        steps = ("choice", "committed", "revealed")
+        sent = {name: sync_data[name] for name in steps if isinstance(sync_data, dict) and name in sync_data}
+        with self._lock_property(**sent):
+            for name, value in sent.items():
+                try:
+                    setattr(self, name, value)
+                except (traitlets.TraitError, TypeError, ValueError, IndexError):
+                    self.send_state(name)  # what the front end shows is what counts
+
+    @traitlets.validate("choice")
+    def _check_choice(self, proposal: Bunch) -> int | None:
+        choice = proposal["value"]
+        if self.revealed and choice != self.choice:
+            raise ValueError("expected no change after the reveal: run the cell again for a fresh question")
+        choices = len(self.question.choices)
+        if choice is not None and not 0 <= choice < choices:
+            raise IndexError(f"choice: expected a choice from 0 to {choices - 1}, got {expect.shown(choice)}")
+        return choice
+
+    @traitlets.validate("committed", "revealed")
+    def _check_step(self, proposal: Bunch) -> bool:
+        name, value = proposal["trait"].name, proposal["value"]
+        if value < getattr(self, name):
+            raise ValueError(f"expected {name} to stay True: run the cell again for a fresh question")
+        if name == "committed" and value > self.committed:
+            if self.revealed:
+                raise ValueError("expected a commitment before the reveal: run the cell again for a fresh question")
+            if self.choice is None:
+                raise ValueError("expected a choice before committed = True")
+        return value
+
+    @traitlets.observe("committed", "revealed")
+    def _reveal(self, change: Bunch) -> None:
+        question = self.question
+        told = {
+            "answer": question.answer,
+            "verdict": question.verdict(self.choice if self.committed else None),
+            "finding": question.finding,
+            "result": self._shown.wire if self._shown else {},
+        }
+        with self.hold_sync():
+            self.revealed, self._told = True, told
+
+    def _repr_mimebundle_(self, **kwargs: dict) -> tuple[dict, dict]:
+        """Give the live widget and, for readers without a kernel, the question with its answer folded away."""
+        data, metadata = super()._repr_mimebundle_(**kwargs) or ({}, {})
+        question = self.question
+        prompt, finding, *choices = map(html.escape, (question.prompt, question.finding, *question.choices))
+        items = "".join(f"<li>{choice}</li>" for choice in choices)
+        answer = f"<p>The answer is “{choices[question.answer]}”. {finding}</p>"
+        result = self._shown.html if self._shown else ""
+        folded = f"<details><summary>Show the answer</summary>{answer}{result}</details>"
+        text = f"{question.prompt} ({' / '.join(question.choices)})"
+        return {**data, "text/html": f"<p>{prompt}</p><ul>{items}</ul>{folded}", "text/plain": text}, metadata

@@ -1,0 +1,119 @@
+"""What a prediction reveals: a picture, a table, a number, a tensor or a text, made ready for the page."""
+
+import html
+import math
+import sys
+from dataclasses import dataclass
+from decimal import Decimal
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from torch import Tensor
+
+from encoder_lib import expect
+from encoder_lib.course.kit import plots
+from encoder_lib.course.kit.notebook import tidy
+
+ROWS, COLUMNS = 60, 20  # the most of a table, as pandas shows it
+LINES, LETTERS = 40, 4000  # the most of a text
+WORDS = "white-space:pre-wrap;overflow-wrap:anywhere"
+EXPECTED = "a picture, an Axes, a Figure, a pandas DataFrame, a number, a tensor or a text"
+
+
+@dataclass(frozen=True)
+class Result:
+    """What is revealed: `wire` for the page, and `html` for readers without a kernel."""
+
+    wire: dict[str, Any]
+    html: str
+
+
+def as_result(result: Any, finding: str) -> Result:
+    """Make a picture, an Axes, a Figure, a DataFrame, a number, a tensor or a text ready to be revealed.
+
+    A picture gets the finding as its alt text. Raises TypeError for what is none of these, ValueError for more
+    of it than can be read on a page.
+    """
+    if isinstance(result, Axes | Figure):
+        result = plots.show(result, alt=finding)
+    if isinstance(result, plots.Picture):
+        return _picture(result.png, plots.readable(finding, 2000))
+    if _is_table(result):
+        return _table(result)
+    return _text(_in_words(result))
+
+
+def _picture(png: bytes, finding: str) -> Result:
+    return Result({"kind": "picture", "png": png}, plots.Picture(png, finding)._repr_mimebundle_()["text/html"])
+
+
+def _is_table(value: Any) -> bool:
+    pandas = sys.modules.get("pandas")  # whoever has a table has loaded it; nobody else has to wait for it
+    return pandas is not None and isinstance(value, pandas.DataFrame)
+
+
+def _table(frame: Any) -> Result:
+    """Write each column as pandas does when it shows it."""
+    rows, columns = frame.shape
+    if not 1 <= rows <= ROWS or not 1 <= columns <= COLUMNS:
+        most, came = f"a table of 1 to {ROWS} rows and {COLUMNS} columns", f"a DataFrame of {rows} and {columns}"
+        raise ValueError(f"result of show: expected {most}, got {came}: show the part that matters")
+    written = [frame.iloc[:, place].to_string(index=False, header=False).split("\n") for place in range(columns)]
+    head = [frame.index.name or "", *frame.columns]
+    body = [[label, *(column[row].strip() for column in written)] for row, label in enumerate(frame.index)]
+    head, *body = [[plots.readable(cell, LETTERS) for cell in row] for row in (head, *body)]
+    lines = "".join(_row(label, cells) for label, *cells in body)
+    return Result(
+        {"kind": "table", "head": head, "body": body},
+        f"<table><thead>{_head(head)}</thead><tbody>{lines}</tbody></table>",
+    )
+
+
+def _head(names: list[str]) -> str:
+    cells = (f'<th scope="col">{html.escape(name)}</th>' if name else "<td></td>" for name in names)
+    return f"<tr>{''.join(cells)}</tr>"
+
+
+def _row(label: str, cells: list[str]) -> str:
+    values = "".join(f"<td>{html.escape(cell)}</td>" for cell in cells)
+    return f'<tr><th scope="row">{html.escape(label)}</th>{values}</tr>'
+
+
+def _text(text: str) -> Result:
+    lines = [plots.readable(line, LETTERS) for line in text.expandtabs(4).strip("\n").split("\n")]
+    if not text.strip() or len(lines) > LINES or len(text) > LETTERS:
+        most = f"a text of 1 to {LINES} lines and {LETTERS} characters"
+        raise ValueError(f"result of show: expected {most}, got {len(text)}: {expect.shown(text)}")
+    text = "\n".join(lines)
+    return Result(
+        {"kind": "text", "text": text},
+        f'<pre style="{WORDS}">{html.escape(text)}</pre>',
+    )
+
+
+def _in_words(value: Any) -> str:
+    if isinstance(value, Tensor) and value.ndim == 0:
+        value = value.item()
+    if isinstance(value, bool | np.bool_):
+        return str(bool(value))
+    if isinstance(value, Real):
+        return plain(value)
+    if isinstance(value, Tensor):
+        return repr(tidy(value))
+    expect.kind("result of show", value, str, EXPECTED, "; try a function that ends in `return result`")
+    return value
+
+
+def plain(number: Real) -> str:
+    """A number without a power of ten: four decimals, or two digits of one that has none among the first three."""
+    if isinstance(number, Integral):
+        return str(int(number))
+    value = float(number)
+    if not math.isfinite(value):
+        return str(value)
+    text = f"{Decimal(f'{value:.1e}' if abs(value) < 0.001 else repr(round(value, 4))):f}"
+    text = text.rstrip("0").rstrip(".") if "." in text else text
+    return "0" if text == "-0" else text

@@ -1,0 +1,213 @@
+"""What an explorer shows: heatmaps side by side, the words along one of them, and a description."""
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from functools import lru_cache
+from typing import Any
+
+import matplotlib as mpl
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.layout_engine import ConstrainedLayoutEngine
+from numpy.typing import ArrayLike
+
+from encoder_lib.course.kit.plots import (
+    COLOURS,
+    GREY,
+    TICK,
+    as_array,
+    as_labels,
+    figure_size,
+    label_ticks,
+    plot_heatmap,
+    plot_token_attention,
+    readable,
+    token_attention_height,
+)
+from encoder_lib.course.kit.plots.style import label_axes
+
+ASK = "Point at a word, or walk with the arrow keys: where does it look?"
+WIRED = ("title", "x_label", "y_label", "x_ticks", "y_ticks", "cmap", "rows", "columns", "frames", "missing", "tile")
+
+
+class Heatmap:
+    """A matrix as colours, or a stack of equally large matrices (frames) that a control steps through.
+
+    values: (R, C); or (N, R, C) for N frames; or with `window=R` a tall (N-1+R, C), whose frame f is rows f to f+R-1.
+    title: {frame} in it stands for the number of the frame, counted from 1.
+    x_ticks: C labels. y_ticks: one label for each row; with a window they shift along with the rows.
+    limits: the values at the ends of the colour map.
+    missing: what NaN, drawn in grey stripes, stands for.
+    tile: the matrix is made of square tiles of so many rows and columns; the axes name each tile once, in its middle.
+    Raises ValueError for other shapes and for labels that do not match.
+    """
+
+    def __init__(
+        self,
+        values: ArrayLike,
+        *,
+        title: str = "",
+        x_label: str = "",
+        y_label: str = "",
+        x_ticks: Sequence | None = None,
+        y_ticks: Sequence | None = None,
+        limits: tuple[float, float] = (0.0, 1.0),
+        cmap: str = "viridis",
+        window: int | None = None,
+        missing: str = "NaN",
+        tile: int | None = None,
+    ) -> None:
+        self.values = as_array(values, ndim=(2,) if window else (2, 3)).astype(np.float32)
+        self.title, self.x_label, self.y_label, self.missing = title, x_label, y_label, missing
+        self.limits, self.cmap, self.window, self.tile = limits, cmap, window, tile
+        self.rows, self.columns = (window or self.values.shape[-2]), self.values.shape[-1]
+        self.framed = bool(window) or self.values.ndim == 3
+        self.frames = len(self.values) - (window or 1) + 1 if self.framed else 1
+        self.x_ticks = as_labels(x_ticks, self.columns, "x_ticks")
+        self.y_ticks = as_labels(y_ticks, len(self.values) if window else self.rows, "y_ticks")
+
+    def frame(self, index: int) -> np.ndarray:
+        """Return the matrix (R, C) that frame `index` shows; without frames, the one matrix."""
+        if self.window:
+            return self.values[index : index + self.window]
+        return self.values[index] if self.framed else self.values
+
+    def wire(self) -> dict:
+        """Return what the front end needs to draw the panel, apart from numbers and limits."""
+        stride = self.columns if self.window else self.rows * self.columns  # numbers from one frame to the next
+        return {name: getattr(self, name) for name in WIRED} | {"stride": stride, "shift_rows": bool(self.window)}
+
+    def room_for_long_words(self) -> float:
+        """Inches that words at the rows and columns take beyond those of an ordinary sentence."""
+        words = [*(self.x_ticks or ()), *(self.y_ticks or ())]
+        widths = [sum(2 if ord(letter) > 0x2E80 else 1 for letter in word[:TICK]) for word in words]
+        return 0.11 * max(0, max(widths, default=0) - 16)
+
+    def draw(self, index: int, ax: Axes) -> None:
+        """Draw frame `index` on a matplotlib Axes."""
+        y_ticks = self.y_ticks[index : index + self.window] if self.window and self.y_ticks else self.y_ticks
+        plot_heatmap(
+            self.frame(index),
+            title=self.title.replace("{frame}", str(index + 1)),
+            x_label=self.x_label,
+            y_label=self.y_label,
+            x_ticks=self.x_ticks if self.tile is None else None,
+            y_ticks=y_ticks if self.tile is None else None,
+            limits=self.limits,
+            cmap=self.cmap,
+            ax=ax,
+        )
+        if self.tile is not None and self.x_ticks and self.y_ticks:
+            ax.set_aspect("equal")
+            middles = slice(self.tile // 2, None, self.tile)
+            label_ticks(ax.xaxis, range(self.columns)[middles], self.x_ticks[middles])
+            label_ticks(ax.yaxis, range(self.rows)[middles], self.y_ticks[middles])
+
+
+def looks(weights: ArrayLike, words: Sequence[str], title: str, **options: Any) -> Heatmap:
+    """Attention weights as colours: the words along the rows look, those along the columns are looked at."""
+    return Heatmap(weights, title=title, x_label="looked at", y_label="looks", x_ticks=words, y_ticks=words, **options)
+
+
+@dataclass(frozen=True)
+class Way:
+    """Stations one after another above the panels, one for each frame, and a value at each: a curve that one walks.
+
+    stations: its short name, its layer or 0, and whether the curve goes through it; those aside are squares.
+    """
+
+    title: str
+    label: str
+    stations: Sequence[tuple[str, int, bool]]
+    values: Sequence[float]
+
+    def draw(self, index: int, ax: Axes) -> None:
+        """Draw the way on a matplotlib Axes, with station `index` marked."""
+        joined = [i for i, (*_, through) in enumerate(self.stations) if through]
+        aside = [i for i in range(len(self.stations)) if i not in joined]
+        for places, look in ((joined, "o-"), (aside, "s")):
+            ax.plot(places, [self.values[i] for i in places], look, color=COLOURS[look == "s"], markersize=4)
+        ax.axvline(index, color=GREY, zorder=0)
+        names = [f"{layer} {name}" if layer else name for name, layer, _ in self.stations]
+        ax.set_xticks(range(len(names)), names, rotation=90)
+        ax.set_ylim(min(0, *self.values) - 0.05, 1.05)
+        label_axes(ax, self.title, y_label=self.label)
+
+
+class View:
+    """Heatmaps side by side, and `description`: what they show, in words, which is also their alt text.
+
+    frames: the name of the `Range` control that picks the frame of every framed panel. The front end steps through the
+    frames by itself, so this control causes no computation. `description` may then be a list, one text for each frame.
+    tokens: a panel with the same words on both axes. They stand above the panels as a sentence, one button a word: the
+    word that is pointed at or focused shows where it looks. The others take the colours, and the numbers in per cent,
+    that they have in its row; the front end does that by itself, and frames the row in every panel with these words.
+    chosen: the place of the word that is lit at first; the second one, since the first is often a special token.
+    way: a curve above the panels, through as many stations as there are frames.
+    """
+
+    def __init__(
+        self,
+        *panels: Heatmap,
+        description: str | Sequence[str],
+        frames: str = "",
+        tokens: Heatmap | None = None,
+        chosen: int = 1,
+        way: Way | None = None,
+    ) -> None:
+        self.panels, self.frames, self.tokens, self.way = panels, frames, tokens, way
+        self.chosen = min(chosen, tokens.rows - 1) if tokens else 0
+        texts = [description] if isinstance(description, str) else description
+        self.descriptions = [readable(text, 2000) for text in texts]
+
+    def wire(self) -> dict:
+        """Return the traits that the front end draws from."""
+        return {
+            "_panels": [panel.wire() for panel in self.panels],
+            "_limits": [list(panel.limits) for panel in self.panels],
+            "_colours": {panel.cmap: colour_table(panel.cmap) for panel in self.panels},
+            "_data": b"".join(panel.values.tobytes() for panel in self.panels),
+            "_frames": self.frames,
+            "_tokens": self._wire_tokens(),
+            "_way": asdict(self.way) if self.way else {},
+            "_descriptions": self.descriptions,
+        }
+
+    def _wire_tokens(self) -> dict:
+        return {"panel": self.panels.index(self.tokens), "title": ASK, "chosen": self.chosen} if self.tokens else {}
+
+    def draw(self, index: int) -> Figure:
+        """Return a matplotlib figure of frame `index`: the picture for readers without the live one."""
+        width, height = figure_size(len(self.panels), 3.6 if len(self.panels) < 3 else 3.0)
+        room = max(panel.room_for_long_words() for panel in self.panels)
+        width, height = width + room * len(self.panels), height + room
+        above = token_attention_height(self.tokens.y_ticks or [], width) if self.tokens else 3.2 if self.way else 0
+        below = ConstrainedLayoutEngine(rect=(0, 0, 1, height / (height + above)))
+        figure = Figure(figsize=(width, height + above), layout=below)
+        if self.tokens:
+            bottom, top = height / (height + above), 1 - 0.35 / (height + above)  # and its title above
+            _draw_tokens(self.tokens, self.chosen, index, figure.add_axes((0, bottom, 1, top - bottom)))
+        if self.way:
+            share = height / (height + above)
+            self.way.draw(index, figure.add_axes((0.08, share + 0.38 * (1 - share), 0.9, 0.5 * (1 - share))))
+        squares = any(panel.rows == panel.columns for panel in self.panels)
+        for column, panel in enumerate(self.panels):
+            ax = figure.add_subplot(1, len(self.panels), column + 1)
+            panel.draw(index, ax)
+            if squares and ax.get_aspect() == "auto":
+                ax.set_box_aspect(1)  # as high as the squares beside it
+        return figure
+
+
+def _draw_tokens(weights: Heatmap, chosen: int, index: int, ax: Axes) -> None:
+    """Draw the words, and where the chosen one looks in frame `index`."""
+    words = weights.y_ticks or []
+    row, title = weights.frame(index)[chosen], f"Where “{words[chosen]}” looks"
+    plot_token_attention(row, words, chosen=chosen, title=title, limits=weights.limits, cmap=weights.cmap, ax=ax)
+
+
+@lru_cache
+def colour_table(cmap: str) -> bytes:
+    """Return the 256 colours of a matplotlib colour map, three bytes (red, green, blue) each."""
+    return mpl.colormaps[cmap](np.arange(256), bytes=True)[:, :3].tobytes()

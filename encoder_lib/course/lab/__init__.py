@@ -1,1 +1,0 @@
-"""The equipment of the experiments: what the notebooks measure with, apart from the model that they measure."""

@@ -1,0 +1,1 @@
+"""Lesson 03_layer_norm: what layer norm does, and over which axis."""

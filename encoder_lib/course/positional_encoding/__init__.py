@@ -1,0 +1,1 @@
+"""Lesson 02_positional_encoding: sinusoids, rotary positions and ALiBi."""

@@ -1,0 +1,91 @@
+"""The live pictures of 02_positional_encoding."""
+
+import math
+from functools import partial
+
+import torch
+
+from encoder_lib.course.kit.widget.controls import Range
+from encoder_lib.course.kit.widget.explorer import Explorer
+from encoder_lib.course.kit.widget.views import Heatmap, View
+from encoder_lib.course.kit.widget.web import Web
+from encoder_lib.course.positional_encoding.plots import plot_clocks
+from encoder_lib.model.positional import sinusoidal_table
+
+FURTHEST = 64  # the largest shift
+
+
+def positional(length: int = 64, d_model: int = 128, base: float = 10_000, shift: int = 0) -> Explorer:
+    """The sinusoidal table, and the dot products of its rows with later ones: `shift` scrolls through positions."""
+
+    def show(length: int, d_model: int, base: float, shift: int) -> View:
+        table = sinusoidal_table(FURTHEST + 2 * length, d_model, base=base, dtype=torch.float64)  # (64 + 2T, D)
+        position = torch.arange(FURTHEST + length)[:, None]  # (64 + T, 1)
+        distance = torch.arange(length)  # (T,)
+        products = (table @ table.T / (d_model / 2))[position, position + distance]  # (64 + T, T)
+        change = (products - products[0]).abs().amax(dim=1).unfold(0, length, 1).amax(dim=1).tolist()  # 65 numbers
+        signed = partial(
+            Heatmap,
+            y_label="position",
+            y_ticks=[str(t) for t in position.flatten().tolist()],
+            window=length,
+            cmap="coolwarm",
+            limits=(-1, 1),
+        )
+        return View(
+            signed(table[: FURTHEST + length], title="Sinusoidal table", x_label="dimension"),
+            signed(products, title="Dot product with the row d further on, / (D/2)", x_label="distance d"),
+            frames="shift",
+            description=_words(length, d_model, base, change),
+        )
+
+    return Explorer(
+        show,
+        Range("length", length, min=8, max=128, step=8, label="length T"),
+        Range("d_model", d_model, min=8, max=256, step=8, label="width D"),
+        Range("base", base, min=10, max=100_000, step=None, log=True, label="base"),
+        Range("shift", shift, min=0, max=FURTHEST, label="shift s"),
+        title="The sinusoidal table",
+        web=Web(heights=(670, 760), computed="positional"),
+    )
+
+
+def _words(length: int, d_model: int, base: float, changes: list[float]) -> list[str]:
+    longest = 2 * math.pi * base ** (1 - 2 / d_model)
+    whole = sum(2 * math.pi * base ** (2 * k / d_model) <= length for k in range(d_model // 2))
+    clocks = (
+        f"on {d_model // 2} clocks. A turn takes them from 6.3 to {longest:,.1f} positions; {whole} of them come "
+        f"full circle within {length} positions. From position to position the dot products change by"
+    )
+    return [
+        f"Positions {shift} to {shift + length - 1} {clocks} {change:.4f} at most."
+        for shift, change in enumerate(changes)
+    ]
+
+
+def clocks(position: int = 3, shift: int = 5) -> Explorer:
+    """Four clocks at one position and at a later one: the angle between depends on the shift alone."""
+    controls = (
+        Range("position", position, min=0, max=100, label="position t"),
+        Range("shift", shift, min=0, max=100, label="shift s"),
+    )
+    table = sinusoidal_table(201, 8, base=100.0, dtype=torch.float64)  # (201, 8)
+    ax = plot_clocks(table[0], table[0], title="Four clocks, before and after a shift")
+
+    def show(position: int, shift: int) -> str:
+        rows = table[position], table[position + shift]  # (8,) each
+        for i, line in enumerate(ax.lines):
+            sine, cosine = rows[i % 2].unflatten(0, (4, 2))[i // 2].tolist()
+            line.set_data([3 * (i // 2), 3 * (i // 2) + cosine], [0, sine])
+        sine, cosine = torch.stack(rows).unflatten(1, (4, 2)).unbind(-1)  # (2, 4) each
+        turned = torch.atan2(sine, cosine).diff(dim=0).squeeze(0).rad2deg() % 360  # (4,)
+        angles = ", ".join(f"{angle:.0f}°" for angle in turned.round().remainder(360).tolist())
+        return f"From position {position} to position {position + shift} the four clocks turn by {angles}."
+
+    return Explorer(
+        show,
+        *controls,
+        title="Four clocks, at a position and a shift later",
+        figure=ax.get_figure(root=True),
+        web=Web(heights=(360, 430), computed="clocks"),
+    )

@@ -1,0 +1,1 @@
+"""Lesson 09_pretrained: MiniLM's published weights in our classes."""

@@ -1,0 +1,392 @@
+"""What 10_debugging_clinic says, tested: each number, and each "so"."""
+
+import pytest
+import torch
+
+from encoder_lib import (
+    EncoderLayer,
+    TransformerEncoder,
+    attention,
+    masked_softmax,
+    sinusoidal_table,
+)
+from encoder_lib.course import debugging_clinic as clinic
+from encoder_lib.course.debugging_clinic import patients, rounds
+from encoder_lib.seeded import seeded
+
+pytestmark = pytest.mark.long  # the notebook takes half a minute
+
+SEEDS = range(8)
+NAMES = ["inventory", "invariances", "sizes_and_types", "parity"]
+CASES = range(1, 6)
+
+
+def row(notebook, case):
+    """Which tests notice a case."""
+    return [name for name, noticed in notebook["noticed"].iloc[case - 1].items() if noticed]
+
+
+# Two ways to cut
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_both_curves_end_near_0_with_more_than_95_percent_and_sixteen_sound_heads_are_late_too(notebook, seed):
+    """B and sixteen heads are later than A, by a dozen steps or more."""
+    losses_a, read_a = clinic.train(notebook["cut_a"], seed=seed)
+    losses_b, read_b = clinic.train(notebook["cut_b"], seed=seed)
+    losses_16, read_16 = clinic.train(notebook["cut_a"], n_heads=16, seed=seed)
+    assert read_a(padding=3) > 0.95 and read_b(padding=3) < 0.5  # the harm in B, and what its question says
+    for losses in (losses_a, losses_b):
+        assert len(losses) == 120 and losses[-10:].max() < 0.1
+    assert min(read_a(), read_b(), read_16()) > 0.95
+    first_a, first_b, first_16 = ((losses < 1).nonzero()[0].item() for losses in (losses_a, losses_b, losses_16))
+    assert min(first_b, first_16) >= first_a + 5
+
+
+def test_what_is_trained_has_one_layer_of_four_heads_and_32_numbers(notebook):
+    met = set()
+
+    def cut(x, n_heads):
+        met.add((*x.shape, n_heads))
+        return notebook["cut_a"](x, n_heads)
+
+    clinic.train(cut, steps=1)
+    assert {(8, 32, 4)} == {sizes[1:] for sizes in met}
+
+
+def test_only_as_last_row_changes_and_in_b_none_of_head_1_and_two_of_head_2(notebook):
+    last = [False] * 4 + [True]
+    assert notebook["moved_a"].tolist() == [last, last]
+    assert notebook["moved_b"].tolist() == [[False] * 5, [False] * 3 + [True] * 2]
+
+
+def test_b_gives_head_1_the_first_half_of_the_sentence(notebook):
+    line = torch.arange(30.0).view(1, 5, 6)
+    heads = notebook["cut_b"](line, 2)
+    assert heads[0, 0].flatten().tolist() == list(range(15)) and heads[0, 1].flatten().tolist() == list(range(15, 30))
+
+
+# The four tests and their cases
+
+
+def test_after_training_16_of_48_parameter_tensors_are_what_they_were(notebook):
+    torch.manual_seed(0)
+    stack = notebook["Stack"](2, 6, 1, 10)
+    assert len(list(EncoderLayer(6, 1, 10).parameters())) == 16 and len(list(stack.parameters())) == 48
+    before = [parameter.clone() for parameter in stack.parameters()]
+    optimiser = torch.optim.Adam(stack.parameters())
+    for _ in range(3):
+        optimiser.zero_grad()
+        stack(torch.randn(2, 5, 6)).square().mul(torch.randn(6)).sum().backward()
+        optimiser.step()
+    assert sum(torch.equal(a, b) for a, b in zip(before, stack.parameters(), strict=True)) == 16
+    sums = [parameter.sum().item() for parameter in stack.parameters() if parameter.ndim == 2]
+    assert len(set(sums)) == 18  # once trained, the copies are none
+
+
+def test_a_layer_has_six_matrices_and_without_the_first_fault_6_equal_pairs_are_left(notebook):
+    assert sum(parameter.ndim == 2 for parameter in EncoderLayer(6, 1, 10).parameters()) == 6
+
+    class Copies(notebook["Stack"]):
+        def __init__(self, *sizes):
+            super().__init__(*sizes)
+            del self.layer
+
+    assert "got 6 pairs of equal matrices" in clinic.check_stack(Copies).problem
+    found = notebook["inventory"](clinic.patient(1, Copies))
+    assert found["without a gradient"] == 0 and found["copies"] == 6
+    noticed = [clinic.notices(test, clinic.patient(1, Copies)) for test in notebook["tests"]]
+    assert noticed == [True, False, False, False]  # parity copies the parameters over them
+
+
+def test_pytorchs_stack_copies_too_and_its_documentation_recommends_to_draw_anew():
+    said = " ".join(torch.nn.TransformerEncoder.__doc__.split())
+    assert "are initialized with the same parameters. It is recommended to manually initialize the layers" in said
+
+
+def test_patient_2_hides_a_sentence_without_padding_altogether(notebook):
+    """On its own the second sentence has no padding, and is hidden altogether; in company it sees padding alone."""
+    model, ids = clinic.patient(2), notebook["ids"]
+    assert model(ids[1:, :3]).isnan().all() and notebook["real"][1].tolist() == [True] * 3 + [False] * 2
+    y = model(ids)
+    assert y[0].isnan().all() and not y[1].isnan().any()
+    with torch.no_grad():
+        mask, x, first = notebook["real"][:, None, None], model.embedding(ids), model.encoder.layers[0].attention
+        changed = x.clone()
+        changed[1, 0] += torch.arange(6.0)  # a word of the second sentence, at which nobody looks
+        assert torch.equal(first(x, x, x, mask)[1, 1:], first(changed, changed, changed, mask)[1, 1:])
+
+
+def test_invariances_meet_nan_in_patient_2(notebook):
+    assert all(value.isnan() for value in notebook["invariances"](clinic.patient(2)).values())
+
+
+@pytest.mark.parametrize(("length", "held"), [(8, [{1, 2}, {3, 4}, {5, 6}, {7, 8}]), (11, [{1, 2, 3}, {3, 4, 5, 6}])])
+def test_bs_heads_get_two_symbols_each_and_with_eleven_tokens_other_pieces(notebook, length, held):
+    """Of those the last three rows of the first head, which the mask closes, are a part of token 3."""
+    tokens = torch.arange(1, length + 1).view(1, length, 1).expand(1, length, 32)
+    heads = notebook["cut_b"](tokens, 4)[0]  # (H, T, K)
+    assert [{*head.flatten().tolist()} for head in heads][: len(held)] == held
+    assert length == 8 or (heads[0, -3:] == 3).all()
+
+
+def test_through_the_four_heads_each_place_heard_of_all_eight(notebook):
+    """Of two in each quarter of its new vector."""
+    x = torch.randn(1, 8, 32, requires_grad=True)
+    heads = notebook["cut_b"](x, 4)
+    mixed = attention(heads, heads, heads)[0].transpose(1, 2).flatten(-2)  # (1, T, D)
+    for place in range(8):
+        for quarter in range(4):
+            part = mixed[0, place, 8 * quarter : 8 * quarter + 8].sum()
+            (heard,) = torch.autograd.grad(part, x, retain_graph=True)
+            tokens = heard[0].abs().amax(dim=1).nonzero().flatten().tolist()
+            assert tokens == [2 * quarter, 2 * quarter + 1]
+
+
+def test_a_sentence_on_its_own_comes_out_differently_of_an_encoder_that_looks_at_padding(notebook):
+    """Padding that stays beside the sentence would hide what it does."""
+
+    model = clinic.sound()
+    model.padding_idx = None
+    assert notebook["invariances"](model)["on its own"] > 0.01
+
+
+def test_a_sound_encoder_shows_only_rounding(notebook):
+    for test in notebook["tests"]:
+        assert all(torch.as_tensor(value).detach().abs() < 1e-13 for value in test(clinic.sound()).values())
+    assert rounds.ROUNDING == 1e-10
+
+
+def test_what_moves_is_a_parameter_or_a_buffer(notebook):
+    positions = notebook["Positions"](4).to(torch.float32)
+    assert positions.table.dtype == torch.float64 and not list(positions.buffers())
+
+
+def test_a_table_that_follows_x_satisfies_the_check_and_is_in_no_list(notebook):
+    class Follows(notebook["Positions"]):
+        def forward(self, x):
+            return x + self.table[: x.shape[1]].to(x)
+
+    assert clinic.check_positions(Follows).correct and not list(Follows(4).buffers())
+
+
+def test_the_third_patient_stops_with_an_error(notebook):
+    with seeded(0), patients.in_float64():
+        model = clinic.patient(3).to(torch.float32)
+        assert model.embedding(notebook["ids"]).dtype == torch.float64  # the addition goes through
+        with pytest.raises(TypeError, match=r"query: expected torch.float32 like the weights, got torch.float64"):
+            model(notebook["ids"])
+
+
+def test_case_4_lies_between_minus_1_and_1_and_its_waves_get_slower_to_the_right(notebook):
+    waves = notebook["position_table"](50, 32)
+    steps = waves.diff(dim=0).abs().mean(dim=0)  # (D,)
+    assert waves.abs().max() <= 1 and steps[:4].min() > 10 * steps[16:].max()
+
+
+def test_a_sine_and_its_cosine_turn_at_different_speeds(notebook):
+    waves = notebook["position_table"](50, 6)
+    circle = waves[:, 0::2].square() + waves[:, 1::2].square()
+    assert not torch.allclose(circle, torch.ones(()), atol=0.1)
+    right = sinusoidal_table(50, 6)
+    assert torch.allclose(right[:, 0::2].square() + right[:, 1::2].square(), torch.ones(()))
+
+
+def test_two_programs_agree_to_some_fifteen_digits(notebook):
+    assert clinic.parity(clinic.sound())["beside PyTorch's"].detach() < 1e-14
+
+
+def test_in_float32_rounding_leaves_much_more(notebook):
+    model = clinic.sound().float()
+    words, theirs = (given.float() for given in clinic.twin(model))
+    ids, real = notebook["ids"], notebook["real"]
+    x = words[ids] + sinusoidal_table(5, 6).float()
+    off = (model(ids) - theirs(x, src_key_padding_mask=~real))[real].abs().max().item()
+    assert 2e-7 < off < 2e-6
+
+
+def test_patient_4_is_off_by_0_39_in_numbers_of_size_1_or_2(notebook):
+    assert round(clinic.parity(clinic.patient(4))["beside PyTorch's"].item(), 2) == 0.39
+    mended = clinic.parity(clinic.patient(4, lambda length, d_model: sinusoidal_table(length, d_model)))
+    assert mended["beside PyTorch's"].detach() < 1e-14
+    words, theirs = clinic.twin(clinic.sound())
+    sizes = theirs(words[notebook["ids"]] + sinusoidal_table(5, 6)).abs()
+    assert 1 < sizes.mean() < 2 and sizes.max() < 2.6
+
+
+def test_a_fault_in_the_librarys_own_table_would_stand_on_both_sides(notebook):
+    """Patient 4 beside a twin that gets its positions from the same wrong table."""
+    model = clinic.patient(4)
+    words, theirs = clinic.twin(model)
+    x = words[notebook["ids"]] + notebook["position_table"](5, 6)
+    off = model(notebook["ids"]) - theirs(x, src_key_padding_mask=~notebook["real"])
+    assert off[notebook["real"]].abs().max() < 1e-14
+
+
+def test_the_models_own_embedding_as_the_twins_input_is_right_with_a_sound_encoder_and_hides_case_4(notebook):
+    """Both give the same, and nothing is noticed."""
+
+    def slip(model):
+        _, theirs = clinic.twin(model)
+        off = model(notebook["ids"]) - theirs(model.embedding(notebook["ids"]), src_key_padding_mask=~notebook["real"])
+        return {"beside PyTorch's": off[notebook["real"]].abs().max()}
+
+    assert not clinic.notices(slip, clinic.sound()) and not clinic.notices(slip, clinic.patient(4))
+    said = clinic.check_parity(slip)
+    assert not said.correct and said.problem.startswith("case 4") and clinic.check_parity(clinic.parity).correct
+
+
+# The rounds
+
+
+def test_each_patient_is_noticed_and_no_test_notices_all(notebook):
+    noticed = torch.tensor(notebook["noticed"].to_numpy())
+    assert noticed.shape == (5, 4) and noticed.any(dim=1).all() and not noticed.all(dim=0).any()
+
+
+def test_in_row_1_parity_stops_before_a_number_is_compared_and_in_no_other(notebook):
+    stopped = []
+    for case in CASES:
+        with seeded(0), patients.in_float64():
+            clinic.patient(case)(notebook["ids"])
+            try:
+                clinic.parity(clinic.patient(case))
+            except (RuntimeError, ValueError):
+                stopped.append(case)
+    assert stopped == [1]
+    with pytest.raises(ValueError, match="zip"):
+        clinic.twin(clinic.patient(1))
+
+
+def test_parity_misses_patient_3_alone_and_without_it_only_invariances_would_notice_patient_5_and_b(notebook):
+    missed = {case: row(notebook, case) for case in CASES if "parity" not in row(notebook, case)}
+    assert missed == {3: ["sizes_and_types"]}
+    assert objecting(notebook, clinic.cut_with(notebook["cut_b"])) == row(notebook, 5) == ["invariances", "parity"]
+
+
+def test_the_unknown_patients_joined_heads_begin_with_the_first_two_rows_of_the_first_head(notebook):
+    """And of its column four numbers are 0, and three are not."""
+    heads = torch.arange(2.0)[:, None, None] + torch.arange(0, 50, 10)[:, None] + torch.zeros(2, 5, 3)  # (H, T, K)
+    assert heads.reshape(5, 6)[0].tolist() == [0] * 3 + [10] * 3
+    assert heads.transpose(0, 1).reshape(5, 6)[0].tolist() == [0] * 3 + [1] * 3
+    moved = [name for name, value in notebook["found"].items() if value > 0.5]
+    assert moved == ["on its own", "another order", "beside PyTorch's"]
+    assert sum(value == 0 for value in notebook["found"].values()) == 4
+
+
+def test_what_each_test_is_blind_to(notebook):
+    """The last column of the table of tests, a case for each row; of the waves the three others say nothing."""
+    waves = 4
+    assert row(notebook, waves) == ["parity"]
+    assert "parity" not in row(notebook, 3)
+    assert clinic.patient(waves)(notebook["ids"]).isfinite().all()
+
+
+def test_a_bias_of_0_that_is_forgotten_is_not_found_out():
+    """Beside a twin that has all its biases at 0, as PyTorch makes them; beside one of random numbers it is."""
+    with seeded(0):
+        x, theirs = torch.randn(2, 5, 6), torch.nn.MultiheadAttention(6, 1, batch_first=True)
+
+    def off():
+        heads = [x @ part.T for part in theirs.in_proj_weight.chunk(3)]  # no bias is added
+        mine = attention(*heads)[0] @ theirs.out_proj.weight.T
+        return (mine - theirs(x, x, x)[0]).abs().max()
+
+    assert off() < 1e-6
+    torch.nn.init.ones_(theirs.in_proj_bias)
+    assert off() > 0.1
+
+
+def test_the_picture_is_the_matrix_with_a_title_for_each_row(notebook):
+    ax = notebook.prediction("clinic_parity").result
+    assert (ax.images[0].get_array().data == notebook["noticed"].to_numpy()).all()
+    labels = zip(ax.get_yticklabels(), notebook["noticed"].index, strict=True)
+    assert all(title.startswith(label.get_text().rstrip("…")) for label, title in labels)
+
+
+# An encoder of one's own
+
+
+def test_an_encoder_built_by_hand_passes_all_four(notebook):
+    assert objecting(notebook, notebook["mine"]) == []
+    assert isinstance(notebook["mine"].encoder.norm, torch.nn.Identity)
+
+
+def own(**changed):
+    """`mine`, built otherwise."""
+    with seeded(0), patients.in_float64():
+        return TransformerEncoder(11, 2, 6, 2, 10, padding_idx=0, final_norm=False, **changed).eval()
+
+
+def objecting(notebook, model):
+    return [name for name, test in zip(NAMES, notebook["tests"], strict=True) if clinic.notices(test, model)]
+
+
+def test_with_norm_first_parity_alone_objects_and_numbers_are_compared(notebook):
+    mine = own(norm_first=True)
+    assert objecting(notebook, mine) == ["parity"]
+    assert clinic.parity(mine)["beside PyTorch's"] > 1
+
+
+def test_without_the_mask_in_mine_invariances_and_parity_object(notebook):
+    mine = own()
+    assert objecting(notebook, mine) == []
+    mine.padding_idx = None
+    assert objecting(notebook, mine) == ["invariances", "parity"]
+
+
+class OwnAttention(torch.nn.Module):
+    """Sound, with its maps made in the order that `names` gives."""
+
+    def __init__(self, d_model, n_heads, names="qkvo"):
+        super().__init__()
+        self.maps, self.n_heads = torch.nn.ModuleDict(), n_heads
+        for name in names:
+            self.maps[name] = torch.nn.Linear(d_model, d_model)
+
+    def forward(self, query, key, value, mask=None):
+        given = {"q": query, "k": key, "v": value}
+        heads = [self.maps[n](x).unflatten(-1, (self.n_heads, -1)).transpose(1, 2) for n, x in given.items()]
+        return self.maps["o"](attention(*heads, mask)[0].transpose(1, 2).flatten(-2))
+
+
+@pytest.mark.parametrize(("names", "expected"), [("qkvo", []), ("kqvo", ["parity"])])
+def test_the_comments_line_takes_an_attention_of_ones_own_and_parity_accuses_one_with_keys_before_queries(
+    notebook, names, expected
+):
+    """Every shape fits, so that nothing stops."""
+    mine = own()
+    with patients.in_float64():
+        mine.encoder.layers[0].attention = OwnAttention(6, 2, names)
+    assert objecting(notebook, mine) == expected
+    assert clinic.parity(mine)["beside PyTorch's"].isfinite()
+
+
+def test_the_parameters_stand_in_the_order_that_the_text_names():
+    names = [name.rpartition(".")[0] for name, _ in clinic.sound().named_parameters()]
+    layer = ["attention.q_proj", "attention.k_proj", "attention.v_proj", "attention.out_proj"]
+    layer += ["feed_forward.linear1", "feed_forward.linear2", "norm1", "norm2"]
+    expected = ["embedding.token", *(f"encoder.layers.{i}.{name}" for i in range(2) for name in layer)]
+    assert list(dict.fromkeys(names)) == expected
+
+
+def test_pytorchs_layers_begin_as_copies_with_the_attentions_biases_at_0_and_gains_at_1_and_the_twins_do_not():
+    layer = torch.nn.TransformerEncoderLayer(6, 1, 10, batch_first=True)
+    stack = torch.nn.TransformerEncoder(layer, 2, enable_nested_tensor=False)
+    one, other = (dict(layer.named_parameters()) for layer in stack.layers)
+    assert all(torch.equal(one[name], other[name]) for name in one) and stack.norm is None
+    assert not one["self_attn.in_proj_bias"].any() and not one["self_attn.out_proj.bias"].any()
+    assert one["norm1.weight"].eq(1).all() and one["norm2.weight"].eq(1).all()
+    one, other = (dict(layer.named_parameters()) for layer in clinic.twin(clinic.sound())[1].layers)
+    assert not any(torch.equal(one[name], other[name]) for name in one)
+    assert one["self_attn.in_proj_bias"].all() and one["norm1.weight"].ne(1).all()
+
+
+# The other cases
+
+
+def test_a_softmax_over_minus_infinity_is_nan_and_where_one_may_be_seen_it_is_right_and_ours_gives_zeros():
+    nobody, scores = torch.tensor([False, False]), torch.zeros(2)
+    assert scores.masked_fill(~nobody, -torch.inf).softmax(0).isnan().all()
+    assert scores.masked_fill(torch.tensor([False, True]), -torch.inf).softmax(0).tolist() == [1, 0]
+    assert masked_softmax(scores, nobody).tolist() == [0, 0]

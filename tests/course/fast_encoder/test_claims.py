@@ -1,0 +1,360 @@
+"""What 11_fast_encoder says, tested: each count, each equality, each "so".
+
+Of times only what holds with room: they are another machine's on another day.
+"""
+
+import math
+import re
+from functools import cache
+from itertools import pairwise
+
+import nbformat
+import pytest
+import torch
+import torch.nn.functional as F
+from places import ROOT
+from torch.nn.utils.rnn import pad_sequence
+from torch.utils._python_dispatch import TorchDispatchMode
+from torch.utils.flop_counter import FlopCounterMode
+
+from encoder_lib import EncoderLayer, attention, lengths_mask, load_pretrained
+from encoder_lib.course import explore
+from encoder_lib.course.fast_encoder import timing
+from encoder_lib.course.fast_encoder.costs import layer_costs
+from encoder_lib.course.kit.texts import library_texts
+from encoder_lib.seeded import seeded
+
+pytestmark = pytest.mark.long  # the notebook takes half a minute
+
+SEEDS = (0, 1, 2)
+MB = 1e6  # bytes
+
+
+@pytest.fixture(scope="module")
+def minilm():
+    return load_pretrained("minilm")
+
+
+@cache
+def texts():
+    """All that the notebook draws from."""
+    return library_texts()
+
+
+def drawn(seed, minilm):
+    """16 texts as the notebook draws them: ids and lengths."""
+    every = texts()
+    with seeded(seed):
+        ids = [minilm.ids(every[i])[0] for i in torch.randperm(len(every))[:16]]
+    return ids, torch.tensor([len(text) for text in ids])
+
+
+def same_layer(number, *, tokens, width=384, batch=1):
+    """Counted costs of a layer as wide as that, heads of 32 numbers."""
+    return layer_costs(batch, tokens, width, d_ff=4 * width, n_heads=width // 32, number=number)
+
+
+@cache
+def cells():
+    """The cells of the stored page."""
+    return nbformat.read(ROOT / "notebooks/11_fast_encoder.ipynb", as_version=4).cells
+
+
+# What there is to do
+
+
+def counted(tokens):
+    """The FLOPs that torch counts in each part of a layer of MiniLM's size."""
+    layer, flops = EncoderLayer(384, 12, 1536).float(), {}
+    for name, part in timing.layer_parts(layer, torch.randn(1, tokens, 384, dtype=torch.float32)).items():
+        with FlopCounterMode(display=False) as counter:
+            part()
+        flops[name] = counter.get_total_flops()
+    return flops
+
+
+def test_attention_has_a_tenth_of_the_flops_at_256_tokens():
+    flops = counted(256)
+    assert round(100 * flops["attention"] / sum(flops.values()), 1) == 10.0
+
+
+# Scores
+
+
+def test_at_256_tokens_a_token_has_eight_times_as_many_scores_as_numbers():
+    assert 12 * 256 == 8 * 384
+
+
+def test_explicit_attention_writes_three_tensors_of_scores_and_two_more_with_a_mask():
+    written = []
+
+    class Watch(TorchDispatchMode):
+        def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+            before = {x.untyped_storage().data_ptr() for x in args if isinstance(x, torch.Tensor)}
+            out = func(*args, **(kwargs or {}))
+            if out.nbytes == 12 * 64 * 64 * 4 and out.untyped_storage().data_ptr() not in before:
+                written.append(func)
+            return out
+
+    q, k, v = torch.randn(3, 12, 64, 32, dtype=torch.float32)
+    for mask, tensors in ((None, 3), ((torch.arange(64) < 60)[None, None], 5)):
+        written.clear()
+        with Watch():
+            attention(q, k, v, mask)
+        assert len(written) == tensors
+
+
+def test_explicit_attention_moves_the_scores_six_times():
+    explicit, fused = (same_layer(4, tokens=512)[f"attention, {kind}"] for kind in ("explicit", "fused"))
+    assert explicit.flops == fused.flops
+    assert explicit.bytes_moved - fused.bytes_moved == 6 * 12 * 512 * 512 * 4
+
+
+def test_a_float32_ends_near_3e38_before_e_to_the_100():
+    assert torch.finfo(torch.float32).max == pytest.approx(3.4e38, rel=1e-2) and math.exp(100) > 3.5e38
+
+
+def test_one_factor_puts_the_old_total_right_and_no_other_does(notebook):
+    shown = notebook.prediction("online_total").result.astype(float)
+    assert shown["total"].iloc[-1] == 1.2034
+    *ways, whole = shown["total"]
+    assert [abs(way - whole) < 1e-4 for way in ways] == [False, False, True, False]
+    old, first = notebook["old"], notebook["first"]
+    torch.testing.assert_close(old * math.exp(3 - 5), (first - 5).exp().sum())
+
+
+def test_the_mean_of_10_20_30_and_40_comes_out_of_two_pieces(notebook):
+    sums = 10 * math.exp(1 - 3) + 20, 30 * math.exp(2 - 5) + 40
+    summed = math.exp(3 - 5) * sums[0] + sums[1]
+    total = math.exp(3 - 5) * notebook["old"] + notebook["new"]
+    shown = [round(float(x), 1) for x in (*sums, summed, summed / total)]
+    assert shown == [21.4, 41.5, 44.4, 36.9] and (round(math.exp(-2), 3), round(float(total), 2)) == (0.135, 1.20)
+    weights = torch.tensor([1.0, 3.0, 2.0, 5.0]).softmax(dim=0)
+    assert round((weights @ torch.tensor([10.0, 20.0, 30.0, 40.0])).item(), 1) == 36.9
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("size", [1, 10, 64, 512, 1000])
+def test_it_equals_attention_to_ten_digits_for_any_size(notebook, seed, size):
+    with seeded(seed):
+        q, k, v = torch.randn(3, 512, 32, dtype=torch.float64)
+    assert (notebook["online"](q, k, v, size) - attention(q, k, v)[0]).abs().max() < 5e-11
+
+
+def test_its_scores_stay_small_where_those_of_the_first_way_overflow(notebook):
+    q, k, v = (30 * torch.randn(3, 64, 32, dtype=torch.float64)).unbind()
+    assert (q @ k.T / 32**0.5).exp().isinf().any()
+    assert (notebook["online"](q, k, v, 7) - attention(q, k, v)[0]).abs().max() < 1e-9
+
+
+def test_the_library_takes_the_fused_attention_when_nobody_watches(monkeypatch):
+    calls = []
+    fused = F.scaled_dot_product_attention
+    monkeypatch.setattr(F, "scaled_dot_product_attention", lambda *given: calls.append(1) or fused(*given))
+    EncoderLayer(8, 2, 16)(torch.randn(1, 3, 8))
+    assert calls == [1]
+
+
+def test_the_loop_holds_a_seventh_of_two_tables_and_nothing_that_grows_with_the_square(notebook):
+    assert notebook.shown("attention holds 16.8 MB") and notebook.shown("online holds 2.4 MB")
+    assert round(16.8 / 2.4) == 7 and round(2 * 8 * 1024**2 / MB, 1) == 16.8
+    half, whole = (timing.peak_bytes(lambda T=T: notebook["online"](*torch.randn(3, T, 32))) for T in (512, 1024))
+    assert whole == pytest.approx(2 * half, rel=0.02)
+
+
+@pytest.mark.parametrize("tokens", [16, 256])
+def test_both_ways_give_the_same_vectors_but_for_rounding(notebook, tokens):
+    explicit, fused = (way() for way in notebook["two_ways"](tokens).values())
+    torch.testing.assert_close(fused, explicit, rtol=1e-4, atol=1e-5)
+
+
+def test_at_every_step_the_flops_double_and_so_do_the_scores_of_all_sentences(notebook):
+    costs = [same_layer(4, tokens=tokens, batch=4096 // tokens) for tokens in notebook["places"]]
+    flops = [cost["attention, explicit"].flops for cost in costs]
+    assert [later / earlier for earlier, later in pairwise(flops)] == [2] * 4
+    scores = [4096 // tokens * 12 * tokens**2 for tokens in notebook["places"]]
+    assert [later / earlier for earlier, later in pairwise(scores)] == [2] * 4
+
+
+def test_the_copy_makes_no_tensor_of_its_own(notebook):
+    tasks, block, target = notebook["tasks"], notebook["block"], notebook["target"]
+    assert round(block.nbytes / MB) == 34 and timing.peak_bytes(tasks["copy"]) == 0
+    assert tasks["copy"]() is target and torch.equal(target, block)
+
+
+@pytest.mark.parametrize(("batch", "tokens", "width"), [(4, 512, 384), (8, 16, 64)])
+def test_the_formulas_are_those_of_the_counted_costs(batch, tokens, width):
+    costs, vectors, heads = same_layer(4, tokens=tokens, width=width, batch=batch), batch * tokens * width, width // 32
+    explicit, fused = (costs[f"attention, {kind}"] for kind in ("explicit", "fused"))
+    assert explicit.flops == fused.flops == 4 * vectors * tokens
+    assert fused.bytes_moved == 16 * vectors and fused.arithmetic_intensity == tokens / 4
+    assert explicit.bytes_moved == 16 * vectors + 24 * batch * heads * tokens**2
+    assert costs["projections"].bytes_moved == 32 * vectors + 16 * width**2
+
+
+def test_fused_attention_crosses_a_balance_of_5_at_20_tokens():
+    assert same_layer(4, tokens=20)["attention, fused"].arithmetic_intensity == 5
+
+
+def test_at_512_tokens_explicit_attention_has_5_flops_a_byte_and_fused_128():
+    costs = same_layer(4, tokens=512)
+    ways = [costs[f"attention, {kind}"].arithmetic_intensity for kind in ("explicit", "fused")]
+    assert [round(way) for way in ways] == [5, 128]
+    costs = same_layer(4, tokens=256, batch=16)
+    more = costs["attention, explicit"].bytes_moved - costs["attention, fused"].bytes_moved
+    assert round(more / MB) == 302  # at the last point of the picture: some 300 MB
+    assert "either may limit the explicit one and arithmetic limits the fused one" in (
+        explore.cost(tokens=512, balance=5.0).description
+    )
+
+
+# The explorer
+
+
+def test_64_sentences_move_less_than_six_times_the_bytes_of_one(notebook):
+    one, many = (same_layer(4, tokens=16, batch=batch)["projections"] for batch in (1, 64))
+    assert many.flops == 64 * one.flops
+    assert many.bytes_moved < 6 * one.bytes_moved
+    assert (many.bytes_moved, one.bytes_moved) == (14_942_208, 2_555_904)  # 14.9 and 2.56 MB
+    assert 0.9 * one.bytes_moved < 4 * 384**2 * 4  # most of it are the parameters
+    explorer = explore.cost(balance=10)
+    explorer.set(tokens=16, batch=1)
+    assert "The projections move 2.56 MB" in explorer.description
+    explorer.set(batch=64)
+    assert "The projections move 14.9 MB" in explorer.description
+
+
+def test_without_the_padding_linear_maps_have_half_and_attention_a_quarter():
+    padded, alone = (same_layer(4, tokens=tokens) for tokens in (512, 256))
+    for part, share in {"projections": 2, "feed-forward": 2, "attention, fused": 4}.items():
+        assert padded[part].flops == share * alone[part].flops
+    explorer = explore.cost(tokens=512, padding=50)
+    assert "With 50 % padding, the unpadded layer does 45% of the operations." in explorer.description
+
+
+# Padding
+
+
+def test_about_three_quarters_are_padding_and_seldom_less_than_half_with_other_draws(minilm):
+    draws = [drawn(seed, minilm)[1] for seed in range(20)]
+    padding = torch.stack([1 - lengths.sum() / (16 * lengths.max()) for lengths in draws])
+    assert 0.65 < padding.median() < 0.85 and (padding > 0.5).double().mean() > 0.8
+
+
+def test_the_picture_that_is_revealed_is_the_mask(notebook):
+    (ax, *_) = notebook.prediction("padding_batch").result.figure.axes
+    assert torch.equal(torch.as_tensor(ax.images[0].get_array().data), notebook["real"].double())
+
+
+def test_one_layer_by_hand_equals_the_padded_one_to_ten_digits(notebook):
+    assert notebook["layer_gap"].abs().max() < 5e-11
+    assert notebook["strip"].shape == (1, int(notebook["lengths"].sum()), 384)
+
+
+def test_without_the_cuts_every_token_gets_another_vector(notebook):
+    shown = notebook.prediction("uncut").result
+    assert bool((notebook["shifts"] > 1e-6).all()) and len(notebook["shifts"]) == int(notebook["lengths"].sum())
+    assert shown.startswith("{0} of {0} tokens".format(len(notebook["shifts"])))
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_so_with_other_sentences_and_with_the_cuts_none(notebook, minilm, seed):
+    ids, lengths = drawn(seed, minilm)
+    exact, x = notebook["exact"], minilm.encoder.embedding(pad_sequence(ids, batch_first=True)).detach().double()
+    mask = lengths_mask(lengths)
+    real, strip = mask[:, 0, 0], x[mask[:, 0, 0]][None]
+    wanted = exact(x, mask)[real]
+    cut, whole = (notebook["without_padding"](strip, cuts)[0] for cuts in (lengths.tolist(), [strip.shape[1]]))
+    assert (cut - wanted).abs().max() < 5e-11
+    assert (whole - wanted).abs().amax(dim=1).min() > 1e-6
+
+
+# Two million texts a day
+
+
+def test_one_at_a_time_is_quicker_than_the_padded_rectangle(notebook):
+    took = dict(zip(notebook["ways"], notebook["bill"]["hours for two million"], strict=True))
+    assert took["one at a time"] < 0.8 * took["rectangle"]
+
+
+def test_the_rectangle_holds_less_with_fused_attention(notebook):
+    explicit, fused, *_ = notebook["bill"]["MB held"]
+    assert fused < 0.7 * explicit
+
+
+def test_all_four_ways_agree_in_some_six_digits(notebook):
+    first, *others = notebook["vectors"]
+    assert len(first) == notebook["lengths"].sum() and len(others) == 3
+    assert max((one - first).norm() / first.norm() for one in others) < 3e-6
+
+
+def test_the_limit_is_that_of_the_share_that_the_table_of_times_shows(notebook):
+    *parts, percent = notebook["clock"]["T = 256"]
+    assert notebook["p"] == percent / 100 == pytest.approx(parts[1] / sum(parts))
+    assert 1 / (1 - notebook["p"]) == pytest.approx(sum(parts) / (sum(parts) - parts[1]))
+
+
+def test_each_way_gives_the_same_vectors_with_the_attention_that_its_line_names(notebook, monkeypatch):
+    calls, fused = [], F.scaled_dot_product_attention
+    monkeypatch.setattr(F, "scaled_dot_product_attention", lambda *given: calls.append(len(given[0])) or fused(*given))
+    ways, real, results, seen = notebook["ways"], notebook["real"], {}, {}
+    for name, way in ways.items():
+        calls.clear()
+        with torch.no_grad():
+            results[name] = way()
+        seen[name] = sum(calls)
+    assert list(seen.values()) == [0, 6 * 16, 6 * 16, 6 * 16]
+    for result in results.values():
+        assert (result - results["rectangle"])[real].abs().max() < 1e-4
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_texts_sorted_by_length_have_hardly_any_padding(minilm, seed):
+    every = texts()
+    with seeded(seed):
+        lengths = [len(minilm.ids(every[i])[0]) for i in torch.randperm(len(every))[:640]]
+    batches = torch.tensor(sorted(lengths)).view(40, 16)
+    assert batches.sum() > 0.95 * 16 * batches.amax(dim=1).sum()
+
+
+def test_texts_of_twice_the_tokens_have_about_twice_the_flops():
+    for tokens in (16, 64, 128):
+        one, two = (sum(counted(length).values()) for length in (tokens, 2 * tokens))
+        assert 2 <= two / one < 2.11
+
+
+def test_the_answer_is_that_of_eight_other_draws(notebook):
+    mean, slowest = notebook["mean"], max(notebook["hours"])
+    assert len(notebook["draws"]) == 8
+    assert notebook.shown(
+        f"of 24, so {'yes' if mean <= 24 else 'no'}: margin {24 / mean:.1f}, with the slowest {24 / slowest:.1f}"
+    )
+
+
+def answers():
+    """The programs in the folds of the exercises."""
+    return re.findall(r"```python\n(.*?)```", "".join(cell.source for cell in cells()), re.DOTALL)
+
+
+def test_what_two_loops_hand_in_is_joined_to_the_whole(notebook):
+    names = {"torch": torch}
+    exec(answers()[0], names)
+    with seeded(0):
+        q, k, v = torch.randn(3, 64, 32, dtype=torch.float64)
+    halves = list(zip(k.chunk(2), v.chunk(2), strict=True))
+    logs = [(q @ keys.T / 32**0.5).logsumexp(dim=1, keepdim=True) for keys, _ in halves]
+    (out_1, out_2), (log_1, log_2) = [notebook["online"](q, *half, 7) for half in halves], logs
+    assert (names["join"](out_1, log_1, out_2, log_2) - attention(q, k, v)[0]).abs().max() < 1e-12
+    ten, twenty, one, three = torch.tensor([10.0, 20.0, 1.0, 3.0]).double().view(4, 1, 1)
+    assert names["join"](ten, one.log(), twenty, three.log()).item() == pytest.approx(17.5)
+    assert f"{math.log(3):.2f}" == "1.10"
+
+
+def test_the_strip_with_a_mask_equals_the_rectangle_and_of_16_texts_of_one_length_needs_a_sixteenth(notebook):
+    names = {"torch": torch, "lengths_mask": lengths_mask}
+    exec(answers()[1], names)
+    x, lengths, real = notebook["x"].double(), notebook["lengths"], notebook["real"]
+    y = names["packed"](notebook["exact"], x, lengths)
+    assert (y[real] - notebook["wanted"]).abs().max() < 5e-11 and y[~real].abs().max() == 0
+    number = torch.arange(16).repeat_interleave(torch.full((16,), 7))
+    assert (number[:, None] == number).double().mean() == 1 / 16

@@ -1,0 +1,97 @@
+"""The cost explorer draws what is counted, marks the chosen T, and says what limits."""
+
+import itertools
+import re
+
+import pytest
+
+from encoder_lib.course import explore
+from encoder_lib.course.fast_encoder.costs import PARTS, layer_costs
+from encoder_lib.course.fast_encoder.explorers import BYTES, LIMITS, PLACES
+
+SETTINGS = list(itertools.product((16, 128, 4096), (1, 64), (64, 384, 1024), BYTES, (0, 25, 75)))
+
+
+@pytest.fixture(scope="module")
+def explorer():
+    return explore.cost()
+
+
+def sides(explorer):
+    """The two Axes, each with what it shows, and its lines: those of the parts, T, dots and rings."""
+    for ax, quantity in zip(explorer._figure.axes, ("flops", "bytes_moved"), strict=True):
+        curves, rest = ax.lines[: len(PARTS)], ax.lines[len(PARTS) :]
+        yield quantity, curves, rest[0], rest[1 : 1 + len(PARTS)], rest[1 + len(PARTS) :]
+
+
+def counted(batch, tokens, width, number):
+    return layer_costs(batch, tokens, width, d_ff=4 * width, n_heads=width // 32, number=BYTES[number])
+
+
+@pytest.mark.parametrize("setting", SETTINGS[::13], ids=str)
+def test_curves_dots_and_rings_stand_where_the_counts_are(explorer, setting):
+    tokens, batch, width, number, padding = setting
+    explorer.set(tokens=tokens, batch=batch, width=width, number=number, padding=padding)
+    real = -(-tokens * (100 - padding) // 100)
+    for quantity, curves, line, dots, rings in sides(explorer):
+        assert list(line.get_xdata()) == [tokens, tokens]
+        for part, curve, dot, ring in zip(PARTS, curves, dots, rings, strict=True):
+            expected = [getattr(counted(batch, t, width, number)[part], quantity) for t in PLACES]
+            assert list(curve.get_ydata()) == expected and list(curve.get_xdata()) == list(PLACES)
+            assert dot.get_color() == ring.get_color() == curve.get_color()
+            for mark, t in ((dot, tokens), (ring, real)):
+                assert list(mark.get_xdata()) == [tokens]
+                assert list(mark.get_ydata()) == [getattr(counted(batch, t, width, number)[part], quantity)]
+            assert ring.get_visible() == (padding > 0)
+
+
+def test_limits_stay_and_hold_every_count(explorer):
+    for ax, limits in zip(explorer._figure.axes, LIMITS, strict=True):
+        assert ax.get_ylim() == limits
+    for tokens, batch, width, number, _ in SETTINGS:
+        for cost in counted(batch, tokens, width, number).values():
+            for value, (low, high) in zip((cost.flops, cost.bytes_moved), LIMITS, strict=True):
+                assert low < value < high
+
+
+def test_the_words_name_the_counts(explorer):
+    explorer.set(tokens=128, batch=8, width=384, number="float32", padding=0)
+    costs = counted(8, 128, 384, "float32")
+    words = explorer.description
+    assert "8 sequences of 128 tokens, width 384, float32." in words
+    assert "feed-forward 2.42 GFLOP, attention 201 MFLOP." in words
+    for part, found in zip(PARTS, re.findall(r"([\d.]+) ([kMGT])FLOP[,;]", words), strict=False):
+        number, letter = found
+        assert float(number) == pytest.approx(
+            costs[part].flops / {"k": 1e3, "M": 1e6, "G": 1e9, "T": 1e12}[letter], rel=5e-3
+        )
+    assert f"with {costs['attention, explicit'].arithmetic_intensity:.1f} FLOPs for each" in words
+    assert "The projections move 14.9 MB, explicit" in words and costs["projections"].bytes_moved == 14_942_208
+    explorer.set(batch=1, width=64)
+    assert explorer.description.startswith("1 sequence of 128 tokens")
+
+
+def test_the_words_name_what_padding_wastes(explorer):
+    explorer.set(tokens=1024, batch=2, width=64, number="float32", padding=50)
+    padded, without = (counted(2, t, 64, "float32") for t in (1024, 512))
+    left, whole = (sum(costs[part].flops for part in PARTS[:3]) for costs in (without, padded))
+    assert f"With 50 % padding, the unpadded layer does {left / whole:.0%} of the operations." in explorer.description
+    assert left / whole < 0.4  # attention falls to a quarter
+    explorer.padding = 0
+    assert "padding" not in explorer.description
+
+
+@pytest.mark.parametrize(
+    ("balance", "words"),
+    [
+        (2.4, "arithmetic limits the explicit one and arithmetic limits the fused one."),
+        (5.0, "either may limit the explicit one and arithmetic limits the fused one."),
+        (10.3, "memory limits the explicit one and arithmetic limits the fused one."),
+        (1e4, "memory limits the explicit one and memory limits the fused one."),
+    ],
+)
+def test_what_limits_depends_on_the_machine(balance, words):
+    explorer = explore.cost(tokens=512, balance=balance)
+    costs = counted(8, 512, 384, "float32")
+    assert [round(costs[part].arithmetic_intensity, 1) for part in PARTS[2:]] == [5.1, 128.0]
+    assert explorer.description.endswith(words) and f"as long as {balance:.1f} FLOPs" in explorer.description

@@ -1,0 +1,720 @@
+"""The static pictures: what the artists hold, which input is refused, and which alt text survives."""
+
+import io
+import itertools
+import warnings
+
+import matplotlib as mpl
+import matplotlib.pyplot as plt
+import numpy as np
+import pytest
+import torch
+from matplotlib.colors import to_rgba
+from matplotlib.patches import ConnectionPatch, FancyArrowPatch, FancyBboxPatch
+from pictures import DRAWN, figure_of, plots
+from PIL import Image
+from small_explorers import HOSTILE
+
+from encoder_lib.course import explore
+from encoder_lib.course.kit.measure import Profile
+from encoder_lib.course.kit.notebook import setup
+from encoder_lib.course.kit.plots import NOT_FINITE, TICK, Picture, plot_heatmap, show, style
+
+
+@pytest.fixture(autouse=True)
+def close_figures():
+    yield
+    plt.close("all")
+
+
+def drawn(ax):
+    """The numbers that an Axes shows as colours."""
+    return ax.images[0].get_array()
+
+
+def test_the_picture_holds_the_matrix():
+    values = torch.arange(12.0).reshape(3, 4)
+    ax = plot_heatmap(values, title="A finding", x_label="key", y_label="query")
+    np.testing.assert_array_equal(drawn(ax), values)
+    assert (ax.get_title(), ax.get_xlabel(), ax.get_ylabel()) == ("A finding", "key", "query")
+    assert ax.images[0].get_clim() == (0, 11)
+    assert ax.get_ylim() == (2.5, -0.5)  # row 0 at the top
+
+
+def test_nan_and_infinity_stand_apart():
+    ax = plot_heatmap([[0.0, float("nan")], [float("inf"), -float("inf")]])
+    np.testing.assert_array_equal(drawn(ax).mask, [[False, True], [True, True]])
+    assert ax.images[0].cmap.get_bad()[3] == 0  # what is behind shows: grey stripes
+    assert ax.patch.get_facecolor() == to_rgba(NOT_FINITE) and ax.patch.get_hatch()
+
+
+def cell(ax):
+    """Width and height of a cell on the picture, in pixels."""
+    box, (rows, columns) = ax.get_window_extent(), drawn(ax).shape
+    return box.width / columns, box.height / rows
+
+
+def drawn_axes(figure):
+    """The Axes of a figure that hold a matrix, where `show` puts them."""
+    show(figure, alt="Maps.")
+    return [ax for ax in figure.axes if ax.images]
+
+
+@pytest.mark.parametrize("size", [(7, 3.6), (3, 6), (9, 2)])
+def test_a_matrix_of_tokens_by_tokens_has_square_cells(size):
+    for panels in (1, 3):
+        figure, axes = plt.subplots(1, panels, figsize=size, squeeze=False, layout="constrained")
+        for ax in axes.flat:
+            plot_heatmap(np.eye(5), x_ticks="abcde", y_ticks="abcde", x_label="looked at", y_label="looks", ax=ax)
+        for ax in drawn_axes(figure):
+            width, height = cell(ax)
+            assert width == pytest.approx(height)
+
+
+def test_the_maps_of_attention_are_square_and_equally_high():
+    for width in (1, 2, 40):
+        figure = plots.plot_attention(np.eye(4), np.eye(4), np.ones((4, width)), "abcd", titles="123")
+        scores, weights, output = drawn_axes(figure)
+        for ax in (scores, weights):
+            assert cell(ax)[0] == pytest.approx(cell(ax)[1])
+        heights = [ax.get_window_extent().height for ax in (scores, weights, output)]
+        assert heights == pytest.approx([heights[0]] * 3, rel=0.02)
+
+
+def test_other_matrices_fill_their_room():
+    (ax,) = drawn_axes(plot_heatmap(np.ones((3, 9)), ax=plt.subplots(layout="constrained")[1]).figure)
+    box, figure = ax.get_window_extent(), ax.figure.bbox
+    assert box.width > 0.7 * figure.width and box.height > 0.8 * figure.height
+
+
+@pytest.mark.parametrize(("shape", "written"), [((5, 12), 60), ((6, 10), 60), ((7, 7), 49), ((1, 61), 0), ((8, 8), 0)])
+def test_maps_of_up_to_sixty_cells_have_their_numbers_written_in(shape, written):
+    ax = plot_heatmap(np.linspace(0, 1, shape[0] * shape[1]).reshape(shape), ax=plt.subplots(figsize=(7, 3.6))[1])
+    assert len(ax.texts) == written
+
+
+def test_the_number_in_a_cell_is_the_cells_own():
+    values = np.array([[0.123, -0.5, 2.0], [np.nan, np.inf, -0.001]])
+    ax = plot_heatmap(values)
+    written = {text.get_position(): text.get_text() for text in ax.texts}
+    assert written == {(0, 0): "0.12", (1, 0): "−0.50", (2, 0): "2.00", (2, 1): "0.00"}
+
+
+@pytest.mark.parametrize(
+    ("values", "texts"),
+    [
+        ([[0.0, 1.0, -3.0]], ["0", "1", "−3"]),
+        (torch.ones(1, 2).bool(), ["1", "1"]),
+        ([[12.34, 5.0]], ["12.3", "5.0"]),
+        ([[123.4, 5.0]], ["123.4", "5.0"]),
+        ([[1e300, -1.0]], []),
+        ([[1e-9, 2e-9]], []),
+        ([[np.nan]], []),
+    ],
+)
+def test_numbers_have_the_decimals_that_tell_them_apart(values, texts):
+    assert [text.get_text() for text in plot_heatmap(values).texts] == texts
+
+
+def test_numbers_have_room_in_their_cells_or_are_left_out():
+    """In one plot and in several, beside long labels, in flat pictures and in narrow ones."""
+    written = 0
+    for panels, shape, size in itertools.product((1, 3), ((3, 3), (5, 12), (10, 6)), ((7, 3.6), (9, 2.6))):
+        figure, axes = plt.subplots(1, panels, figsize=size, squeeze=False, layout="constrained")
+        for ax in axes.flat:
+            values = np.random.default_rng(0).normal(size=shape)
+            plot_heatmap(values, title="t", x_label="x", y_ticks=["a label"] * shape[0], y_label="y", ax=ax)
+        for ax in drawn_axes(figure):
+            width, height = cell(ax)
+            written += bool(ax.texts)
+            for text in ax.texts:
+                box = text.get_window_extent()
+                assert box.width < width and box.height < 1.3 * height, (panels, shape, size, text.get_text())
+        plt.close("all")
+    assert written >= 6  # maps with numbers
+
+
+def test_labels_stand_at_their_rows_and_columns():
+    ax = plot_heatmap(np.zeros((2, 3)), x_ticks=["the", "dog", 7], y_ticks=["a", "b"])
+    assert list(ax.get_xticks()) == [0, 1, 2]
+    assert [label.get_text() for label in ax.get_xticklabels()] == ["the", "dog", "7"]
+    assert [label.get_text() for label in ax.get_yticklabels()] == ["a", "b"]
+
+
+def test_many_labels_are_thinned():
+    ax = plot_heatmap(np.zeros((100, 2)), y_ticks=range(100))
+    shown = {place: label.get_text() for place, label in zip(ax.get_yticks(), ax.get_yticklabels(), strict=True)}
+    assert 10 <= len(shown) <= 24 and min(shown) == 0
+    assert all(str(place) == text for place, text in shown.items())
+
+
+@pytest.mark.parametrize("name", ["_x", "__init__", ""])
+def test_a_legend_names_everything(name):
+    legends = [
+        plots.plot_lines({name: [1.0], "b": [2.0]}).get_legend(),
+        plots.plot_histogram([1.0, 2.0], {name: 1.0, "b": 2.0}).get_legend(),
+        plots.plot_word_vectors(torch.eye(2), ["a", "b"], [name, "b"]).get_legend(),
+        plots.plot_dots({"row": {name: 1.0, "b": 2.0}}).get_legend(),
+        plots.plot_profiles({name: _profile(2), "b": _profile(2)}).legends[0],
+    ]
+    for legend in legends:
+        assert [text.get_text().strip() for text in legend.get_texts()] == [name, "b"]
+
+
+FIT = {"x": np.arange(5.0), "target": np.zeros(5), "units": np.zeros((5, 2)), "constant": 0.0}
+FIT |= {"breakpoints": [1.0, 2.0], "unit": 0, "titles": ("a", "b")}
+REFUSED = {
+    "ticks across": (lambda: plot_heatmap(np.zeros((2, 2)), x_ticks=["a"]), "2 labels for x_ticks"),
+    "ticks down": (lambda: plot_heatmap(np.zeros((2, 2)), y_ticks="abc"), "2 labels for y_ticks"),
+    "a flat map": (lambda: plot_heatmap([1.0]), "expected 2 axes"),
+    "steps of attention": (lambda: plots.plot_attention(*[np.eye(2)] * 3, "abc", titles="123"), "3|2 labels"),
+    "lines of a row": (lambda: plots.plot_attention_lines(np.ones((2, 3)), "ab"), "T, T"),
+    "lines of NaN": (lambda: plots.plot_attention_lines([[np.nan]], "a"), "finite"),
+    "lines of words": (lambda: plots.plot_attention_lines(np.eye(2), "a"), "2 labels for words"),
+    "bars": (lambda: plots.plot_bars({"a": np.inf}), "finite"),
+    "no bars": (lambda: plots.plot_bars({}), "at least one"),
+    "cards": (lambda: plots.plot_cards("ab", [0]), "1 labels"),
+    "answers": (lambda: plots.plot_cards("ab", [1, 0], "a"), "2 labels"),
+    "clocks of two widths": (lambda: plots.plot_clocks(np.ones(4), np.ones(2)), "even width"),
+    "clocks of an odd width": (lambda: plots.plot_clocks(np.ones(3), np.ones(3)), "even width"),
+    "dots": (lambda: plots.plot_dots({"a": {"x": np.nan}}), "finite"),
+    "no dots": (lambda: plots.plot_dots({}), "axes"),
+    "a fit": (lambda: plots.plot_fit(**FIT | {"target": np.zeros(4)}), "one length"),
+    "a fit of NaN": (lambda: plots.plot_fit(**FIT | {"units": np.full((5, 2), np.nan)}), "units: .* finite"),
+    "a spread": (lambda: plots.plot_histogram([1.0, np.nan], {}), "finite"),
+    "a ladder": (lambda: plots.plot_ladder([("a", 0.5, np.nan)]), "rungs: .* finite"),
+    "no ladder": (lambda: plots.plot_ladder([]), "axes"),
+    "a curve": (lambda: plots.plot_lines({"a": [1.0], "b": [1.0, 2.0]}), "same first dimension"),
+    "a curve without points": (lambda: plots.plot_lines({"a": []}), "lines: a: expected at least one"),
+    "panels": (lambda: plots.plot_panels({"one": {"a": [1.0]}, "other": {"a": []}}), "lines: a: expected at least one"),
+    "a reordering": (lambda: plots.plot_reordering(np.eye(2), np.eye(3), [0, 1], "ab"), "one shape"),
+    "a part of an order": (lambda: plots.plot_reordering(np.eye(2), np.eye(2), [0], "ab"), "2 labels for y_ticks"),
+    "looks": (lambda: plots.plot_token_attention([0, np.inf], "ab", chosen=0), "weights: .* finite"),
+    "looks of words": (lambda: plots.plot_token_attention([0, 1], "a", chosen=0), "2 labels for words"),
+    "a mean in space": (lambda: plots.plot_weighted_mean(np.ones((2, 3)), [1, 0], "ab"), r"shape \(2, 2\)"),
+    "a mean of weights": (lambda: plots.plot_weighted_mean(np.eye(2), [1], "ab"), r"shape \(1, 2\)"),
+    "a mean of NaN": (lambda: plots.plot_weighted_mean(np.eye(2), [1, np.nan], "ab"), "weights: .* finite"),
+    "words in space": (lambda: plots.plot_word_vectors(np.ones((2, 3)), "ab", "xy"), "width of 2"),
+    "words of NaN": (lambda: plots.plot_word_vectors([[0, np.nan]], "a", "x"), "finite"),
+    "kinds of words": (lambda: plots.plot_word_vectors(np.eye(2), "ab", "x"), "2 labels for kinds"),
+}
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_what_does_not_match_is_refused_and_leaves_no_half_of_a_picture(case):
+    draw, words = REFUSED[case]
+    with pytest.raises(ValueError, match=words):
+        draw()
+    assert plt.get_fignums() == []
+
+
+@pytest.mark.parametrize("name", DRAWN)
+def test_any_text_names_what_is_drawn(name):
+    """No text crashes, warns, is a formula or pushes the picture out of its place."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        warnings.filterwarnings("ignore", "constrained_layout not applied")  # a legend of 80 letters has no room
+        for texts in (HOSTILE[:3], HOSTILE[3:6], HOSTILE[6:]):
+            picture = DRAWN[name](texts, texts[2])
+            figure = picture if isinstance(picture, plt.Figure) else picture.figure
+            stored = show(picture, alt=texts[2])
+            assert max(Image.open(io.BytesIO(stored.png)).size) < 2500
+            stored._repr_mimebundle_()["text/html"].encode()  # no lone surrogate is left
+            for written in figure.findobj(mpl.text.Text):
+                assert not (written.get_parse_math() and "$" in written.get_text())
+                assert len(written.get_text().replace("\n", "")) <= plots.TITLE + 9  # and “: 12 means”
+            ticks = [tick for ax in figure.axes for tick in (*ax.get_xticklabels(), *ax.get_yticklabels())]
+            assert max((len(tick.get_text()) for tick in ticks), default=0) <= plots.LABEL
+
+
+LABELS = {
+    **dict.fromkeys(("heatmap", "lines", "histogram"), "t | t"),
+    **dict.fromkeys(("bars", "dots"), "t | "),
+    **dict.fromkeys(("word_vectors", "weighted_mean"), "first number | second number"),
+    **dict.fromkeys(("attention_lines", "token_attention", "clocks", "residual_stream"), " | "),
+    "normalisations": " | ,  | ,  | ",
+    "panels": " | t,  | ,  | ",
+    "attention": "looked at | looks, looked at | looks, dimension | ",
+    "cards": "place | ",
+    "ladder": " | right answers (%)",
+    "reordering": "dimension | , dimension | ",
+    "fit": "x | y, x | what each unit adds",
+    "profiles": "layer | , layer | , layer | ",
+}
+
+
+def test_every_plot_is_drawn_here_and_names_its_axes():
+    assert {f"plot_{name}" for name in LABELS} == DRAWN.keys() == {n for n in dir(plots) if n.startswith("plot_")}
+    for name, labels in LABELS.items():
+        axes = [ax for ax in figure_of(f"plot_{name}").axes if ax.get_label() != "<colorbar>"]
+        assert ", ".join(f"{ax.get_xlabel()} | {ax.get_ylabel()}" for ax in axes) == labels, name
+
+
+def whole(axis):
+    """Whether an axis has several ticks and all are whole numbers."""
+    low, high = axis.get_view_interval()
+    ticks = [tick for tick in axis.get_majorticklocs() if low <= tick <= high]
+    return len(ticks) > 1 and all(float(tick).is_integer() for tick in ticks)
+
+
+@pytest.mark.parametrize("most", [1, 2, 3, 4, 7, 9, 80])
+def test_what_is_counted_has_whole_ticks(most):
+    """Layers, steps, positions and heads: there is no layer 1.5, and no half of a head."""
+    assert whole(plots.plot_lines({"a": np.zeros(most + 1)}).xaxis)
+    assert whole(plots.plot_lines({"a": np.zeros(most + 1)}, x=range(-most, 1)).xaxis)
+    assert whole(plot_heatmap(np.zeros((2, most + 1))).xaxis)
+    assert all(whole(ax.xaxis) for ax in plots.plot_profiles({"a": _profile(most + 1)}).axes)
+    counted = plots.plot_histogram(np.repeat([0, 1], most), {}, discrete=True)
+    assert whole(counted.xaxis) and whole(counted.yaxis)
+    assert whole(plots.plot_histogram([0.25] * most + [0.5], {}).yaxis)
+
+
+def test_what_is_measured_may_have_ticks_in_between():
+    assert not whole(plots.plot_lines({"a": [1.0, 2.0, 3.0]}, x=[0.0, 0.5, 1.0]).xaxis)
+    assert not whole(plots.plot_lines({"a": [0.0, 1.0]}).yaxis)
+    assert not whole(plots.plot_histogram([0.25, 0.5], {}).xaxis)
+    assert plots.plot_lines({"a": [1.0, 2.0, 3.0]}, x=[1, 10, 100], x_scale="log").get_xscale() == "log"
+
+
+def test_ticks_are_cut_and_stand_at_their_places():
+    _, ax = plt.subplots()
+    plots.label_ticks(ax.yaxis, [0, 2], ["the", "w" * 99])
+    assert list(ax.get_yticks()) == [0, 2]
+    assert [label.get_text() for label in ax.get_yticklabels()] == ["the", "w" * (TICK - 1) + "…"]
+
+
+def test_it_draws_on_the_given_axes():
+    _, (left, right) = plt.subplots(1, 2)
+    assert plot_heatmap([[1.0]], ax=right, colorbar=False) is right
+    assert not left.images
+    assert len(right.figure.axes) == 2
+    plot_heatmap([[1.0]], ax=left)
+    assert len(right.figure.axes) == 3  # and its colour bar
+
+
+def test_show_renders_once_and_closes():
+    ax = plot_heatmap([[1.0, 2.0]])
+    picture = show(ax, alt="Two cells.")
+    assert plt.get_fignums() == []
+    assert Image.open(io.BytesIO(picture.png)).format == "PNG"
+    assert len(picture.png) < 30_000
+    assert show(plt.figure(), alt="An empty figure.").alt == "An empty figure."
+
+
+def stored(pixels):
+    """An image of numbers (H, W, 3) from 0 to 255 as it is stored, and its largest error on white in any channel."""
+    drawn = Image.fromarray(np.asarray(pixels, dtype=np.uint8))
+    kept = Image.open(io.BytesIO(plots.compact(drawn)))
+    return kept, np.abs(np.asarray(drawn, int) - np.asarray(on_page(kept, "white"), int)).max()
+
+
+def on_page(picture, ground):
+    """A picture as it is seen on a page of that colour."""
+    page = Image.new("RGBA", picture.size, ground)
+    page.alpha_composite(picture.convert("RGBA"))
+    return page.convert("RGB")
+
+
+def test_few_colours_make_a_palette_and_the_ground_stays_white():
+    shades = [mpl.colormaps[name](np.arange(256))[:, :3] for name in ("viridis", "RdBu")]
+    kept, error = stored(255 * np.concatenate([np.repeat(shades, 8, axis=0), np.ones((200, 256, 3))]))
+    assert kept.mode == "P" and error <= 8 and on_page(kept, "white").getpixel((0, 150)) == (255, 255, 255)
+
+
+def test_noise_keeps_all_of_its_colours():
+    kept, error = stored(np.random.default_rng(0).integers(0, 256, (90, 90, 3)))
+    assert kept.mode == "RGBA" and error <= 1  # the rounding
+
+
+def test_on_a_dark_page_the_ground_is_a_soft_grey_and_what_is_drawn_keeps_its_order():
+    greys = np.repeat(np.arange(256), 12).reshape(12, 256, 1, order="F").repeat(3, axis=2)
+    row = np.asarray(on_page(stored(greys)[0], "#111"), int)[0, :, 0]
+    assert row[0] == 0 and 210 <= row[-1] <= 235 and (np.diff(row) >= 0).all()
+
+
+def test_a_picture_carries_its_alt_text():
+    bundle = Picture(b"png", 'rows of "dog" <b> & more')._repr_mimebundle_()
+    assert bundle["image/png"] == "cG5n"
+    assert bundle["text/plain"] == '<picture: rows of "dog" <b> & more>'
+    assert bundle["text/html"].startswith('<img alt="rows of &quot;dog&quot; &lt;b&gt; &amp; more" src="data:image/png')
+
+
+# --- sizes and margins -----------------------------------------------------------------------------------------------
+
+
+def margins(png):
+    """How many white rows and columns surround what a picture shows: left, top, right, bottom."""
+    shown = np.argwhere((np.asarray(on_page(Image.open(io.BytesIO(png)), "white")) < 250).any(axis=-1))
+    height, width = Image.open(io.BytesIO(png)).size[::-1]
+    (top, left), (bottom, right) = shown.min(axis=0), shown.max(axis=0)
+    return [left, top, width - 1 - right, height - 1 - bottom]
+
+
+def test_the_set_up_makes_every_picture_of_one_family():
+    with mpl.rc_context():
+        setup()
+        assert plt.rcParams["figure.figsize"] == [*plots.figure_size(1)] and plt.rcParams["figure.dpi"] == 100
+        ax = plots.plot_lines({"a": [1.0, 2.0], "b": [2.0, 1.0]}, title="t", x_label="x", y_label="y")
+        texts = [ax.title, ax.xaxis.label, ax.get_xticklabels()[0], ax.get_legend().get_texts()[0]]
+        assert [text.get_fontsize() for text in texts] == [11, 10, 9, 9]
+        figure = plots.plot_reordering(np.eye(2), np.eye(2), [0, 1], "ab", title="t")
+        assert figure.get_suptitle() == "t" and figure._suptitle.get_fontsize() == 11
+
+
+SEVERAL = ("attention", "reordering", "normalisations", "panels", "profiles", "fit", "clocks")
+
+
+def test_pictures_of_several_plots_are_equally_wide():
+    figures = [figure_of(f"plot_{name}") for name in SEVERAL]
+    figures += [make()._figure for make in (explore.cost, explore.fit_curve, explore.depth)]
+    figures += [make()._view.draw(0) for make in (explore.look_up, explore.attend, explore.positional)]
+    assert {figure.get_figwidth() for figure in figures} == {plots.figure_size(2)[0]}
+
+
+@pytest.mark.parametrize("square", [False, True])
+def test_every_picture_has_the_same_margin(square):
+    figure, axes = plt.subplots(1, 2, figsize=plots.figure_size(2), layout="constrained")
+    for ax in axes:
+        plot_heatmap(np.eye(4) if square else np.ones((4, 5)), title="t", x_label="x", y_label="y", ax=ax)
+    edges = margins(show(figure, alt="Two maps.").png)
+    assert all(8 <= edge <= 13 for edge in edges), edges  # a tenth of an inch, and what letters leave free
+
+
+@pytest.mark.parametrize("label", ["", "looks"])
+def test_squares_side_by_side_move_together_but_for_a_label_of_the_whole_figure(label):
+    figure, axes = plt.subplots(1, 2, figsize=plots.figure_size(2), layout="constrained")
+    for ax in axes:
+        plot_heatmap(np.eye(4), colorbar=False, ax=ax)
+    figure.supylabel(label)
+    show(figure, alt="Two maps.")
+    left, right = (ax.get_window_extent() for ax in axes)
+    assert (right.x0 - left.x1 < left.width / 4) == (label == "")
+    assert left.height == pytest.approx(left.width) and left.y0 == pytest.approx(right.y0)
+
+
+@pytest.mark.parametrize(("labels", "slanted"), [("abcdefghijkl", False), (["word"] * 12, True), (["word"] * 3, False)])
+def test_labels_are_slanted_where_they_have_no_room_beside_each_other(labels, slanted):
+    _, axes = plt.subplots(1, 3, figsize=plots.figure_size(3, 3.0), layout="constrained")
+    ax = plot_heatmap(np.eye(len(labels)), x_ticks=labels, y_ticks=labels, ax=axes[0])
+    assert all((label.get_rotation() > 0) == slanted for label in ax.get_xticklabels())
+
+
+@pytest.mark.parametrize(("plots_beside", "lines"), [(1, 1), (4, 3)])
+def test_a_title_is_broken_where_its_plot_ends(plots_beside, lines):
+    ax = plt.subplots(1, plots_beside, figsize=plots.figure_size(plots_beside), squeeze=False)[1][0, 0]
+    plot_heatmap([[1.0, 2.0]], title="A title of sixty letters which a narrow plot has no room for", ax=ax)
+    assert len(ax.get_title().splitlines()) == lines
+
+
+# --- curves, words, reorderings and clocks ---------------------------------------------------------------------------
+
+
+def test_lines_hold_the_data_and_are_told_apart_without_colour():
+    (line,) = plots.plot_lines({"a": [1.0, 2.0, 4.0]}, x_scale="log", y_scale="log").lines
+    assert line.axes.get_legend() is None and line.axes.get_xscale() == line.axes.get_yscale() == "log"
+    assert line.get_xdata().tolist() == [0, 1, 2]
+    ax = plots.plot_lines({"a": [1.0, 2.0], "b": torch.tensor([3.0, 4.0])}, x=[10, 20], title="t", x_label="x")
+    first, second = ax.lines
+    assert first.get_xydata().tolist() == [[10, 1], [20, 2]] and second.get_ydata().tolist() == [3, 4]
+    assert first.get_linestyle() != second.get_linestyle() and first.get_color() != second.get_color()
+    assert [text.get_text() for text in ax.get_legend().get_texts()] == ["a", "b"]
+    assert ax.get_title() == "t" and ax.get_xlabel() == "x"
+
+
+def test_words_of_one_kind_share_colour_and_marker():
+    points = torch.tensor([[1.0, 0.0], [2.0, 1.0], [0.0, -3.0]], requires_grad=True)
+    ax = plots.plot_word_vectors(points, ["cat", "dog", "$x^$"], ["animal", "animal", "sign"], limit=4)
+    animals, signs = [c for c in ax.collections if len(c.get_offsets()) and c.get_label() in ("animal", "sign")]
+    assert animals.get_offsets().tolist() == [[1, 0], [2, 1]] and signs.get_offsets().tolist() == [[0, -3]]
+    assert animals.get_facecolor().tolist() != signs.get_facecolor().tolist()
+    assert not np.array_equal(animals.get_paths()[0].vertices, signs.get_paths()[0].vertices)
+    assert {text.get_text() for text in ax.texts} == {"cat", "dog", "$x^$"}
+    assert ax.get_xlim() == ax.get_ylim() == (-4, 4)
+    ax.figure.canvas.draw()
+
+
+def test_words_whose_points_nearly_coincide_are_written_apart():
+    words = ["horse", "cat", "dog", "bird", "Ana", "Ben"]
+    ax = plots.plot_word_vectors([[1.0 + i / 50, 1.0] for i in range(6)], words, words, limit=4)
+    ax.figure.canvas.draw()
+    boxes = [mpl.text.Text.get_window_extent(text) for text in ax.texts]  # of the word without its line
+    assert [text.get_text() for text in sorted(ax.texts, key=lambda text: text.xy[0])] == words
+    assert not any(one.overlaps(other) for one, other in itertools.combinations(boxes, 2))
+
+
+def test_a_reordering_joins_every_row_to_where_it_went():
+    before, order = torch.arange(6.0).reshape(3, 2), [2, 0, 1]
+    figure = plots.plot_reordering(before, -3 * before[order], order, ["a", "b", "c"], title="moved")
+    left, right = figure.axes[:2]
+    assert [label.get_text() for label in left.get_yticklabels()] == ["a", "b", "c"]
+    assert [label.get_text() for label in right.get_yticklabels()] == ["c", "a", "b"]
+    assert left.images[0].get_clim() == right.images[0].get_clim() == (-15, 15)
+    joins = [artist for artist in figure.artists if isinstance(artist, ConnectionPatch)]
+    assert [(join.xy1[1], join.xy2[1]) for join in joins] == [(2, 0), (0, 1), (1, 2)]
+
+
+def test_clocks_draw_sine_up_and_cosine_right():
+    ax = plots.plot_clocks([0.0, 1.0, 1.0, 0.0], [1.0, 0.0, 0.6, 0.8])
+    tips = [line.get_xydata()[1].tolist() for line in ax.lines]
+    assert tips == [[1, 0], [0, 1], [3, 1], [3.8, 0.6]]
+    assert len(ax.patches) == 2 and [text.get_text() for text in ax.get_legend().get_texts()] == ["before", "after"]
+
+
+def test_a_mean_stands_where_its_weights_put_it():
+    values = np.array([[4.0, 0.0], [0.0, 3.0], [1.0, 1.0]])
+    ax = plots.plot_weighted_mean(values, [0.125, 0.375, 0.5], ["$x$", "b", "c"], title="A finding")
+    points, star = (collection.get_offsets() for collection in ax.collections)
+    np.testing.assert_array_equal(points, values)
+    np.testing.assert_allclose(star, [[1, 1.625]])
+    sides, spokes = ax.lines[:3], ax.lines[3:]
+    assert {tuple(sorted(map(tuple, line.get_xydata()))) for line in sides} == {
+        ((0, 3), (4, 0)), ((1, 1), (4, 0)), ((0, 3), (1, 1))
+    }  # fmt: skip
+    assert [line.get_linewidth() for line in spokes] == pytest.approx([1.5, 4.5, 6])
+    assert [text.get_text() for text in ax.texts] == ["$x$, 13 %", "b, 38 %", "c, 50 %"]
+
+
+def test_the_three_steps_of_attention_stand_side_by_side():
+    scores, weights, output = [[1.0, -np.inf], [2.0, -4.0]], [[0.6, 0.4], [0.5, 0.5]], np.ones((2, 5))
+    figure = plots.plot_attention(scores, weights, output, ["a", "b"], titles=("one", "two", "three"))
+    axes = figure.axes[:3]
+    assert [ax.get_title() for ax in axes] == ["one", "two", "three"]
+    assert [ax.images[0].get_array().shape for ax in axes] == [(2, 2), (2, 2), (2, 5)]
+    assert drawn(axes[0]).mask.tolist() == [[False, True], [False, False]]
+    assert [ax.images[0].get_clim() for ax in axes] == [(-4, 4), (0, 1), (-1, 1)]
+    for labels in (axes[0].get_xticklabels(), axes[1].get_xticklabels(), *(ax.get_yticklabels() for ax in axes)):
+        assert [label.get_text() for label in labels] == ["a", "b"]
+
+
+def test_looks_are_boxes_in_the_colours_of_their_weights():
+    words, weights = ["the", "$x^$", "你好"], [0.0, 0.25, 1.0]
+    ax = plots.plot_token_attention(weights, words, chosen=1, title="A finding")
+    assert [box.get_facecolor() for box in ax.patches] == [mpl.colormaps["viridis"](w) for w in weights]
+    assert [box.get_linewidth() > 0 for box in ax.patches] == [False, True, False]
+    assert [text.get_text() for text in ax.texts[1::2]] == ["0 %", "25 %", "100 %"]
+    assert ax.texts[0].get_text() == "the" and ax.texts[2].get_text() == "$x^$"
+    assert (ax.texts[0].get_color(), ax.texts[4].get_color()) == ("white", "black")
+    starts = [box.get_x() for box in ax.patches]
+    assert starts == sorted(starts) and len({box.get_y() for box in ax.patches}) == 1
+
+
+SHARES = [[0.9, 0.1, 0.0], [0.04, 0.06, 0.9], [0.0, 1.0, 0.0]]
+
+
+def test_lines_of_attention_join_the_words_and_are_as_thick_as_the_weights():
+    ax = plots.plot_attention_lines(torch.tensor(SHARES, requires_grad=True), ["the", "$x^$", "the"], title="t")
+    drawn = {tuple(line.get_ydata()): line.get_linewidth() for line in ax.lines}
+    assert drawn == {pair: pytest.approx(5 * SHARES[pair[0]][pair[1]]) for pair in
+                     [(0, 0), (0, 1), (1, 1), (1, 2), (2, 1)]}, "weights below 0.05 are left out"  # fmt: skip
+    assert all(list(line.get_xdata()) == [0, 1] for line in ax.lines) and ax.get_title() == "t"
+    places = {text.get_position(): text.get_text() for text in ax.texts}
+    assert [places[-0.04, i] for i in range(3)] == [places[1.04, i] for i in range(3)] == ["the", "$x^$", "the"]
+    assert ax.get_ylim()[0] > ax.get_ylim()[1], "the first word is on top"
+    assert [label.get_text() for label in ax.get_xticklabels()] == ["looks", "looked at"]
+
+
+@pytest.mark.parametrize(("only", "rows"), [(None, {0, 1, 2}), ([1], {1}), ((0, 2), {0, 2}), ([], set())])
+def test_lines_of_some_words_alone(only, rows):
+    ax = plots.plot_attention_lines(SHARES, "abc", only=only)
+    assert {line.get_ydata()[0] for line in ax.lines} == rows and len(ax.texts) == 6
+
+
+def arrows_of(ax):
+    """Where the arrows of a row of cards begin and end."""
+    arrows = [patch for patch in ax.patches if isinstance(patch, FancyArrowPatch)]
+    return [tuple(round(x) for x, _ in arrow._posA_posB) for arrow in arrows]
+
+
+def test_cards_lie_in_a_row_with_arrows_to_where_they_point():
+    ax = plots.plot_cards(["a", "B", "$x^$"], [2, 0, 1], answers=["c", "A", "b"], title="A row")
+    cards = [patch for patch in ax.patches if isinstance(patch, FancyBboxPatch)]
+    assert [card.get_x() + card.get_width() / 2 for card in cards] == pytest.approx([0, 1, 2])
+    assert arrows_of(ax) == [(0, 2), (1, 0), (2, 1)]
+    texts = {text.get_position(): text.get_text() for text in ax.texts}
+    rows = [[text for (_, y), text in texts.items() if y == height] for height in sorted({y for _, y in texts})]
+    assert rows == [["c", "A", "b"], ["→ 2", "→ 0", "→ 1"], ["a", "B", "$x^$"]]
+    assert list(ax.get_xticks()) == [0, 1, 2] and ax.get_title() == "A row"
+
+
+def test_one_card_or_some_may_have_their_arrows_lit():
+    colours = []
+    for only in (None, 1, [0, 2], []):
+        patches = plots.plot_cards(["a", "b", "c"], [1, 2, 0], only=only).patches
+        colours.append([patch.get_edgecolor() for patch in patches if isinstance(patch, FancyArrowPatch)])
+    lit, grey = to_rgba(plots.COLOURS[0]), to_rgba(plots.GREY)
+    assert colours == [[lit] * 3, [grey, lit, grey], [lit, grey, lit], [grey] * 3]
+    texts = [text.get_text() for text in plots.plot_cards(["a", "b"], [1, 0]).texts]
+    assert sorted(texts) == ["", "", "a", "b", "→ 0", "→ 1"], "no answers, none drawn"
+
+
+RUNGS = [("a guess", 0.12, 0.125), ("embedding", 0.125, 0.125), ("attention", 0.5, 0.5), ("$x^$", 0.986, 1.0)]
+
+
+def test_a_ladder_has_a_bar_and_a_ceiling_for_each_rung():
+    ax = plots.plot_ladder(RUNGS)
+    assert [bar.get_height() for bar in ax.patches] == pytest.approx([12, 12.5, 50, 98.6])
+    assert [text.get_text() for text in ax.texts] == ["12.0 %", "12.5 %", "50.0 %", "98.6 %"]
+    ceilings = [lines.get_segments()[0] for lines in ax.collections if lines.get_segments()]
+    assert [ceiling[:, 1].tolist() for ceiling in ceilings] == [[12.5] * 2, [12.5] * 2, [50] * 2, [100] * 2]
+    assert [ceiling[:, 0].mean() for ceiling in ceilings] == pytest.approx(range(4))
+    assert [label.get_text() for label in ax.get_xticklabels()] == ["a guess", "embedding", "+ attention", "+ $x^$"]
+    assert {text.get_text() for text in ax.get_legend().get_texts()} == {
+        "right answers",
+        "best guess from what a card then knows",
+    }
+    assert ax.get_ylabel() == "right answers (%)" and ax.get_ylim()[0] == 0 and ax.get_title() == "The ladder so far"
+
+
+def test_a_long_sentence_runs_over_several_lines_and_asks_for_their_height():
+    words = ["word"] * 40
+    ax = plots.plot_token_attention([1 / 40] * 40, words, chosen=0)
+    lines = {box.get_y() for box in ax.patches}
+    assert len(lines) > 2
+    height = plots.token_attention_height
+    assert height(words, 7) > height(words, 14) > height(["word"], 7)
+
+
+def test_token_attention_in_a_part_of_a_figure():
+    """A part of a figure has a width of its own: half of it has room for half as many words on a line."""
+    whole, parts = plt.figure(figsize=(8, 4)), plt.figure(figsize=(8, 4)).subfigures(1, 2)
+    lines = []
+    for place in (whole, parts[0]):
+        ax = plots.plot_token_attention([1 / 20] * 20, ["word"] * 20, chosen=0, ax=place.subplots())
+        lines.append(len({box.get_y() for box in ax.patches}))
+    assert lines == [2, 3]
+    plt.close("all")
+
+
+@pytest.mark.parametrize(
+    ("share", "text"),
+    [
+        (0.125, "13 %"), (0.375, "38 %"), (0.015, "2 %"), (0.005, "1 %"), (0.0049, "< 1 %"), (0.0, "0 %"),
+        (-0.0, "0 %"), (1.0, "100 %"), (0.994, "99 %"), (0.995, "100 %"), (0.285, "28 %"), (-0.125, "-12 %"),
+    ],
+)  # fmt: skip
+def test_halves_of_a_per_cent_are_rounded_up(share, text):
+    """As JavaScript's Math.round does: 100 · 0.285 is a little less than 28.5."""
+    assert plots.percent(share) == text
+
+
+def test_bars_hold_their_numbers_in_order_and_write_them_beside():
+    ax = plots.plot_bars({"a": 3.0, "$x^$": 11_720_448.0}, title="t", x_label="n")
+    assert [bar.get_width() for bar in ax.patches] == [3, 11_720_448]
+    assert [label.get_text() for label in ax.get_yticklabels()] == ["a", "$x^$"]
+    assert [text.get_text() for text in ax.texts] == ["3", "11,720,448"]
+    assert ax.yaxis_inverted() and ax.get_title() == "t"
+    ax.figure.canvas.draw()
+    assert "12,000,000" in [label.get_text() for label in ax.get_xticklabels()]
+
+
+def test_a_spread_counts_every_number_and_marks_places():
+    ax = plots.plot_histogram(torch.tensor([1.0, 1.0, 2.0, 5.0]), {"here": 3.0})
+    assert sum(bar.get_height() for bar in ax.patches) == 4
+    assert list(ax.lines[0].get_xdata()) == [3, 3]
+    assert [text.get_text() for text in ax.get_legend().get_texts()] == ["here"]
+    ax = plots.plot_histogram([1.0, 1.0, 2.0, 4.0], {}, discrete=True)
+    assert [bar.get_x() + bar.get_width() / 2 for bar in ax.patches] == pytest.approx([1, 2, 3, 4])
+    assert [bar.get_height() for bar in ax.patches] == [2, 1, 0, 1]
+
+
+@pytest.mark.parametrize("norm_first", [False, True])
+def test_norms_stand_on_the_stream_or_on_the_branches(norm_first):
+    ax = plots.plot_residual_stream(norm_first=norm_first, title="t")
+    parts = {patch.get_gid(): patch.get_extents().transformed(ax.transData.inverted()) for patch in ax.patches}
+    assert sorted(parts) == sorted(plots.BLOCK_PARTS) and ax.get_title() == "t"
+    on_stream = {name for name, box in parts.items() if box.x0 < 0 < box.x1}
+    assert on_stream == {"x", "sum1", "sum2", "y"} | (set() if norm_first else {"norm1", "norm2"})
+    upwards = sorted(parts, key=lambda name: parts[name].y0)
+    order = ["x", "norm1", "attention", "sum1", "norm2", "feed_forward", "sum2", "y"]
+    post = ["x", "attention", "sum1", "norm1", "feed_forward", "sum2", "norm2", "y"]
+    assert upwards == (order if norm_first else post)
+    boxes = list(parts.values())
+    assert not any(a.overlaps(b) for i, a in enumerate(boxes) for b in boxes[:i])
+
+
+def _profile(n_layers):
+    return Profile(torch.arange(1.0, n_layers + 1), torch.arange(1.0, n_layers + 2), torch.linspace(0, 1, n_layers + 1))
+
+
+def test_profiles_stand_side_by_side_with_layer_0_as_the_input():
+    figure = plots.plot_profiles({"a": _profile(3), "$x^$": _profile(2)})
+    gradient, size, similarity = figure.axes
+    assert [list(line.get_xdata()) for line in gradient.lines] == [[1, 2, 3], [1, 2]]
+    assert [list(line.get_ydata()) for line in size.lines] == [[1, 2, 3, 4], [1, 2, 3]]
+    assert list(similarity.lines[1].get_ydata()) == [0, 0.5, 1]
+    assert [ax.get_yscale() for ax in figure.axes] == ["log", "log", "linear"]
+    assert similarity.get_ylim() == (-0.05, 1.05)
+    assert [text.get_text() for text in figure.legends[0].get_texts()] == ["a", "$x^$"]
+    figure.canvas.draw()
+
+
+def test_panels_share_their_scale_and_one_legend():
+    panels = {"p": {"a": [1.0, 2.0], "b": [3.0, 4.0]}, "q": {"a": [0.0, 9.0], "b": [1.0, 1.0]}}
+    figure = plots.plot_panels(panels, x=[1, 2])
+    left, right = figure.axes
+    assert left.get_ylim() == right.get_ylim() and (left.get_title(), right.get_title()) == ("p", "q")
+    assert left.get_legend() is None and right.get_legend() is not None
+    assert list(right.lines[0].get_ydata()) == [0, 9] and list(right.lines[0].get_xdata()) == [1, 2]
+
+
+def test_panels_may_have_scales_of_their_own():
+    panels = {"p": {"$a$": [1.0, 2.0, 3.0]}, "q": {"$a$": [10.0, 90.0, 50.0]}}
+    style = {"x": [1, 10, 100], "x_label": "K", "x_scale": "log"}
+    left, right = plots.plot_panels(panels, share_y=False, **style).axes
+    assert left.get_ylim()[1] < 5 < 80 < right.get_ylim()[1]
+    assert [ax.get_xscale() for ax in (left, right)] == ["log", "log"] and left.get_xlabel() == "K"
+    assert {1, 10, 100} == {place for place in left.get_xticks() if 1 <= place <= 100}
+
+
+def test_one_part_is_lit_and_the_others_are_as_they_were():
+    lit, other = (plots.plot_residual_stream(lit=part) for part in ("norm1", "sum2"))
+    looks = zip(lit.patches, other.patches, strict=True)
+    assert {a.get_gid() for a, b in looks if a.get_facecolor() != b.get_facecolor()} == {"norm1", "sum2"}
+    dim = {patch.get_gid(): patch.get_linewidth() for patch in lit.patches}
+    assert max(dim, key=dim.get) == "norm1"
+
+
+def test_blocks_light_the_cubes_that_share_one_mean_and_count_the_means():
+    dims = {"Layer norm": 2, "$x^$": (0, 1), "sequence": (1, 2), "last": -1, "all": [0, 1, 2]}
+    figure, sizes = plots.plot_normalisations(dims), [6, 12, 24, 6, 72]
+    assert [ax.get_title() for ax in figure.axes] == [
+        f"{name}: {72 // size} mean{'s' * (size < 72)}" for name, size in zip(dims, sizes, strict=True)
+    ]
+    for ax, size in zip(figure.axes, sizes, strict=True):
+        colours = [tuple(colour) for colour in ax.collections[0].get_facecolor()]
+        assert [colours.count(to_rgba(shade)) for shade in ("#d55e00", "#f0a05f", "#a34700")] == [size] * 3
+        faces = np.array([path.vertices.mean(axis=0) for path in ax.collections[0].get_paths()])  # (3 · 72, 2)
+        assert (faces[:72].mean(axis=0) > faces[-72:].mean(axis=0)).all(), "near cubes cover far ones"
+    assert figure.axes[0].texts[0].get_text() == "D = 6 numbers"
+
+
+def test_a_fit_is_drawn_with_its_units_and_then_updated():
+    x, units = torch.linspace(-1, 1, 5), torch.arange(10.0).reshape(5, 2) / 10
+    figure = plots.plot_fit(x, x, units, 0.5, breakpoints=[-2.0, 0.25], unit=1, titles=("A", "B"))
+    left, right = figure.axes
+    np.testing.assert_allclose(left.lines[0].get_ydata(), x)
+    np.testing.assert_allclose(left.lines[1].get_ydata(), units.sum(dim=1) + 0.5, rtol=1e-6)
+    assert left.lines[2].get_xdata().tolist() == [0.25], "bends out of view are left out"
+    np.testing.assert_allclose(right.lines[0].get_ydata(), units[:, 1], rtol=1e-6)
+    assert len(right.collections[0].get_paths()) == 1 and right.get_ylim() == (-2.4, 2.4)
+    assert plots.plot_fit(x, x, 100 * units[:, :1], 0.0, breakpoints=[0.0], unit=0, titles=(), figure=figure) is figure
+    assert not right.collections[0].get_paths() and right.get_ylim() == pytest.approx((-80, 80))
+    assert (left.get_title(), right.get_title()) == ("A", "B")
+
+
+def test_dots_of_one_name_share_a_line():
+    ax = plots.plot_dots({"$x^$": {"a": 1.0, "b": 3.0}, "<b>": {"a": 2.0, "b": 0.5}}, title="T")
+    assert [label.get_text() for label in ax.get_yticklabels()] == ["$x^$", "<b>"]
+    kinds = {dots.get_label(): dots.get_offsets().tolist() for dots in ax.collections[1:]}
+    assert kinds == {"a": [[1.0, 0.0], [2.0, 1.0]], "b": [[3.0, 0.0], [0.5, 1.0]]}
+    assert ax.get_ylim()[0] > ax.get_ylim()[1], "the first name is on top"
+
+
+def test_a_face_with_few_signs_takes_none_from_the_face_that_is_drawn_with(monkeypatch):
+    """Debian's DejaVu Sans has an extra light face without √, which may stand last in matplotlib's list."""
+    manager = mpl.font_manager.fontManager
+    few = next(font.fname for font in manager.ttflist if font.name == "DejaVu Sans Display")
+    light = mpl.font_manager.FontEntry(fname=few, name="DejaVu Sans", weight=200)
+    monkeypatch.setattr(manager, "ttflist", [*manager.ttflist, light])
+    monkeypatch.setattr(style, "fonts", style.fonts.__wrapped__)
+    assert style.drawable("√6 ✗", 9) == "√6 ✗" and style.drawable("\U0010ffff", 9) == "□"

@@ -1,0 +1,115 @@
+"""Prediction questions: the answer stays in the kernel until the reader has committed."""
+
+import pandas as pd
+import pytest
+import torch
+from PIL import Image
+
+from encoder_lib.course.kit import plots
+from encoder_lib.course.kit.widget.prediction import Prediction, Question
+
+QUESTION = Question("Is <b> bold?", ("yes & no", "<i>never</i>"), 1, "Text is text.")
+
+
+@pytest.mark.parametrize(
+    ("choice", "said"), [(0, "“yes & no”, but the answer is “<i>never</i>”."), (1, "“<i>never</i>”, and so it is.")]
+)
+def test_a_commitment_reveals_at_once_and_for_good(choice, said):
+    prediction = Prediction(QUESTION)
+    with pytest.raises(IndexError, match="expected a choice from 0 to 1"):
+        prediction.choice = 2
+    with pytest.raises(ValueError, match="choice before committed"):
+        prediction.committed = True
+    prediction.choice = 1 - choice
+    prediction.choice = choice
+    assert prediction.message == "" and not prediction.revealed
+    prediction.committed = True
+    assert prediction.revealed and prediction.message == f"You said {said} Text is text."
+    with pytest.raises(ValueError, match="no change after the reveal"):
+        prediction.choice = 1 - choice
+    for step in ("committed", "revealed"):
+        with pytest.raises(ValueError, match=f"{step} to stay True"):
+            setattr(prediction, step, False)
+    assert (prediction.choice, prediction.committed, prediction.revealed) == (choice, True, True)
+
+
+@pytest.mark.parametrize("choice", [None, 0])
+def test_show_me_reveals_without_a_verdict(choice):
+    """A choice that was not committed to is no answer, and nobody commits any more."""
+    prediction = Prediction(QUESTION)
+    prediction.choice = choice
+    prediction.revealed = True
+    for step, value, words in (("committed", True, "commitment before the reveal"), ("choice", 1, "no change after")):
+        with pytest.raises(ValueError, match=words):
+            setattr(prediction, step, value)
+    assert prediction.message == "The answer is “<i>never</i>”. Text is text." and not prediction.committed
+
+
+RESULTS = {
+    "number": 0.731,
+    "text": "Seventy-three.",
+    "tensor": torch.tensor([0.731, 0.269]),
+    "table": pd.DataFrame({"weight": [0.731]}, index=["river"]),
+    "picture": plots.Picture(plots.compact(Image.new("RGB", (300, 200))), "The weight of river is 0.731."),
+}
+
+
+def state(prediction):
+    """All that the front end has been sent beside its own files, in one text; pictures as their bytes' letters."""
+    return str({name: value for name, value in prediction.get_state().items() if name not in ("_esm", "_css")})
+
+
+@pytest.mark.parametrize("kind", RESULTS)
+def test_the_front_end_holds_no_answer_before_the_reveal(kind):
+    """Neither the finding nor the result nor the right choice, in any step before; and all of them after it."""
+    result = RESULTS[kind]
+    secrets = ["Text is text.", "answer", "verdict", "0.731", "Seventy", "PNG"]
+    prediction = Prediction(QUESTION, lambda: result)
+    assert [secret for secret in secrets if secret in state(prediction)] == []
+    prediction.choice = 0
+    assert [secret for secret in secrets if secret in state(prediction)] == []
+    prediction.committed = True
+    told = {"number": "0.731", "text": "Seventy-three", "tensor": "0.7310", "table": "0.731", "picture": "PNG"}
+    assert [secret for secret in ("Text is text.", "answer", told[kind]) if secret not in state(prediction)] == []
+    assert prediction._told["answer"] == QUESTION.answer
+
+
+def test_all_of_the_reveal_comes_in_one_message(monkeypatch):
+    """So that the page is never half revealed."""
+    prediction, sent = Prediction(QUESTION, lambda: 3), []
+    monkeypatch.setattr(prediction, "send_state", lambda keys=None: sent.append(set(keys)))
+    prediction.set_state({"choice": 1, "committed": True})
+    assert sent == [{"revealed", "_told"}]
+
+
+def test_readers_without_a_kernel_unfold_the_answer():
+    data, _ = Prediction(QUESTION)._repr_mimebundle_()
+    question = "<p>Is &lt;b&gt; bold?</p><ul><li>yes &amp; no</li><li>&lt;i&gt;never&lt;/i&gt;</li></ul>"
+    answer = "<p>The answer is “&lt;i&gt;never&lt;/i&gt;”. Text is text.</p>"
+    folded = "<details><summary>Show the answer</summary>{}</details>"
+    assert data["text/html"] == question + folded.format(answer)
+    assert data["text/plain"] == "Is <b> bold? (yes & no / <i>never</i>)"
+    assert "application/vnd.jupyter.widget-view+json" in data
+    data, _ = Prediction(QUESTION, lambda: RESULTS["text"])._repr_mimebundle_()
+    assert data["text/html"].startswith(question + folded.format(answer + "<pre ").partition("</details>")[0])
+    assert "Seventy-three." in data["text/html"] and "Seventy-three." not in data["text/plain"]
+
+
+def test_a_picture_is_stored_in_the_fold_alone():
+    """Beside it, it would be seen at once; and its own alt text is never told."""
+    data, _ = Prediction(QUESTION, lambda: RESULTS["picture"])._repr_mimebundle_()
+    assert "image/png" not in data
+    fold = data["text/html"].partition("<details>")[2]
+    assert '<img alt="Text is text." src="data:image/png;base64,' in fold
+    assert "0.731" not in str(data)
+
+
+def test_the_result_is_computed_at_once():
+    calls = []
+    prediction = Prediction(QUESTION, lambda: calls.append("called") or 3)
+    assert calls == ["called"] and prediction.result == 3
+    prediction.revealed = True
+    assert calls == ["called"]
+    assert Prediction(QUESTION).result is None
+    with pytest.raises(ZeroDivisionError):
+        Prediction(QUESTION, lambda: 1 / 0)

@@ -1,0 +1,84 @@
+"""Heatmaps and words on their way to the front end: every number and every label arrives; and the still picture."""
+
+import numpy as np
+import pytest
+import torch
+from small_explorers import numbers, still
+
+from encoder_lib.course.explore import Explorer, Heatmap, Range, View
+from encoder_lib.course.kit.widget.views import colour_table, looks
+
+WORDS = ["the", "$x^$", "<b>"]
+WEIGHTS = np.array([[0.5, 0.25, 0.25], [0.0, 1.0, 0.0], [0.2, 0.3, 0.5]])
+
+
+def test_a_tensor_converts_and_is_copied():
+    values = torch.tensor([[0.5, -1.0]], dtype=torch.bfloat16, requires_grad=True)
+    np.testing.assert_array_equal(numbers(still(values)), [[0.5, -1]])
+    array = np.ones((2, 2), dtype=np.float32)
+    panel = Heatmap(array)
+    array[:] = 7
+    assert (panel.values == 1).all()
+
+
+def test_nan_and_infinity_travel():
+    values = np.array([[np.nan, np.inf], [-np.inf, 2.0], [1.0, 1.5]])
+    np.testing.assert_array_equal(numbers(still(values)), values)
+
+
+@pytest.mark.parametrize("wrong", [{"x_ticks": ["a"]}, {"y_ticks": list("abc")}, {"window": 1, "y_ticks": ["a"]}])
+def test_labels_that_do_not_match_are_refused(wrong):
+    with pytest.raises(ValueError, match="expected 2"):
+        Heatmap(np.zeros((2, 2)), **wrong)
+
+
+def test_a_colour_table_holds_256_colours():
+    table = np.frombuffer(colour_table("viridis"), dtype=np.uint8).reshape(256, 3)
+    np.testing.assert_array_equal(table[[0, -1]], [[68, 1, 84], [253, 231, 36]])
+    assert still([[1.0]], cmap="coolwarm")._colours == {"coolwarm": colour_table("coolwarm")}
+
+
+# ---- the words above a heatmap ----
+
+
+def test_the_front_end_learns_which_panel_looks_and_who_is_chosen():
+    first, second = Heatmap(WEIGHTS), looks(WEIGHTS, WORDS, "Who?")
+    explorer = Explorer(lambda: View(first, second, tokens=second, description="A look."), title="Looks")
+    assert (explorer._tokens["panel"], explorer._tokens["chosen"]) == (1, 1)
+    assert explorer._panels[1]["y_ticks"] == explorer._panels[1]["x_ticks"] == WORDS
+    assert len(explorer._data) == 2 * WEIGHTS.size * 4  # the weights travel once
+
+
+def test_words_may_come_and_go():
+    def show(k):
+        panel = looks([[1.0]], ["a"], "Who?")
+        return View(panel, description=f"{k}.", tokens=panel if k else None)
+
+    explorer = Explorer(show, Range("k", 0, min=0, max=1), title="Looks")
+    assert explorer._tokens == {}
+    explorer.k = 1
+    assert explorer._tokens["chosen"] == 0
+    explorer.k = 0
+    assert explorer._tokens == {}
+
+
+def test_the_still_picture_shows_the_chosen_words_row_of_its_frame_above_the_heatmaps():
+    panel = looks(np.stack([WEIGHTS, WEIGHTS[[0, 2, 1]]]), WORDS, "Head {frame}")
+    view = View(panel, Heatmap(WEIGHTS), tokens=panel, description="A look.", frames="head")
+    figure = view.draw(1)
+    strip, *heatmaps = [ax for ax in figure.axes if ax.get_label() != "<colorbar>"]
+    assert heatmaps[0].get_title() == "Head 2"
+    assert strip.get_title() == "Where “$x^$” looks" and len(heatmaps) == 2
+    assert [text.get_text() for text in strip.texts] == ["the", "20 %", "$x^$", "30 %", "<b>", "50 %"]
+    assert view.draw(0).axes[0].texts[1].get_text() == "0 %"
+    figure.draw_without_rendering()
+    assert all(strip.get_position().y0 > ax.get_position().y1 for ax in heatmaps)
+
+
+@pytest.mark.parametrize("text", ["$x^$", "<b>", "\ud800", "你好"])
+def test_tiles_are_named_by_any_text(text):
+    panel = Heatmap(torch.eye(2), x_ticks=[text, "b"], y_ticks=["a", text], tile=1)
+    figure = View(panel, description="Two tiles.").draw(0)
+    figure.canvas.draw()
+    (x, _), (_, y) = figure.axes[0].get_xticklabels(), figure.axes[0].get_yticklabels()
+    assert x.get_text() == y.get_text() != "" and not x.get_parse_math() and not y.get_parse_math()
