@@ -35,6 +35,7 @@ from encoder_lib.model.positional import (
     sinusoidal_table,
 )
 from encoder_lib.packed import Packed
+from encoder_lib.patch import patch
 from encoder_lib.pretrained import SentenceEncoder, load_pretrained
 from encoder_lib.trace import trace
 
@@ -66,6 +67,7 @@ __all__ = [
     "load_pretrained",
     "masked_softmax",
     "padding_mask",
+    "patch",
     "sinusoidal_table",
     "trace",
     "unpadded",

@@ -17,7 +17,7 @@ LAYERS = (
     ("seeded", "files", "recast"),
     ("packed",),
     ("model",),
-    ("trace", "from_torch", "fast"),
+    ("trace", "patch", "from_torch", "fast"),
     ("pretrained",),
     ("training",),
     ("course.kit",),

@@ -17,8 +17,8 @@ from places import ROOT
 from safetensors.torch import load_file
 
 from encoder_lib.course import explore
+from encoder_lib.course.kit.activations import follow
 from encoder_lib.course.kit.texts import library_sentences
-from encoder_lib.course.kit.way import visit
 from encoder_lib.course.pretrained.explorers import RECORDED
 
 pytestmark = pytest.mark.browser
@@ -170,8 +170,8 @@ def test_the_walk_shows_what_it_shows_with_a_kernel(player, first, second):
     explorer.set(first=first, second=second)
 
     def reading(text):
-        seen = visit(minilm(), text, "[CLS]")
-        stations = [seen.outputs[s.key][0].flatten().tolist() for s in seen.stations[:-1]]
+        seen = follow(minilm(), text, "[CLS]")
+        stations = [seen.outputs[s.key][0].flatten().tolist() for s in seen.sites[:-1]]
         weights = [seen.outputs[f"encoder.layers.{n}.attention.weights"].flatten().tolist() for n in range(6)]
         return {"tokens": seen.tokens, "stations": stations, "weights": weights}
 

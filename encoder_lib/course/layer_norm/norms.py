@@ -1,33 +1,29 @@
 """A published encoder with other norms in the place of its own."""
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 
 import torch
 from torch import Tensor
 
 from encoder_lib.model.norm import LayerNorm
+from encoder_lib.patch import Edit, patch
 from encoder_lib.pretrained import SentenceEncoder
 
 Norm = Callable[[Tensor, Tensor, Tensor, float], Tensor]  # x (B, T, D), weight (D,), bias (D,), eps -> (B, T, D)
 
 
-@contextmanager
-def every_norm(model: SentenceEncoder, norm: Norm) -> Iterator[None]:
-    """Within the `with` block each norm of `model` behind a + gives norm(x, weight, bias, eps), with its parameters."""
-    handles = [
-        each.register_forward_hook(lambda module, x, _: norm(x[0], module.weight, module.bias, module.eps))
-        for each in model.encoder.encoder.modules()  # not the embedding's
-        if isinstance(each, LayerNorm)
-    ]
-    try:
-        yield
-    finally:
-        for handle in handles:
-            handle.remove()
+def replace_norms(model: SentenceEncoder, norm: Norm) -> SentenceEncoder:
+    """The same model, in which each norm in the layers gives norm(x, weight, bias, eps), with its own parameters."""
+    norms = {f"encoder.{name}": m for name, m in model.encoder.encoder.named_modules() if isinstance(m, LayerNorm)}
+    return SentenceEncoder(model.tokenizer, patch(model.encoder, {n: _edit(m, norm) for n, m in norms.items()}))
 
 
-def cls_apart(for_cls: Norm, for_others: Norm) -> Norm:
+def _edit(module: LayerNorm, norm: Norm) -> Edit:
+    bias = torch.zeros_like(module.weight) if module.bias is None else module.bias
+    return lambda out, x: norm(x, module.weight, bias, module.eps)
+
+
+def split_cls(for_cls: Norm, for_others: Norm) -> Norm:
     """One norm out of two: `for_cls` gets each sequence's first token, `for_others` all others."""
 
     def norm(x: Tensor, gain: Tensor, bias: Tensor, eps: float) -> Tensor:

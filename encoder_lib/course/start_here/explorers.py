@@ -3,8 +3,8 @@
 import torch
 
 from encoder_lib import expect
+from encoder_lib.course.kit.activations import Run, Site, cosines, follow, sites
 from encoder_lib.course.kit.plots import percent
-from encoder_lib.course.kit.way import Station, Visit, along, stations, visit
 from encoder_lib.course.kit.widget.controls import Range, Text
 from encoder_lib.course.kit.widget.explorer import Explorer
 from encoder_lib.course.kit.widget.views import Heatmap, View, Way
@@ -24,7 +24,7 @@ RECORDED = (  # pairs of sentences that stand for typing on the web
     ("Spring is warmer than winter.", "The spring of the clock broke."),
 )
 LONGEST = 80  # characters of a sentence
-TOLD = {  # what is done at a station, where that is the same for all words
+SAME_FOR_ALL = {  # what is done at a station, where that is the same for all words
     "+ norm": "The sum is brought to size. Two vectors",
     "feed-forward": "It looks at no other token. What it adds",
     "mean": "One vector for each sentence. The two sentences",
@@ -46,65 +46,66 @@ def walk(model: SentenceEncoder, first: str, second: str, *, station: int = 1) -
         shared = [token for token in tokens if token in others and token.isalnum()]
         word = max(shared, key=len, default=tokens[0])
         said = "" if shared else f"The sentences share no word: the walk follows {word}, which opens every text. "
-        one, other = (visit(model, sentence, word) for sentence in (first, second))
-        cosines = list(along(one, other).values())
-        told = [
-            f"{said}Station {i} of {len(cosines)}, {station.name}. {_told(station, one, other)}: cosine {cosine:.3f}."
-            for i, (station, cosine) in enumerate(zip(one.stations, cosines, strict=True), 1)
+        one, other = (follow(model, sentence, word) for sentence in (first, second))
+        values = list(cosines(one, other).values())
+        descriptions = [
+            f"{said}Station {i} of {len(values)}, {site.name}. {_describe(site, one, other)}: cosine {cosine:.3f}."
+            for i, (site, cosine) in enumerate(zip(one.sites, values, strict=True), 1)
         ]
-        marks = [(s.short, s.layer, s.joined) for s in one.stations]
+        marks = [(s.short, s.layer, s.joined) for s in one.sites]
         title = f"Cosine: ● of the two vectors of “{word}”, ■ of what a part adds to them (last: of the two means)"
         return View(
-            *(_looks(v, f"{n} sentence: “{word}” looks at") for v, n in ((one, "First"), (other, "Second"))),
-            description=told,
+            *(_attention(run, f"{n} sentence: “{word}” looks at") for run, n in ((one, "First"), (other, "Second"))),
+            description=descriptions,
             frames="station",
-            way=Way(title, "cosine", marks, cosines),
+            way=Way(title, "cosine", marks, values),
         )
 
     return Explorer(
         show,
         Text("first", first, max_length=LONGEST, label="first sentence"),
         Text("second", second, max_length=LONGEST, label="second sentence, with a word of the first"),
-        Range("station", station, min=1, max=len(stations(len(model.encoder.encoder.layers)))),
+        Range("station", station, min=1, max=len(sites(len(model.encoder.encoder.layers)))),
         title="A word on its way through the encoder",
         web=Web(heights=(1170, 1380), starts=tuple({"first": a, "second": b} for a, b in RECORDED), live="walk"),
     )
 
 
-def _looks(visit: Visit, title: str) -> Heatmap:
-    """Whom the word looks at in each head of a station's layer, as frames; NaN where there is no layer."""
-    layers = [visit.looks(s.layer) if s.layer else torch.full_like(visit.looks(1), torch.nan) for s in visit.stations]
+def _attention(run: Run, title: str) -> Heatmap:
+    """The word's attention weights in each head of a site's layer, as frames; NaN where there is no layer."""
+    none = torch.full_like(run.attention(1), torch.nan)  # (H, T)
+    layers = [run.attention(site.layer) if site.layer else none for site in run.sites]
     return Heatmap(
-        torch.stack(layers),  # (stations, H, T)
+        torch.stack(layers),  # (sites, H, T)
         title=title,
         x_label="looked at",
         y_label="head of this layer",
-        x_ticks=visit.tokens,
+        x_ticks=run.tokens,
         y_ticks=[str(head + 1) for head in range(len(layers[0]))],
         missing="nobody is looked at here",
     )
 
 
-def _told(station: Station, one: Visit, other: Visit) -> str:
-    """What is done at a station, in words that the cosine of what comes out can follow."""
-    match station.short:
+def _describe(site: Site, one: Run, other: Run) -> str:
+    """What is done at a site, up to the words after which the cosine of its outputs is given."""
+    match site.short:
         case "table":
             return f"{len(one.tokens)} and {len(other.tokens)} tokens get their rows. Two vectors"
         case "position":
             return f"The rows of places {one.place} and {other.place}, counted from 0, are added. Two vectors"
         case "attention":
-            first, second = (_strongest(station, visit) for visit in (one, other))
+            first, second = (_strongest(site, run) for run in (one, other))
             looks = f"{first} in the first sentence, {second} in the second"
             return f"It takes something from each token. Its strongest look at another word: {looks}. What it takes"
-    return TOLD[station.short]
+    return SAME_FOR_ALL[site.short]
 
 
-def _strongest(station: Station, visit: Visit) -> str:
-    """The strongest look at another word, special tokens aside, and its head."""
-    weights = visit.looks(station.layer).clone()  # (H, T)
-    for place, token in enumerate(visit.tokens):
-        if place == visit.place or not token.removeprefix("##").isalnum():
+def _strongest(site: Site, run: Run) -> str:
+    """The largest attention weight on another word, special tokens aside, and its head."""
+    weights = run.attention(site.layer).clone()  # (H, T)
+    for place, token in enumerate(run.tokens):
+        if place == run.place or not token.removeprefix("##").isalnum():
             weights[:, place] = 0
-    head, place = divmod(int(weights.argmax()), len(visit.tokens))
+    head, place = divmod(int(weights.argmax()), len(run.tokens))
     share = percent(weights[head, place].item())
-    return f"head {head + 1} gives {share} to “{visit.tokens[place]}”" if weights.any() else "none"
+    return f"head {head + 1} gives {share} to “{run.tokens[place]}”" if weights.any() else "none"

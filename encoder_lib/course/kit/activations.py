@@ -1,0 +1,102 @@
+"""The activations of one token on its way through a published encoder, compared between sentences, and ablation."""
+
+from dataclasses import dataclass
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+from encoder_lib import expect
+from encoder_lib.patch import Edit, patch
+from encoder_lib.pretrained import SentenceEncoder
+from encoder_lib.trace import trace
+
+
+@dataclass(frozen=True)
+class Site:
+    """A place in the encoder: its short and full name, its layer or 0, and the name of its output in a trace.
+
+    joined: the vector there is the residual stream itself, and not what a branch adds to it.
+    """
+
+    short: str
+    name: str
+    layer: int
+    key: str
+    joined: bool = True
+
+
+def sites(n_layers: int) -> list[Site]:
+    """The sites of an encoder of post-norm layers, in order: token and position embedding, four a layer, the mean."""
+    inside = []
+    for n in range(1, n_layers + 1):
+        for part, key, norm in (("attention", "attention", "norm1"), ("feed-forward", "feed_forward", "norm2")):
+            inside += [
+                Site(part, f"layer {n}: {part} adds", n, f"encoder.layers.{n - 1}.{key}", joined=False),
+                Site("+ norm", f"layer {n}: + norm after {part}", n, f"encoder.layers.{n - 1}.{norm}"),
+            ]
+    before = Site("table", "table", 0, "embedding.token"), Site("position", "position", 0, "embedding")
+    return [*before, *inside, Site("mean", "mean", 0, "output", joined=False)]
+
+
+@dataclass(frozen=True)
+class Run:
+    """A sentence that went through the encoder: its tokens, the index of the followed one, and all outputs by name."""
+
+    tokens: list[str]
+    place: int
+    outputs: dict[str, Tensor]
+    sites: list[Site]
+
+    def at(self, site: Site) -> Tensor:
+        """The token's vector at a site; at the last one, the mean over all tokens. Shapes: -> (D,)."""
+        x = self.outputs[site.key][0].double()  # (T, D)
+        return x.mean(dim=0) if site.short == "mean" else x[self.place]
+
+    def attention(self, layer: int) -> Tensor:
+        """The token's attention weights over all tokens, in each head of a layer from 1 on. Shapes: -> (H, T)."""
+        return self.outputs[f"encoder.layers.{layer - 1}.attention.weights"][0, :, self.place]
+
+
+@torch.no_grad()
+def follow(model: SentenceEncoder, sentence: str, word: str, *, alone: bool = False, mask: Tensor | None = None) -> Run:
+    """Send a sentence through the encoder, and follow the first token `word`.
+
+    mask: (T, T), True = may attend; with `alone` each token attends only to itself.
+    Raises: ValueError for a word that is not a token of the sentence, or a mask of another shape; TypeError for a mask
+    that is not boolean.
+    """
+    ids, tokens = model.ids(sentence), model.tokens(sentence)
+    if mask is not None:
+        expect.boolean_mask(mask, (len(tokens), len(tokens)))
+    if alone:
+        mask = torch.eye(len(tokens), dtype=torch.bool)
+    with trace(model.encoder) as t:
+        model.encoder(ids, mask if mask is None else mask.to(ids.device))
+    outputs = {name: x.cpu() for name, x in t.items()}
+    return Run(tokens, tokens.index(word), outputs, sites(len(model.encoder.encoder.layers)))
+
+
+def cosines(first: Run, second: Run) -> dict[str, float]:
+    """The cosine of the two vectors at each site, by its name: "table", "layer 1: attention adds" …"""
+    return {site.name: F.cosine_similarity(first.at(site), second.at(site), dim=0).item() for site in first.sites}
+
+
+def ablate(model: SentenceEncoder, part: str) -> SentenceEncoder:
+    """The same model without one part, in all layers; the model itself stays as it is.
+
+    "nothing" leaves all parts in; without "position" every position adds the mean row of the table; "feed-forward" adds
+    0; without "+", the residual connections, a sum x + f(x) is f(x); each "norm" in the layers returns its input.
+    Raises: ValueError for another part.
+    """
+    same_row = model.encoder.get_parameter("embedding.position.weight").detach().mean(dim=0)  # (D,)
+    feed_forward, layers = "encoder.layers.*.feed_forward", "encoder.layers.*."
+    parts: dict[str, dict[str, Edit]] = {
+        "nothing": {},
+        "position": {"embedding.position": lambda out, x: x + same_row},
+        "feed-forward": {feed_forward: lambda out, x: 0 * out},
+        "+": dict.fromkeys([f"{layers}attention", feed_forward], lambda out, x, *_: out - x),
+        "norm": dict.fromkeys([f"{layers}norm1", f"{layers}norm2"], lambda out, x: x),
+    }
+    expect.choice("part", part, parts)
+    return SentenceEncoder(model.tokenizer, patch(model.encoder, parts[part]))
