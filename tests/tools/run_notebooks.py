@@ -21,7 +21,6 @@ def run(notebook, folder, timeout=600):
         timeout=timeout,
         kernel_name="python3",
         resources={"metadata": {"path": str(folder)}},
-        store_widget_state=False,
         record_timing=False,
         extra_arguments=["--log-level=ERROR"],
     ).execute()
@@ -32,10 +31,15 @@ def tidy(notebook):
     notebook.metadata = nbformat.from_dict({"kernelspec": KERNELSPEC, "language_info": LANGUAGE})
     for cell in notebook.cells:
         cell.metadata = nbformat.from_dict({key: value for key, value in cell.metadata.items() if key in KEPT})
+        if "outputs" in cell:
+            cell.outputs = [output for output in cell.outputs if not is_bare_widget(output)]
         for output in cell.get("outputs", []):
-            data = output.get("data", {})
-            if len(data) > 1:
-                data.pop(WIDGET_VIEW, None)
+            output.get("data", {}).pop(WIDGET_VIEW, None)
+
+
+def is_bare_widget(output):
+    """Whether an output is a widget with nothing but its name to show where no kernel runs."""
+    return output.get("data", {}).keys() == {WIDGET_VIEW, "text/plain"}
 
 
 def light(drawing, *parts):
