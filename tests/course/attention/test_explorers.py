@@ -96,7 +96,7 @@ def test_scores_keep_round_limits_that_hold_them():
 
 
 @pytest.mark.parametrize("n_heads", DIVISORS)
-def test_head_slices_lights_one_slice_and_puts_its_output_in_its_place(n_heads):
+def test_head_slices_highlights_one_head(n_heads):
     explorer, d_head = explore.head_slices(n_heads), 12 // n_heads
     whole, _, _ = frames(explore.head_slices(1, 1))  # one head sees all queries
     for head in (1, 2, 12):

@@ -98,7 +98,7 @@ def test_a_case_is_the_one_of_its_cell(number, name):
     assert all(line in mended for line in shown) and any(line not in code for line in shown)
 
 
-def test_a_patient_has_its_piece_where_it_belongs_and_in_every_layer():
+def test_a_patient_has_its_broken_part_in_every_layer():
     assert isinstance(clinic.patient(3).embedding.position, TableLeftBehind)
     layers = clinic.patient(5).encoder.layers
     assert [type(layer.attention).__name__ for layer in layers] == ["Heads"] * patients.LAYERS
@@ -275,7 +275,7 @@ def test_bad_input_is_named(call, words):
         call()
 
 
-def test_a_sound_encoder_and_its_twin_are_the_same_each_time_and_the_twins_parameters_are_copied_in_order():
+def test_encoder_and_torch_counterpart_share_parameters():
     model, other = clinic.sound(), clinic.sound()
     assert all(torch.equal(p, q) for p, q in zip(model.parameters(), other.parameters(), strict=True))
     (words, theirs), (_, again) = clinic.twin(model), clinic.twin(other)

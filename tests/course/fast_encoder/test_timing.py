@@ -54,7 +54,7 @@ def test_what_is_quick_is_called_more_often_in_each_round(clock):
     assert seconds["quick"] == pytest.approx(0.001)
 
 
-def test_a_race_ends_when_the_budget_is_spent_but_not_before_one_round(clock, monkeypatch):
+def test_benchmark_stops_at_its_budget_after_one_round(clock, monkeypatch):
     monkeypatch.setattr(timing, "BUDGET", 5)
     benchmark({"a": clock.worker("a", [1.0]), "b": clock.worker("b", [1.0])}, rounds=100)
     assert clock.log.count("a") == 5
@@ -64,7 +64,7 @@ def test_a_race_ends_when_the_budget_is_spent_but_not_before_one_round(clock, mo
 
 
 @pytest.mark.parametrize("threads", [1, 2])
-def test_on_one_thread_only_work_counts_and_with_two_the_clock_on_the_wall(monkeypatch, threads):
+def test_one_thread_counts_cpu_time_and_two_wall_time(monkeypatch, threads):
     monkeypatch.setattr(torch, "get_num_threads", lambda: threads)
     assert (benchmark({"sleep": lambda: time.sleep(0.002)}, rounds=1)["sleep"] < 0.0018) == (threads == 1)
 
@@ -120,7 +120,7 @@ def test_the_machine_is_named_as_the_system_names_it(monkeypatch):
 # Memory.
 
 
-def test_what_is_held_at_once_counts_and_what_was_dropped_does_not():
+def test_peak_bytes_ignores_freed_tensors():
     x = torch.zeros(1000, dtype=torch.float32)
 
     def in_a_row():
@@ -140,7 +140,7 @@ def test_views_and_changes_in_place_take_nothing():
     assert peak_bytes(lambda: None) == 0
 
 
-def test_explicit_attention_holds_two_copies_of_the_scores_and_the_fused_none():
+def test_only_explicit_attention_holds_scores():
     query, key, value = (torch.randn(2, 3, 256, 8) for _ in range(3))
     scores = 2 * 3 * 256 * 256 * query.element_size()
     assert scores * 2 <= peak_bytes(lambda: attention(query, key, value)) < scores * 2.01

@@ -33,7 +33,7 @@ def test_the_picture_holds_the_network(width, unit, activation, curve):
     assert right.get_ylim()[1] >= abs(parts).max()
 
 
-def test_the_description_tells_the_error_the_corners_and_the_unit():
+def test_description_gives_error_corners_and_unit():
     explorer = explore.fit_curve(width=7, unit=3, curve="zigzag")
     network = orthogonal_least_squares("zigzag", 7)[-1]
     missed = (network(grid()) - CURVES["zigzag"](grid())).abs()

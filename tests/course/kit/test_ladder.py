@@ -55,7 +55,7 @@ def test_the_answers_of_a_row_laid_out_by_hand():
     assert spell(torch.arange(8)) == list("aAbBcCdD") and spell(torch.tensor([]).long()) == []
 
 
-def test_no_arrow_points_at_its_own_card_and_all_else_is_equally_likely():
+def test_arrows_point_at_other_cards_uniformly():
     cards, answers = deal(4000)
     assert cards.shape == answers.shape == (4000, 8) and cards.dtype == answers.dtype == torch.int64
     letters, arrows = cards // 8, cards % 8
@@ -67,7 +67,7 @@ def test_no_arrow_points_at_its_own_card_and_all_else_is_equally_likely():
         assert answers[:, place].bincount(minlength=8) / 4000 == pytest.approx(1 / 8, abs=0.03)
 
 
-def test_two_questions_ask_for_the_letter_pointed_at_and_for_the_one_on_the_left():
+def test_two_questions_are_target_and_left_neighbour():
     cards, answers = deal_two_questions(200)
     assert answers.shape == (200, 8, 2)
     for row, right in zip(cards, answers, strict=True):
@@ -176,7 +176,7 @@ def test_heads_questions_and_loudness():
     torch.testing.assert_close(quiet(CARDS), quiet.answer(vectors))
 
 
-def test_the_weight_at_the_arrow_is_the_one_in_the_column_that_the_card_names():
+def test_weight_at_the_arrow_is_that_of_the_target():
     torch.manual_seed(0)
     weights = torch.rand(2, 3, 8, 8)
     at_the_arrow = ladder.at_the_arrow(weights, CARDS)
@@ -218,7 +218,7 @@ def test_the_default_dtype_changes_nothing():
     assert torch.equal(weights(a), weights(b)) and right == as_right
 
 
-def test_a_few_steps_move_the_model_and_every_step_has_cards_of_its_own():
+def test_training_draws_new_cards_each_step():
     """And the share of right answers is that of cards that come after them."""
     hands = []
 
@@ -287,7 +287,7 @@ def test_a_climb_shows_how_far_it_is_when_asked_to(progress, capsys):
     assert ("Climbing: 100%" in moving and "6/6" in moving) == progress
 
 
-def test_the_table_names_the_rungs_their_shares_and_what_is_possible():
+def test_table_lists_rungs_accuracy_and_bounds():
     rungs = [
         Rung("a guess", 0.12495, 0.125, "nothing", None),
         Rung("embedding", 0.1251, 0.125, "its own card", None),
@@ -303,7 +303,7 @@ def test_the_table_names_the_rungs_their_shares_and_what_is_possible():
     }
 
 
-def test_weights_are_those_of_the_first_layer_or_of_the_one_asked_for():
+def test_weights_are_those_of_the_given_layer():
     model, (cards, _) = ladder.CardModel(positions="learned", attention=True, n_heads=2, n_layers=2), deal(3)
     with trace(model) as t:
         model(cards)

@@ -67,7 +67,7 @@ def test_profiles_need_no_gradient_mode_from_the_caller():
         assert not torch.is_grad_enabled()
 
 
-def test_word_similarity_compares_words_within_a_sentence_and_across_all_pairs_of_sentences():
+def test_word_similarity_within_and_across_sentences():
     model = TransformerEncoder(9, 2, 8, 2, 12)
     sentences = [torch.tensor([ids]) for ids in ([1, 2, 3, 4, 8], [1, 5, 6, 8], [1, 7, 7, 5, 8])]
     within, across = word_similarity(model, sentences)

@@ -43,7 +43,7 @@ def test_nothing_is_missing_and_nothing_is_said(capsys):
     assert capsys.readouterr().out == ""
 
 
-def test_setup_chooses_float64_one_thread_and_a_device_that_is_there():
+def test_setup_chooses_float64_one_thread_and_a_device():
     device = setup()
     assert device.type == ("cuda" if torch.cuda.is_available() else "cpu")
     assert torch.get_default_dtype() == torch.float64 and torch.get_num_threads() == 1

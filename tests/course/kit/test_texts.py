@@ -24,7 +24,7 @@ def test_every_sentence_of_the_corpus_follows_a_pattern():
     assert set(sentences.flatten().tolist()) == set(range(19)), "every word occurs"
 
 
-def test_the_corpus_lists_words_kind_by_kind_and_depends_on_its_seed_alone():
+def test_corpus_is_sorted_by_kind_and_seeded():
     torch.manual_seed(1)
     sentences, words = kinds_corpus(50, seed=3)
     torch.manual_seed(2)
@@ -47,7 +47,7 @@ def test_library_sentences_are_real_sentences_with_their_place():
     assert not any(re.search(r"\._|^_", place) for place in sentences.values())
 
 
-def test_library_texts_are_the_whole_of_what_those_sentences_begin():
+def test_library_texts_begin_with_those_sentences():
     texts, whole = library_texts(), "\n".join(" ".join(text.split()) for text in library_texts())
     assert texts == library_texts() and all(texts) and max(map(len, texts)) > 20 * min(map(len, texts))
     assert all(sentence in whole for sentence in library_sentences())

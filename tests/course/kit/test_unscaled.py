@@ -9,7 +9,7 @@ from encoder_lib.course.kit.unscaled import UnscaledAttention
 
 
 @pytest.mark.parametrize("positional", ["none", "rotary", "alibi"])
-def test_unscaled_attention_is_attention_to_scores_that_nothing_divides(positional):
+def test_unscaled_attention_has_scale_one(positional):
     whole = MultiHeadAttention(8, 2, positional=positional).double()
     unscaled = UnscaledAttention(8, 2, positional=positional).double()
     unscaled.load_state_dict(whole.state_dict())

@@ -47,7 +47,7 @@ def test_every_number_is_counted_wherever_the_controls_put_it():
                 assert ax.get_xlim() == (-norms.REACH, norms.REACH)
 
 
-def test_the_statistics_stand_beside_the_picture_and_in_the_description():
+def test_statistics_are_in_picture_and_description():
     explorer = explore.normalise(mean=2, spread=1.5, outlier=4)
     x = ticks(panels(explorer)[0]).numpy()
     before, after = (ax.texts[0].get_text().split() for ax in panels(explorer))

@@ -13,7 +13,7 @@ from encoder_lib.course import explore
 @pytest.mark.parametrize(
     ("length", "d_model", "base", "shift"), [(64, 128, 10_000, 0), (8, 16, 100, 5), (128, 8, 10, 64)]
 )
-def test_positional_shows_the_table_and_products_that_do_not_move(length, d_model, base, shift):
+def test_positional_shows_table_and_dot_products(length, d_model, base, shift):
     explorer = explore.positional(length, d_model, base, shift)
     table, products = explorer._view.panels
     rows = sinusoidal_table(2 * length + shift, d_model, base=base, dtype=torch.float64)[shift:]

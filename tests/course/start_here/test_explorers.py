@@ -43,7 +43,7 @@ def test_the_curve_is_what_the_parts_compute(explorer):
     explorer.station = 1
 
 
-def test_the_maps_are_the_looks_of_the_word_in_the_layer_of_the_station(explorer):
+def test_maps_are_the_attention_of_the_sites_layer(explorer):
     for panel, text in zip(explorer._view.panels, PAIR, strict=True):
         weights = minilm().attention(text)[:, :, minilm().tokens(text).index("bank")]  # (layers, H, T)
         assert all(math.isnan(panel.frame(i)[0, 0]) for i in (0, 1, 26))
@@ -77,7 +77,7 @@ def test_it_follows_the_longest_word_of_both(first, second, word):
     assert len(explorer._descriptions) == STATIONS and not explorer.error
 
 
-def test_places_that_differ_are_told_and_part_the_two_at_position():
+def test_different_positions_separate_the_vectors():
     explorer = explore.walk(minilm(), "They play chess in the park.", "You may park the car here.")
     assert "places 6 and 3, counted" in explorer._descriptions[1]
     assert explorer._way["values"][1] < 0.99 < explorer._way["values"][0]

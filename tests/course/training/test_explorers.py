@@ -10,7 +10,7 @@ from encoder_lib.course.training.recording import Recording, right_map
 from encoder_lib.training.tasks import TASKS, solver
 
 
-def test_the_explorer_shows_the_maps_and_says_where_the_weight_lies():
+def test_explorer_shows_maps_and_describes_weights():
     _, sample, recording = trained("pointer")
     explorer = explore.training_maps(recording)
     assert explorer.values == {"step": 0, "sequence": 1}

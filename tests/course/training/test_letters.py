@@ -8,7 +8,7 @@ import torch
 from encoder_lib.course.training.letters import GAP, LETTERS, by_counts, fill, manual, to_ids, to_text
 
 
-def test_a_text_comes_back_in_small_letters_and_all_else_is_a_space():
+def test_texts_become_lowercase_letters_and_spaces():
     ids = to_ids("It's _ gap")
     assert to_text(ids) == "it s _ gap" and ids[5] == GAP and to_ids(LETTERS).tolist() == list(range(27))
     assert to_ids("").shape == (0,)
@@ -51,7 +51,7 @@ def guesses(text, gapped, left, right):
         ((1, 1), "x"),  # between b and d
     ],
 )
-def test_counting_takes_the_letter_most_often_seen_between_the_same_neighbours(sides, expected):
+def test_counting_takes_the_most_frequent_letter(sides, expected):
     assert guesses("aaaadadbcbcbcbxd", "b_d", *sides) == expected
 
 

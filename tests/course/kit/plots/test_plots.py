@@ -201,7 +201,7 @@ REFUSED = {
 
 
 @pytest.mark.parametrize("case", REFUSED)
-def test_what_does_not_match_is_refused_and_leaves_no_half_of_a_picture(case):
+def test_refused_arguments_leave_no_open_figure(case):
     draw, words = REFUSED[case]
     with pytest.raises(ValueError, match=words):
         draw()
@@ -326,7 +326,7 @@ def test_noise_keeps_all_of_its_colours():
     assert kept.mode == "RGBA" and error <= 1  # the rounding
 
 
-def test_on_a_dark_page_the_ground_is_a_soft_grey_and_what_is_drawn_keeps_its_order():
+def test_dark_pages_get_a_grey_ground():
     greys = np.repeat(np.arange(256), 12).reshape(12, 256, 1, order="F").repeat(3, axis=2)
     row = np.asarray(on_page(stored(greys)[0], "#111"), int)[0, :, 0]
     assert row[0] == 0 and 210 <= row[-1] <= 235 and (np.diff(row) >= 0).all()
@@ -381,7 +381,7 @@ def test_every_picture_has_the_same_margin(square):
 
 
 @pytest.mark.parametrize("label", ["", "looks"])
-def test_squares_side_by_side_move_together_but_for_a_label_of_the_whole_figure(label):
+def test_square_panels_move_together(label):
     figure, axes = plt.subplots(1, 2, figsize=plots.figure_size(2), layout="constrained")
     for ax in axes:
         plot_heatmap(np.eye(4), colorbar=False, ax=ax)
@@ -393,7 +393,7 @@ def test_squares_side_by_side_move_together_but_for_a_label_of_the_whole_figure(
 
 
 @pytest.mark.parametrize(("labels", "slanted"), [("abcdefghijkl", False), (["word"] * 12, True), (["word"] * 3, False)])
-def test_labels_are_slanted_where_they_have_no_room_beside_each_other(labels, slanted):
+def test_labels_are_slanted_where_they_would_overlap(labels, slanted):
     _, axes = plt.subplots(1, 3, figsize=plots.figure_size(3, 3.0), layout="constrained")
     ax = plot_heatmap(np.eye(len(labels)), x_ticks=labels, y_ticks=labels, ax=axes[0])
     assert all((label.get_rotation() > 0) == slanted for label in ax.get_xticklabels())
@@ -501,7 +501,7 @@ def test_looks_are_boxes_in_the_colours_of_their_weights():
 SHARES = [[0.9, 0.1, 0.0], [0.04, 0.06, 0.9], [0.0, 1.0, 0.0]]
 
 
-def test_lines_of_attention_join_the_words_and_are_as_thick_as_the_weights():
+def test_attention_lines_are_as_thick_as_the_weights():
     ax = plots.plot_attention_lines(torch.tensor(SHARES, requires_grad=True), ["the", "$x^$", "the"], title="t")
     drawn = {tuple(line.get_ydata()): line.get_linewidth() for line in ax.lines}
     assert drawn == {pair: pytest.approx(5 * SHARES[pair[0]][pair[1]]) for pair in
@@ -565,7 +565,7 @@ def test_a_ladder_has_a_bar_and_a_ceiling_for_each_rung():
     assert ax.get_ylabel() == "right answers (%)" and ax.get_ylim()[0] == 0 and ax.get_title() == "The ladder so far"
 
 
-def test_a_long_sentence_runs_over_several_lines_and_asks_for_their_height():
+def test_a_long_sentence_is_wrapped():
     words = ["word"] * 40
     ax = plots.plot_token_attention([1 / 40] * 40, words, chosen=0)
     lines = {box.get_y() for box in ax.patches}
@@ -674,7 +674,7 @@ def test_one_part_is_lit_and_the_others_are_as_they_were():
     assert max(dim, key=dim.get) == "norm1"
 
 
-def test_blocks_light_the_cubes_that_share_one_mean_and_count_the_means():
+def test_blocks_highlight_cubes_that_share_a_mean():
     dims = {"Layer norm": 2, "$x^$": (0, 1), "sequence": (1, 2), "last": -1, "all": [0, 1, 2]}
     figure, sizes = plots.plot_normalisations(dims), [6, 12, 24, 6, 72]
     assert [ax.get_title() for ax in figure.axes] == [
@@ -710,7 +710,7 @@ def test_dots_of_one_name_share_a_line():
     assert ax.get_ylim()[0] > ax.get_ylim()[1], "the first name is on top"
 
 
-def test_a_face_with_few_signs_takes_none_from_the_face_that_is_drawn_with(monkeypatch):
+def test_a_poorer_font_face_loses_no_characters(monkeypatch):
     """Debian's DejaVu Sans has an extra light face without √, which may stand last in matplotlib's list."""
     manager = mpl.font_manager.fontManager
     few = next(font.fname for font in manager.ttflist if font.name == "DejaVu Sans Display")

@@ -151,7 +151,7 @@ def test_a_kept_figure_is_drawn_again():
 
 
 @pytest.mark.parametrize("make", [lambda: still(np.eye(3)), lambda: sine()[0]])
-def test_readers_without_a_kernel_see_the_picture_and_its_description(make):
+def test_without_a_kernel_picture_and_description_remain(make):
     explorer = make()
     data, _ = explorer._repr_mimebundle_()
     assert "application/vnd.jupyter.widget-view+json" in data

@@ -41,7 +41,7 @@ def test_a_colour_table_holds_256_colours():
 # ---- the words above a heatmap ----
 
 
-def test_the_front_end_learns_which_panel_looks_and_who_is_chosen():
+def test_front_end_gets_token_panel_and_chosen_word():
     first, second = Heatmap(WEIGHTS), looks(WEIGHTS, WORDS, "Who?")
     explorer = Explorer(lambda: View(first, second, tokens=second, description="A look."), title="Looks")
     assert (explorer._tokens["panel"], explorer._tokens["chosen"]) == (1, 1)
@@ -62,7 +62,7 @@ def test_words_may_come_and_go():
     assert explorer._tokens == {}
 
 
-def test_the_still_picture_shows_the_chosen_words_row_of_its_frame_above_the_heatmaps():
+def test_static_picture_shows_the_chosen_words_row():
     panel = looks(np.stack([WEIGHTS, WEIGHTS[[0, 2, 1]]]), WORDS, "Head {frame}")
     view = View(panel, Heatmap(WEIGHTS), tokens=panel, description="A look.", frames="head")
     figure = view.draw(1)
