@@ -9,7 +9,6 @@ INSTALL_newest := -e '.[notebooks]'
 INSTALL_lowest := $(INSTALL_newest) -c tests/constraints-lowest.txt
 $(if $(INSTALL_$(VERSIONS)),,$(error VERSIONS: expected pinned, lowest or newest, got '$(VERSIONS)'))
 VENV := .venv$(if $(filter-out pinned,$(VERSIONS)),-$(VERSIONS))
-CLASSROOM := .classroom
 NODE := .node
 SITE := .site
 FRONT_END := ../../encoder_lib/course/kit/widget/front_end ../../site/player
@@ -24,7 +23,7 @@ NBVAL := --nbval --nbval-current-env --nbval-cell-timeout 120 --nbval-sanitize-w
 COMPILED := import jupyterlab.labapp, ipykernel.kernelapp, seaborn, torch._dynamo; from encoder_lib.course import build_your_own, checks, explore
 ROOT_FLAG := $(if $(filter 0,$(shell id -u)),--allow-root)
 
-.PHONY: help lab update fresh address links test quick-tests test-long long twice pages lint lint-front-end notebooks site bench film classroom clean
+.PHONY: help lab update fresh address links test quick-tests test-long long twice pages lint lint-front-end notebooks site bench film clean
 
 help:  ## list the commands
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
@@ -100,11 +99,8 @@ bench: $(TESTS)  ## measure the explorers in a real browser, and the encoder bes
 film: $(TESTS)  ## film an explorer for the README
 	PYTHONPATH=tests/helpers $(VENV)/bin/python tests/tools/film.py
 
-classroom: $(CLASSROOM)/.set-up  ## measure a class: students at once on a JupyterHub of its own (wants node and npm)
-	$(RUN) pytest tests/classroom -s
-
 clean:  ## remove the environments and caches
-	rm -rf .venv .venv-* $(CLASSROOM) $(NODE) $(SITE) build *.egg-info .pytest_cache .ruff_cache .mypy_cache .hypothesis .benchmarks
+	rm -rf .venv .venv-* $(NODE) $(SITE) build *.egg-info .pytest_cache .ruff_cache .mypy_cache .hypothesis .benchmarks
 
 $(STAMP): pyproject.toml requirements.txt tests/constraints-lowest.txt
 	@command -v $(PYTHON) >/dev/null || { echo "No '$(PYTHON)' here. Install Python 3.11 to 3.14, or name one: make PYTHON=/path/to/python3.11"; exit 1; }
@@ -138,16 +134,4 @@ $(SITE)/.set-up: $(STAMP) site/requirements.txt site/package-lock.json
 	@$(SITE)/venv/bin/python -m pip install --quiet --disable-pip-version-check -c $(SITE)/constraints.txt -r site/requirements.txt
 	@cp site/package.json site/package-lock.json $(SITE)
 	@npm ci --silent --ignore-scripts --no-audit --no-fund --prefix $(SITE)
-	@touch $@
-
-# The hub's packages stay out of .venv: they have an environment of their own, which sees those of .venv too.
-$(CLASSROOM)/.set-up: $(TESTS) tests/classroom/requirements.txt tests/classroom/package-lock.json
-	@command -v npm >/dev/null || { echo "No 'npm' here. The proxy of JupyterHub needs node and npm."; exit 1; }
-	@$(RUN) venv $(CLASSROOM)/venv
-	@$(VENV)/bin/python -c 'import sysconfig; print("import site; site.addsitedir(%r)" % sysconfig.get_path("purelib"))' \
-		> $$(echo $(CLASSROOM)/venv/lib/python*/site-packages)/course.pth
-	@grep -hv '^-' requirements.txt tests/requirements.txt > $(CLASSROOM)/constraints.txt
-	@$(CLASSROOM)/venv/bin/python -m pip install --quiet --disable-pip-version-check -c $(CLASSROOM)/constraints.txt -r tests/classroom/requirements.txt
-	@cp tests/classroom/package.json tests/classroom/package-lock.json $(CLASSROOM)
-	@npm ci --silent --ignore-scripts --prefix $(CLASSROOM)
 	@touch $@
