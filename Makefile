@@ -23,7 +23,7 @@ NBVAL := --nbval --nbval-current-env --nbval-cell-timeout 120 --nbval-sanitize-w
 COMPILED := import jupyterlab.labapp, ipykernel.kernelapp, seaborn, torch._dynamo; from encoder_lib.course import build_your_own, checks, explore
 ROOT_FLAG := $(if $(filter 0,$(shell id -u)),--allow-root)
 
-.PHONY: help lab update fresh address links test quick-tests test-long long twice pages lint lint-front-end notebooks site bench film clean
+.PHONY: help lab update fresh address links test quick-tests test-long long rerun pages lint lint-front-end notebooks site bench film clean
 
 help:  ## list the commands
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
@@ -51,8 +51,8 @@ quick-tests: $(TESTS)
 	$(RUN) $(PARALLEL) $(NBVAL) tests/browser $(firstword $(NOTEBOOKS)) tests
 
 # Three processes at a time, since a browser's tests often wait: two for what follows on each other, one for the rest.
-test-long: $(TESTS)  ## the slow tests: the other claims, the web edition, all notebooks in a browser and on a poor machine
-	@$(MAKE) --no-print-directory -j 2 long twice
+test-long: $(TESTS)  ## the slow tests: the other claims, the web edition, all notebooks in a browser and in a sandbox
+	@$(MAKE) --no-print-directory -j 2 long rerun
 	@echo "make test-long: all passed."
 
 # The claims' run of a notebook records its explorers for the web edition.
@@ -60,8 +60,8 @@ long: $(TESTS)
 	RECORDINGS=build/site/recordings $(RUN) $(PARALLEL) -m long tests/browser tests --ignore tests/site
 	@$(MAKE) --no-print-directory pages
 
-twice: $(TESTS)
-	PYTHONPATH=tests/tools $(VENV)/bin/python tests/tools/poorest.py $(RUN) $(PARALLEL) -n 1 -p twice $(NBVAL) --nbval-cell-timeout 600 notebooks
+rerun: $(TESTS)
+	PYTHONPATH=tests/tools tests/tools/sandbox $(RUN) $(PARALLEL) -n 1 -p rerun_cells $(NBVAL) --nbval-cell-timeout 600 notebooks
 
 pages: site
 	$(RUN) $(PARALLEL) -n 3 -m long tests/site
@@ -74,7 +74,7 @@ lint: $(TESTS) lint-front-end  ## check style, formatting and types, the front e
 	$(RUN) check_jsonschema --builtin-schema vendor.github-issue-forms .github/ISSUE_TEMPLATE/*.yml
 	$(RUN) check_jsonschema --builtin-schema vendor.dependabot .github/dependabot.yml
 	$(RUN) check_jsonschema --builtin-schema vendor.citation-file-format CITATION.cff
-	$(VENV)/bin/shellcheck .ci/run binder/postBuild binder/start
+	$(VENV)/bin/shellcheck .ci/run binder/postBuild binder/start tests/tools/sandbox
 	$(if $(filter pinned,$(VERSIONS)),$(RUN) mypy,@echo "Types are checked with the pinned versions alone: other packages declare other types.")
 
 ifneq ($(shell command -v npm),)

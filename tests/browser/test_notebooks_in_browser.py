@@ -9,7 +9,7 @@ import nbformat
 import notebook_rules
 import pytest
 from accessibility import axe_faults, fold_faults, key_faults, notebook_faults, reflow_faults, tab_faults
-from hurried import HURRIED
+from fast_training import FAST_TRAINING
 from labserver import lab
 from notebook_page import NotebookPage
 from phrases import answers_in, asked, normal
@@ -57,7 +57,7 @@ def notebook(request, browser, server):
     page.stored = nbformat.read(ROOT / "notebooks" / request.param, as_version=4)
     page.shown_before_run = page.pictures_with_alt_text()
     cells = notebook_rules.code_cells(page.stored)
-    page.execute(HURRIED + KEEP)
+    page.execute(FAST_TRAINING + KEEP)
     cells = cells if request.param == FIRST else needed(cells, lambda cell: LIVE.search(cell.source))
     page.run([cell.id for cell in cells])
     page.page.evaluate(REPEAT)

@@ -1,7 +1,7 @@
 """What readers do to a notebook: go back, restart the kernel. It goes on working.
 
 That is tried where claims are tested, in `tests/course/conftest.py`; here stands what it rests on. That each cell runs
-twice in a row, and shows the same, stands in `tests/tools/twice.py`.
+twice in a row, and shows the same, stands in `tests/tools/rerun_cells.py`.
 """
 
 import nbformat
