@@ -12,10 +12,10 @@ from accessibility import axe_faults, fold_faults, key_faults, notebook_faults, 
 from fast_training import FAST_TRAINING
 from labserver import lab
 from notebook_page import NotebookPage
-from phrases import answers_in, asked, normal
 from places import NOTEBOOKS, ROOT
 from record_all import needed
 from specimens import AXE_FAULTS, EVERY_CONTROL, FAULTS, specimen_notebook
+from spoilers import answers_in, asked, normal
 
 from encoder_lib.course.kit.questions import QUESTIONS
 

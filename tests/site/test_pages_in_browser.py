@@ -10,8 +10,8 @@ import pytest
 from accessibility import AXE
 from notebook_page import STATE, ExplorerOnPage
 from notebook_rules import code_cells, is_explorer
-from phrases import answers_in, asked, normal
 from places import NOTEBOOKS
+from spoilers import answers_in, asked, normal
 
 pytestmark = [pytest.mark.long, pytest.mark.browser]
 FIRST = 550_000  # bytes that a page may fetch before one scrolls
