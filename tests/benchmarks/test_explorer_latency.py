@@ -165,7 +165,7 @@ explore.walk(load_pretrained("minilm"), *pair)
 """
 
 
-def test_a_step_of_the_walk_takes_less_than_a_frame(browser, tmp_path):
+def test_a_walk_step_takes_less_than_a_frame(browser, tmp_path):
     """From the moved slider to a page that is laid out: at most 17 ms for nine of ten steps."""
     spec = {"kernelspec": {"name": "python3", "display_name": "Python 3", "language": "python"}}
     nbformat.write(new_notebook(cells=[new_code_cell(WALK.strip())], metadata=spec), tmp_path / "walk.ipynb")

@@ -33,7 +33,7 @@ def layouts(modules):
     return modules.call("layout.js", "layOut", CASES)
 
 
-def test_panels_stand_level(layouts):
+def test_panels_are_aligned(layouts):
     for (panels, _), laid in zip(CASES, layouts, strict=True):
         assert len(laid) == len(panels)
         for shared in ("top", "bottom", "titleLines"):
@@ -53,7 +53,7 @@ def test_plots_and_margins_make_up_the_whole(layouts):
             assert place["titleLines"] * place["size"]["width"] >= sizes["title"]
 
 
-def test_side_by_side_they_take_no_more_than_there_is(modules):
+def test_panels_side_by_side_fit_the_width(modules):
     """Whatever the width, no row of panels is wider, unless a plot has shrunk to the least that it may."""
     counts, widths = (1, 2, 3), range(200, 1400, 50)
     cases = [([panel(columns=DRAW.randint(1, 40)) for _ in range(n)], width) for n in counts for width in widths]

@@ -60,7 +60,7 @@ def test_a_cell_is_read_with_the_names_of_its_axes(modules):
     assert cut(modules, explorer, 0, script) == expected
 
 
-def test_labels_stand_so_many_apart_and_travel_with_their_rows(modules):
+def test_labels_keep_their_spacing_and_follow_their_rows(modules):
     """The same rows keep their labels when others leave at the top; a tile is named in its middle."""
     calls = [[20, 5, None, shift] for shift in range(12)]
     for shift, places in zip(range(12), modules.call("ticks.js", "labelled", calls), strict=True):
@@ -73,7 +73,7 @@ def test_labels_stand_so_many_apart_and_travel_with_their_rows(modules):
     ]
 
 
-def test_a_point_is_in_the_cell_that_is_painted_there(modules):
+def test_a_point_is_in_the_cell_drawn_there(modules):
     """Both ends of every cell; none beside the plot."""
     layout = {"left": 30.5, "top": 6, "width": 210.25, "height": 97.5}
     wide, high = layout["width"] / SPEC["columns"], layout["height"] / SPEC["rows"]
@@ -89,7 +89,7 @@ def test_a_point_is_in_the_cell_that_is_painted_there(modules):
     assert modules.call("matrix.js", "cellAt", calls) == [None] * len(beside)
 
 
-def test_keys_lead_from_cell_to_cell_and_stop_at_the_edges(modules):
+def test_arrow_keys_move_between_cells_and_stop_at_edges(modules):
     """Every key, from every kind of cell, with and without Control; the first press shows the first cell."""
     page = 2  # an eighth of 17 rows
     ways = {

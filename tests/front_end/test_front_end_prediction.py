@@ -29,7 +29,7 @@ def page(modules):
     return modules
 
 
-def test_silence_is_told_until_there_is_an_echo(page):
+def test_silence_is_reported_until_an_acknowledgement(page):
     """After two seconds, with or without a commitment; an answer that comes then is told as ever."""
     early, silent, heard, shown = page.run("""async (modules) => {
       const {model, find, look} = ask(modules), wait = (time) => new Promise((done) => setTimeout(done, time));

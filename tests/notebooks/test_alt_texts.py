@@ -60,7 +60,7 @@ def test_alt_texts_name_the_finding(path):
     assert [fault for cell, alt in pictures for fault in faults(cell, alt)] == []
 
 
-def test_no_two_pictures_of_the_course_share_an_alt_text():
+def test_alt_texts_are_unique():
     texts = [alt for path in NOTEBOOKS for cell, alt in alt_texts(nbformat.read(path, as_version=4))]
     assert texts and sorted({text for text in texts if texts.count(text) > 1}) == []
 
@@ -82,7 +82,7 @@ def test_explorers_are_described_by_more_than_one_number():
         ("The position vectors of the words of a sentence as colours.", "nothing that stands out"),
     ],
 )
-def test_an_alt_text_without_a_finding_is_noticed(alt, fault):
+def test_an_alt_text_without_a_finding_is_detected(alt, fault):
     source = 'show(plot_lines(lines, title="The loss falls to nearly 0 in all of the eight trainings"), alt="")'
     found = list(faults(nbformat.v4.new_code_cell(source), alt))
     assert len(found) == 1 and fault in found[0]

@@ -37,7 +37,7 @@ def verdict(imports, *sources):
 
 
 @pytest.mark.parametrize(("imports", "above", "stub"), list(exercises()))
-def test_the_stub_is_not_there_yet(imports, above, stub):
+def test_the_stub_counts_as_not_filled_in(imports, above, stub):
     result = verdict(imports, stub)
     assert not result.correct and "nothing yet" in result.problem
 

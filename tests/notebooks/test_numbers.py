@@ -67,7 +67,7 @@ def faults(notebook, claims="", exceptions=()):
 
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
-def test_the_prose_says_what_is_shown_or_claimed(path):
+def test_numbers_in_the_prose_are_shown_or_claimed(path):
     notebook = nbformat.read(path, as_version=4)
     claims = (ROOT / f"tests/course/{path.stem[3:]}/test_claims.py").read_text(encoding="utf-8")
     exceptions = EXCEPTIONS.get(path.stem, {})
@@ -84,7 +84,7 @@ def page(prose, shown="bank  0.7311", *, tag="exercise"):
 
 
 @pytest.mark.parametrize("prose", ["a weight of 0.73", "it gets 73 %", "$1 + 1 = 2$, `5`, [11](11_fast.ipynb)"])
-def test_numbers_that_are_shown_and_those_of_formulas_code_and_links_pass(prose):
+def test_shown_numbers_formulas_code_and_links_pass(prose):
     assert list(faults(page(prose))) == []
 
 
@@ -97,5 +97,5 @@ def test_numbers_that_are_shown_and_those_of_formulas_code_and_links_pass(prose)
         (page("a weight of 0.73", "<picture: it gets 0.73>"), "0.73"),
     ],
 )
-def test_a_number_that_nothing_holds_is_noticed(notebook, number):
+def test_an_unsupported_number_is_detected(notebook, number):
     assert [found for found, _ in faults(notebook)] == [number]

@@ -34,7 +34,7 @@ def test_stops_at_a_cell_error_and_keeps_the_file(tmp_path):
     assert path.read_bytes() == before
 
 
-def test_stops_at_a_cell_that_takes_too_long_and_keeps_the_file(tmp_path, monkeypatch):
+def test_stops_at_a_timeout_and_keeps_the_file(tmp_path, monkeypatch):
     path = tmp_path / "slow.ipynb"
     nbformat.write(new_notebook(cells=[new_code_cell("while True:\n    pass")]), path)
     before, run = path.read_bytes(), run_notebooks.run
@@ -43,7 +43,7 @@ def test_stops_at_a_cell_that_takes_too_long_and_keeps_the_file(tmp_path, monkey
     assert path.read_bytes() == before
 
 
-def test_a_widget_view_without_stand_in_is_kept():
+def test_a_widget_view_without_alternative_is_kept():
     """Only a view that a picture or text can stand for is dropped."""
     view = new_output("display_data", {run_notebooks.WIDGET_VIEW: {"model_id": "a"}})
     notebook = new_notebook(cells=[new_code_cell("x", outputs=[view])])

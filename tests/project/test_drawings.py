@@ -33,7 +33,7 @@ def lit(drawing):
 
 
 @pytest.mark.parametrize("name", PARTS)
-def test_the_part_that_is_named_is_lit_and_only_it(name):
+def test_only_the_named_part_is_lit(name):
     assert lit(light(ENCODER, name)) == [{name}, {*PARTS} - {name}]
 
 
@@ -48,7 +48,7 @@ def alt(drawing):
 
 
 @pytest.mark.parametrize("drawing", DRAWINGS.values(), ids=DRAWINGS)
-def test_a_drawing_is_an_image_that_says_what_it_shows_and_runs_nothing(drawing):
+def test_a_drawing_has_alt_text_and_runs_nothing(drawing):
     root = ElementTree.fromstring(drawing)
     assert root.get("role") == "img" and alt(drawing) and root[0].text == ElementTree.fromstring(ENCODER)[0].text
     assert not re.search(r"(?i)<script|\son\w+=|url\(|@import|xlink|href=\"(?!\w+\.ipynb\")", drawing)
@@ -62,19 +62,19 @@ def test_the_alt_text_names_what_is_lit():
 # In the notebooks
 
 
-def test_the_files_are_the_three_that_are_edited_and_the_encoder_with_parts_lit():
+def test_stored_drawings_are_up_to_date():
     edited = {name: DRAWINGS[name] for name in ("encoder", "attention", "heads")}
     assert edited | lit_drawings(ENCODER) == DRAWINGS, "run `make notebooks`"
 
 
-def test_every_picture_in_the_prose_is_a_drawing_with_its_alt_text():
+def test_pictures_in_the_prose_have_their_drawings_alt_text():
     prose = "\n".join(text for cells in TEXTS.values() for text in cells)
     found = re.findall(r"!\[([^\]]*)\]\((?:notebooks/)?pictures/(\w+)\.svg\)", prose)
     assert {name for _, name in found} == {*DRAWINGS}
     assert [name for words, name in found if words != alt(DRAWINGS[name])] == []
 
 
-def test_every_notebook_shows_the_encoder_before_its_first_cell_of_code():
+def test_notebooks_show_the_encoder_before_any_code():
     """With the parts lit that lead to it, where any do."""
     for path, (_, text, *_) in {path: cells for path, cells in TEXTS.items() if path.suffix == ".ipynb"}.items():
         name = path.stem if path.stem in DRAWINGS else "encoder"
@@ -110,7 +110,7 @@ def faults(places):
 
 @pytest.mark.browser
 @pytest.mark.parametrize("width", [360, 1000])
-def test_no_word_runs_over_another_or_over_its_box(browser, width):  # noqa: F811
+def test_words_overlap_neither_each_other_nor_their_box(browser, width):  # noqa: F811
     page = browser.new_page(viewport={"width": width, "height": 600})
     page.set_content("<style>svg { max-width: 100%; height: auto }</style>")
     everything = {**DRAWINGS, "all lit": light(ENCODER, *PARTS)}
@@ -120,7 +120,7 @@ def test_no_word_runs_over_another_or_over_its_box(browser, width):  # noqa: F81
     assert {name: found for name, each in zip(everything, places, strict=True) if (found := list(faults(each)))} == {}
 
 
-def test_what_runs_over_is_noticed():
+def test_overlaps_are_detected():
     box, long, low = [10, 10, 50, 30], [5, 12, 55, 28], [12, 25, 40, 45]
     found = list(faults({"all": [0, 0, 54, 60], "boxes": [box], "words": [["long", long], ["low", low]]}))
     edge = "{} runs over the edge of a box"

@@ -75,14 +75,14 @@ def test_every_link_leads_somewhere(html, pages):
     assert found == []
 
 
-def test_a_link_that_leads_nowhere_is_noticed(html, pages):
+def test_a_broken_link_is_detected(html, pages):
     for link in ("nowhere.html", "words.html#nowhere"):
         assert len(list(broken(html, pages, "index.html", link))) == 1
     for link in ("words.html", "#", "https://example.org"):
         assert list(broken(html, pages, "index.html", link)) == []
 
 
-def test_what_a_page_loads_is_beside_it(html, pages):
+def test_loaded_files_are_part_of_the_site(html, pages):
     """Scripts, styles, pictures, recordings and answers: files of the site, each of them there."""
     missing = [
         words for name, page in pages.items() for load in page.loads for words in broken(html, pages, name, load)
@@ -124,7 +124,7 @@ def test_every_page_says_what_it_is(pages):
         assert page.meta["twitter:card"] == "summary_large_image"
 
 
-def test_the_first_page_tells_of_every_lesson(pages):
+def test_the_first_page_describes_every_lesson(pages):
     """Its number, name, question and time, as the notebook has them; and the menu has the numbers."""
     soup = pages["index.html"].soup
     told = [item.get_text(" ", strip=True) for item in soup.select(".lessons li")]
@@ -159,7 +159,7 @@ def test_an_exercise_has_no_verdict(lessons):
             assert live.find_parent(class_="cell_output").get_text(strip=True) == live.get_text(strip=True)
 
 
-def test_where_the_course_has_no_address_nothing_leads_there(html, pages):
+def test_no_links_to_an_address_that_is_not_set(html, pages):
     """As long as OWNER stands in pyproject.toml."""
     links = [link for page in pages.values() for link in page.links if any(words in link for words in ELSEWHERE)]
     assert bool(links) == address.KNOWN == (html / "sitemap.xml").exists()
@@ -180,7 +180,7 @@ def test_imports_are_folded():
     assert [path.stem for path in NOTEBOOKS if html_of(path).count("<summary>Imports</summary>") != 1] == []
 
 
-def test_a_drawing_is_part_of_its_page_and_leads_to_the_pages_of_its_parts(html):
+def test_drawings_are_inline_and_link_to_their_parts_pages(html):
     texts = [(html / "index.html").read_text(encoding="utf-8"), *map(html_of, NOTEBOOKS)]
     for folder, text in zip(["notebooks/", *[""] * len(NOTEBOOKS)], texts, strict=True):
         drawing = re.search(r'(?s)<svg [^>]*class="drawing"[^>]*role="group".*?</svg>', text).group()
@@ -188,7 +188,7 @@ def test_a_drawing_is_part_of_its_page_and_leads_to_the_pages_of_its_parts(html)
         assert len(links) == 8 and links <= {f"{folder}{path.stem}.html" for path in NOTEBOOKS}, text[:300]
 
 
-def test_a_picture_has_two_pixels_for_each_of_the_page(html, lessons):
+def test_pictures_have_double_resolution(html, lessons):
     """But for those that an explorer replaces."""
     for soup in lessons.values():
         for image in soup.select(".cell_output img[width]:not(.recorded img)"):
@@ -201,7 +201,7 @@ def html_of(path):
     return (ROOT / "build/site/html/notebooks" / f"{path.stem}.html").read_text(encoding="utf-8")
 
 
-def test_no_finding_stands_on_a_page(html):
+def test_no_finding_is_on_a_page(html):
     """Answers lie in files of their own."""
     told = []
     for path in sorted((html / "_static/answers").glob("*.html")):

@@ -114,7 +114,7 @@ def pages(request, browser, address):
 
 
 @pytest.mark.parametrize("place", WIDTHS)
-def test_a_page_is_sound(pages, place):
+def test_a_page_works(pages, place):
     """Every explorer plays, nothing is said in the console or asked of others, and one scrolls downwards alone."""
     site = pages[place]
     if folder := os.environ.get("SCREENSHOTS"):
@@ -131,7 +131,7 @@ def test_the_code_of_a_picture_is_folded_on_a_phone_alone(pages, place):
     assert {code.is_visible() for code in drawing} <= {place == "desk"}
 
 
-def test_in_the_dark_heatmaps_keep_their_colours(pages):
+def test_heatmaps_keep_their_colours_in_the_dark(pages):
     """They lie upon their picture, cut to their shape; in the light the picture is alone."""
     cut = """() => [...document.querySelectorAll('.kept')].map((e) => {
       const [its, on] = [e, e.nextSibling].map((image) => JSON.stringify(image.getBoundingClientRect()));
@@ -165,7 +165,7 @@ def test_every_explorer_follows_its_controls(pages):
     assert site.problems == []
 
 
-def test_a_step_of_a_key_leads_to_the_next_stop(pages):
+def test_an_arrow_key_moves_to_the_next_stop(pages):
     """Every slider, at a desk: an arrow to the right from its lower end moves it, one to the left undoes that."""
     found, page = [], pages["desk"].page
     for slider in page.locator(".recorded input[type=range]").all():
