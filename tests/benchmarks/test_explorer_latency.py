@@ -40,7 +40,7 @@ SUBJECTS = {
     "interact + seaborn": (".widget-interact .noUi-handle", ".widget-interact .jp-OutputArea img", False),
 }
 
-# A picture is told from the one before it by a small copy of its pixels, looked at on every animation frame.
+# A changed picture is detected by a small copy of its pixels, compared on every animation frame.
 WATCH = """
 window.fingerprint = (selector) => {
   const picture = document.querySelector(selector);

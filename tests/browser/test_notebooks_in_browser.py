@@ -61,7 +61,7 @@ def notebook(request, browser, server):
     cells = cells if request.param == FIRST else needed(cells, lambda cell: LIVE.search(cell.source))
     page.run([cell.id for cell in cells])
     page.page.evaluate(REPEAT)
-    page.told_early = [text for text in findings(page.stored) if page.page.get_by_text(text).count()]
+    page.shown_early = [text for text in findings(page.stored) if page.page.get_by_text(text).count()]
     yield page
     page.close()
 
@@ -74,7 +74,7 @@ def findings(notebook):
 
 def test_findings_are_not_on_the_page_before_the_answer(notebook):
     """Not even out of sight, where a search of the page would find it."""
-    assert len(findings(notebook.stored)) >= 2 and notebook.told_early == []
+    assert len(findings(notebook.stored)) >= 2 and notebook.shown_early == []
 
 
 @pytest.mark.parametrize("size", [(1400, 900), (1000, 700)], ids=str)
@@ -127,7 +127,7 @@ def test_typing_stays_in_the_explorer(notebook):
 
 
 def test_tab_stops_at_every_control_and_leaves(notebook):
-    """In the order of the page, with a focus that is seen; and there is no trap."""
+    """In the order of the page, with a visible focus and without a trap."""
     found = [fault for explorer in notebook.explorers() for fault in tab_faults(notebook.page, explorer.root)]
     assert found == []
 

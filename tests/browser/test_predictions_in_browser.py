@@ -8,7 +8,7 @@ from nbconvert import HTMLExporter
 from notebook_page import CODE_CELLS, NotebookPage
 from sample_notebooks import QUESTIONS, question_notebook
 
-# what each kind reveals: the finding is told of all, and this is seen
+# what each kind reveals beside its finding
 REVEALED = {
     "picture": None,
     "table": "river7",
@@ -39,7 +39,7 @@ class Asked(NotebookPage):
         return self.page.locator(".prediction", has=self.page.locator("legend", has_text=f"the {kind} show"))
 
     def lines(self):
-        """How far below its upper edge each line of a question stands."""
+        """How far each line of a question is below its upper edge."""
         top = "e => e.getBoundingClientRect().top - e.closest('.prediction').getBoundingClientRect().top"
         return {
             kind: self.question(kind).locator("legend, label").evaluate_all(f"all => all.map({top})")
@@ -54,7 +54,7 @@ class Asked(NotebookPage):
 
 @pytest.fixture(scope="module")
 def asked(browser, server):
-    """A page on which nothing has been answered yet, apart from what a cell reveals."""
+    """A page on which nothing has been answered yet, except what a cell reveals."""
     page = Asked(browser, server, "questions.ipynb")
     page.run(page.page.evaluate(CODE_CELLS)[:-1])
     yield page
@@ -87,7 +87,7 @@ def test_an_answer_opens_the_folds_before_the_next_question(asked):
 
 
 def test_no_answer_is_on_the_page_before_the_reveal(asked):
-    """Neither finding nor result is anywhere in the questions, nor in what a screen reader is told of them."""
+    """Neither finding nor result is anywhere in the questions, nor in their accessible names."""
     assert asked.errors() == []
     for kind in QUESTIONS:
         question = asked.question(kind)
@@ -106,7 +106,7 @@ def test_questions_are_accessible_before_the_reveal(asked, theme):
 
 
 def check_everybody(asked, theme):
-    """Legible, sound to axe, and with nothing cut off in a narrow window."""
+    """Legible, without a violation of axe's rules, and with nothing cut off in a narrow window."""
     asked.use_theme(theme)
     assert notebook_faults(asked) == []
     assert reflow_faults(asked) == []
@@ -124,7 +124,7 @@ def test_answering_by_keyboard_does_not_move_the_page(asked):
 
 @pytest.mark.parametrize("kind", QUESTIONS)
 def test_finding_and_result_are_shown_after_the_answer(asked, kind):
-    """Both are told and shown, the message as a live region, and the right choice is marked."""
+    """The message is a live region, and the right choice is marked."""
     question = asked.question(kind)
     message = question.locator(".prediction-message[aria-live=polite]")
     assert f"The {kind} shows that all three rise." in message.text_content()

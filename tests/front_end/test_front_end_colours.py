@@ -1,4 +1,4 @@
-"""Values take the colours that matplotlib gives them, and words on them stand out."""
+"""Values take the colours that matplotlib gives them, and text on them has contrast."""
 
 import random
 from math import inf, nan, nextafter

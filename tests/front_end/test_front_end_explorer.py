@@ -217,7 +217,7 @@ def walked():
 
 
 def test_steps_and_clicks_need_no_kernel(modules, start):
-    """The words stand between the way and the panels; a click leads to the station below the pointer."""
+    """The words are between the path and the panels; a click leads to the station below the pointer."""
     start(walked())
     canvas = modules.page.locator(".explorer-way canvas")
     painted = "() => home.querySelector('.explorer-way canvas').toDataURL()"

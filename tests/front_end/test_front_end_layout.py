@@ -1,4 +1,4 @@
-"""The layout of panels, a pure function of sizes: whatever they are, plots have room, stand level and share alike."""
+"""The layout of panels, a pure function of sizes: whatever they are, plots have room, are aligned and share alike."""
 
 import random
 
@@ -88,7 +88,7 @@ def test_neighbours_share_the_height_of_the_tallest(modules):
 
 
 def test_labels_do_not_overlap(layouts):
-    """Of rows and columns as many have a label as have room for it: 1, 2, 5, 10, ... apart."""
+    """Every 1st, 2nd, 5th, 10th, ... row or column has a label, as many as there is room for."""
     for (panels, _), laid in zip(CASES, layouts, strict=True):
         for sizes, place in zip(panels, laid, strict=True):
             rows, columns = place["every"]["row"], place["every"]["column"]

@@ -14,7 +14,7 @@ SPEC = {"rows": 17, "columns": 5}
 
 
 def stacked():
-    """A view of three panels: frames one after another, a window on a tall matrix, and one that stands still."""
+    """A view of three panels: frames one after another, a window on a tall matrix, and one of a single frame."""
     panels = [
         Heatmap(DRAW.normal(size=(5, 3, 4)), title="stack {frame}", y_label="word", missing="hidden"),
         Heatmap(DRAW.normal(size=(10, 2)), window=6, y_ticks=[f"row {i}" for i in range(10)], x_label="column"),
@@ -51,7 +51,7 @@ def test_each_frame_is_the_one_that_python_has(modules, frame):
 
 
 def test_a_cell_is_read_with_the_names_of_its_axes(modules):
-    """And NaN as what it stands for."""
+    """And NaN by its meaning."""
     values = np.array([[0.125, np.nan], [np.inf, -2.0]])
     panel = Heatmap(values, y_label="from", x_ticks=["a", "b"], missing="hidden")
     explorer = Explorer(lambda: View(panel, description="Cells."), title="Cells")

@@ -1,4 +1,4 @@
-"""Numbers in words: the front end says what Python says of the same number."""
+"""Numbers as text: the front end writes them as Python does."""
 
 import random
 from decimal import ROUND_HALF_UP, Decimal

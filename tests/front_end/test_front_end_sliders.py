@@ -47,7 +47,7 @@ def test_logarithmic_slider_values_are_accepted_by_python(modules, control):
 
 @pytest.mark.parametrize("control", LOGARITHMIC, ids=lambda control: f"{control.min} to {control.max}")
 def test_equal_distances_are_equal_factors(modules, control):
-    """A value that is set from Python stands where its logarithm does; with three digits the way back is the same."""
+    """A value set from Python is at the position of its logarithm, and is read back unchanged to three digits."""
     values = [control.min * (control.max / control.min) ** DRAW.random() for _ in range(50)]
     places = modules.call("slider.js", "toPosition", [[control.wire(), value] for value in values])
     whole = log(control.max / control.min)

@@ -1,4 +1,4 @@
-"""On a machine with a GPU nothing there meets what was left on the CPU: tried with a device that stands for one.
+"""On a GPU no tensor meets one that was left on the CPU: tried with a device that acts as a GPU.
 
 What trains does so for a few steps, and of the library's sentences there are fewer: no result is compared.
 """

@@ -37,7 +37,7 @@ def outputs(cell):
 
 
 def read_before(notebook, place, question):
-    """All that can be read before the question in the cell `place` is answered, in pieces, each with where it stands.
+    """All that can be read before the question in the cell `place` is answered, in pieces, each with its cell's number.
 
     The cells above it with their outputs, its own, and those below it up to the next question, or to the summary, which
     tells what all have shown; not what it asks itself.

@@ -1,7 +1,7 @@
 """What readers do to a notebook: go back, restart the kernel. It goes on working.
 
-That is tried where claims are tested, in `tests/course/conftest.py`; here stands what it rests on. That each cell runs
-twice in a row, and shows the same, stands in `tests/tools/rerun_cells.py`.
+That is tried where claims are tested, in `tests/course/conftest.py`; here are the tests of its tools. That each cell
+shows the same when it runs twice in a row is tested by `tests/tools/rerun_cells.py`.
 """
 
 import nbformat
@@ -34,7 +34,7 @@ def test_a_section_begins_at_its_heading(path):
     ],
 )
 def test_errors_that_name_a_cell_above_are_plain(error, plain):
-    """An error that names what stands in a cell above."""
+    """An error that names what a cell above defines."""
     above = [new_markdown_cell("the modal verbs"), new_code_cell("model = load()")]
     assert lacks(error, above) is plain
 

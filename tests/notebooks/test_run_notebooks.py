@@ -44,7 +44,7 @@ def test_stops_at_a_timeout_and_keeps_the_file(tmp_path, monkeypatch):
 
 
 def test_a_widget_view_without_alternative_is_kept():
-    """Only a view that a picture or text can stand for is dropped."""
+    """Only a view that a picture or text can replace is dropped."""
     view = new_output("display_data", {run_notebooks.WIDGET_VIEW: {"model_id": "a"}})
     notebook = new_notebook(cells=[new_code_cell("x", outputs=[view])])
     run_notebooks.tidy(notebook)

@@ -1,4 +1,4 @@
-"""The time that a notebook names is honest: it follows from its words, its cells and its exercises."""
+"""The time that a notebook names follows from its words, its cells and its exercises."""
 
 import re
 
@@ -44,7 +44,7 @@ def stated(notebook):
 
 
 def faults(notebook):
-    """What is dishonest, in words: more than a third off, or more than an hour and ten minutes."""
+    """What is wrong with an estimate: more than a third off, or more than an hour and ten minutes."""
     reading, exercises = minutes(notebook)
     plan, on_top = stated(notebook)
     needed = reading if on_top else reading + exercises

@@ -58,13 +58,13 @@ def on_white(colour, alpha=None):
 
 
 def too_close(marks):
-    """The pairs of marks (name, colour, form) that neither colour nor form tells apart."""
+    """The pairs of marks (name, colour, form) that neither colour nor form distinguishes."""
     pairs = itertools.combinations(marks, 2)
     return [(a[0], b[0]) for a, b in pairs if a[2] == b[2] and distance(a[1], b[1]) < LEAST]
 
 
 def too_pale(marks):
-    """The marks that do not stand out from white."""
+    """The marks without contrast on white."""
     return [name for name, colour, _ in marks if contrast(colour, "white") < MARK]
 
 
@@ -97,7 +97,7 @@ def test_palette_is_visible_and_distinguishable():
 
 @pytest.mark.parametrize("theme", [0, 1], ids=["light", "dark"])
 def test_drawings_have_contrast_in_both_themes(theme):
-    """Words on what they stand on; edges of parts, lit or not, and what is lit from what is not."""
+    """Words on their background; edges of parts, lit or not, and what is lit from what is not."""
     drawing = (ROOT / "notebooks/pictures/encoder.svg").read_text(encoding="utf-8")
     ground, ink, soft, lit, glow = (
         re.findall(rf"--{name}:(#\w+)", drawing)[theme] for name in ("ground", "ink", "soft", "lit", "glow")
@@ -117,7 +117,7 @@ def colour_of(artist):
 
 
 def form_of(artist):
-    """What tells an artist apart besides its colour: the kind, the dash, the marker, a width that differs clearly."""
+    """What distinguishes an artist besides its colour: the kind, the dash, the marker, a width that differs clearly."""
     if hasattr(artist, "get_marker"):
         return "line", artist.get_linestyle(), artist.get_marker(), round(np.log2(artist.get_linewidth()) / 1.5)
     if hasattr(artist, "get_paths") and len(artist.get_paths()):
@@ -266,7 +266,7 @@ def theme(name):
     return variables_of("".join(css)) | variables_of(own)
 
 
-THEMES = {name: theme(name) for name in ("light", "dark", "none")}  # the last is no theme
+THEMES = {name: theme(name) for name in ("light", "dark", "none")}  # the last has none
 assert min(len(THEMES[name]) for name in ("light", "dark")) > 200
 
 
@@ -305,7 +305,7 @@ def test_css_colours_are_computed():
 
 @pytest.mark.parametrize("variables", THEMES.values(), ids=THEMES)
 def test_widgets_and_verdicts_have_contrast_in_theme(variables):
-    """And a verdict is told by its words, not by its colour."""
+    """And a verdict is recognised by its words, not by its colour."""
     kinds = {f"--code-{i}": f"var(--jp-{value})" for i, value in enumerate(notebook.COLOURS.values())}
     verdicts = [Verdict("add", ("1 + 1",)), Verdict("add", (), "it gives 3", "count again")]
     colours = [re.search(r"#[0-9a-f]{6}", verdict._repr_html_()).group() for verdict in verdicts]

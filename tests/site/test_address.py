@@ -30,13 +30,9 @@ def test_a_fork_publishes_its_own_links(fork):
 
 
 def test_workflow_publishes_the_output_of_make_site():
-    """With no right beyond reading but where it publishes."""
-    build, publish = WORKFLOW["jobs"]["build"], WORKFLOW["jobs"]["publish"]
-    assert WORKFLOW["permissions"] == {"contents": "read"} and "permissions" not in build
-    assert {"run": "make site"} in build["steps"]
-    (path,) = (step["with"]["path"] for step in build["steps"] if "pages-artifact" in step.get("uses", ""))
+    steps = WORKFLOW["jobs"]["build"]["steps"]
+    (path,) = (step["with"]["path"] for step in steps if "pages-artifact" in step.get("uses", ""))
     assert f"site/build.py {path.removesuffix('/html')} " in (ROOT / "Makefile").read_text()
-    assert publish["needs"] == "build" and publish["permissions"] == {"pages": "write", "id-token": "write"}
 
 
 def test_site_packages_are_pinned_and_not_the_courses():

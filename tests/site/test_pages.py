@@ -47,7 +47,7 @@ class Page:
 
 @pytest.fixture(scope="module")
 def pages(html):
-    """All pages by their path; answers, which are no pages of the course, left out."""
+    """All pages by their path; answers, which are not pages of the course, are left out."""
     paths = [path for path in html.rglob("*.html") if "_static" not in path.parts]
     return {path.relative_to(html).as_posix(): Page(path) for path in paths}
 
@@ -59,7 +59,7 @@ def lessons(pages):
 
 
 def broken(html, pages, name, link):
-    """What is wrong with a link of a page, in words; nothing for one that leads out of the site."""
+    """What is wrong with a link of a page; nothing for one that leads out of the site."""
     target = urlsplit(urljoin(f"/{name}", link))
     if target.scheme or target.netloc:
         return
@@ -92,7 +92,7 @@ def test_loaded_files_are_part_of_the_site(html, pages):
 
 
 def test_styles_and_scripts_ask_no_other_host(html):
-    """Addresses may stand in scripts; what loads them may not."""
+    """Scripts may contain addresses, but not load them."""
     ask = re.compile(r"""(?:@import\s+|url\(|importScripts\(|\bfetch\(|\bimport\()\s*["']?(?:https?:)?//""")
     texts = [path for kind in ("*.css", "*.js") for path in html.rglob(kind)]
     assert len(texts) > 20
@@ -116,8 +116,8 @@ def test_every_icon_has_an_outline(html, pages):
 def test_every_page_says_what_it_is(pages):
     """A title and a description of its own, also where it is shared; the page of the search needs none."""
     described = {name: page for name, page in pages.items() if name != "search.html"}
-    for told in ("og:title", "description"):
-        assert len({page.meta[told] for page in described.values()}) == len(described), told
+    for name in ("og:title", "description"):
+        assert len({page.meta[name] for page in described.values()}) == len(described), name
     for name, page in described.items():
         assert 20 < len(page.meta["description"]) < 170, name
         assert page.meta["og:description"] == page.meta["description"] and page.meta["og:title"] in page.title
@@ -127,10 +127,10 @@ def test_every_page_says_what_it_is(pages):
 def test_the_first_page_describes_every_lesson(pages):
     """Its number, name, question and time, as the notebook has them; and the menu has the numbers."""
     soup = pages["index.html"].soup
-    told = [item.get_text(" ", strip=True) for item in soup.select(".lessons li")]
+    listed = [item.get_text(" ", strip=True) for item in soup.select(".lessons li")]
     menu = [link.get_text(strip=True) for link in pages["words.html"].soup.select(".bd-docs-nav a")]
     assert [a["href"] for a in soup.select(".lessons a")] == [f"notebooks/{path.stem}.html" for path in NOTEBOOKS]
-    for path, words in zip(NOTEBOOKS, told, strict=True):
+    for path, words in zip(NOTEBOOKS, listed, strict=True):
         cells = nbformat.read(path, as_version=4).cells
         title, question = cells[0].source.split("\n\n")[:2]
         assert words.startswith(f"{path.stem[:2]} {title[2:]} {question.strip('*')} "), words
@@ -160,7 +160,7 @@ def test_an_exercise_has_no_verdict(lessons):
 
 
 def test_no_links_to_an_address_that_is_not_set(html, pages):
-    """As long as OWNER stands in pyproject.toml."""
+    """As long as pyproject.toml says OWNER."""
     links = [link for page in pages.values() for link in page.links if any(words in link for words in ELSEWHERE)]
     assert bool(links) == address.KNOWN == (html / "sitemap.xml").exists()
 
@@ -203,24 +203,24 @@ def html_of(path):
 
 def test_no_finding_is_on_a_page(html):
     """Answers lie in files of their own."""
-    told = []
+    answers = []
     for path in sorted((html / "_static/answers").glob("*.html")):
         text = re.search(r'id="told">(.*)</script>', path.read_text(encoding="utf-8"), re.DOTALL)[1]
-        told.append((path.stem.rpartition("-")[0], json.loads(text)["shown"]["finding"]))
-    assert len(told) > 40
-    pages = {name: (html / "notebooks" / f"{name}.html").read_text(encoding="utf-8") for name, _ in told}
-    assert [finding for name, finding in told if finding in pages[name]] == []
+        answers.append((path.stem.rpartition("-")[0], json.loads(text)["shown"]["finding"]))
+    assert len(answers) > 40
+    pages = {name: (html / "notebooks" / f"{name}.html").read_text(encoding="utf-8") for name, _ in answers}
+    assert [finding for name, finding in answers if finding in pages[name]] == []
 
 
 def test_the_search_knows_no_fold(html, lessons):
-    """Nor what stands around a page: of a lesson it has what one reads without opening anything."""
+    """Nor what surrounds a page: of a lesson it has what one reads without opening anything."""
     known = {}
     for path in html.glob("pagefind/fragment/*.pf_fragment"):
         page = json.loads(gzip.decompress(path.read_bytes()).removeprefix(b"pagefind_dcd"))
         known[page["url"]] = page["content"]
     assert len(known) > len(NOTEBOOKS) and not any("Skip to main content" in content for content in known.values())
     for name, soup in lessons.items():
-        folds = [told.get_text()[:50] for told in soup.article.select("details p") if len(told.get_text()) > 50]
+        folds = [text.get_text()[:50] for text in soup.article.select("details p") if len(text.get_text()) > 50]
         assert folds and not [words for words in folds if words in known[f"/notebooks/{name}.html"]], name
 
 

@@ -46,7 +46,7 @@ READ = """async () => {
   }
   return found;
 }"""
-# Whether the folds are open that stand between a question and the next one.
+# Whether the folds between a question and the next one are open.
 FOLDS = """(question) => {
   const parts = [...document.querySelectorAll('.prediction, details.after')];
   const below = parts.slice(parts.indexOf(question) + 1), next = below.findIndex((e) => e.matches('.prediction'));
@@ -78,8 +78,8 @@ class SitePage:
     def check_predictions(self, steps):
         """Answer every question by keyboard, by the steps in turn; gives what is wrong."""
         for place, question in enumerate(self.page.locator(".prediction").all()):
-            step, told = steps[place % len(steps)], question.locator(".prediction-message")
-            if told.text_content().strip() or question.locator(".prediction-result, .prediction-right").count():
+            step, message = steps[place % len(steps)], question.locator(".prediction-message")
+            if message.text_content().strip() or question.locator(".prediction-result, .prediction-right").count():
                 yield "an answer is there before it is asked for"
             if any(question.evaluate(FOLDS)):
                 yield "a fold below a question is open"
@@ -90,7 +90,7 @@ class SitePage:
             self.page.keyboard.press("Enter")
             verdict = {"Commit": "You said “", "Show me": "The answer is “"}[step]
             self.page.wait_for_function("([e, text]) => e.textContent.includes(text)", arg=[
-                told.element_handle(), verdict])  # fmt: skip
+                message.element_handle(), verdict])  # fmt: skip
             if question.locator(".prediction-right").count() != 1:
                 yield "the right choice is not marked"
             question.locator(".prediction-result").wait_for()  # a picture takes its room once it is decoded

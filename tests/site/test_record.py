@@ -172,7 +172,7 @@ def some_states(explorer, count):
 @pytest.mark.browser
 @pytest.mark.parametrize("name", COMPUTED)
 def test_the_page_computes_what_python_computes(player, name):
-    """Word for word, and each number of a heatmap to a millionth, wherever the controls stand."""
+    """Word for word, and each number of a heatmap to a millionth, wherever the controls are."""
     explorer, (page, folder) = EXPLORERS[name](), player
     (folder / f"{name}.recording").write_bytes(record(explorer))
     states = some_states(explorer, 10)
@@ -327,7 +327,7 @@ def test_a_failing_recorder_restores_the_pictures(tmp_path):
 
 
 def test_a_picture_states_where_its_heatmaps_are():
-    """To two pixels, whatever stands around them; and a curve is none."""
+    """To two pixels, whatever is around them; and a curve is not a heatmap."""
     ax = plots.plot_heatmap(np.eye(2), x_label="place", y_ticks=["a long name", "b"], colorbar=False)
     picture = Image.open(io.BytesIO(plots.show(ax, alt="two rows").png)).convert("RGBA")
     coloured = np.ptp(np.asarray(picture)[..., :3], -1) > 30
