@@ -9,7 +9,6 @@ INSTALL_newest := -e '.[notebooks]'
 INSTALL_lowest := $(INSTALL_newest) -c tests/constraints-lowest.txt
 $(if $(INSTALL_$(VERSIONS)),,$(error VERSIONS: expected pinned, lowest or newest, got '$(VERSIONS)'))
 VENV := .venv$(if $(filter-out pinned,$(VERSIONS)),-$(VERSIONS))
-CLASSROOM := .classroom
 NODE := .node
 SITE := .site
 FRONT_END := ../../encoder_lib/course/kit/widget/front_end ../../site/player
@@ -24,7 +23,7 @@ NBVAL := --nbval --nbval-current-env --nbval-cell-timeout 120 --nbval-sanitize-w
 COMPILED := import jupyterlab.labapp, ipykernel.kernelapp, seaborn, torch._dynamo; from encoder_lib.course import build_your_own, checks, explore
 ROOT_FLAG := $(if $(filter 0,$(shell id -u)),--allow-root)
 
-.PHONY: help lab update fresh address links test quick-tests test-long long twice pages lint lint-front-end notebooks site bench film classroom clean
+.PHONY: help lab update fresh address links test quick-tests test-long long rerun pages lint lint-front-end notebooks site bench film clean
 
 help:  ## list the commands
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
@@ -52,8 +51,8 @@ quick-tests: $(TESTS)
 	$(RUN) $(PARALLEL) $(NBVAL) tests/browser $(firstword $(NOTEBOOKS)) tests
 
 # Three processes at a time, since a browser's tests often wait: two for what follows on each other, one for the rest.
-test-long: $(TESTS)  ## the slow tests: the other claims, the web edition, all notebooks in a browser and on a poor machine
-	@$(MAKE) --no-print-directory -j 2 long twice
+test-long: $(TESTS)  ## the slow tests: the other claims, the web edition, all notebooks in a browser and in a sandbox
+	@$(MAKE) --no-print-directory -j 2 long rerun
 	@echo "make test-long: all passed."
 
 # The claims' run of a notebook records its explorers for the web edition.
@@ -61,8 +60,8 @@ long: $(TESTS)
 	RECORDINGS=build/site/recordings $(RUN) $(PARALLEL) -m long tests/browser tests --ignore tests/site
 	@$(MAKE) --no-print-directory pages
 
-twice: $(TESTS)
-	PYTHONPATH=tests/tools $(VENV)/bin/python tests/tools/poorest.py $(RUN) $(PARALLEL) -n 1 -p twice $(NBVAL) --nbval-cell-timeout 600 notebooks
+rerun: $(TESTS)
+	PYTHONPATH=tests/tools tests/tools/sandbox $(RUN) $(PARALLEL) -n 1 -p rerun_cells $(NBVAL) --nbval-cell-timeout 600 notebooks
 
 pages: site
 	$(RUN) $(PARALLEL) -n 3 -m long tests/site
@@ -75,7 +74,7 @@ lint: $(TESTS) lint-front-end  ## check style, formatting and types, the front e
 	$(RUN) check_jsonschema --builtin-schema vendor.github-issue-forms .github/ISSUE_TEMPLATE/*.yml
 	$(RUN) check_jsonschema --builtin-schema vendor.dependabot .github/dependabot.yml
 	$(RUN) check_jsonschema --builtin-schema vendor.citation-file-format CITATION.cff
-	$(VENV)/bin/shellcheck .ci/run binder/postBuild binder/start
+	$(VENV)/bin/shellcheck .ci/run binder/postBuild binder/start tests/tools/sandbox
 	$(if $(filter pinned,$(VERSIONS)),$(RUN) mypy,@echo "Types are checked with the pinned versions alone: other packages declare other types.")
 
 ifneq ($(shell command -v npm),)
@@ -100,11 +99,8 @@ bench: $(TESTS)  ## measure the explorers in a real browser, and the encoder bes
 film: $(TESTS)  ## film an explorer for the README
 	PYTHONPATH=tests/helpers $(VENV)/bin/python tests/tools/film.py
 
-classroom: $(CLASSROOM)/.set-up  ## measure a class: students at once on a JupyterHub of its own (wants node and npm)
-	$(RUN) pytest tests/classroom -s
-
 clean:  ## remove the environments and caches
-	rm -rf .venv .venv-* $(CLASSROOM) $(NODE) $(SITE) build *.egg-info .pytest_cache .ruff_cache .mypy_cache .hypothesis .benchmarks
+	rm -rf .venv .venv-* $(NODE) $(SITE) build *.egg-info .pytest_cache .ruff_cache .mypy_cache .hypothesis .benchmarks
 
 $(STAMP): pyproject.toml requirements.txt tests/constraints-lowest.txt
 	@command -v $(PYTHON) >/dev/null || { echo "No '$(PYTHON)' here. Install Python 3.11 to 3.14, or name one: make PYTHON=/path/to/python3.11"; exit 1; }
@@ -138,16 +134,4 @@ $(SITE)/.set-up: $(STAMP) site/requirements.txt site/package-lock.json
 	@$(SITE)/venv/bin/python -m pip install --quiet --disable-pip-version-check -c $(SITE)/constraints.txt -r site/requirements.txt
 	@cp site/package.json site/package-lock.json $(SITE)
 	@npm ci --silent --ignore-scripts --no-audit --no-fund --prefix $(SITE)
-	@touch $@
-
-# The hub's packages stay out of .venv: they have an environment of their own, which sees those of .venv too.
-$(CLASSROOM)/.set-up: $(TESTS) tests/classroom/requirements.txt tests/classroom/package-lock.json
-	@command -v npm >/dev/null || { echo "No 'npm' here. The proxy of JupyterHub needs node and npm."; exit 1; }
-	@$(RUN) venv $(CLASSROOM)/venv
-	@$(VENV)/bin/python -c 'import sysconfig; print("import site; site.addsitedir(%r)" % sysconfig.get_path("purelib"))' \
-		> $$(echo $(CLASSROOM)/venv/lib/python*/site-packages)/course.pth
-	@grep -hv '^-' requirements.txt tests/requirements.txt > $(CLASSROOM)/constraints.txt
-	@$(CLASSROOM)/venv/bin/python -m pip install --quiet --disable-pip-version-check -c $(CLASSROOM)/constraints.txt -r tests/classroom/requirements.txt
-	@cp tests/classroom/package.json tests/classroom/package-lock.json $(CLASSROOM)
-	@npm ci --silent --ignore-scripts --prefix $(CLASSROOM)
 	@touch $@

@@ -40,7 +40,7 @@ SUBJECTS = {
     "interact + seaborn": (".widget-interact .noUi-handle", ".widget-interact .jp-OutputArea img", False),
 }
 
-# A picture is told from the one before it by a small copy of its pixels, looked at on every animation frame.
+# A changed picture is detected by a small copy of its pixels, compared on every animation frame.
 WATCH = """
 window.fingerprint = (selector) => {
   const picture = document.querySelector(selector);
@@ -165,7 +165,7 @@ explore.walk(load_pretrained("minilm"), *pair)
 """
 
 
-def test_a_step_of_the_walk_takes_less_than_a_frame(browser, tmp_path):
+def test_a_walk_step_takes_less_than_a_frame(browser, tmp_path):
     """From the moved slider to a page that is laid out: at most 17 ms for nine of ten steps."""
     spec = {"kernelspec": {"name": "python3", "display_name": "Python 3", "language": "python"}}
     nbformat.write(new_notebook(cells=[new_code_cell(WALK.strip())], metadata=spec), tmp_path / "walk.ipynb")

@@ -40,7 +40,7 @@ READ = """async (texts) => {
 pytestmark = pytest.mark.skipif(not HTML.exists(), reason="no web edition here: run `make site` first")
 
 
-def test_an_explorer_is_there_within_a_second_of_coming_into_view(browser):
+def test_explorer_appears_within_a_second_of_scrolling_to_it(browser):
     """Each one on a page that was loaded afresh, at its top."""
     times = {}
     with served(HTML) as address:

@@ -1,4 +1,4 @@
-"""A notebook's page for readers who see little, use no mouse or enlarge the page; each check gives faults in words."""
+"""Accessibility of a notebook's page: low vision, keyboard alone, zoom. Each check gives its faults as text."""
 
 import contextlib
 from pathlib import Path
@@ -43,13 +43,13 @@ async ({ours, theirs, theirRules, inSight, undecided, only}) => {
   const problems = violations.flatMap(({id, impact, nodes}) => nodes.map(({element, html, any, none}) => ({
     element, text: `${impact}: ${id}: ${html.slice(0, 120)}: ${(any[0] ?? none[0])?.message ?? ''}`})));
   const seen = canaries.filter((canary) => problems.some(({element}) => element === canary)).length;
-  const told = problems.filter(({element}) => !canaries.includes(element)).map(({text}) => text);
+  const faults = problems.filter(({element}) => !canaries.includes(element)).map(({text}) => text);
   const unsure = incomplete.filter(({id}) => id === 'color-contrast').flatMap(({nodes}) => nodes).length;
-  if (seen < canaries.length) told.push(`blind: ${seen} of ${canaries.length} pale texts were found`);
-  if (unsure > undecided) told.push(`blind: the contrast of ${unsure} texts could not be judged`);
+  if (seen < canaries.length) faults.push(`blind: ${seen} of ${canaries.length} pale texts were found`);
+  if (unsure > undecided) faults.push(`blind: the contrast of ${unsure} texts could not be judged`);
   canaries.forEach((canary) => canary.remove());
   style.remove();
-  return told;
+  return faults;
 }
 """
 
@@ -65,7 +65,7 @@ STOPS = """
 }
 """
 
-# Where the focus is among the stops, and whether it is seen: an outline that stands out from its ground, and uncut.
+# Where the focus is among the stops, and whether it is seen: an outline with contrast to its background, and uncut.
 FOCUS = """
 (root) => {
   const e = document.activeElement, style = getComputedStyle(e);
@@ -128,7 +128,7 @@ NARROW = (900, 640)  # a small window; and one of 1280 pixels at 200 %, where a 
 
 
 def axe_faults(page, *, css=IN_SIGHT, only=None):
-    """What axe-core finds wrong with all that is ours in a page, in words; by all its rules, or by some."""
+    """What axe-core finds wrong with all that is ours in a page, by all its rules or by some."""
     if not page.evaluate("() => !!window.axe"):
         page.evaluate(AXE)
     settings = {"ours": OURS, "theirs": THEIRS, "theirRules": THEIR_RULES, "inSight": css, "undecided": UNDECIDED}

@@ -4,7 +4,7 @@ import nbformat
 import pytest
 from labserver import lab
 from notebook_page import NotebookPage
-from specimens import Prepared, notebook_of
+from sample_notebooks import Prepared, notebook_of
 
 pytestmark = pytest.mark.long
 
@@ -31,12 +31,12 @@ def late(browser, tmp_path_factory):
         page.close()
 
 
-def test_it_has_loaded_too_late(late):
+def test_the_front_end_loaded_too_late(late):
     """Otherwise the tests below would prove nothing; and no other error is there."""
     assert set(late.errors()) == {FAILED}
 
 
-def test_an_explorer_shows_what_it_has_missed_and_what_comes(late):
+def test_explorer_catches_up_and_follows(late):
     """A value that was set from Python before it could listen, and one that the reader sets."""
     late.page.wait_for_function(SETTLED, arg="on 64 clocks", timeout=5000)
     (explorer,) = late.explorers()
@@ -46,7 +46,7 @@ def test_an_explorer_shows_what_it_has_missed_and_what_comes(late):
     assert list(explorer.check_control("d_model")) == []
 
 
-def test_a_question_is_answered(late):
+def test_late_question_is_answered(late):
     """What a commitment is answered with comes from the kernel."""
     question = late.page.locator(".prediction")
     question.locator("input").first.check()

@@ -5,7 +5,7 @@ import pytest
 from accessibility import key_faults
 from labserver import lab
 from notebook_page import NotebookPage
-from specimens import EVERY_CONTROL, REAL, notebook_of
+from sample_notebooks import EVERY_CONTROL, REAL, notebook_of
 
 pytestmark = pytest.mark.long
 

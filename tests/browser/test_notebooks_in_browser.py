@@ -9,13 +9,13 @@ import nbformat
 import notebook_rules
 import pytest
 from accessibility import axe_faults, fold_faults, key_faults, notebook_faults, reflow_faults, tab_faults
-from hurried import HURRIED
+from fast_training import FAST_TRAINING
 from labserver import lab
 from notebook_page import NotebookPage
-from phrases import answers_in, asked, normal
 from places import NOTEBOOKS, ROOT
 from record_all import needed
-from specimens import AXE_FAULTS, EVERY_CONTROL, FAULTS, specimen_notebook
+from sample_notebooks import AXE_FAULTS, EVERY_CONTROL, FAULTS, specimen_notebook
+from spoilers import answers_in, asked, normal
 
 from encoder_lib.course.kit.questions import QUESTIONS
 
@@ -57,11 +57,11 @@ def notebook(request, browser, server):
     page.stored = nbformat.read(ROOT / "notebooks" / request.param, as_version=4)
     page.shown_before_run = page.pictures_with_alt_text()
     cells = notebook_rules.code_cells(page.stored)
-    page.execute(HURRIED + KEEP)
+    page.execute(FAST_TRAINING + KEEP)
     cells = cells if request.param == FIRST else needed(cells, lambda cell: LIVE.search(cell.source))
     page.run([cell.id for cell in cells])
     page.page.evaluate(REPEAT)
-    page.told_early = [text for text in findings(page.stored) if page.page.get_by_text(text).count()]
+    page.shown_early = [text for text in findings(page.stored) if page.page.get_by_text(text).count()]
     yield page
     page.close()
 
@@ -72,13 +72,13 @@ def findings(notebook):
     return [QUESTIONS[name].finding for name in re.findall(r"""predict\(\s*["'](\w+)["']""", code)]
 
 
-def test_no_finding_is_on_the_page_before_its_question_is_answered(notebook):
+def test_findings_are_not_on_the_page_before_the_answer(notebook):
     """Not even out of sight, where a search of the page would find it."""
-    assert len(findings(notebook.stored)) >= 2 and notebook.told_early == []
+    assert len(findings(notebook.stored)) >= 2 and notebook.shown_early == []
 
 
 @pytest.mark.parametrize("size", [(1400, 900), (1000, 700)], ids=str)
-def test_shift_and_enter_leave_a_question_in_view_and_its_answer_out_of_sight(notebook, size):
+def test_running_a_question_shows_it_and_hides_its_answer(notebook, size):
     """Each question, run as a reader runs it: what JupyterLab brings into the window gives nothing away."""
     notebook.page.set_viewport_size({"width": size[0], "height": size[1]})
     found = []
@@ -101,7 +101,7 @@ def test_runs_without_an_error(notebook):
     assert notebook.errors() == []
 
 
-def test_explorers_are_there(notebook):
+def test_all_explorers_are_shown(notebook):
     expected = sum(map(notebook_rules.is_explorer, notebook_rules.code_cells(notebook.stored)))
     assert len(notebook.explorers()) >= expected
     assert [problem for explorer in notebook.explorers() for problem in explorer.check_at_rest()] == []
@@ -127,7 +127,7 @@ def test_typing_stays_in_the_explorer(notebook):
 
 
 def test_tab_stops_at_every_control_and_leaves(notebook):
-    """In the order of the page, with a focus that is seen; and there is no trap."""
+    """In the order of the page, with a visible focus and without a trap."""
     found = [fault for explorer in notebook.explorers() for fault in tab_faults(notebook.page, explorer.root)]
     assert found == []
 
@@ -144,7 +144,7 @@ def test_nothing_is_cut_off_in_a_narrow_window(notebook):
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
-def test_words_stand_out(notebook, theme):
+def test_text_has_contrast(notebook, theme):
     """Explorers are legible in both themes. SCREENSHOTS=folder keeps a picture of each."""
     notebook.use_theme(theme)
     found = []
@@ -157,7 +157,7 @@ def test_words_stand_out(notebook, theme):
     assert notebook_faults(notebook, only=None if theme == "light" else ["color-contrast"]) == []  # else they are alike
 
 
-def test_asks_no_other_machine(notebook):
+def test_no_external_requests(notebook):
     """After all of the above, all requests went to the server, and no output holds a script, a frame or a form."""
     assert notebook.external == [] and notebook.own > 20
     assert notebook.intruders() == []
@@ -177,13 +177,13 @@ def specimens(browser, server):
 
 
 @pytest.mark.long
-def test_what_is_typed_stays_in_every_kind_of_control(specimens):
+def test_typing_stays_in_every_kind_of_control(specimens):
     """In texts as well, which the notebooks' own tests leave as they are."""
     assert key_faults(specimens.page, specimens.explorer(EVERY_CONTROL).root, texts=True) == []
 
 
 @pytest.mark.long
-def test_controls_are_there_when_the_system_sets_the_colours(specimens):
+def test_controls_are_visible_with_forced_colours(specimens):
     """In high contrast a slider is the system's own, since its painted track would be gone; words keep their shade."""
     shape = "all => [...new Set(all.map((e) => getComputedStyle(e).appearance))]"
     sliders = specimens.explorer(EVERY_CONTROL).root.locator("input[type=range]")
@@ -194,7 +194,7 @@ def test_controls_are_there_when_the_system_sets_the_colours(specimens):
 
 
 @pytest.mark.long
-def test_axe_finds_what_is_wrong(specimens):
+def test_axe_detects_known_faults(specimens):
     """Each fault of the specimens is found, with its rule; and that it sees nothing in JupyterLab as it is."""
     specimens.use_theme("light")
     found = "\n".join(notebook_faults(specimens))
@@ -209,7 +209,7 @@ def test_axe_finds_what_is_wrong(specimens):
 
 @pytest.mark.long
 @pytest.mark.parametrize(("fault", "words"), FAULTS.items(), ids=FAULTS)
-def test_the_checks_notice(specimens, fault, words):
+def test_explorer_checks_detect(specimens, fault, words):
     specimens.use_theme("light")
     explorer = specimens.explorer(fault)
     found = [*explorer.check_at_rest(), *explorer.check_cells(), *explorer.check_contrast("light")]

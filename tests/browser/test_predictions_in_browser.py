@@ -6,9 +6,9 @@ from accessibility import axe_faults, key_faults, notebook_faults, reflow_faults
 from labserver import lab
 from nbconvert import HTMLExporter
 from notebook_page import CODE_CELLS, NotebookPage
-from specimens import QUESTIONS, question_notebook
+from sample_notebooks import QUESTIONS, question_notebook
 
-# what each kind reveals: the finding is told of all, and this is seen
+# what each kind reveals beside its finding
 REVEALED = {
     "picture": None,
     "table": "river7",
@@ -39,7 +39,7 @@ class Asked(NotebookPage):
         return self.page.locator(".prediction", has=self.page.locator("legend", has_text=f"the {kind} show"))
 
     def lines(self):
-        """How far below its upper edge each line of a question stands."""
+        """How far each line of a question is below its upper edge."""
         top = "e => e.getBoundingClientRect().top - e.closest('.prediction').getBoundingClientRect().top"
         return {
             kind: self.question(kind).locator("legend, label").evaluate_all(f"all => all.map({top})")
@@ -54,14 +54,14 @@ class Asked(NotebookPage):
 
 @pytest.fixture(scope="module")
 def asked(browser, server):
-    """A page on which nothing has been answered yet, apart from what a cell reveals."""
+    """A page on which nothing has been answered yet, except what a cell reveals."""
     page = Asked(browser, server, "questions.ipynb")
     page.run(page.page.evaluate(CODE_CELLS)[:-1])
     yield page
     page.close()
 
 
-def test_what_python_reveals_is_seen_and_takes_no_focus(asked):
+def test_a_reveal_from_python_is_shown_without_focus(asked):
     """The question is answered in another cell, and the page follows."""
     question = asked.question("kernel")
     question.get_by_text("all three rise").wait_for()
@@ -70,7 +70,7 @@ def test_what_python_reveals_is_seen_and_takes_no_focus(asked):
     assert not question.evaluate("e => e.contains(document.activeElement)")
 
 
-def test_an_answer_opens_the_folds_below_it_up_to_the_next_question(asked):
+def test_an_answer_opens_the_folds_before_the_next_question(asked):
     """And no other, though the next question has not been run; a closed one stays closed, one drawn anew opens."""
     assert asked.open_folds() == ["kernel", "kernel again"]
     asked.page.locator("details.after summary").nth(FOLDS.index("kernel again")).click()
@@ -86,8 +86,8 @@ def test_an_answer_opens_the_folds_below_it_up_to_the_next_question(asked):
     assert asked.open_folds() == ["kernel"]
 
 
-def test_nothing_of_an_answer_is_on_the_page_before(asked):
-    """Neither finding nor result is anywhere in the questions, nor in what a screen reader is told of them."""
+def test_no_answer_is_on_the_page_before_the_reveal(asked):
+    """Neither finding nor result is anywhere in the questions, nor in their accessible names."""
     assert asked.errors() == []
     for kind in QUESTIONS:
         question = asked.question(kind)
@@ -98,7 +98,7 @@ def test_nothing_of_an_answer_is_on_the_page_before(asked):
 
 
 @pytest.mark.parametrize("theme", ["dark", "light"])
-def test_questions_are_read_by_everybody_before_the_reveal(asked, theme):
+def test_questions_are_accessible_before_the_reveal(asked, theme):
     check_everybody(asked, theme)
     for kind in QUESTIONS:
         assert tab_faults(asked.page, asked.question(kind)) == []
@@ -106,14 +106,14 @@ def test_questions_are_read_by_everybody_before_the_reveal(asked, theme):
 
 
 def check_everybody(asked, theme):
-    """Legible, sound to axe, and with nothing cut off in a narrow window."""
+    """Legible, without a violation of axe's rules, and with nothing cut off in a narrow window."""
     asked.use_theme(theme)
     assert notebook_faults(asked) == []
     assert reflow_faults(asked) == []
     assert min(asked.question(kind).evaluate("lowestContrast") for kind in QUESTIONS) >= 4.5
 
 
-def test_keys_reveal_and_the_page_stays_where_it_is(asked):
+def test_answering_by_keyboard_does_not_move_the_page(asked):
     """By turns "Commit" and "Show me", with keys alone; no line of a question moves, and the folds have opened."""
     before = asked.lines()
     assert list(asked.check_predictions()) == []
@@ -123,8 +123,8 @@ def test_keys_reveal_and_the_page_stays_where_it_is(asked):
 
 
 @pytest.mark.parametrize("kind", QUESTIONS)
-def test_the_finding_and_the_result_are_there_after(asked, kind):
-    """Both are told and shown, the message as a live region, and the right choice is marked."""
+def test_finding_and_result_are_shown_after_the_answer(asked, kind):
+    """The message is a live region, and the right choice is marked."""
     question = asked.question(kind)
     message = question.locator(".prediction-message[aria-live=polite]")
     assert f"The {kind} shows that all three rise." in message.text_content()
@@ -148,7 +148,7 @@ def test_a_picture_has_the_finding_as_its_words(asked):
     assert ground[:3] == [255, 255, 255] and ground[3] in range(210, 240)  # a soft grey in the dark
 
 
-def test_a_table_has_names_for_its_rows_and_columns(asked):
+def test_a_table_has_row_and_column_headers(asked):
     table = asked.question("table").locator("table")
     assert table.get_attribute("aria-label") == "The table shows that all three rise."
     scopes = table.locator("th").evaluate_all("all => all.map((e) => [e.scope, e.textContent])")
@@ -156,12 +156,12 @@ def test_a_table_has_names_for_its_rows_and_columns(asked):
     assert table.locator("td").all_text_contents() == ["", "0.25", "river7", "0.75", "money7"]
 
 
-def test_a_table_is_whole_where_the_page_has_room_for_it(asked):
+def test_a_table_that_fits_is_not_scrolled(asked):
     frame = asked.question("broad table").locator(".prediction-scroll")
     assert frame.evaluate("e => e.scrollWidth <= e.clientWidth")
 
 
-def test_a_wide_table_is_scrolled_by_keys(asked):
+def test_a_wide_table_scrolls_by_keyboard(asked):
     frame = asked.question("wide table").locator(".prediction-scroll")
     frame.focus()
     asked.page.keyboard.press("ArrowRight")
@@ -169,7 +169,7 @@ def test_a_wide_table_is_scrolled_by_keys(asked):
 
 
 @pytest.mark.parametrize("theme", ["dark", "light"])
-def test_questions_are_read_by_everybody_after_the_reveal(asked, theme):
+def test_questions_are_accessible_after_the_reveal(asked, theme):
     check_everybody(asked, theme)
 
 

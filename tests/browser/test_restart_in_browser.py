@@ -4,7 +4,7 @@ import nbformat
 import pytest
 from labserver import lab
 from notebook_page import CODE_CELLS, RUN, NotebookPage
-from specimens import notebook_of
+from sample_notebooks import notebook_of
 
 pytestmark = pytest.mark.long
 

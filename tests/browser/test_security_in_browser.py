@@ -5,7 +5,7 @@ import pytest
 from hostile_texts import HOSTILE
 from labserver import lab
 from notebook_page import NotebookPage
-from specimens import Prepared, notebook_of
+from sample_notebooks import Prepared, notebook_of
 
 from encoder_lib.course.kit.plots import readable
 

@@ -23,7 +23,7 @@ def test_a_page_without_a_kernel_describes_its_pictures(browser):
     page.close()
 
 
-def test_axe_is_the_file_that_its_readme_names():
+def test_axe_matches_the_version_and_digest_of_its_readme():
     """Its version and its digest; it comes with its licence, and no package of the library holds it."""
     folder = ROOT / "tests/browser/vendor/axe-core"
     readme = (folder / "README.md").read_text()

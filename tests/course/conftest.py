@@ -10,8 +10,8 @@ import nbformat
 import pytest
 import torch
 from notebook_run import Run
+from out_of_order import CLINIC, goes_back, restarts_half_way
 from places import ROOT
-from reading import CLINIC, goes_back, restarts_half_way
 from record_all import Recorder
 
 from encoder_lib.course.debugging_clinic import rounds

@@ -1,4 +1,4 @@
-"""Values take the colours that matplotlib gives them, and words on them stand out."""
+"""Values take the colours that matplotlib gives them, and text on them has contrast."""
 
 import random
 from math import inf, nan, nextafter
@@ -41,7 +41,7 @@ def test_a_value_takes_matplotlibs_colour(modules, cmap, limits):
 
 
 @pytest.mark.parametrize("limits", LIMITS)
-def test_shades_fall_where_matplotlibs_do_in_double_precision(modules, limits):
+def test_shades_match_matplotlib_in_double_precision(modules, limits):
     """No float lies between the values that are tried here."""
     values = edges(*limits)
     grey = mpl.colors.ListedColormap([(i / 255, 0, 0) for i in range(256)])
@@ -50,7 +50,7 @@ def test_shades_fall_where_matplotlibs_do_in_double_precision(modules, limits):
     assert shades == expected.tolist()
 
 
-def test_what_is_not_finite_has_no_colour(modules):
+def test_non_finite_values_have_no_colour(modules):
     """It is left transparent, for stripes; every other value is opaque."""
     pixels = drawn(modules, "viridis", [nan, inf, -inf, 0.0, 1.0, -1e38], (0.0, 1.0))
     assert pixels[:3].tolist() == [[0, 0, 0, 0]] * 3
@@ -75,7 +75,7 @@ def luminance(colours):
     return linear @ (0.2126, 0.7152, 0.0722)
 
 
-def test_ink_stands_out_from_every_colour(modules):
+def test_ink_has_contrast_on_every_colour(modules):
     """At least 4.5 to 1, on every colour of the maps and on any other; and it is the better of black and white."""
     tables = [colour_table(cmap) for cmap in ("viridis", "cividis", "coolwarm")]
     colours = [list(table[i : i + 3]) for table in tables for i in range(0, len(table), 3)]

@@ -120,7 +120,7 @@ def test_traits_in_any_order_give_the_same_picture(modules, start):
     assert len(changed) > 4 and modules.page.evaluate(script, changed) == 1
 
 
-def test_panels_and_words_may_come_and_go(modules, start):
+def test_panels_and_words_can_be_added_and_removed(modules, start):
     """In the order of the view, and the page keeps no panel that has gone."""
 
     def show(panels):
@@ -136,7 +136,7 @@ def test_panels_and_words_may_come_and_go(modules, start):
 
 
 @pytest.mark.parametrize(("others", "framed"), [(["a", "b,c"], True), (["a,b", "c"], False), (["c", "a"], False)])
-def test_a_word_is_framed_among_the_same_words_alone(modules, start, others, framed):
+def test_a_word_is_framed_only_among_the_same_words(modules, start, others, framed):
     """Words with commas are not taken for other words."""
     looks = Heatmap(np.eye(2), x_ticks=["a", "b,c"], y_ticks=["a", "b,c"])
     other = Heatmap(np.eye(2), y_ticks=others)
@@ -196,7 +196,7 @@ def test_every_kind_of_control_sends_what_python_takes(modules, start):
     assert shown == {"even": "0.9", "rate": "10", "select": "a", "checkbox": "on", "text": "x"}
 
 
-def test_a_view_that_has_gone_listens_no_more(modules, start):
+def test_a_removed_view_stops_listening(modules, start):
     start(Explorer(sized, Range("size", 3, min=1, max=9), title="Sizes"))
     listening = "() => [...model.listeners.values()].reduce((sum, all) => sum + all.size, 0)"
     assert modules.page.evaluate(listening) > 5
@@ -216,8 +216,8 @@ def walked():
     return Explorer(show, Range("station", 1, min=1, max=3), title="a way")
 
 
-def test_a_way_is_stepped_and_clicked_without_the_kernel(modules, start):
-    """The words stand between the way and the panels; a click leads to the station below the pointer."""
+def test_steps_and_clicks_need_no_kernel(modules, start):
+    """The words are between the path and the panels; a click leads to the station below the pointer."""
     start(walked())
     canvas = modules.page.locator(".explorer-way canvas")
     painted = "() => home.querySelector('.explorer-way canvas').toDataURL()"
@@ -240,7 +240,7 @@ def test_a_way_is_stepped_and_clicked_without_the_kernel(modules, start):
     assert modules.page.evaluate("() => model.get('station')") == 1
 
 
-def test_names_of_narrow_stations_leave_each_other_room(modules, start):
+def test_labels_of_narrow_stations_do_not_overlap(modules, start):
     """On a phone every second one is written, and none beside the name of the station that is lit."""
     start(walked())
     script = """async () => {
@@ -261,7 +261,7 @@ def test_names_of_narrow_stations_leave_each_other_room(modules, start):
     assert modules.page.evaluate(script) == [["table", "attention"], ["position"], ["table", "attention"]]
 
 
-def test_a_way_plays_to_its_end_and_from_there_again_and_can_be_stopped(modules, start):
+def test_playback_ends_restarts_and_stops(modules, start):
     page = modules.page
     start(walked())
     page.evaluate("() => model.on('change:station', () => (window.seen ??= []).push(model.get('station')))")
@@ -302,7 +302,7 @@ def chosen(buttons):
     return [i for i, state in enumerate(pressed) if state == "true"]
 
 
-def test_keys_walk_along_the_words_and_read_where_each_looks(modules, words):
+def test_arrow_keys_read_each_words_attention(modules, words):
     """Arrows, Home and End move the focus; the reading names the strongest look first; a dead row looks at nothing."""
     buttons = words[1]
     assert buttons.locator("span").all_text_contents() == NAMES and chosen(buttons) == [1]
@@ -322,7 +322,7 @@ def test_keys_walk_along_the_words_and_read_where_each_looks(modules, words):
         assert chosen(buttons) == [10]
 
 
-def test_the_mouse_does_what_the_focus_does_and_the_choice_follows_the_sentence(modules, words):
+def test_mouse_and_focus_choose_alike_and_survive_a_new_sentence(modules, words):
     """Shades and numbers change without a message; a sentence that is cut keeps its last word lit, until it grows."""
     explorer, buttons = words
     shades = "all => all.map((e) => e.style.background)"

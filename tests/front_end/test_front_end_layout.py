@@ -1,4 +1,4 @@
-"""The layout of panels, a pure function of sizes: whatever they are, plots have room, stand level and share alike."""
+"""The layout of panels, a pure function of sizes: whatever they are, plots have room, are aligned and share alike."""
 
 import random
 
@@ -33,7 +33,7 @@ def layouts(modules):
     return modules.call("layout.js", "layOut", CASES)
 
 
-def test_panels_stand_level(layouts):
+def test_panels_are_aligned(layouts):
     for (panels, _), laid in zip(CASES, layouts, strict=True):
         assert len(laid) == len(panels)
         for shared in ("top", "bottom", "titleLines"):
@@ -53,7 +53,7 @@ def test_plots_and_margins_make_up_the_whole(layouts):
             assert place["titleLines"] * place["size"]["width"] >= sizes["title"]
 
 
-def test_side_by_side_they_take_no_more_than_there_is(modules):
+def test_panels_side_by_side_fit_the_width(modules):
     """Whatever the width, no row of panels is wider, unless a plot has shrunk to the least that it may."""
     counts, widths = (1, 2, 3), range(200, 1400, 50)
     cases = [([panel(columns=DRAW.randint(1, 40)) for _ in range(n)], width) for n in counts for width in widths]
@@ -88,7 +88,7 @@ def test_neighbours_share_the_height_of_the_tallest(modules):
 
 
 def test_labels_do_not_overlap(layouts):
-    """Of rows and columns as many have a label as have room for it: 1, 2, 5, 10, ... apart."""
+    """Every 1st, 2nd, 5th, 10th, ... row or column has a label, as many as there is room for."""
     for (panels, _), laid in zip(CASES, layouts, strict=True):
         for sizes, place in zip(panels, laid, strict=True):
             rows, columns = place["every"]["row"], place["every"]["column"]

@@ -14,7 +14,7 @@ SPEC = {"rows": 17, "columns": 5}
 
 
 def stacked():
-    """A view of three panels: frames one after another, a window on a tall matrix, and one that stands still."""
+    """A view of three panels: frames one after another, a window on a tall matrix, and one of a single frame."""
     panels = [
         Heatmap(DRAW.normal(size=(5, 3, 4)), title="stack {frame}", y_label="word", missing="hidden"),
         Heatmap(DRAW.normal(size=(10, 2)), window=6, y_ticks=[f"row {i}" for i in range(10)], x_label="column"),
@@ -51,7 +51,7 @@ def test_each_frame_is_the_one_that_python_has(modules, frame):
 
 
 def test_a_cell_is_read_with_the_names_of_its_axes(modules):
-    """And NaN as what it stands for."""
+    """And NaN by its meaning."""
     values = np.array([[0.125, np.nan], [np.inf, -2.0]])
     panel = Heatmap(values, y_label="from", x_ticks=["a", "b"], missing="hidden")
     explorer = Explorer(lambda: View(panel, description="Cells."), title="Cells")
@@ -60,7 +60,7 @@ def test_a_cell_is_read_with_the_names_of_its_axes(modules):
     assert cut(modules, explorer, 0, script) == expected
 
 
-def test_labels_stand_so_many_apart_and_travel_with_their_rows(modules):
+def test_labels_keep_their_spacing_and_follow_their_rows(modules):
     """The same rows keep their labels when others leave at the top; a tile is named in its middle."""
     calls = [[20, 5, None, shift] for shift in range(12)]
     for shift, places in zip(range(12), modules.call("ticks.js", "labelled", calls), strict=True):
@@ -73,7 +73,7 @@ def test_labels_stand_so_many_apart_and_travel_with_their_rows(modules):
     ]
 
 
-def test_a_point_is_in_the_cell_that_is_painted_there(modules):
+def test_a_point_is_in_the_cell_drawn_there(modules):
     """Both ends of every cell; none beside the plot."""
     layout = {"left": 30.5, "top": 6, "width": 210.25, "height": 97.5}
     wide, high = layout["width"] / SPEC["columns"], layout["height"] / SPEC["rows"]
@@ -89,7 +89,7 @@ def test_a_point_is_in_the_cell_that_is_painted_there(modules):
     assert modules.call("matrix.js", "cellAt", calls) == [None] * len(beside)
 
 
-def test_keys_lead_from_cell_to_cell_and_stop_at_the_edges(modules):
+def test_arrow_keys_move_between_cells_and_stop_at_edges(modules):
     """Every key, from every kind of cell, with and without Control; the first press shows the first cell."""
     page = 2  # an eighth of 17 rows
     ways = {

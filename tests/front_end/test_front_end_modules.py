@@ -18,13 +18,13 @@ def test_no_two_modules_of_a_widget_share_a_name(widget):
 
 
 @pytest.mark.parametrize("widget", WIDGETS)
-def test_a_script_takes_nothing_and_gives_the_widget_alone(widget):
+def test_a_bundle_imports_nothing_and_exports_the_widget(widget):
     script = front_end.script(widget)
     assert script.count("export ") == script.count("export default { initialize, render };") == 1
     assert "import " not in script
 
 
-def test_no_module_is_left_over():
+def test_every_module_is_bundled():
     scripts = "".join(map(front_end.script, WIDGETS))
     for path in front_end.FOLDER.glob("*.js"):
         source = path.read_text(encoding="utf-8")
@@ -33,7 +33,7 @@ def test_no_module_is_left_over():
 
 @pytest.mark.browser
 @pytest.mark.parametrize("widget", WIDGETS)
-def test_a_script_loads_under_a_policy_that_allows_only_itself(modules, widget):
+def test_a_bundle_loads_under_a_strict_content_policy(modules, widget):
     """As anywidget loads it: from a blob, with nothing else allowed on the page."""
     load = """async (script) => {
       const url = URL.createObjectURL(new Blob([script], {type: 'text/javascript'}));

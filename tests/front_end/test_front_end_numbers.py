@@ -1,4 +1,4 @@
-"""Numbers in words: the front end says what Python says of the same number."""
+"""Numbers as text: the front end writes them as Python does."""
 
 import random
 from decimal import ROUND_HALF_UP, Decimal
@@ -37,7 +37,7 @@ def in_words(value):
     return f"{rounded(value, 4).normalize():f}"
 
 
-def test_a_share_reads_alike_live_and_stored(modules):
+def test_a_percentage_reads_alike_live_and_stored(modules):
     """In percent, on both sides of every half, for floats of both widths."""
     assert modules.call("format.js", "percent", [[share] for share in SHARES]) == [percent(share) for share in SHARES]
 
@@ -46,12 +46,12 @@ def test_values_have_four_digits(modules):
     assert modules.call("format.js", "formatValue", [[value] for value in VALUES]) == list(map(in_words, VALUES))
 
 
-def test_what_is_no_number_has_a_name(modules):
+def test_non_numbers_have_a_name(modules):
     assert modules.call("format.js", "formatValue", [[nan], [inf], [-inf]]) == ["NaN", "+∞", "−∞"]
 
 
 @pytest.mark.parametrize(("step", "decimals"), [(1, 0), (5, 0), (0.1, 1), (0.25, 2), (1e-3, 3), (1e-7, 7), (2.5e-7, 8)])
-def test_a_step_decides_on_the_decimals(modules, step, decimals):
+def test_the_step_decides_the_decimals(modules, step, decimals):
     """Every value that steps lead to reads as Python would print it with as many decimals as the step has."""
     values = [float(f"{n * step:.12g}") for n in range(-50, 51)]
     said = modules.call("format.js", "formatStep", [[value, step] for value in values])

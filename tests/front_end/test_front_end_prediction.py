@@ -4,7 +4,7 @@ import pytest
 
 pytestmark = pytest.mark.browser
 
-# A question on the page, with `look`, which tells what can be seen of it, and `told`, what the kernel sends.
+# A question on the page, with `look`, which gives what can be seen of it, and `reveal`, what the kernel sends.
 ASK = """
 window.ask = ({prediction}) => {
   const model = new Model({choice: null, committed: false, revealed: false, _prompt: 'Is <b> bold?',
@@ -18,7 +18,7 @@ window.ask = ({prediction}) => {
   });
   return {model, el, find, look, stop};
 };
-window.told = (result) => ({verdict: 'You said “yes”.', finding: '<b>Text</b> is text.', answer: 1, result});
+window.reveal = (result) => ({verdict: 'You said “yes”.', finding: '<b>Text</b> is text.', answer: 1, result});
 """
 
 
@@ -29,8 +29,8 @@ def page(modules):
     return modules
 
 
-def test_silence_is_told_until_there_is_an_echo(page):
-    """After two seconds, with or without a commitment; an answer that comes then is told as ever."""
+def test_silence_is_reported_until_an_acknowledgement(page):
+    """After two seconds, with or without a commitment; an answer that comes later is shown as usual."""
     early, silent, heard, shown = page.run("""async (modules) => {
       const {model, find, look} = ask(modules), wait = (time) => new Promise((done) => setTimeout(done, time));
       find('input').click();
@@ -41,7 +41,7 @@ def test_silence_is_told_until_there_is_an_echo(page):
       const silent = look();
       model.echo();
       const heard = look();
-      model.message({_told: told({kind: 'text', text: '3'})});
+      model.message({_told: reveal({kind: 'text', text: '3'})});
       return [early, silent, heard, look()];
     }""")
     assert [(state["message"], state["stale"]) for state in (early, heard)] == [("", False)] * 2
@@ -54,7 +54,7 @@ def test_a_view_that_opens_after_the_reveal_shows_all_of_it(page):
     shown = page.run("""(modules) => {
       document.activeElement.blur();
       const {model, el} = ask(modules);
-      model.message({choice: 0, committed: true, revealed: true, _told: told({kind: 'text', text: 'again'})});
+      model.message({choice: 0, committed: true, revealed: true, _told: reveal({kind: 'text', text: 'again'})});
       const second = document.body.appendChild(document.createElement('div'));
       modules.prediction.default.render({model, el: second});
       return [el, second].map((e) => [e.textContent.replace(/\\s+/g, ' '), document.activeElement.localName]);

@@ -37,7 +37,7 @@ def test_a_step_is_the_value_that_python_has(modules, control):
 
 
 @pytest.mark.parametrize("control", LOGARITHMIC, ids=lambda control: f"{control.min} to {control.max}")
-def test_every_position_of_a_logarithmic_slider_is_a_value_that_python_takes(modules, control):
+def test_logarithmic_slider_values_are_accepted_by_python(modules, control):
     """In rising order, from one end to the other, and none changes on its way."""
     values = modules.call("slider.js", "fromPosition", [[control.wire(), position] for position in POSITIONS])
     assert values == sorted(values)
@@ -46,8 +46,8 @@ def test_every_position_of_a_logarithmic_slider_is_a_value_that_python_takes(mod
 
 
 @pytest.mark.parametrize("control", LOGARITHMIC, ids=lambda control: f"{control.min} to {control.max}")
-def test_equal_ways_are_equal_factors(modules, control):
-    """A value that is set from Python stands where its logarithm does; with three digits the way back is the same."""
+def test_equal_distances_are_equal_factors(modules, control):
+    """A value set from Python is at the position of its logarithm, and is read back unchanged to three digits."""
     values = [control.min * (control.max / control.min) ** DRAW.random() for _ in range(50)]
     places = modules.call("slider.js", "toPosition", [[control.wire(), value] for value in values])
     whole = log(control.max / control.min)

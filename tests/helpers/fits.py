@@ -1,4 +1,4 @@
-"""What a network with one input and one output makes of a curve: how much it misses, and where it bends."""
+"""How far a network with one input and one output is from a curve, and where its own curve has kinks."""
 
 import torch
 
@@ -13,7 +13,7 @@ def rmse(network, curve):
 
 
 def kinks(network):
-    """Where the slope jumps, whatever the weights say: it is compared between 20,000 places, none of them a bend."""
+    """Where the slope jumps, whatever the weights say: between which two of 20,000 places it changes."""
     x = torch.linspace(-1, 1, 20_000, dtype=torch.float64).to(next(network.parameters())).requires_grad_()
     (slope,) = torch.autograd.grad(network(x[:, None]).sum(), x)
     return x.detach()[1:][slope.diff().abs() > MIN_SLOPE_CHANGE]

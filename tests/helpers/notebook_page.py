@@ -124,7 +124,7 @@ CELL_ERRORS = """(ids) => jupyterapp.shell.currentWidget.content.widgets.flatMap
   return cell.model.executionCount == null ? [`cell ${index} was not run`] : [];
 })"""
 
-# Go to a cell, as one who reads on does; a question that stands there already is an old one.
+# Go to a cell, as a reader does who goes on; a question that is already there is an old one.
 GO_TO = """async (id) => {
   const notebook = jupyterapp.shell.currentWidget.content;
   notebook.activeCellIndex = notebook.widgets.findIndex((c) => c.model.id === id);
@@ -136,7 +136,7 @@ GO_TO = """async (id) => {
   await notebook.scrollToItem(notebook.activeCellIndex, 'smart');
 }"""
 
-# A new question stands there; and, once it is laid out, by how many pixels it sticks out of the notebook's window.
+# A new question is there; and, once it is laid out, by how many pixels it sticks out of the notebook's window.
 NEW_QUESTION = "() => kernelIdle() && document.querySelector('.asked .prediction:not(.old)')"
 STICKS_OUT = """async () => {
   for (let frame = 0; frame < 4; frame++) await new Promise(requestAnimationFrame);
@@ -227,16 +227,16 @@ class NotebookPage:
             self.page.keyboard.press("Space")
             if not choice.is_checked():
                 yield "the space bar chooses no answer"
-            told = question.locator(".prediction-message")
-            if told.text_content().strip() or question.locator("img, table, pre").count():
+            message = question.locator(".prediction-message")
+            if message.text_content().strip() or question.locator("img, table, pre").count():
                 yield "an answer is there before it is asked for"
             if not self.reach(question.get_by_role("button", name=step)):
                 yield f"Tab does not reach {step}"
             self.page.keyboard.press(("Enter", "Space")[place % 2])
             verdict = {"Commit": "You said “", "Show me": "The answer is “"}[step]
             self.page.wait_for_function("([e, text]) => e.textContent.includes(text)", arg=[
-                told.element_handle(), verdict])  # fmt: skip
-            if not told.evaluate("e => e === document.activeElement"):
+                message.element_handle(), verdict])  # fmt: skip
+            if not message.evaluate("e => e === document.activeElement"):
                 yield f"after {step} the focus is not on the verdict"
             if question.get_by_role("button").count() or question.locator("input:enabled").count():
                 yield f"after {step} the question can be answered again"
@@ -278,7 +278,7 @@ class NotebookPage:
 
 
 class ExplorerOnPage:
-    """One explorer, and the checks it has to pass; each check gives what is wrong, in words."""
+    """One explorer, and the checks it has to pass; each check gives what is wrong."""
 
     def __init__(self, notebook, root):
         self.notebook, self.page, self.root = notebook, notebook.page, root
@@ -379,7 +379,7 @@ class ExplorerOnPage:
                 yield f"{self.title}: arrow keys read {readings}"
 
     def check_contrast(self, theme):
-        """Words stand out from what is behind them (WCAG 2.2 AA)."""
+        """Text has contrast with what is behind it (WCAG 2.2 AA)."""
         ratio = self.root.evaluate("lowestContrast")
         if ratio < 4.5:
             yield f"{self.title}: contrast {ratio:.1f} in the {theme} theme, expected at least 4.5"

@@ -1,4 +1,4 @@
-"""The rules that every stored notebook keeps: one function for each, giving what is wrong in words."""
+"""The rules that every stored notebook keeps: one function for each, which gives what is wrong."""
 
 import ast
 import json
@@ -139,7 +139,7 @@ def lines_that_fit(notebook, path):
 
 @rule
 def pictures_have_alt_text(notebook, path):
-    """Every stored picture comes with HTML whose <img> says in words what it shows."""
+    """Every stored picture comes with HTML whose <img> has alt text."""
     for cell in code_cells(notebook):
         for data in data_of(cell):
             images = [attributes for tag, attributes in Tags(data.get("text/html", "")).found if tag == "img"]
@@ -289,7 +289,7 @@ def asks_before_it_shows(notebook, path):
 
 @rule
 def picture_before_explorer(notebook, path):
-    """A static picture stands before each explorer, in the prose or under code, and the explorer stores one too."""
+    """A static picture comes before each explorer, in the prose or under code, and the explorer stores one too."""
     picture = False
     for cell in notebook.cells:
         if cell.cell_type == "markdown":

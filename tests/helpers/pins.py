@@ -15,7 +15,7 @@ def pins(path):
 def version(requirement):
     """The one exact version that a pin allows, without a local build tag."""
     (only,) = requirement.specifier
-    assert only.operator == "==", f"{requirement} is no exact pin"
+    assert only.operator == "==", f"{requirement} is not an exact pin"
     return only.version.partition("+")[0]
 
 

@@ -1,4 +1,4 @@
-"""What stands for a picture names its finding: a sentence of its own, with what was found, in every stored notebook."""
+"""The alt text of every stored picture is a sentence of its own that says what was found."""
 
 import re
 
@@ -41,17 +41,17 @@ def plain(text):
 
 
 def faults(cell, alt):
-    """What is wrong with an alt text, in words."""
+    """What is wrong with an alt text."""
     if len(alt) < SHORTEST:
         yield f"{alt!r} has {len(alt)} characters, expected at least {SHORTEST}"
     if not re.match(r"[A-Z0-9“]", alt) or not alt.endswith("."):
-        yield f"{alt!r} is no sentence: it begins with a small letter or ends without a full stop"
+        yield f"{alt!r} is not a sentence: it begins with a small letter or ends without a full stop"
     if re.search(KINDS, alt, re.IGNORECASE):
         yield f"{alt!r} says that there is a picture, which the reader knows"
     if plain(alt) in titles(cell):
         yield f"{alt!r} is the title once more"
     if not re.search(NUMBERS, alt, re.IGNORECASE) and not re.search(COMPARISONS, alt, re.IGNORECASE):
-        yield f"{alt!r} names no number, no comparison and nothing that stands out"
+        yield f"{alt!r} names no number, no comparison and nothing special"
 
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
@@ -60,13 +60,13 @@ def test_alt_texts_name_the_finding(path):
     assert [fault for cell, alt in pictures for fault in faults(cell, alt)] == []
 
 
-def test_no_two_pictures_of_the_course_share_an_alt_text():
+def test_alt_texts_are_unique():
     texts = [alt for path in NOTEBOOKS for cell, alt in alt_texts(nbformat.read(path, as_version=4))]
     assert texts and sorted({text for text in texts if texts.count(text) > 1}) == []
 
 
 def test_explorers_are_described_by_more_than_one_number():
-    """What a control moves is told in numbers; nothing else tells one position of a slider from the next."""
+    """What a control moves is described in numbers, since only they distinguish two positions of a slider."""
     for path in NOTEBOOKS:
         for cell, alt in alt_texts(nbformat.read(path, as_version=4)):
             assert not is_explorer(cell) or len(re.findall(r"\d+", alt)) >= 2, alt
@@ -76,13 +76,13 @@ def test_explorers_are_described_by_more_than_one_number():
     ("alt", "fault"),
     [
         ("Loss falls to 0.", "characters"),
-        ("the loss of eight trainings falls to nearly 0 within 100 steps.", "no sentence"),
+        ("the loss of eight trainings falls to nearly 0 within 100 steps.", "not a sentence"),
         ("A plot of the loss of eight trainings, which falls to nearly 0.", "that there is a picture"),
         ("The loss falls to nearly 0 in all of the eight trainings.", "title once more"),
-        ("The position vectors of the words of a sentence as colours.", "nothing that stands out"),
+        ("The position vectors of the words of a sentence as colours.", "nothing special"),
     ],
 )
-def test_an_alt_text_without_a_finding_is_noticed(alt, fault):
+def test_an_alt_text_without_a_finding_is_detected(alt, fault):
     source = 'show(plot_lines(lines, title="The loss falls to nearly 0 in all of the eight trainings"), alt="")'
     found = list(faults(nbformat.v4.new_code_cell(source), alt))
     assert len(found) == 1 and fault in found[0]

@@ -16,7 +16,7 @@ def ran(*sources, **tagged):
     return Run(new_notebook(cells=cells))
 
 
-def test_a_table_is_shown_with_all_its_cells_and_found_by_a_column():
+def test_a_table_is_shown_whole_and_found_by_a_column():
     run = ran(
         "from encoder_lib.course.kit.notebook import table",
         "table({f'column {n}': [n] * 70 for n in range(30)})",
@@ -28,7 +28,7 @@ def test_a_table_is_shown_with_all_its_cells_and_found_by_a_column():
         run.table("hidden")
 
 
-def test_an_error_that_a_cell_announces_is_what_it_shows_and_any_other_ends_the_run():
+def test_expected_errors_are_shown_and_others_end_the_run():
     run = ran("x = 1", raises_exception="x = 2\nprint('before')\nx / 0")
     assert run.shown("before\n'ZeroDivisionError: division by zero'") and not run.shown("other") and run["x"] == 2
     with pytest.raises(ZeroDivisionError):
@@ -45,7 +45,7 @@ FILES = {
 }  # lesson -> its claims
 
 
-def test_every_notebook_has_its_claims_tested_and_every_file_of_claims_its_notebook():
+def test_notebooks_and_files_of_claims_match():
     assert FILES.keys() == {path.stem[3:] for path in NOTEBOOKS}
     assert {
         stem: source.count("\ndef test_") for stem, source in FILES.items() if source.count("\ndef test_") < FEWEST

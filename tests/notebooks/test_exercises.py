@@ -1,4 +1,4 @@
-"""The exercises as they stand in the notebooks: the stub is not there yet, and the folded answer is right."""
+"""The exercises of the notebooks: the stub counts as not filled in, and the folded answer is right."""
 
 import ast
 import re
@@ -37,7 +37,7 @@ def verdict(imports, *sources):
 
 
 @pytest.mark.parametrize(("imports", "above", "stub"), list(exercises()))
-def test_the_stub_is_not_there_yet(imports, above, stub):
+def test_the_stub_counts_as_not_filled_in(imports, above, stub):
     result = verdict(imports, stub)
     assert not result.correct and "nothing yet" in result.problem
 
@@ -46,7 +46,7 @@ def test_the_stub_is_not_there_yet(imports, above, stub):
 def test_the_folded_answer_is_right(imports, above, stub):
     folded = re.findall(r"<details>.*?```python\n(.*?)```.*?</details>", above, re.DOTALL)
     if not folded:
-        assert "show_source(" in above or "source above" in above, "expected an answer, or a word of where it stands"
+        assert "show_source(" in above or "source above" in above, "expected an answer, or a hint where it is"
         return
     result = verdict(imports, stub, *folded)
     assert result.correct, result

@@ -1,4 +1,4 @@
-"""On a machine with a GPU nothing there meets what was left on the CPU: tried with a device that stands for one.
+"""On a GPU no tensor meets one that was left on the CPU: tried with a device that acts as a GPU.
 
 What trains does so for a few steps, and of the library's sentences there are fewer: no result is compared.
 """
@@ -66,9 +66,9 @@ def run_alone(program, *arguments):
 
 
 @pytest.mark.parametrize("path", MOVED, ids=lambda path: path.name)  # the ending lets processes share them
-def test_every_cell_of_a_notebook_and_every_folded_answer_of_12_runs_there(path):
+def test_notebooks_run_on_the_far_device(path):
     run_alone(NOTEBOOK, path.stem)
 
 
-def test_checks_judge_right_answers_as_ever_and_know_what_the_device_refuses():
+def test_checks_work_on_the_far_device():
     run_alone(ANSWERS)

@@ -99,12 +99,12 @@ PRIVATE = [
 FAULTS = [*VIOLATIONS.items(), *(("outputs_are_clean", changed("text", outputs=shows(x, x))) for x in PRIVATE)]
 
 
-def test_every_rule_is_broken_here():
+def test_every_rule_has_a_violation():
     assert {rule.__name__ for rule in notebook_rules.RULES} == VIOLATIONS.keys()
 
 
 @pytest.mark.parametrize(("name", "break_it"), FAULTS)
-def test_a_rule_notices(name, break_it):
+def test_a_rule_detects_its_violation(name, break_it):
     notebook = nbformat.read(NOTEBOOKS[0], as_version=4)
     break_it(notebook)
     assert list(getattr(notebook_rules, name)(notebook, NOTEBOOKS[0]))

@@ -1,4 +1,4 @@
-"""Every number that a notebook's prose names stands in an output that nbval compares, in its code, or in its claims."""
+"""Every number that a notebook's prose names is in an output that nbval compares, in its code, or in its claims."""
 
 import re
 
@@ -8,7 +8,7 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_outp
 from notebook_rules import tags
 from places import NOTEBOOKS, ROOT
 
-EXCEPTIONS = {  # notebook -> numbers that stand nowhere else, and why
+EXCEPTIONS = {  # notebook -> numbers that are nowhere else, and why
     "02_positional_encoding": {
         "500": "a place made up",
         "31": "the last of the 32 positions drawn",
@@ -18,7 +18,7 @@ EXCEPTIONS = {  # notebook -> numbers that stand nowhere else, and why
     "12_build_your_own": {"0.6": "what a wrong cut does, held by test_build_your_own"},
 }
 
-# What is no finding: code, formulas, tags, links, sources, other notebooks, years, the numbers of parts and exercises.
+# Not findings: code, formulas, tags, links, sources, other notebooks, years, the numbers of parts and exercises.
 ASIDE = re.compile(
     r"(?s)```.*?```|`[^`]*`|\$\$.*?\$\$|\$[^$]*\$|<[^<>]+>|\[[^\]]*\]\([^)]*\)|\*\*Sources\.\*\*.*"
     r"|\b0\d\b|(?m:^(?:\*\*|#+ )?\d+(?:\.| ·)\s)|\b(?:19|20)\d\d\b"
@@ -45,7 +45,7 @@ def compared(cell):
 
 
 def says(number, written, shown, *, percent):
-    """Whether a number is written in code or claims, or shown and rounded; a share may stand for a per cent."""
+    """Whether a number is written in code or claims, or shown and rounded; a fraction may be a per cent."""
     decimals = len(number.partition(".")[2])
     values = {value(number)} | ({round(value(number) / 100, decimals + 2)} if percent else set())
     rounded = {round(factor * other, decimals) for other in shown for factor in ((1, 100) if percent else (1,))}
@@ -53,7 +53,7 @@ def says(number, written, shown, *, percent):
 
 
 def faults(notebook, claims="", exceptions=()):
-    """The numbers of the prose that stand nowhere else, each with the words around it."""
+    """The numbers of the prose that are nowhere else, each with the words around it."""
     code = [cell for cell in notebook.cells if cell.cell_type == "code"]
     written = {value(x) for text in (claims, *(cell.source for cell in code)) for x in numbers(text)}
     shown = {value(x) for cell in code for text in compared(cell) for x in numbers(text)}
@@ -67,7 +67,7 @@ def faults(notebook, claims="", exceptions=()):
 
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
-def test_the_prose_says_what_is_shown_or_claimed(path):
+def test_numbers_in_the_prose_are_shown_or_claimed(path):
     notebook = nbformat.read(path, as_version=4)
     claims = (ROOT / f"tests/course/{path.stem[3:]}/test_claims.py").read_text(encoding="utf-8")
     exceptions = EXCEPTIONS.get(path.stem, {})
@@ -84,7 +84,7 @@ def page(prose, shown="bank  0.7311", *, tag="exercise"):
 
 
 @pytest.mark.parametrize("prose", ["a weight of 0.73", "it gets 73 %", "$1 + 1 = 2$, `5`, [11](11_fast.ipynb)"])
-def test_numbers_that_are_shown_and_those_of_formulas_code_and_links_pass(prose):
+def test_shown_numbers_formulas_code_and_links_pass(prose):
     assert list(faults(page(prose))) == []
 
 
@@ -97,5 +97,5 @@ def test_numbers_that_are_shown_and_those_of_formulas_code_and_links_pass(prose)
         (page("a weight of 0.73", "<picture: it gets 0.73>"), "0.73"),
     ],
 )
-def test_a_number_that_nothing_holds_is_noticed(notebook, number):
+def test_an_unsupported_number_is_detected(notebook, number):
     assert [found for found, _ in faults(notebook)] == [number]

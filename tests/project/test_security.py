@@ -49,7 +49,7 @@ UNSAFE = {
 }  # a line that each of the patterns is there for, and the pattern
 
 
-def test_the_front_end_makes_no_markup_and_no_request():
+def test_front_end_makes_no_markup_and_no_requests():
     """No string becomes code or markup, no tag's name comes from data, and nothing is fetched."""
     assert len(FRONT_END) >= 5
     for line, pattern in UNSAFE.items():
@@ -77,7 +77,7 @@ ALLOWED = {
 }  # MiniLM's files; ctypes, to interrupt; the lessons' own modules; builtins, to answer input()
 
 
-def test_neither_library_nor_notebooks_unpickle_or_run_a_text():
+def test_no_code_unpickles_or_executes_text():
     cells = {
         name: "\n".join(c.source for c in stored.cells if c.cell_type == "code") for name, stored in STORED.items()
     }
@@ -102,7 +102,7 @@ SETTINGS = ["config.json", "tokenizer.json", "modules.json", "sentence_bert_conf
 
 
 @pytest.mark.parametrize("name", ["model.safetensors", *SETTINGS])
-def test_a_pickle_in_the_place_of_weights_or_settings_stays_closed(name, tmp_path):
+def test_a_pickle_in_place_of_a_model_file_is_not_loaded(name, tmp_path):
     folder, trace, zipped = tmp_path / "model", tmp_path / "pwned", tmp_path / "zipped"
     shutil.copytree(hub.minilm(), folder, ignore=shutil.ignore_patterns("model.safetensors"))
     bomb = pickle.dumps(Bomb(trace))
@@ -174,7 +174,7 @@ TYPED = (
 )
 
 
-def test_every_explorer_that_takes_a_text_is_tried_here():
+def test_every_explorer_with_a_text_field_is_tested():
     """A new one has to be added above, and the file that makes it below."""
     files = (ROOT / "encoder_lib/course").glob("*/explorers.py")
     makers = {path.parent.name for path in files if re.search(r"\bText\(", path.read_text(encoding="utf-8"))}
@@ -222,7 +222,7 @@ def assert_plain(verdict):
 
 
 @pytest.mark.parametrize("check", [check_vectors_of, clinic.check_table])
-def test_a_verdict_quotes_and_does_not_repeat(check):
+def test_a_verdict_quotes_hostile_text_as_text(check):
     """What a learner's function says or gives back is text in the verdict, each hostile text as far as it is quoted."""
     for attempt in (raising("\n".join(HOSTILE.values())), raising(""), strange, "<b>"):
         assert_plain(check(attempt))
@@ -233,7 +233,7 @@ def test_a_verdict_quotes_and_does_not_repeat(check):
         assert quoted in Page(verdict._repr_html_()).text, case
 
 
-def test_what_else_quotes_a_text_keeps_it_text():
+def test_tables_questions_sources_and_alt_texts_escape_text():
     """A table, a question and its choices, a source and the alt text of a picture."""
     tags_of_a_table = ["table", "thead", "tr", "td", "th", "tbody", "tr", "th", "td"]
     tags_of_ours = ["div", "style", "table", "thead", "tr", *3 * ["th"], "tbody", *2 * ["tr", "th", "td", "td"]]

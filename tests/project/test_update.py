@@ -1,4 +1,4 @@
-"""`make update` and `make fresh` lose nothing of a reader's, whatever stands in their way."""
+"""`make update` and `make fresh` never lose a reader's work, whatever is in their way."""
 
 import re
 import shutil
@@ -45,7 +45,7 @@ def clone(tmp_path):  # a reader's, with a changed notebook; it lacks a commit t
     return clone
 
 
-def test_a_changed_notebook_is_kept_and_the_new_one_comes(clone):
+def test_a_changed_notebook_is_kept_and_updated(clone):
     for n, name in enumerate(("04_attention.ipynb", "04_attention-2.ipynb"), start=1):
         (clone / NOTEBOOK).write_text(MINE)
         commit(clone.parent / "above", {NOTEBOOK: NEW + "\n" * n})
@@ -67,14 +67,14 @@ REFUSALS = {  # by what git says
 
 
 @pytest.mark.parametrize("said", REFUSALS)
-def test_where_git_refuses_all_stays_as_it_was(clone, said):
+def test_nothing_changes_where_git_refuses(clone, said):
     REFUSALS[said](clone)
     before = {path: path.read_bytes() for path in clone.rglob("*") if path.is_file() and ".git" not in path.parts}
     assert re.match(f"(?s)Nothing of yours was lost.*{said}", run(clone))
     assert before == {path: path.read_bytes() for path in before}
 
 
-def test_one_notebook_is_set_back(clone):
+def test_one_notebook_is_reset(clone):
     git(clone, "add", NOTEBOOK)
     assert run(clone, "04") == f"{NOTEBOOK} is as it came; yours: mine/04_attention.ipynb."
     assert (clone / NOTEBOOK).read_text() == OURS and (clone / "mine/04_attention.ipynb").read_text() == MINE

@@ -1,4 +1,4 @@
-"""The repository's address stands in pyproject.toml; one command writes it wherever else it is shown."""
+"""The repository's address is set in pyproject.toml; one command writes it wherever else it is shown."""
 
 import os
 import re
@@ -34,18 +34,18 @@ def texts(tmp_path_factory):
     return {words: run(*words) for words in ((SET + ".git",), (), (UNSET,), (STORED,))}
 
 
-def test_what_is_stored_is_what_the_command_writes_byte_for_byte(texts):
+def test_stored_files_match_the_command_byte_for_byte(texts):
     assert [path.name for path, text in texts[STORED,].items() if text != path.read_text(encoding="utf-8")] == []
 
 
-def test_every_place_shows_the_address_once_it_is_set_and_no_link_before(texts):
+def test_the_address_is_shown_only_once_it_is_set(texts):
     assert [path.name for path in FILES if re.search(r"\]\([^)]*OWNER|repository-code", texts[UNSET,][path])] == []
     assert [path.name for path, text in texts[()].items() if "OWNER" in text or SET not in text] == []
     for link in ("https://ada.github.io/their.course/", "mybinder.org/v2/gh/Ada/their.course/main", f"clone {SET} "):
         assert link in texts[()][ROOT / "README.md"]
 
 
-def test_a_notebook_ends_with_every_form_and_fills_itself_in(texts):
+def test_notebooks_link_every_issue_form_with_their_name(texts):
     assert all("notebook" in [field["id"] for field in form["body"]] for form in FORMS.values())
     for path in NOTEBOOKS:
         linked = [parse_qs(filled) for filled in re.findall(r"/issues/new\?([\w.=&]+)", texts[()][path])]

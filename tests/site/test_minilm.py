@@ -116,7 +116,7 @@ def test_numbers_are_those_of_the_library(player, capsys):
 
 
 @pytest.mark.parametrize("text", ["", "Nobody", RECORDED[1], "one word, " * 9])
-def test_the_explorer_shows_what_it_shows_with_a_kernel(player, text):
+def test_the_explorer_shows_the_same_as_with_a_kernel(player, text):
     """The same panels, words and numbers of the same weights, in every layer, of both kinds."""
     page, folder = player
     weights = minilm().attention(text)
@@ -162,7 +162,7 @@ TRAIL = """async ([values, pair]) => {
         ("Hello", "你好"),
     ],
 )
-def test_the_walk_shows_what_it_shows_with_a_kernel(player, first, second):
+def test_the_walk_shows_the_same_as_with_a_kernel(player, first, second):
     """Of the same vectors: words, numbers, the way. Of those that the page computes: cosines as near as it states."""
     stated = float(re.search(r"WAY = ([\d.]+)", (ROOT / "site/player/reader.js").read_text())[1])
     explorer = explore.walk(minilm(), "a cat", "the cat")
@@ -185,7 +185,7 @@ def test_the_walk_shows_what_it_shows_with_a_kernel(player, first, second):
     np.testing.assert_allclose(shown["own"], explorer._way["values"], atol=stated)
 
 
-def test_a_first_sentence_takes_no_more_than_the_button_says(player):
+def test_the_first_download_is_as_large_as_announced(player):
     """And what is fetched for its words stays below 15 MB with it."""
     _, folder = player
     sizes = {path: path.stat().st_size for path in (folder / "minilm").rglob("*.*")}
@@ -209,7 +209,7 @@ def test_a_second_visit_fetches_nothing(player):
 
 @pytest.mark.long
 @pytest.mark.parametrize("name", ["00_start_here", "09_pretrained"])
-def test_the_reader_types(browser, address, name):
+def test_a_typed_sentence_is_encoded(browser, address, name):
     """On request alone, and offline as before: then what is typed is read, layer by layer."""
     page = browser.new_context().new_page()
     asked = []
@@ -254,7 +254,7 @@ def test_the_reader_types(browser, address, name):
 
 
 @pytest.mark.long
-def test_the_reader_walks_with_two_sentences_of_their_own(browser, address):
+def test_the_walk_works_with_typed_sentences(browser, address):
     """The recorded pair is there first; what is typed is read, and a step reads nothing."""
     page = browser.new_context().new_page()
     page.goto(f"{address}notebooks/00_start_here.html")
@@ -264,7 +264,7 @@ def test_the_reader_walks_with_two_sentences_of_their_own(browser, address):
     walk.get_by_role("textbox", name="first sentence").fill("A mouse ate the cheese.")
     walk.get_by_role("textbox", name="second sentence").fill("The mouse of my computer broke.")
     walk.get_by_text("vectors of “mouse”").first.wait_for()
-    told = walk.locator(".explorer-description")
+    description = walk.locator(".explorer-description")
     walk.locator("input[data-control=station]").press("End")
-    assert "Station 27 of 27" in told.text_content()
+    assert "Station 27 of 27" in description.text_content()
     page.context.close()

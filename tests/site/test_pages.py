@@ -47,7 +47,7 @@ class Page:
 
 @pytest.fixture(scope="module")
 def pages(html):
-    """All pages by their path; answers, which are no pages of the course, left out."""
+    """All pages by their path; answers, which are not pages of the course, are left out."""
     paths = [path for path in html.rglob("*.html") if "_static" not in path.parts]
     return {path.relative_to(html).as_posix(): Page(path) for path in paths}
 
@@ -59,7 +59,7 @@ def lessons(pages):
 
 
 def broken(html, pages, name, link):
-    """What is wrong with a link of a page, in words; nothing for one that leads out of the site."""
+    """What is wrong with a link of a page; nothing for one that leads out of the site."""
     target = urlsplit(urljoin(f"/{name}", link))
     if target.scheme or target.netloc:
         return
@@ -75,14 +75,14 @@ def test_every_link_leads_somewhere(html, pages):
     assert found == []
 
 
-def test_a_link_that_leads_nowhere_is_noticed(html, pages):
+def test_a_broken_link_is_detected(html, pages):
     for link in ("nowhere.html", "words.html#nowhere"):
         assert len(list(broken(html, pages, "index.html", link))) == 1
     for link in ("words.html", "#", "https://example.org"):
         assert list(broken(html, pages, "index.html", link)) == []
 
 
-def test_what_a_page_loads_is_beside_it(html, pages):
+def test_loaded_files_are_part_of_the_site(html, pages):
     """Scripts, styles, pictures, recordings and answers: files of the site, each of them there."""
     missing = [
         words for name, page in pages.items() for load in page.loads for words in broken(html, pages, name, load)
@@ -92,7 +92,7 @@ def test_what_a_page_loads_is_beside_it(html, pages):
 
 
 def test_styles_and_scripts_ask_no_other_host(html):
-    """Addresses may stand in scripts; what loads them may not."""
+    """Scripts may contain addresses, but not load them."""
     ask = re.compile(r"""(?:@import\s+|url\(|importScripts\(|\bfetch\(|\bimport\()\s*["']?(?:https?:)?//""")
     texts = [path for kind in ("*.css", "*.js") for path in html.rglob(kind)]
     assert len(texts) > 20
@@ -116,21 +116,21 @@ def test_every_icon_has_an_outline(html, pages):
 def test_every_page_says_what_it_is(pages):
     """A title and a description of its own, also where it is shared; the page of the search needs none."""
     described = {name: page for name, page in pages.items() if name != "search.html"}
-    for told in ("og:title", "description"):
-        assert len({page.meta[told] for page in described.values()}) == len(described), told
+    for name in ("og:title", "description"):
+        assert len({page.meta[name] for page in described.values()}) == len(described), name
     for name, page in described.items():
         assert 20 < len(page.meta["description"]) < 170, name
         assert page.meta["og:description"] == page.meta["description"] and page.meta["og:title"] in page.title
         assert page.meta["twitter:card"] == "summary_large_image"
 
 
-def test_the_first_page_tells_of_every_lesson(pages):
+def test_the_first_page_describes_every_lesson(pages):
     """Its number, name, question and time, as the notebook has them; and the menu has the numbers."""
     soup = pages["index.html"].soup
-    told = [item.get_text(" ", strip=True) for item in soup.select(".lessons li")]
+    listed = [item.get_text(" ", strip=True) for item in soup.select(".lessons li")]
     menu = [link.get_text(strip=True) for link in pages["words.html"].soup.select(".bd-docs-nav a")]
     assert [a["href"] for a in soup.select(".lessons a")] == [f"notebooks/{path.stem}.html" for path in NOTEBOOKS]
-    for path, words in zip(NOTEBOOKS, told, strict=True):
+    for path, words in zip(NOTEBOOKS, listed, strict=True):
         cells = nbformat.read(path, as_version=4).cells
         title, question = cells[0].source.split("\n\n")[:2]
         assert words.startswith(f"{path.stem[:2]} {title[2:]} {question.strip('*')} "), words
@@ -159,8 +159,8 @@ def test_an_exercise_has_no_verdict(lessons):
             assert live.find_parent(class_="cell_output").get_text(strip=True) == live.get_text(strip=True)
 
 
-def test_where_the_course_has_no_address_nothing_leads_there(html, pages):
-    """As long as OWNER stands in pyproject.toml."""
+def test_no_links_to_an_address_that_is_not_set(html, pages):
+    """As long as pyproject.toml says OWNER."""
     links = [link for page in pages.values() for link in page.links if any(words in link for words in ELSEWHERE)]
     assert bool(links) == address.KNOWN == (html / "sitemap.xml").exists()
 
@@ -180,7 +180,7 @@ def test_imports_are_folded():
     assert [path.stem for path in NOTEBOOKS if html_of(path).count("<summary>Imports</summary>") != 1] == []
 
 
-def test_a_drawing_is_part_of_its_page_and_leads_to_the_pages_of_its_parts(html):
+def test_drawings_are_inline_and_link_to_their_parts_pages(html):
     texts = [(html / "index.html").read_text(encoding="utf-8"), *map(html_of, NOTEBOOKS)]
     for folder, text in zip(["notebooks/", *[""] * len(NOTEBOOKS)], texts, strict=True):
         drawing = re.search(r'(?s)<svg [^>]*class="drawing"[^>]*role="group".*?</svg>', text).group()
@@ -188,7 +188,7 @@ def test_a_drawing_is_part_of_its_page_and_leads_to_the_pages_of_its_parts(html)
         assert len(links) == 8 and links <= {f"{folder}{path.stem}.html" for path in NOTEBOOKS}, text[:300]
 
 
-def test_a_picture_has_two_pixels_for_each_of_the_page(html, lessons):
+def test_pictures_have_double_resolution(html, lessons):
     """But for those that an explorer replaces."""
     for soup in lessons.values():
         for image in soup.select(".cell_output img[width]:not(.recorded img)"):
@@ -201,26 +201,26 @@ def html_of(path):
     return (ROOT / "build/site/html/notebooks" / f"{path.stem}.html").read_text(encoding="utf-8")
 
 
-def test_no_finding_stands_on_a_page(html):
+def test_no_finding_is_on_a_page(html):
     """Answers lie in files of their own."""
-    told = []
+    answers = []
     for path in sorted((html / "_static/answers").glob("*.html")):
         text = re.search(r'id="told">(.*)</script>', path.read_text(encoding="utf-8"), re.DOTALL)[1]
-        told.append((path.stem.rpartition("-")[0], json.loads(text)["shown"]["finding"]))
-    assert len(told) > 40
-    pages = {name: (html / "notebooks" / f"{name}.html").read_text(encoding="utf-8") for name, _ in told}
-    assert [finding for name, finding in told if finding in pages[name]] == []
+        answers.append((path.stem.rpartition("-")[0], json.loads(text)["shown"]["finding"]))
+    assert len(answers) > 40
+    pages = {name: (html / "notebooks" / f"{name}.html").read_text(encoding="utf-8") for name, _ in answers}
+    assert [finding for name, finding in answers if finding in pages[name]] == []
 
 
 def test_the_search_knows_no_fold(html, lessons):
-    """Nor what stands around a page: of a lesson it has what one reads without opening anything."""
+    """Nor what surrounds a page: of a lesson it has what one reads without opening anything."""
     known = {}
     for path in html.glob("pagefind/fragment/*.pf_fragment"):
         page = json.loads(gzip.decompress(path.read_bytes()).removeprefix(b"pagefind_dcd"))
         known[page["url"]] = page["content"]
     assert len(known) > len(NOTEBOOKS) and not any("Skip to main content" in content for content in known.values())
     for name, soup in lessons.items():
-        folds = [told.get_text()[:50] for told in soup.article.select("details p") if len(told.get_text()) > 50]
+        folds = [text.get_text()[:50] for text in soup.article.select("details p") if len(text.get_text()) > 50]
         assert folds and not [words for words in folds if words in known[f"/notebooks/{name}.html"]], name
 
 

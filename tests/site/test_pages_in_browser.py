@@ -10,8 +10,8 @@ import pytest
 from accessibility import AXE
 from notebook_page import STATE, ExplorerOnPage
 from notebook_rules import code_cells, is_explorer
-from phrases import answers_in, asked, normal
 from places import NOTEBOOKS
+from spoilers import answers_in, asked, normal
 
 pytestmark = [pytest.mark.long, pytest.mark.browser]
 FIRST = 550_000  # bytes that a page may fetch before one scrolls
@@ -46,7 +46,7 @@ READ = """async () => {
   }
   return found;
 }"""
-# Whether the folds are open that stand between a question and the next one.
+# Whether the folds between a question and the next one are open.
 FOLDS = """(question) => {
   const parts = [...document.querySelectorAll('.prediction, details.after')];
   const below = parts.slice(parts.indexOf(question) + 1), next = below.findIndex((e) => e.matches('.prediction'));
@@ -78,8 +78,8 @@ class SitePage:
     def check_predictions(self, steps):
         """Answer every question by keyboard, by the steps in turn; gives what is wrong."""
         for place, question in enumerate(self.page.locator(".prediction").all()):
-            step, told = steps[place % len(steps)], question.locator(".prediction-message")
-            if told.text_content().strip() or question.locator(".prediction-result, .prediction-right").count():
+            step, message = steps[place % len(steps)], question.locator(".prediction-message")
+            if message.text_content().strip() or question.locator(".prediction-result, .prediction-right").count():
                 yield "an answer is there before it is asked for"
             if any(question.evaluate(FOLDS)):
                 yield "a fold below a question is open"
@@ -90,7 +90,7 @@ class SitePage:
             self.page.keyboard.press("Enter")
             verdict = {"Commit": "You said “", "Show me": "The answer is “"}[step]
             self.page.wait_for_function("([e, text]) => e.textContent.includes(text)", arg=[
-                told.element_handle(), verdict])  # fmt: skip
+                message.element_handle(), verdict])  # fmt: skip
             if question.locator(".prediction-right").count() != 1:
                 yield "the right choice is not marked"
             question.locator(".prediction-result").wait_for()  # a picture takes its room once it is decoded
@@ -114,7 +114,7 @@ def pages(request, browser, address):
 
 
 @pytest.mark.parametrize("place", WIDTHS)
-def test_a_page_is_sound(pages, place):
+def test_a_page_works(pages, place):
     """Every explorer plays, nothing is said in the console or asked of others, and one scrolls downwards alone."""
     site = pages[place]
     if folder := os.environ.get("SCREENSHOTS"):
@@ -131,7 +131,7 @@ def test_the_code_of_a_picture_is_folded_on_a_phone_alone(pages, place):
     assert {code.is_visible() for code in drawing} <= {place == "desk"}
 
 
-def test_in_the_dark_heatmaps_keep_their_colours(pages):
+def test_heatmaps_keep_their_colours_in_the_dark(pages):
     """They lie upon their picture, cut to their shape; in the light the picture is alone."""
     cut = """() => [...document.querySelectorAll('.kept')].map((e) => {
       const [its, on] = [e, e.nextSibling].map((image) => JSON.stringify(image.getBoundingClientRect()));
@@ -165,7 +165,7 @@ def test_every_explorer_follows_its_controls(pages):
     assert site.problems == []
 
 
-def test_a_step_of_a_key_leads_to_the_next_stop(pages):
+def test_an_arrow_key_moves_to_the_next_stop(pages):
     """Every slider, at a desk: an arrow to the right from its lower end moves it, one to the left undoes that."""
     found, page = [], pages["desk"].page
     for slider in page.locator(".recorded input[type=range]").all():

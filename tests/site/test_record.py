@@ -171,8 +171,8 @@ def some_states(explorer, count):
 
 @pytest.mark.browser
 @pytest.mark.parametrize("name", COMPUTED)
-def test_what_the_page_computes_is_what_python_computes(player, name):
-    """Word for word, and each number of a heatmap to a millionth, wherever the controls stand."""
+def test_the_page_computes_what_python_computes(player, name):
+    """Word for word, and each number of a heatmap to a millionth, wherever the controls are."""
     explorer, (page, folder) = EXPLORERS[name](), player
     (folder / f"{name}.recording").write_bytes(record(explorer))
     states = some_states(explorer, 10)
@@ -186,7 +186,7 @@ def test_what_the_page_computes_is_what_python_computes(player, name):
             np.testing.assert_allclose(np.array(shown["numbers"], np.float32), expected, rtol=1e-5, atol=1e-6)
 
 
-def test_explorers_computed_on_the_page_are_compared_with_python():
+def test_computed_explorers_are_compared_with_python():
     assert sorted(COMPUTED) == [name for name, make in sorted(EXPLORERS.items()) if make().web.computed]
 
 
@@ -208,7 +208,7 @@ def test_cells_that_no_explorer_needs_are_left_out():
 
 
 @pytest.mark.long
-def test_web_names_controls_and_values_that_are_there():
+def test_web_settings_name_existing_controls_and_values():
     for name, make in EXPLORERS.items():
         explorer = make()
         web = explorer.web
@@ -222,7 +222,7 @@ def test_web_names_controls_and_values_that_are_there():
                 assert stops[0] == control.min and stops[-1] == control.max
 
 
-def test_values_that_belong_together_are_recorded_together_and_with_each_group():
+def test_related_values_are_recorded_together_and_per_group():
     explorer, pairs = EXPLORERS["walk"](), ({"first": "a cat", "second": "the cat"}, {"first": "a b", "second": "a"})
     explorer.web = recorded(starts=pairs)
     states = states_of(explorer)
@@ -286,7 +286,7 @@ def test_a_control_that_moves_along_is_named(player):
     assert page.evaluate(script) == ["", "", "“a” and “b”", ""]
 
 
-def test_an_explorer_is_left_as_it_came():
+def test_recording_leaves_an_explorer_unchanged():
     explorer = explore.look_up(first=1)
     explorer.web, before = recorded(), explorer.values
     record(explorer)
@@ -308,7 +308,7 @@ def test_an_infinite_number_is_refused():
         Arrays(10).add(np.array([[np.inf]], np.float32))
 
 
-def test_of_a_picture_what_differs_is_stored():
+def test_only_differences_between_pictures_are_stored():
     explorer = explore.clocks()
     sizes = []
     for positions in ((50,), (20, 40, 50, 60, 70, 80)):
@@ -318,7 +318,7 @@ def test_of_a_picture_what_differs_is_stored():
     assert few < many < 2 * few
 
 
-def test_a_recorder_that_fails_leaves_pictures_as_they_were(tmp_path):
+def test_a_failing_recorder_restores_the_pictures(tmp_path):
     before = style.DPI, Figure.savefig
     with pytest.raises(RuntimeError, match="no cell"), Recorder(NOTEBOOKS[0], tmp_path):
         assert before[0] < style.DPI and Figure.savefig is not before[1]
@@ -326,8 +326,8 @@ def test_a_recorder_that_fails_leaves_pictures_as_they_were(tmp_path):
     assert (style.DPI, Figure.savefig) == before and not list(tmp_path.iterdir())
 
 
-def test_a_picture_says_where_its_heatmaps_lie():
-    """To two pixels, whatever stands around them; and a curve is none."""
+def test_a_picture_states_where_its_heatmaps_are():
+    """To two pixels, whatever is around them; and a curve is not a heatmap."""
     ax = plots.plot_heatmap(np.eye(2), x_label="place", y_ticks=["a long name", "b"], colorbar=False)
     picture = Image.open(io.BytesIO(plots.show(ax, alt="two rows").png)).convert("RGBA")
     coloured = np.ptp(np.asarray(picture)[..., :3], -1) > 30

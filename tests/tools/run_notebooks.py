@@ -27,7 +27,7 @@ def run(notebook, folder, timeout=600):
 
 
 def tidy(notebook):
-    """Drop widget state, live views that have a static stand-in, timings and versions."""
+    """Drop widget state, live views that have a static alternative, timings and versions."""
     notebook.metadata = nbformat.from_dict({"kernelspec": KERNELSPEC, "language_info": LANGUAGE})
     for cell in notebook.cells:
         cell.metadata = nbformat.from_dict({key: value for key, value in cell.metadata.items() if key in KEPT})

@@ -1,4 +1,4 @@
-"""Write the repository's address wherever it stands: `make address REPOSITORY=https://github.com/you/course`.
+"""Write the repository's address wherever it is shown: `make address REPOSITORY=https://github.com/you/course`.
 
 README, CITATION.cff and the notebooks follow pyproject.toml; while nobody has set it, no link there leads nowhere.
 """

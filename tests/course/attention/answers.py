@@ -2,7 +2,7 @@
 
 import torch
 import torch.nn.functional as F
-from edits import edited, wrong
+from source_edits import edited, wrong
 from torch import nn
 
 from encoder_lib import attention, padding_mask

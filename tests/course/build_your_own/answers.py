@@ -2,7 +2,7 @@
 
 import torch
 import torch.nn.functional as F
-from edits import wrong
+from source_edits import wrong
 from torch import nn
 from torch.nn.utils.rnn import pad_sequence
 

@@ -9,8 +9,8 @@ import nbformat
 import pytest
 import torch
 from answers import answers_of
-from edits import edited
 from places import ROOT
+from source_edits import edited
 
 from encoder_lib import from_torch
 from encoder_lib.course import debugging_clinic as clinic

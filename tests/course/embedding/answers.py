@@ -3,7 +3,7 @@
 import numpy as np
 import torch
 import torch.nn.functional as F
-from edits import wrong
+from source_edits import wrong
 from torch import nn
 
 from encoder_lib import TokenEmbedding

@@ -1,6 +1,6 @@
 """What learners answer in 06_encoder_block: right answers, and wrong ones by the mistake that each makes."""
 
-from edits import wrong
+from source_edits import wrong
 from torch import nn
 
 from encoder_lib import EncoderLayer, FeedForward, LayerNorm, MultiHeadAttention

@@ -1,7 +1,7 @@
 """What learners answer in 07_encoder_stack: right answers, and wrong ones by the mistake that each makes."""
 
 import torch
-from edits import wrong
+from source_edits import wrong
 from torch import nn
 
 from encoder_lib import Encoder, EncoderLayer

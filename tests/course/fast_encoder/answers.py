@@ -1,7 +1,7 @@
 """What learners answer in 11_fast_encoder: right answers, and wrong ones by the mistake that each makes."""
 
 import torch
-from edits import wrong
+from source_edits import wrong
 from torch.nn.utils.rnn import pad_sequence
 
 from encoder_lib import lengths_mask

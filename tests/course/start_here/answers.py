@@ -4,7 +4,7 @@ import math
 
 import torch
 import torch.nn.functional as F
-from edits import wrong
+from source_edits import wrong
 
 from encoder_lib.course import checks
 

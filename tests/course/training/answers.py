@@ -5,7 +5,7 @@ import random
 import numpy as np
 import torch
 import torch.nn.functional as F
-from edits import wrong
+from source_edits import wrong
 
 from encoder_lib.course import checks
 from encoder_lib.training.tasks import Sample

@@ -1,4 +1,4 @@
-"""Somebody who goes back in a notebook, or restarts its kernel half-way, after its cells have run."""
+"""A reader who goes back in a notebook, or restarts its kernel half-way, after its cells have run."""
 
 import re
 
@@ -19,9 +19,9 @@ def goes_back(run):
 def restarts_half_way(run, *, cases=False):
     """What goes wrong or differs after a restart, from the middle on: at once, and after the set-up.
 
-    An error that says plainly that a cell further up has not run is not wrong. Of what ran before a restart nothing is
-    left, so that the set-up stands here for the whole first half. A slow cell is left out, and what wants it says so.
-    With `cases`, as in the clinic, exercises want nothing but the set-up, and all sections are tried.
+    An error that says plainly that a cell further up has not run is not wrong. Nothing is left of what ran before a
+    restart, so that the set-up replaces the whole first half. A slow cell is skipped, and cells that need it say so.
+    With `cases`, as in the clinic, exercises need nothing but the set-up, and all sections are tried.
     """
     setup, *others = sections(run.notebook)
     middle = len(others) // 2
@@ -34,7 +34,7 @@ def restarts_half_way(run, *, cases=False):
 
 
 def exercises(notebook):
-    """The cells that the reader is to write."""
+    """The cells that the reader should write."""
     return [cell for cell in code_cells(notebook) if "exercise" in tags(cell)]
 
 

@@ -8,10 +8,10 @@ source_of = functools.cache(inspect.getsource)
 
 
 def edited(thing, edits):
-    """A function or class with each old text of its source, which stands there once, replaced by the new one."""
+    """A function or class with each old text of its source, which occurs once, replaced by the new one."""
     source = source_of(thing)
     for old, new in edits.items():
-        assert source.count(old) == 1, f"{thing.__name__}: {old!r} stands there {source.count(old)} times"
+        assert source.count(old) == 1, f"{thing.__name__}: {old!r} occurs {source.count(old)} times"
         source = source.replace(old, new)
     names = dict(vars(sys.modules[thing.__module__]))
     exec(source, names)

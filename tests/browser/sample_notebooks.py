@@ -53,7 +53,7 @@ REAL = "from encoder_lib.course import explore\nexplore.attend()"
 
 # fault -> what the checks have to say about it
 FAULTS = {
-    "sound": None,
+    "none": None,
     "stuck": "picture is the same",
     "output": "output is the same",
     "description": "description is the same",

@@ -1,7 +1,7 @@
 """What readers do to a notebook: go back, restart the kernel. It goes on working.
 
-That is tried where claims are tested, in `tests/course/conftest.py`; here stands what it rests on. That each cell runs
-twice in a row, and shows the same, stands in `tests/tools/twice.py`.
+That is tried where claims are tested, in `tests/course/conftest.py`; here are the tests of its tools. That each cell
+shows the same when it runs twice in a row is tested by `tests/tools/rerun_cells.py`.
 """
 
 import nbformat
@@ -10,8 +10,8 @@ import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 from notebook_rules import code_cells
 from notebook_run import Run
+from out_of_order import goes_back, joined, lacks, restarts_half_way, sections
 from places import NOTEBOOKS
-from reading import goes_back, joined, lacks, restarts_half_way, sections
 
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.name)
@@ -33,8 +33,8 @@ def test_a_section_begins_at_its_heading(path):
         ("['2'] instead of ['1']", False),
     ],
 )
-def test_what_counts_as_plain(error, plain):
-    """An error that names what stands in a cell above."""
+def test_errors_that_name_a_cell_above_are_plain(error, plain):
+    """An error that names what a cell above defines."""
     above = [new_markdown_cell("the modal verbs"), new_code_cell("model = load()")]
     assert lacks(error, above) is plain
 
@@ -54,14 +54,14 @@ def read_by(*cells):
     return Run(new_notebook(cells=parts))
 
 
-def test_a_cell_that_shows_something_else_to_one_who_goes_back_is_noticed():
+def test_a_different_output_after_going_back_is_detected():
     later = ("x = 2; x", "2"), ("x += 1; x", "3"), ("torch.set_default_dtype(torch.float32); x", "3")
     run = read_by(("x = 1; x", "1"), ("y = x; y", "1"), *later, ("torch.zeros(0).dtype", "torch.float32"))
     assert run.differences() == [] and run.slow == set()
     assert goes_back(run) == {8: "4 instead of 3", 4: "2 instead of 1"}
 
 
-def test_a_cell_that_neither_runs_nor_says_plainly_what_it_lacks_after_a_restart_is_noticed():
+def test_an_unclear_error_after_a_restart_is_detected():
     first = ("x = 1; x", "1"), ("y = 2; y", "2"), ("z = 3; z", "3")
     then = ("x", "1"), ("globals()['y']", "2"), ("torch.ones(1).dtype", "torch.float64"), ("x", "other", "exercise")
     run = read_by(*first, *then)
@@ -70,7 +70,7 @@ def test_a_cell_that_neither_runs_nor_says_plainly_what_it_lacks_after_a_restart
     assert restarts_half_way(run, cases=True) == {10: "KeyError: 'y'", 14: "1 instead of other"}
 
 
-def test_a_slow_cell_is_left_out_and_what_wants_it_says_so(monkeypatch):
+def test_a_slow_cell_is_skipped_and_its_users_say_so(monkeypatch):
     monkeypatch.setattr(notebook_run, "LONG", 0)
     run = read_by(("x = 1", ""), ("runs = []", ""), ("runs.append(1); w = 1", "", "nbval-ignore-output"), ("w", "1"))
     assert len(run.slow) == 1 and goes_back(run) == {} and run["runs"] == []

@@ -1,12 +1,12 @@
-"""Code for a kernel in which most trainings take twenty steps, and what is timed runs once: all is tested as claims.
+"""Code for a kernel in which most trainings take twenty steps and timed functions run once.
 
-Those are the course's own, and those that a cell calls in a loop or a function. No output that is compared hangs on
-them, and no explorer. There is no bar: one that goes before its parts are drawn makes ipywidgets (8.1.9, in its box)
-look into a view that is gone, as after any quick training.
+It shortens the course's own trainings, and those that a cell calls in a loop or a function. No compared output and no
+explorer depends on them, and the tests of the claims run them all in full. Progress bars are off: ipywidgets (8.1.9)
+fails when a bar is gone before it is drawn, as after any quick training.
 """
 
-HURRIED = r"""
-def hurry():
+FAST_TRAINING = r"""
+def shorten():
     import re
     import torch
     from encoder_lib.course import debugging_clinic as clinic
@@ -36,6 +36,6 @@ def hurry():
     get_ipython().input_transformers_post.append(fewer)
 
 
-hurry()
-del hurry
+shorten()
+del shorten
 """

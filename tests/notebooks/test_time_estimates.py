@@ -1,4 +1,4 @@
-"""The time that a notebook names is honest: it follows from its words, its cells and its exercises."""
+"""The time that a notebook names follows from its words, its cells and its exercises."""
 
 import re
 
@@ -44,7 +44,7 @@ def stated(notebook):
 
 
 def faults(notebook):
-    """What is dishonest, in words: more than a third off, or more than an hour and ten minutes."""
+    """What is wrong with an estimate: more than a third off, or more than an hour and ten minutes."""
     reading, exercises = minutes(notebook)
     plan, on_top = stated(notebook)
     needed = reading if on_top else reading + exercises
@@ -55,12 +55,12 @@ def faults(notebook):
 
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
-def test_the_time_is_honest(path):
+def test_time_estimates_match_the_content(path):
     assert list(faults(nbformat.read(path, as_version=4))) == []
 
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
-def test_the_readme_lists(path):
+def test_the_readme_lists_the_time(path):
     """A notebook's row in the table: a link, the question below its title, and the time that it asks for."""
     notebook = nbformat.read(path, as_version=4)
     row = f"(notebooks/{path.name}) | {notebook.cells[0].source.split('**')[1]} |"
@@ -68,7 +68,7 @@ def test_the_readme_lists(path):
     assert NUMBERS[plan] == stated(notebook)[0]
 
 
-def test_the_readme_tells_the_hours_of_all():
+def test_the_readme_states_the_total_time():
     times = [minutes(nbformat.read(path, as_version=4)) for path in NOTEBOOKS]
     reading, exercises = (sum(each) / 60 for each in zip(*times, strict=True))
     assert "Eleven hours to read and run, and seven more for the exercises" in (ROOT / "README.md").read_text()

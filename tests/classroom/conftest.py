@@ -1,3 +1,0 @@
-"""The students use the browser of the browser tests."""
-
-from lab_fixtures import browser  # noqa: F401
