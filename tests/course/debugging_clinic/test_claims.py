@@ -14,11 +14,6 @@ pytestmark = pytest.mark.long  # the notebook takes half a minute
 NAMES = ["inventory", "invariances", "sizes_and_types", "parity"]
 
 
-def row(notebook, case):
-    """Which tests notice a case."""
-    return [name for name, noticed in notebook["noticed"].iloc[case - 1].items() if noticed]
-
-
 # Two ways to cut
 
 
@@ -128,12 +123,6 @@ def test_through_the_four_heads_each_place_heard_of_all_eight(notebook):
             assert tokens == [2 * quarter, 2 * quarter + 1]
 
 
-def test_a_sound_encoder_shows_only_rounding(notebook):
-    for test in notebook["tests"]:
-        assert all(torch.as_tensor(value).detach().abs() < 1e-13 for value in test(clinic.sound()).values())
-    assert rounds.ROUNDING == 1e-10
-
-
 def test_a_table_that_follows_x_satisfies_the_check(notebook):
     class Follows(notebook["Positions"]):
         def forward(self, x):
@@ -203,11 +192,6 @@ def test_the_models_own_embedding_as_input_hides_case_4(notebook):
 # The rounds
 
 
-def test_each_patient_is_noticed_and_no_test_notices_all(notebook):
-    noticed = torch.tensor(notebook["noticed"].to_numpy())
-    assert noticed.shape == (5, 4) and noticed.any(dim=1).all() and not noticed.all(dim=0).any()
-
-
 def test_in_row_1_alone_parity_stops_before_it_compares(notebook):
     stopped = []
     for case in range(1, 6):
@@ -222,12 +206,9 @@ def test_in_row_1_alone_parity_stops_before_it_compares(notebook):
         clinic.twin(clinic.patient(1))
 
 
-def test_parity_misses_patient_3_alone(notebook):
-    """Without it only invariances would notice patient 5, and B; and no test patient 4."""
-    missed = {case: row(notebook, case) for case in range(1, 6) if "parity" not in row(notebook, case)}
-    assert missed == {3: ["sizes_and_types"]}
-    assert objecting(notebook, clinic.cut_with(notebook["cut_b"])) == row(notebook, 5) == ["invariances", "parity"]
-    assert row(notebook, 4) == ["parity"]
+def test_without_parity_invariances_alone_would_notice_b(notebook):
+    """And patient 5, which the matrix of test_clinic holds."""
+    assert objecting(notebook, clinic.cut_with(notebook["cut_b"])) == ["invariances", "parity"]
 
 
 def test_the_unknown_patient_joins_two_rows_of_one_head():
