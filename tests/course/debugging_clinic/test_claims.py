@@ -6,7 +6,7 @@ from claims import seeds
 
 from encoder_lib import EncoderLayer, TransformerEncoder, attention, sinusoidal_table
 from encoder_lib.course import debugging_clinic as clinic
-from encoder_lib.course.debugging_clinic import patients, rounds
+from encoder_lib.course.debugging_clinic import patients
 from encoder_lib.seeded import seeded
 
 pytestmark = pytest.mark.long  # the notebook takes half a minute
@@ -174,19 +174,6 @@ def test_a_fault_of_the_librarys_table_would_be_on_both_sides(notebook):
     x = words[notebook["ids"]] + notebook["position_table"](5, 6)
     off = model(notebook["ids"]) - theirs(x, src_key_padding_mask=~notebook["real"])
     assert off[notebook["real"]].abs().max() < 1e-14
-
-
-def test_the_models_own_embedding_as_input_hides_case_4(notebook):
-    """It is right with a sound encoder: both give the same, and nothing is noticed."""
-
-    def slip(model):
-        _, theirs = clinic.twin(model)
-        off = model(notebook["ids"]) - theirs(model.embedding(notebook["ids"]), src_key_padding_mask=~notebook["real"])
-        return {"beside PyTorch's": off[notebook["real"]].abs().max()}
-
-    assert not clinic.notices(slip, clinic.sound()) and not clinic.notices(slip, clinic.patient(4))
-    said = clinic.check_parity(slip)
-    assert not said.correct and said.problem.startswith("case 4") and clinic.check_parity(clinic.parity).correct
 
 
 # The rounds
