@@ -7,7 +7,7 @@ import torch
 from claims import seeds
 
 from encoder_lib import sinusoidal_table
-from encoder_lib.course.positional_encoding import explorers as positional
+from encoder_lib.course import explore
 from encoder_lib.course.positional_encoding.positions import copy_accuracy, reversal_accuracy
 from encoder_lib.model.embedding import TokenEmbedding
 from encoder_lib.training.tasks import copy_back
@@ -156,4 +156,4 @@ def test_with_base_100_products_fall_from_1_to_0():
     small = products(10)
     assert abs(small[1]) < 0.02 and small[3] > small[1], "back above"
     assert [round(x, 2) for x in products(100_000)[2::2]] == [0.68, 0.63]
-    assert "change by 0.0000 at most" in positional(base=10).description
+    assert "change by 0.0000 at most" in explore.positional(base=10).description
