@@ -23,10 +23,10 @@ NBVAL := --nbval --nbval-current-env --nbval-cell-timeout 120 --nbval-sanitize-w
 COMPILED := import jupyterlab.labapp, ipykernel.kernelapp, seaborn, torch._dynamo; from encoder_lib.course import build_your_own, checks, explore
 ROOT_FLAG := $(if $(filter 0,$(shell id -u)),--allow-root)
 
-.PHONY: help lab update fresh address links test quick-tests test-long long rerun pages lint lint-front-end notebooks site bench film clean
+.PHONY: help lab update fresh address links test quick-tests test-long long rerun test-weekly pages lint lint-front-end notebooks site bench film clean
 
 help:  ## list the commands
-	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
+	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-11s %s\n", $$1, $$2}'
 
 lab: $(STAMP)  ## set up and open the notebooks in JupyterLab
 	$(RUN) jupyterlab --ip=127.0.0.1 $(ROOT_FLAG) $(or $(firstword $(NOTEBOOKS)),notebooks)
@@ -57,11 +57,14 @@ test-long: $(TESTS)  ## the slow tests: the other claims, the web edition, all n
 
 # The claims' run of a notebook records its explorers for the web edition.
 long: $(TESTS)
-	RECORDINGS=build/site/recordings $(RUN) $(PARALLEL) -m long tests/browser tests --ignore tests/site
+	RECORDINGS=build/site/recordings $(RUN) $(PARALLEL) -m "long and not weekly" tests/browser tests --ignore tests/site
 	@$(MAKE) --no-print-directory pages
 
 rerun: $(TESTS)
 	PYTHONPATH=tests/tools tests/tools/sandbox $(RUN) $(PARALLEL) -n 1 -p rerun_cells $(NBVAL) --nbval-cell-timeout 600 notebooks
+
+test-weekly: $(TESTS)  ## the claims that depend on a seed, with their other seeds
+	$(RUN) $(PARALLEL) -m weekly tests/course
 
 pages: site
 	$(RUN) $(PARALLEL) -n 3 -m long tests/site

@@ -1,28 +1,25 @@
 """What 07_encoder_stack says, tested: each number, and each "so"."""
 
-import math
-
 import pytest
 import torch
 import torch.nn.functional as F
-from torch import nn
+from claims import seeds
 from torch.utils.flop_counter import FlopCounterMode
 
 from encoder_lib import Encoder, EncoderLayer, FeedForward, load_pretrained, trace
-from encoder_lib.course.encoder_stack.warm_up import learn_to_reverse
+from encoder_lib.course.encoder_stack.warm_up import N_TRIED, learn_to_reverse
 from encoder_lib.course.kit import ladder, measure
 from encoder_lib.course.kit.texts import library_sentences
 
 pytestmark = pytest.mark.long  # the notebook takes most of a minute
 
-EIGHT = range(8)
-
 
 # Does the gradient come down?
 
 
-@pytest.mark.parametrize("seed", EIGHT)
-def test_less_than_a_millionth_is_left_and_a_residual_connection_hands_it_on(notebook, seed):
+@pytest.mark.parametrize("seed", range(1, 8))  # seed 0 is shown
+def test_less_than_a_millionth_arrives_without_residual(notebook, seed):
+    """And a residual connection hands it on."""
     with torch.random.fork_rng(), pytest.MonkeyPatch.context() as patch:
         torch.manual_seed(seed)
         patch.setitem(notebook["arrives"].__globals__, "networks", [FeedForward(32, 64) for _ in range(10)])
@@ -32,7 +29,8 @@ def test_less_than_a_millionth_is_left_and_a_residual_connection_hands_it_on(not
 # Does a deep stack learn?
 
 
-def test_a_gradient_comes_down_until_training_has_made_all_tokens_of_post_norm_one(notebook):
+def test_post_norm_makes_all_tokens_one_and_the_gradient_stops(notebook):
+    """Before the first step it does come down."""
     shown = notebook.prediction("arrives").result.astype(float)
     arrives, cosine = (shown[column] for column in shown)
     assert arrives["post-norm, before"] > 0.3 and arrives["post-norm, after"] < 0.02
@@ -42,16 +40,16 @@ def test_a_gradient_comes_down_until_training_has_made_all_tokens_of_post_norm_o
 
 
 def test_either_way_post_norm_learns(notebook):
-    assert round(math.log(10), 1) == 2.3 and notebook["post_norm"].losses[-1] == pytest.approx(2.3, abs=0.1)
+    assert N_TRIED == 300 and learn_to_reverse.__kwdefaults__["steps"] == 60
+    assert notebook["post_norm"].losses[-1] == pytest.approx(2.3, abs=0.1)
     for learned in (notebook["warmed_up"], notebook["small_steps"]):
         assert learned.right > 0.9 and learned.similarity < 0.2 and learned.losses[-1] < 0.5
-    assert sum(0.01 * s / 60 for s in range(1, 61)) / 60 == pytest.approx(0.01 / 2, rel=0.02)
 
 
-@pytest.mark.parametrize("seed", EIGHT)
-def test_eight_seeds_say_the_same_of_depth_norms_warm_up_and_small_steps(seed):
+@pytest.mark.weekly
+@pytest.mark.parametrize("seed", range(1, 8))
+def test_seven_more_seeds_say_so_of_depth_norms_and_steps(seed):
     """On processors of three kinds."""
-    torch.set_default_dtype(torch.float64)  # as in the notebook
     fresh = learn_to_reverse(10, norm_first=False, steps=1, lr=0, seed=seed)
     assert 0.25 < fresh.similarity < 0.7 and fresh.arrives > 0.3
     failed = learn_to_reverse(10, norm_first=False, seed=seed)
@@ -62,18 +60,12 @@ def test_eight_seeds_say_the_same_of_depth_norms_warm_up_and_small_steps(seed):
     assert learn_to_reverse(10, norm_first=False, lr=0.003, seed=seed).right > 0.9
 
 
-def test_a_rate_of_0_moves_no_parameter(notebook):
-    assert all(model.right < 0.2 for model in notebook["fresh"])
-
-
 # What does a second look buy?
 
 
-def test_the_way_of_the_picture_leads_over_four_cards_to_its_answer(notebook):
-    with torch.random.fork_rng():
-        torch.manual_seed(1)
-        cards, answers = ladder.deal(1, hops=3, swap=False)
-    letters, arrows = ladder.read_cards(cards[0])
+def test_the_way_of_the_picture_leads_over_four_cards(notebook):
+    """To its answer."""
+    letters, arrows, answers = notebook["letters"], notebook["arrows"], notebook["answers"]
     way = notebook["followed"]
     end = arrows[way[-1]]
     assert way[0] == 0 and arrows[way[0]] == way[1] and arrows[way[1]] == way[2] and len({*way, end}) == 4
@@ -116,10 +108,6 @@ def without_each(notebook, model):
         ]
 
 
-def test_on_average_each_network_lets_less_than_a_quarter_through(notebook):
-    assert notebook["arrives"](residual=False) ** 0.1 < 0.25
-
-
 def test_layer_1_looks_at_stop_1_and_layer_2_at_stop_2(notebook):
     assert min(looks(notebook["model"])) > 0.97
     followed = notebook["followed"]
@@ -127,7 +115,8 @@ def test_layer_1_looks_at_stop_1_and_layer_2_at_stop_2(notebook):
     assert notebook["layer_2"][0].argmax().item() == followed[2]
 
 
-def test_three_looks_are_needed_and_stop_1s_and_one_at_stop_3_are_not(notebook):
+def test_three_looks_are_needed_and_two_are_not(notebook):
+    """Stop 1's is not, nor one at stop 3 in layer 2."""
     shown = notebook.prediction("single_look").result.astype(float).iloc[:, 0]
     idle = ["layer 1, stop 1 at stop 2", "layer 2, card 0 at stop 3"]
     assert shown.drop(idle).max() < 40 and shown[idle].min() > 97
@@ -146,8 +135,9 @@ def test_what_one_layer_can_guess():
     assert 0.32 < ((others // 8).gather(1, others % 8) == three).double().mean() < 0.38
 
 
-@pytest.mark.parametrize("seed", EIGHT)
-def test_three_layers_find_four_arrows_and_not_seven_of_which_stop_3_alone_has_62_percent(seed):
+@seeds(8)
+def test_three_layers_find_four_arrows_and_not_seven(seed):
+    """For seven stop 3's letter alone has 62 %."""
     assert train(4, 3, seed)[1] > 0.8 > train(7, 3, seed)[1]
     with torch.random.fork_rng():
         torch.manual_seed(seed)
@@ -157,6 +147,7 @@ def test_three_layers_find_four_arrows_and_not_seven_of_which_stop_3_alone_has_6
     assert (letters.gather(1, stop_3) == seven).double().mean() == pytest.approx(0.62, abs=0.01)
 
 
+@pytest.mark.weekly
 @pytest.mark.parametrize("seed", [1, 2])
 def test_other_seeds_say_the_same_of_looks(notebook, seed):
     assert train(1, 1, seed)[1] > 0.97 and train(2, 1, seed)[1] < 0.36 and train(3, 1, seed)[1] < 0.42
@@ -170,17 +161,13 @@ def test_other_seeds_say_the_same_of_looks(notebook, seed):
 
 
 def test_words_of_one_sentence_and_of_two_layer_by_layer(notebook):
+    """Most of the gap opens in the last layer."""
     within, across = notebook["within"], notebook["across"]
     assert [round(within[i].item(), 2) for i in (0, 6)] == [0.06, 0.46]
     assert [round(across[i].item(), 2) for i in (5, 6)] == [0.22, 0.04]
     assert [round(x[1].item(), 2) for x in (within, across)] == [0.17, 0.16]
-    assert (across[1:6].diff() > 0).all()
-
-
-def test_most_of_the_gap_opens_in_the_last_layer(notebook):
-    gap = notebook["within"] - notebook["across"]
-    assert gap[1] < 0.02 and gap[6] - gap[5] > gap[6] / 2
-    assert notebook["within"][6] > notebook["within"][5] and notebook["across"][6] < notebook["across"][5] / 2
+    assert (across[1:6].diff() > 0).all() and within[6] > within[5]
+    assert (within - across)[6] > 2 * (within - across)[5]
 
 
 def test_twenty_five_other_sentences_give_the_same_picture():
@@ -192,54 +179,34 @@ def test_twenty_five_other_sentences_give_the_same_picture():
     assert across[5] > 3 * across[0] and across[6] < across[5] / 2
 
 
-# The stack, written down
-
-
-def test_a_plain_list_hides_its_parameters_and_a_module_list_does_not():
-    class Plain(nn.Module):
-        def __init__(self, kind):
-            super().__init__()
-            self.layers = kind([EncoderLayer(4, 1, 6)])
-
-    assert not list(Plain(list).parameters()) and list(Plain(nn.ModuleList).parameters())
-
-
 # What does it cost?
 
 
-@pytest.mark.parametrize("tokens", [20, 300])
-def test_pytorchs_counter_finds_the_same_flops(tokens):
+def test_pytorchs_counter_finds_the_same_flops():
     layer = EncoderLayer(32, 4, 128)
     with FlopCounterMode(display=False) as counter, trace(layer):  # a trace takes attention's products one by one
-        layer(torch.randn(1, tokens, 32))
-    linear, meeting = measure.layer_flops(tokens, 32, 128)
-    assert linear == 2 * tokens * (4 * 32**2 + 2 * 32 * 128) and meeting == 2 * 2 * tokens**2 * 32
+        layer(torch.randn(1, 20, 32))
+    linear, meeting = measure.layer_flops(20, 32, 128)
+    assert linear == 2 * 20 * (4 * 32**2 + 2 * 32 * 128) and meeting == 2 * 2 * 20**2 * 32
     assert counter.get_total_flops() == linear + meeting
 
 
 def test_they_cross_at_2304_tokens_which_is_2d_plus_f(notebook):
-    d, f = 384, 1536
-    linear, meeting = measure.layer_flops(2 * d + f, d, f)
-    assert linear == meeting and 2 * d + f == 2304
-    for tokens in (256, 1000, 5000):
-        linear, meeting = measure.layer_flops(tokens, d, f)
-        assert meeting / linear == pytest.approx(tokens / (2 * d + f))
-    first, last = ((a - b).sign() for a, b in [(notebook["linear"][i], notebook["meeting"][i]) for i in (0, -1)])
-    assert first > 0 > last
-
-
-def test_texts_are_cut_after_256_tokens_and_that_is_one_ninth():
+    """Texts are cut after 256 tokens, and that is one ninth."""
+    (linear, meeting), (all_linear, ninth) = (measure.layer_flops(tokens, 384, 1536) for tokens in (2304, 256))
+    assert linear == meeting and 2 * 384 + 1536 == 2304 and 9 * ninth == all_linear
+    for tokens, *shown in zip(*(notebook[name].tolist() for name in ("T", "linear", "meeting")), strict=True):
+        assert tuple(shown) == measure.layer_flops(tokens, 384, 1536)
     model = load_pretrained("minilm")
     assert model.ids("word " * 600).shape == (1, 256)
-    assert 9 * 256 == 2304
     assert model.encoder.encoder.layers[0].feed_forward.linear1.weight.shape == (1536, 384)
 
 
 # Going deeper
 
 
-@pytest.mark.parametrize("seed", EIGHT)
-def test_a_larger_stream_alone_halves_the_gradient_of_pre_norms_last_layer(seed):
+@seeds(8)
+def test_a_larger_stream_alone_halves_pre_norms_last_gradient(seed):
     torch.manual_seed(seed)
     encoder = Encoder(2, 32, 4, 128, norm_first=True)
     x, goal = torch.randn(2, 4, 16, 32)
@@ -263,7 +230,7 @@ def test_what_one_should_have_found_in_the_explorer():
 
 
 @pytest.mark.parametrize(("n_layers", "far"), [(1, 1), (2, 3), (3, 7), (4, 15)])
-def test_layers_that_read_what_others_have_read_could_follow_1_3_7_15_arrows(n_layers, far):
+def test_layers_that_read_others_could_follow_1_3_7_15_arrows(n_layers, far):
     arrows = torch.arange(1, 17) % 16  # a ring: the place of a card says how far it is from card 0
     has = torch.arange(16)
     for _ in range(n_layers):

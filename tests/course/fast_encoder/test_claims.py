@@ -6,12 +6,12 @@ Of times only what holds with room: they are another machine's on another day.
 import math
 import re
 from functools import cache
-from itertools import pairwise
 
 import nbformat
 import pytest
 import torch
 import torch.nn.functional as F
+from claims import seeds
 from places import ROOT
 from torch.nn.utils.rnn import pad_sequence
 from torch.utils._python_dispatch import TorchDispatchMode
@@ -26,7 +26,6 @@ from encoder_lib.seeded import seeded
 
 pytestmark = pytest.mark.long  # the notebook takes half a minute
 
-SEEDS = (0, 1, 2)
 MB = 1e6  # bytes
 
 
@@ -81,11 +80,8 @@ def test_attention_has_a_tenth_of_the_flops_at_256_tokens():
 # Scores
 
 
-def test_at_256_tokens_a_token_has_eight_times_as_many_scores_as_numbers():
-    assert 12 * 256 == 8 * 384
-
-
-def test_explicit_attention_writes_three_tensors_of_scores_and_two_more_with_a_mask():
+def test_explicit_attention_writes_three_tables_of_scores():
+    """And two more with a mask."""
     written = []
 
     class Watch(TorchDispatchMode):
@@ -102,16 +98,6 @@ def test_explicit_attention_writes_three_tensors_of_scores_and_two_more_with_a_m
         with Watch():
             attention(q, k, v, mask)
         assert len(written) == tensors
-
-
-def test_explicit_attention_moves_the_scores_six_times():
-    explicit, fused = (same_layer(4, tokens=512)[f"attention, {kind}"] for kind in ("explicit", "fused"))
-    assert explicit.flops == fused.flops
-    assert explicit.bytes_moved - fused.bytes_moved == 6 * 12 * 512 * 512 * 4
-
-
-def test_a_float32_ends_near_3e38_before_e_to_the_100():
-    assert torch.finfo(torch.float32).max == pytest.approx(3.4e38, rel=1e-2) and math.exp(100) > 3.5e38
 
 
 def test_one_factor_puts_the_old_total_right_and_no_other_does(notebook):
@@ -133,47 +119,26 @@ def test_the_mean_of_10_20_30_and_40_comes_out_of_two_pieces(notebook):
     assert round((weights @ torch.tensor([10.0, 20.0, 30.0, 40.0])).item(), 1) == 36.9
 
 
-@pytest.mark.parametrize("seed", SEEDS)
 @pytest.mark.parametrize("size", [1, 10, 64, 512, 1000])
-def test_it_equals_attention_to_ten_digits_for_any_size(notebook, seed, size):
-    with seeded(seed):
-        q, k, v = torch.randn(3, 512, 32, dtype=torch.float64)
+def test_it_equals_attention_to_ten_digits_for_any_size(notebook, size):
+    q, k, v = torch.randn(3, 512, 32, dtype=torch.float64)
     assert (notebook["online"](q, k, v, size) - attention(q, k, v)[0]).abs().max() < 5e-11
+    loud = 30 * q, 30 * k, v
+    assert (loud[0] @ loud[1].T / 32**0.5).exp().isinf().any(), "here the first way overflows"
+    assert (notebook["online"](*loud, size) - attention(*loud)[0]).abs().max() < 1e-9
 
 
-def test_its_scores_stay_small_where_those_of_the_first_way_overflow(notebook):
-    q, k, v = (30 * torch.randn(3, 64, 32, dtype=torch.float64)).unbind()
-    assert (q @ k.T / 32**0.5).exp().isinf().any()
-    assert (notebook["online"](q, k, v, 7) - attention(q, k, v)[0]).abs().max() < 1e-9
-
-
-def test_the_library_takes_the_fused_attention_when_nobody_watches(monkeypatch):
-    calls = []
-    fused = F.scaled_dot_product_attention
-    monkeypatch.setattr(F, "scaled_dot_product_attention", lambda *given: calls.append(1) or fused(*given))
-    EncoderLayer(8, 2, 16)(torch.randn(1, 3, 8))
-    assert calls == [1]
-
-
-def test_the_loop_holds_a_seventh_of_two_tables_and_nothing_that_grows_with_the_square(notebook):
+def test_the_loop_holds_a_seventh_of_two_tables(notebook):
+    """And nothing that grows with the square."""
     assert notebook.shown("attention holds 16.8 MB") and notebook.shown("online holds 2.4 MB")
     assert round(16.8 / 2.4) == 7 and round(2 * 8 * 1024**2 / MB, 1) == 16.8
     half, whole = (timing.peak_bytes(lambda T=T: notebook["online"](*torch.randn(3, T, 32))) for T in (512, 1024))
     assert whole == pytest.approx(2 * half, rel=0.02)
 
 
-@pytest.mark.parametrize("tokens", [16, 256])
-def test_both_ways_give_the_same_vectors_but_for_rounding(notebook, tokens):
-    explicit, fused = (way() for way in notebook["two_ways"](tokens).values())
+def test_both_ways_give_the_same_vectors_but_for_rounding(notebook):
+    explicit, fused = (way() for way in notebook["two_ways"](256).values())
     torch.testing.assert_close(fused, explicit, rtol=1e-4, atol=1e-5)
-
-
-def test_at_every_step_the_flops_double_and_so_do_the_scores_of_all_sentences(notebook):
-    costs = [same_layer(4, tokens=tokens, batch=4096 // tokens) for tokens in notebook["places"]]
-    flops = [cost["attention, explicit"].flops for cost in costs]
-    assert [later / earlier for earlier, later in pairwise(flops)] == [2] * 4
-    scores = [4096 // tokens * 12 * tokens**2 for tokens in notebook["places"]]
-    assert [later / earlier for earlier, later in pairwise(scores)] == [2] * 4
 
 
 def test_the_copy_makes_no_tensor_of_its_own(notebook):
@@ -192,17 +157,13 @@ def test_the_formulas_are_those_of_the_counted_costs(batch, tokens, width):
     assert costs["projections"].bytes_moved == 32 * vectors + 16 * width**2
 
 
-def test_fused_attention_crosses_a_balance_of_5_at_20_tokens():
-    assert same_layer(4, tokens=20)["attention, fused"].arithmetic_intensity == 5
-
-
-def test_at_512_tokens_explicit_attention_has_5_flops_a_byte_and_fused_128():
+def test_at_512_tokens_explicit_attention_has_5_flops_a_byte():
+    """And fused 128. At the last point of the picture explicit attention moves some 300 MB more."""
     costs = same_layer(4, tokens=512)
     ways = [costs[f"attention, {kind}"].arithmetic_intensity for kind in ("explicit", "fused")]
     assert [round(way) for way in ways] == [5, 128]
-    costs = same_layer(4, tokens=256, batch=16)
-    more = costs["attention, explicit"].bytes_moved - costs["attention, fused"].bytes_moved
-    assert round(more / MB) == 302  # at the last point of the picture: some 300 MB
+    explicit, fused = (same_layer(4, tokens=256, batch=16)[f"attention, {kind}"] for kind in ("explicit", "fused"))
+    assert round((explicit.bytes_moved - fused.bytes_moved) / MB) == 302
     assert "either may limit the explicit one and arithmetic limits the fused one" in (
         explore.cost(tokens=512, balance=5.0).description
     )
@@ -214,7 +175,6 @@ def test_at_512_tokens_explicit_attention_has_5_flops_a_byte_and_fused_128():
 def test_64_sentences_move_less_than_six_times_the_bytes_of_one(notebook):
     one, many = (same_layer(4, tokens=16, batch=batch)["projections"] for batch in (1, 64))
     assert many.flops == 64 * one.flops
-    assert many.bytes_moved < 6 * one.bytes_moved
     assert (many.bytes_moved, one.bytes_moved) == (14_942_208, 2_555_904)  # 14.9 and 2.56 MB
     assert 0.9 * one.bytes_moved < 4 * 384**2 * 4  # most of it are the parameters
     explorer = explore.cost(balance=10)
@@ -224,7 +184,7 @@ def test_64_sentences_move_less_than_six_times_the_bytes_of_one(notebook):
     assert "The projections move 14.9 MB" in explorer.description
 
 
-def test_without_the_padding_linear_maps_have_half_and_attention_a_quarter():
+def test_without_padding_maps_have_half_and_attention_a_quarter():
     padded, alone = (same_layer(4, tokens=tokens) for tokens in (512, 256))
     for part, share in {"projections": 2, "feed-forward": 2, "attention, fused": 4}.items():
         assert padded[part].flops == share * alone[part].flops
@@ -235,7 +195,8 @@ def test_without_the_padding_linear_maps_have_half_and_attention_a_quarter():
 # Padding
 
 
-def test_about_three_quarters_are_padding_and_seldom_less_than_half_with_other_draws(minilm):
+def test_about_three_quarters_are_padding(minilm):
+    """And seldom less than half with other draws."""
     draws = [drawn(seed, minilm)[1] for seed in range(20)]
     padding = torch.stack([1 - lengths.sum() / (16 * lengths.max()) for lengths in draws])
     assert 0.65 < padding.median() < 0.85 and (padding > 0.5).double().mean() > 0.8
@@ -257,7 +218,7 @@ def test_without_the_cuts_every_token_gets_another_vector(notebook):
     assert shown.startswith("{0} of {0} tokens".format(len(notebook["shifts"])))
 
 
-@pytest.mark.parametrize("seed", SEEDS)
+@seeds(3)
 def test_so_with_other_sentences_and_with_the_cuts_none(notebook, minilm, seed):
     ids, lengths = drawn(seed, minilm)
     exact, x = notebook["exact"], minilm.encoder.embedding(pad_sequence(ids, batch_first=True)).detach().double()
@@ -288,27 +249,22 @@ def test_all_four_ways_agree_in_some_six_digits(notebook):
     assert max((one - first).norm() / first.norm() for one in others) < 3e-6
 
 
-def test_the_limit_is_that_of_the_share_that_the_table_of_times_shows(notebook):
+def test_the_limit_is_that_of_the_share_in_the_table_of_times(notebook):
     *parts, percent = notebook["clock"]["T = 256"]
     assert notebook["p"] == percent / 100 == pytest.approx(parts[1] / sum(parts))
-    assert 1 / (1 - notebook["p"]) == pytest.approx(sum(parts) / (sum(parts) - parts[1]))
 
 
-def test_each_way_gives_the_same_vectors_with_the_attention_that_its_line_names(notebook, monkeypatch):
+def test_each_way_has_the_attention_that_its_line_names(notebook, monkeypatch):
     calls, fused = [], F.scaled_dot_product_attention
     monkeypatch.setattr(F, "scaled_dot_product_attention", lambda *given: calls.append(len(given[0])) or fused(*given))
-    ways, real, results, seen = notebook["ways"], notebook["real"], {}, {}
-    for name, way in ways.items():
+    for way, seen in zip(notebook["ways"].values(), (0, 6 * 16, 6 * 16, 6 * 16), strict=True):
         calls.clear()
         with torch.no_grad():
-            results[name] = way()
-        seen[name] = sum(calls)
-    assert list(seen.values()) == [0, 6 * 16, 6 * 16, 6 * 16]
-    for result in results.values():
-        assert (result - results["rectangle"])[real].abs().max() < 1e-4
+            way()
+        assert sum(calls) == seen
 
 
-@pytest.mark.parametrize("seed", range(8))
+@seeds(8)
 def test_texts_sorted_by_length_have_hardly_any_padding(minilm, seed):
     every = texts()
     with seeded(seed):
@@ -318,9 +274,8 @@ def test_texts_sorted_by_length_have_hardly_any_padding(minilm, seed):
 
 
 def test_texts_of_twice_the_tokens_have_about_twice_the_flops():
-    for tokens in (16, 64, 128):
-        one, two = (sum(counted(length).values()) for length in (tokens, 2 * tokens))
-        assert 2 <= two / one < 2.11
+    one, two = (sum(counted(length).values()) for length in (128, 256))
+    assert 2 <= two / one < 2.11
 
 
 def test_the_answer_is_that_of_eight_other_draws(notebook):
@@ -350,7 +305,8 @@ def test_what_two_loops_hand_in_is_joined_to_the_whole(notebook):
     assert f"{math.log(3):.2f}" == "1.10"
 
 
-def test_the_strip_with_a_mask_equals_the_rectangle_and_of_16_texts_of_one_length_needs_a_sixteenth(notebook):
+def test_the_strip_with_a_mask_equals_the_rectangle(notebook):
+    """And of 16 texts of one length it needs a sixteenth of its scores."""
     names = {"torch": torch, "lengths_mask": lengths_mask}
     exec(answers()[1], names)
     x, lengths, real = notebook["x"].double(), notebook["lengths"], notebook["real"]

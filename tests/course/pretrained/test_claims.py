@@ -8,6 +8,7 @@ from copy import deepcopy
 import pytest
 import torch
 import torch.nn.functional as F
+from claims import seeds
 
 from encoder_lib import SentenceEncoder, TransformerEncoder, load_pretrained, padding_mask
 from encoder_lib.course.kit.notebook import missing
@@ -38,63 +39,25 @@ def test_the_file_has_91_megabytes():
     assert round((hub.minilm() / "model.safetensors").stat().st_size / 1e6) == 91
 
 
-def test_a_layer_has_sixteen_tensors_there_and_here(notebook):
-    published, places = notebook["published"], notebook["places"]
-    theirs = [name for name in published if name.startswith("encoder.layer.0.")]
-    ours = [name for name in places if name.startswith("encoder.layers.0.")]
-    assert len(theirs) == len(ours) == 16
-    shapes = sorted(tuple(published[name].shape) for name in theirs)
-    assert shapes == sorted(tuple(places[name].shape) for name in ours)
-    assert shapes.count((384, 384)) == 4 and (1536, 384) in shapes and (384, 1536) in shapes
-    assert sum("LayerNorm" in name for name in theirs) == 4  # two pairs
-
-
-def test_the_settings_are_those_of_the_file_and_the_last_three_stand_in_the_names_of_the_tensors(notebook):
+def test_the_settings_are_those_of_the_file(notebook):
+    """And the last three stand in the names of the tensors alone."""
     assert notebook["settings"] | {"padding_idx": 0} == config.settings(hub.minilm())
-    said = (hub.minilm() / "config.json").read_text()
+    said, names = (hub.minilm() / "config.json").read_text(), notebook["published"].keys()
     assert list(notebook["settings"])[-3:] == ["positional", "embedding_norm", "norm_first"]
     assert not any(name in said for name in ("embedding_norm", "norm_first", "learned"))
-    names = notebook["published"].keys()
-    assert "embeddings.position_embeddings.weight" in names
-    assert "embeddings.LayerNorm.weight" in names and "encoder.LayerNorm.weight" not in names
+    assert {"embeddings.position_embeddings.weight", "embeddings.LayerNorm.weight"} <= names
+    assert "encoder.LayerNorm.weight" not in names
+    assert torch.equal(notebook["published"]["embeddings.position_ids"], torch.arange(512)[None])
 
 
-WRONG = {
-    "vocab_size": 30000,
-    "n_layers": 5,
-    "d_model": 192,
-    "d_ff": 768,
-    "max_len": 500,
-    "positional": "sinusoidal",
-    "embedding_norm": False,
-    "norm_first": True,
-}
-
-
-@pytest.mark.parametrize("name", WRONG)
-def test_names_and_shapes_tell_all_settings_but_three(notebook, name):
+def test_names_and_shapes_tell_all_settings_but_three(notebook):
     """`test_three_mistakes_load_in_silence` has the three."""
-    assert notebook["settings"].keys() - WRONG.keys() == {"n_heads", "activation", "eps"}
-    with pytest.raises(RuntimeError, match="Error"):
-        notebook["load"](torch.float32, **{name: WRONG[name]})
-
-
-def test_with_six_heads_every_tensor_has_the_shape_that_it_had(notebook):
-    places, six = notebook["places"], notebook["empty"](n_heads=6).state_dict()
-    assert {name: x.shape for name, x in six.items()} == {name: x.shape for name, x in places.items()}
-
-
-def test_every_tensor_of_ours_has_one_of_theirs_with_its_shape(notebook):
-    published, our_name, places = notebook["published"], notebook["our_name"], notebook["places"]
-    found = {our_name(name): tensor.shape for name, tensor in published.items() if our_name(name) in places}
-    assert found == {name: place.shape for name, place in places.items()}
-
-
-def test_four_have_no_place(notebook):
-    table, published = notebook.table("numbers"), notebook["published"]
-    assert list(table.index) == [name for name in published if notebook["our_name"](name) not in notebook["places"]]
-    assert len(table) == 4 and torch.equal(published["embeddings.position_ids"], torch.arange(512)[None])
-    assert published["embeddings.token_type_embeddings.weight"].shape == (2, 384)
+    wrong = {"vocab_size": 30000, "n_layers": 5, "d_model": 192, "d_ff": 768, "max_len": 500}
+    wrong |= {"positional": "sinusoidal", "embedding_norm": False, "norm_first": True}
+    assert notebook["settings"].keys() - wrong.keys() == {"n_heads", "activation", "eps"}
+    for name, value in wrong.items():
+        with pytest.raises(RuntimeError, match="Error"):
+            notebook["load"](torch.float32, **{name: value})
 
 
 def test_without_that_order_a_name_comes_out_wrong(notebook):
@@ -105,23 +68,6 @@ def test_without_that_order_a_name_comes_out_wrong(notebook):
         assert name not in notebook["places"]
 
 
-def test_the_count_closes(notebook):
-    assert (len(notebook["published"]), len(notebook["left"]), len(notebook["needed"])) == (104, 4, 100)
-    assert round(sum(tensor.numel() for tensor in notebook["needed"].values()) / 1e6, 1) == 22.6
-
-
-@pytest.mark.parametrize("change", ["missing", "another shape"])
-def test_load_state_dict_refuses_names_and_shapes_that_do_not_fit(notebook, change):
-    norm = notebook["model"].encoder.encoder.layers[0].norm1
-    tensors = {name: x.clone() for name, x in norm.state_dict().items()}
-    if change == "missing":
-        del tensors["bias"]
-    else:
-        tensors["bias"] = torch.ones(2)
-    with pytest.raises(RuntimeError, match=r"Missing|size mismatch"):
-        norm.load_state_dict(tensors)
-
-
 # The same numbers
 
 
@@ -130,7 +76,7 @@ def test_what_the_reader_loads_is_what_the_library_loads(notebook, minilm):
     assert ours.keys() == theirs.keys() and all(torch.equal(ours[name], theirs[name]) for name in ours)
 
 
-def test_one_cell_needs_transformers_and_says_so_where_it_is_missing(notebook, monkeypatch, capsys):
+def test_where_transformers_is_missing_its_cell_says_so(notebook, monkeypatch, capsys):
     (source,) = (cell.source for cell in notebook.cells if "transformers" in cell.source)
     monkeypatch.setitem(sys.modules, "transformers", None)
     exec(source, notebook.variables | {"missing": missing})
@@ -140,12 +86,11 @@ def test_one_cell_needs_transformers_and_says_so_where_it_is_missing(notebook, m
 def test_rounding_alone_is_between_bert_model_and_ours(notebook):
     shown = [float(number) for number in re.findall(r"largest difference (\S+)", "".join(notebook.texts))]
     assert 1e-7 < shown[0] < 1e-5 and shown[1] < 1e-13
-    assert notebook["ids"].shape == (1, 13) and notebook["real"].sum(dim=1).tolist() == [13, 512]
-    assert notebook["real"].sum() == 525 and 525 * 384 == 201_600
+    assert notebook["real"].sum(dim=1).tolist() == [13, 512]
     assert 1e8 < shown[0] / shown[1] < 1e10  # about nine powers of ten
 
 
-def test_the_batch_finds_a_wrong_late_position_and_a_forgotten_mask(notebook):
+def test_the_batch_finds_a_late_position_and_a_forgotten_mask(notebook):
     """What a single short sentence could not."""
     batch, real = notebook["batch"], notebook["real"]
     encoder = deepcopy(notebook["load"](torch.float64))  # its numbers are the notebook's own
@@ -174,7 +119,8 @@ def test_relu_errs_to_one_side_in_each_of_1536_numbers(notebook):
 # Search
 
 
-def test_with_six_heads_it_finds_the_same_and_both_answer_without_an_answer(notebook):
+def test_with_six_heads_it_finds_the_same(notebook):
+    """And where there is no answer both give one."""
     library, sentences = notebook["library"], notebook["sentences"]
     assert len(sentences) == pytest.approx(560, abs=60)
     squares = [notebook[each].encode(notebook["questions"]) @ notebook[each].encode(sentences).T for each in BOTH]
@@ -190,7 +136,8 @@ def test_with_six_heads_it_finds_the_same_and_both_answer_without_an_answer(note
     assert twelve[2] < 0.8 * twelve[:2].min()
 
 
-def test_a_questions_vector_has_082_to_086_with_its_right_one_and_those_of_sentences_have_moved_with_it(notebook):
+def test_questions_and_sentences_are_wrong_together(notebook):
+    """A question's vector has a cosine of 0.82 to 0.86 with its right one, and those of sentences moved with it."""
     moved = [float(cell) for cell in notebook.prediction("misread").result["six with twelve"]]
     assert (min(moved), max(moved)) == (0.82, 0.86)
     right, wrong = (notebook[each].encode(notebook["sentences"]) for each in BOTH)
@@ -199,21 +146,9 @@ def test_a_questions_vector_has_082_to_086_with_its_right_one_and_those_of_sente
     assert (cosines.argmax(dim=1) == torch.arange(len(cosines))).double().mean() > 0.98  # each nearest to its own
 
 
-def test_each_of_three_pairs_is_nearest_to_its_own_and_cake_and_recipe_have_035(notebook):
-    square = notebook["square"](notebook["model"])
-    assert (square.argmax(dim=1) == torch.arange(3)).all()
-    assert [round(cosine, 2) for cosine in square.diagonal().tolist()] == [0.81, 0.73, 0.35]
-
-
-def loss(square):
-    return F.cross_entropy(20 * square, torch.arange(3)).item()
-
-
-def test_a_guess_among_three_costs_110():
-    assert round(math.log(3), 2) == 1.10 == round(loss(torch.ones(3, 3)), 2)
-
-
-def test_random_numbers_have_larger_cosines_in_pairs_and_nearly_as_large_ones_elsewhere(notebook):
+def test_random_numbers_have_larger_cosines_in_pairs(notebook):
+    """And nearly as large ones elsewhere, so their loss is near that of a guess."""
+    assert round(math.log(3), 2) == 1.10
     paired, minilm = notebook["paired"], notebook["square"](notebook["model"])
     assert round(minilm[paired].mean().item(), 2) == 0.63 and round(minilm[~paired].mean().item(), 2) == 0.14
     squares, losses = [], []
@@ -221,7 +156,7 @@ def test_random_numbers_have_larger_cosines_in_pairs_and_nearly_as_large_ones_el
         torch.manual_seed(seed)
         untrained = TransformerEncoder(**notebook["settings"]).to(notebook["device"])
         squares.append(notebook["square"](SentenceEncoder(notebook["tokenizer"], untrained)))
-        losses.append(loss(squares[-1]))
+        losses.append(F.cross_entropy(20 * squares[-1], torch.arange(3)).item())
         diagonal, elsewhere = squares[-1][paired].mean(), squares[-1][~paired].mean()
         assert diagonal > 0.66 and 0.9 * diagonal < elsewhere and 0.6 < losses[-1] < 2
     shown = torch.stack(list(notebook["squares"].values())[1:])
@@ -248,7 +183,8 @@ def parked(weights):
     return (weights.mean(dim=2).argmax(dim=-1) == 0).sum(dim=1)
 
 
-def test_in_65_of_72_heads_cls_gets_most_and_nearly_as_many_elsewhere(notebook, minilm):
+def test_in_65_of_72_heads_cls_gets_most(notebook, minilm):
+    """And in nearly as many on other sentences."""
     assert parked(notebook["attention"]).sum() == 65
     others = [minilm.attention(sentence) for sentence in OTHERS]
     counts = [parked(weights).sum().item() for weights in others]
@@ -277,36 +213,26 @@ def test_head_3_of_layer_1_follows_the_rows_in_every_order(notebook):
         assert weights[place[1:], place[:-1]].mean() > 0.98 and weights.diagonal(-1).mean() < 0.4
 
 
-def test_head_9_of_layer_2_looks_ahead_or_parks(notebook, minilm):
+def test_head_9_of_layer_2_looks_ahead_or_parks(notebook):
     tokens, weights = notebook["tokens"], notebook["attention"][1, 8]
     ahead = weights.argmax(dim=-1)
     parks = [tokens[i] for i in range(1, 12) if ahead[i] == 0]
     assert parks == ["mat", "because", "tired"]
     assert all(ahead[i] == i + 1 for i in range(1, 12) if ahead[i] != 0)
-    dogs = minilm.attention("dog dog dog")[1, 8]
-    assert dogs.argmax(dim=-1)[1:4].tolist() == [2, 3, 4]
-    assert dogs.diagonal(1).mean() < weights.diagonal(1).mean()
 
 
-def test_in_head_2_of_layer_4_the_preference_moves_most_and_falls(notebook):
+def test_in_head_2_of_layer_4_the_preference_falls_most(notebook):
     assert (notebook["layer"], notebook["head"]) == (3, 1)
     assert round(notebook["big"][3, 1].item(), 2) == 0.39 and round(notebook["small"][3, 1].item(), 2) == 0.48
 
 
 def test_the_best_head_follows_it_no_better_than_the_best_coin(notebook):
-    """Whatever the seed; and big for large moves as much."""
     right, coins = notebook["counts"], notebook["coins"]
     assert (coins.min(), coins.max()) == (9, 11)
     assert right.max() == 10 and 5.5 < right.mean() < 6.5 and len(notebook["twelve"]) == 12
-    assert 10 in notebook["coins"].tolist()
-    throws = torch.randint(2, (1000, 12, 72), generator=torch.Generator().manual_seed(1)).sum(dim=1).amax(dim=1)
-    assert throws.double().mean() > 9.5 and (throws >= 10).double().mean() > 0.5
-    preference, text, big = notebook["preference"], notebook["trophy"], notebook["big"]
     for sentence, _, last in notebook["twelve"]:  # each thing is one token
         words, tokens = sentence.lower().split(), notebook["model"].tokens(f"{sentence} {last}.")
         assert (tokens[2], tokens[tokens.index("because") - 1]) == (words[1], words[words.index("because") - 1])
-    meaning, none = (big - preference(f"{text} {last}.") for last in ("small", "large"))
-    assert 0.5 < none.abs().mean() / meaning.abs().mean() < 2
 
 
 def test_with_drawn_answers_the_best_head_has_so_many_of_twelve(notebook):
@@ -324,23 +250,20 @@ def test_equal_vectors_do_not_tell_queries_from_keys():
     x, (q, k, v) = torch.ones(3, 4), torch.randn(3, 4, 4)
     right = F.scaled_dot_product_attention(x @ q.T, x @ k.T, x @ v.T)
     torch.testing.assert_close(F.scaled_dot_product_attention(x @ k.T, x @ q.T, x @ v.T), right)
-    x = torch.randn(3, 4)  # vectors that differ tell
-    right = F.scaled_dot_product_attention(x @ q.T, x @ k.T, x @ v.T)
-    assert (F.scaled_dot_product_attention(x @ k.T, x @ q.T, x @ v.T) - right).abs().max() > 0.01
 
 
-def test_a_table_of_rows_learns_names_whatever_the_seed(notebook, minilm):
+@seeds(8)
+def test_a_table_of_rows_learns_names_whatever_the_seed(notebook, minilm, seed):
     cells = "".join(cell.source for cell in notebook.notebook.cells)
     names, sentences = list(notebook["library"].values()), list(notebook["library"])
     cosines = minilm.encode(names) @ minilm.encode(sentences).T
     exec(re.search(r"```python\n(def pair_loss.*?)```", cells, re.DOTALL).group(1), answer := {"torch": torch, "F": F})
-    for seed in range(8):
-        torch.manual_seed(seed)
-        table = learn_names(answer["pair_loss"], notebook["tokenizer"])
-        before, after = ([float(cell) for cell in table[name]] for name in ("before", "after"))
-        assert before[0] <= 50 and after[0] >= 65 and after[0] > 1.6 * before[0]
-        assert all(a < b for a, b in zip(after[1:4], before[1:4], strict=True))  # a full stop, a, the
-        assert all(a > b for a, b in zip(after[4:], before[4:], strict=True))  # is, text, format
-        kept = torch.randperm(len(names))[:200]
-        assert 85 <= (cosines[kept][:, kept].argmax(dim=1) == torch.arange(200)).sum() <= 125
+    torch.manual_seed(seed)
+    table = learn_names(answer["pair_loss"], notebook["tokenizer"])
+    before, after = ([float(cell) for cell in table[name]] for name in ("before", "after"))
+    assert before[0] <= 50 and after[0] >= 65 and after[0] > 1.6 * before[0]
+    assert all(a < b for a, b in zip(after[1:4], before[1:4], strict=True))  # a full stop, a, the
+    assert all(a > b for a, b in zip(after[4:], before[4:], strict=True))  # is, text, format
+    kept = torch.randperm(len(names))[:200]
+    assert 85 <= (cosines[kept][:, kept].argmax(dim=1) == torch.arange(200)).sum() <= 125
     assert sum(name.rpartition(".")[2].startswith("is") for name in names) >= 20  # isgenerator, for instance
