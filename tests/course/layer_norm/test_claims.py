@@ -9,7 +9,7 @@ from torch import nn
 
 from encoder_lib import LayerNorm, trace
 from encoder_lib.course import explore
-from encoder_lib.course.layer_norm.norms import every_norm
+from encoder_lib.course.layer_norm.norms import replace_norms
 from encoder_lib.course.layer_norm.plain_stack import PlainStack, plain_stack_accuracy
 
 
@@ -118,8 +118,9 @@ def test_with_one_norm_for_all_or_none_all_sentences_become_one(notebook):
 def test_what_attention_adds_then_comes_from_a_cls_that_is_one(notebook, norm):
     """What attention adds comes nearly all from [CLS], and [CLS] is nearly the same in every text."""
     attention = notebook["model"].encoder.encoder.layers[5].attention
-    with every_norm(notebook["model"], notebook[norm]), trace(notebook["model"].encoder) as t:
-        notebook["model"].encode(notebook["sentences"])
+    changed = replace_norms(notebook["model"], notebook[norm])
+    with trace(changed.encoder) as t:
+        changed.encode(notebook["sentences"])
     x, weights = t["encoder.layers.4"], t["encoder.layers.5.attention.weights"]  # (B, T, D), (B, H, T, T)
     cls, added = x[:, 0], t["encoder.layers.5.attention"][:, 1:8]
     assert torch.cosine_similarity(cls[:, None], cls, dim=-1).min() > 0.99

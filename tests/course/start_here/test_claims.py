@@ -7,7 +7,7 @@ import torch
 from claims import seeds
 
 from encoder_lib import load_pretrained
-from encoder_lib.course.kit import way
+from encoder_lib.course.kit import activations
 from encoder_lib.trace import trace
 
 # Vectors
@@ -105,12 +105,12 @@ def test_the_kinds_depend_on_each_part_and_least_on_position(notebook):
 
 
 def test_without_norms_cls_is_the_longest_and_the_banks_meet(notebook):
-    with way.without(notebook["model"], "norm"):
-        visits = [way.visit(notebook["model"], notebook[text], "bank") for text in ("river", "rates")]
-        assert notebook["all_cosines"]().min() > 0.99
-    for visit in visits:
-        for station in visit.stations[5:-1:4]:  # the end of each layer
-            cls, *others = visit.outputs[station.key][0].norm(dim=-1)
+    ablated = activations.ablate(notebook["model"], "norm")
+    runs = [activations.follow(ablated, notebook[text], "bank") for text in ("river", "rates")]
+    assert notebook["all_cosines"](ablated).min() > 0.99
+    for run in runs:
+        for site in run.sites[5:-1:4]:  # the end of each layer
+            cls, *others = run.outputs[site.key][0].norm(dim=-1)
             assert cls > 2 * max(others)
 
 
@@ -123,9 +123,9 @@ def test_fifteen_of_sixteen_banks_are_closer_to_their_own_kind(notebook):
 
 
 def test_head_3_of_layer_1_takes_all_from_river_and_from_big(notebook):
-    assert notebook["first"].stations[2].name == "layer 1: attention adds"  # station 3 of the walk
-    for visit, word in ((notebook["first"], "river"), (notebook["second"], "big")):
-        assert visit.looks(1)[2][visit.tokens.index(word)] > 0.99
+    assert notebook["first"].sites[2].name == "layer 1: attention adds"  # station 3 of the walk
+    for run, word in ((notebook["first"], "river"), (notebook["second"], "big")):
+        assert run.attention(1)[2][run.tokens.index(word)] > 0.99
     assert notebook["first"].outputs["encoder.layers.0.attention.query"].shape == (1, 12, 8, 32)
 
 
