@@ -106,7 +106,7 @@ def within(reader, gaps, may_look):
 
 
 def test_a_hidden_letter_asks_and_no_other_has_a_target(notebook):
-    """All others have the target −100."""
+    """A hidden letter is the target of its gap, and all other places have the target −100."""
     torch.manual_seed(0)
     ids = torch.randint(27, (100, 64))
     given, targets, _ = notebook["hide"](ids, 0.3)
@@ -132,7 +132,7 @@ def test_it_passes_one_neighbour_on_each_side_and_two_stay_ahead(notebook):
 
 @pytest.mark.weekly
 def test_within_3000_steps_it_passes_the_counting(notebook, capsys):
-    """As the lines do that the reader may paste into a new cell."""
+    """Within 3000 steps the model passes counting with two neighbours, by the lines that the reader may paste."""
     (lines,) = (
         x
         for c in notebook.notebook.cells
@@ -146,7 +146,7 @@ def test_within_3000_steps_it_passes_the_counting(notebook, capsys):
 @pytest.mark.weekly
 @pytest.mark.parametrize("seed", range(1, 8))
 def test_eight_excerpts_are_learned_by_heart_from_other_seeds(notebook, seed):
-    """And other text is filled worse than by spaces."""
+    """Eight excerpts are learned by heart, and other text is filled worse than by spaces."""
     torch.manual_seed(seed)
     learner, gaps = notebook["new_filler"](seed), notebook["gaps"]
     eight = notebook["excerpts"](notebook["text"], 8, 0.3)
@@ -156,7 +156,7 @@ def test_eight_excerpts_are_learned_by_heart_from_other_seeds(notebook, seed):
 
 
 def test_eight_excerpts_are_learned_by_heart_and_no_other_text(notebook):
-    """That is filled worse than by spaces, which counting with no neighbour always says."""
+    """Other text is filled worse than by spaces, which counting with no neighbour always says."""
     by_heart, new = notebook["met_and_new"]
     assert by_heart > 95 and new < notebook["counting"]["no neighbour"] - 2 < notebook["right_after"][100]
     assert (letters.by_counts(notebook["text"], notebook["gaps"].ids, 0, 0) == 0).all()
@@ -164,7 +164,7 @@ def test_eight_excerpts_are_learned_by_heart_and_no_other_text(notebook):
 
 @each_reader
 def test_the_and_sleeping_come_out_right_and_vowels_in_between(notebook, small, seed):
-    """In "cat" and "mat" there is a vowel; all but for one at most."""
+    """ "The" and "sleeping" come out right, and "cat" and "mat" get a vowel, with one exception at most."""
     reader, _ = trained(notebook, small, seed)
     given = "th_ c_t is sleepi_g on t_e m_t"
     filled = (after for before, after in zip(given, letters.fill(reader, given), strict=True) if before == "_")
@@ -173,7 +173,7 @@ def test_the_and_sleeping_come_out_right_and_vowels_in_between(notebook, small, 
 
 @each_reader
 def test_few_answers_depend_on_the_weight_of_far_letters(notebook, small, seed):
-    """Layer 1 gives much to far letters and few answers hang on it, and many on the four nearest."""
+    """Layer 1 gives much weight to far letters, yet few answers depend on it, and many on the four nearest."""
     reader, gaps = trained(notebook, small, seed)
     with torch.no_grad(), trace(reader) as t:
         reader(gaps.ids)
@@ -213,7 +213,7 @@ def test_six_small_models_too_need_no_far_letters(notebook):
 
 @each_reader
 def test_near_looks_of_layer_1_are_worth_more_than_far_ones(notebook, small, seed):
-    """And layer 2 needs its own."""
+    """Layer 1's near looks are worth more than its far ones, and layer 2 needs its own near ones."""
     reader, gaps = trained(notebook, small, seed)
     forward_with = answer("forward_with")
     place = torch.arange(gaps.ids.shape[1])
@@ -267,7 +267,7 @@ def answer(name):
 
 @seeds(8)
 def test_after_berts_hiding_it_names_nine_in_ten_letters_it_sees(notebook, small, seed):
-    """Before, fewer than half; and so after as many steps of hiding by gaps alone."""
+    """Before it names fewer than half of the letters that it sees, and so it does after as many steps on gaps alone."""
     reader, _ = small(seed)
     ids = notebook["excerpts"](notebook["unseen"], 256, 0, LENGTH).ids
     everywhere = Sample(ids, ids, None)
@@ -285,6 +285,6 @@ def test_after_berts_hiding_it_names_nine_in_ten_letters_it_sees(notebook, small
 
 
 def test_the_notebooks_own_model_names_fewer_than_half(notebook):
-    """Of the letters that it sees."""
+    """The notebook's own model names fewer than half of the letters that it sees."""
     ids = notebook["excerpts"](notebook["unseen"], 256, 0).ids
     assert notebook["percent_right"](notebook["filler"](ids), Sample(ids, ids, None)) < 50
