@@ -4,15 +4,12 @@ Of times only what holds with room: they are another machine's on another day.
 """
 
 import math
-import re
 from functools import cache
 
-import nbformat
 import pytest
 import torch
 import torch.nn.functional as F
-from claims import seeds
-from places import ROOT
+from claims import fold, seeds
 from torch.nn.utils.rnn import pad_sequence
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils.flop_counter import FlopCounterMode
@@ -51,12 +48,6 @@ def drawn(seed, minilm):
 def same_layer(number, *, tokens, width=384, batch=1):
     """Counted costs of a layer as wide as that, heads of 32 numbers."""
     return layer_costs(batch, tokens, width, d_ff=4 * width, n_heads=width // 32, number=number)
-
-
-@cache
-def cells():
-    """The cells of the stored page."""
-    return nbformat.read(ROOT / "notebooks/11_fast_encoder.ipynb", as_version=4).cells
 
 
 # What there is to do
@@ -286,14 +277,9 @@ def test_the_answer_is_that_of_eight_other_draws(notebook):
     )
 
 
-def answers():
-    """The programs in the folds of the exercises."""
-    return re.findall(r"```python\n(.*?)```", "".join(cell.source for cell in cells()), re.DOTALL)
-
-
 def test_what_two_loops_hand_in_is_joined_to_the_whole(notebook):
     names = {"torch": torch}
-    exec(answers()[0], names)
+    exec(fold(notebook, "def join"), names)
     with seeded(0):
         q, k, v = torch.randn(3, 64, 32, dtype=torch.float64)
     halves = list(zip(k.chunk(2), v.chunk(2), strict=True))
@@ -308,7 +294,7 @@ def test_what_two_loops_hand_in_is_joined_to_the_whole(notebook):
 def test_the_strip_with_a_mask_equals_the_rectangle(notebook):
     """It equals the rectangle, and for 16 texts of one length it needs a sixteenth of its scores."""
     names = {"torch": torch, "lengths_mask": lengths_mask}
-    exec(answers()[1], names)
+    exec(fold(notebook, "def packed"), names)
     x, lengths, real = notebook["x"].double(), notebook["lengths"], notebook["real"]
     y = names["packed"](notebook["exact"], x, lengths)
     assert (y[real] - notebook["wanted"]).abs().max() < 5e-11 and y[~real].abs().max() == 0

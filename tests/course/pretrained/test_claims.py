@@ -8,7 +8,7 @@ from copy import deepcopy
 import pytest
 import torch
 import torch.nn.functional as F
-from claims import seeds
+from claims import fold, seeds
 
 from encoder_lib import SentenceEncoder, TransformerEncoder, load_pretrained, padding_mask
 from encoder_lib.course.kit.notebook import missing
@@ -254,10 +254,9 @@ def test_equal_vectors_do_not_tell_queries_from_keys():
 
 @seeds(8)
 def test_a_table_of_rows_learns_names_whatever_the_seed(notebook, minilm, seed):
-    cells = "".join(cell.source for cell in notebook.notebook.cells)
     names, sentences = list(notebook["library"].values()), list(notebook["library"])
     cosines = minilm.encode(names) @ minilm.encode(sentences).T
-    exec(re.search(r"```python\n(def pair_loss.*?)```", cells, re.DOTALL).group(1), answer := {"torch": torch, "F": F})
+    exec(fold(notebook, "def pair_loss"), answer := {"torch": torch, "F": F})
     torch.manual_seed(seed)
     table = learn_names(answer["pair_loss"], notebook["tokenizer"])
     before, after = ([float(cell) for cell in table[name]] for name in ("before", "after"))
