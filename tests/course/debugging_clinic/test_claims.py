@@ -64,7 +64,7 @@ def test_after_training_16_of_48_tensors_are_what_they_were(notebook):
 
 
 def test_without_the_first_fault_6_equal_pairs_are_left(notebook):
-    """A layer has six matrices."""
+    """A layer has six matrices, so without the first fault 6 equal pairs are left, and only inventory notices them."""
     assert sum(parameter.ndim == 2 for parameter in EncoderLayer(6, 1, 10).parameters()) == 6
 
     class Copies(notebook["Stack"]):
@@ -111,7 +111,7 @@ def test_bs_heads_get_two_symbols_each_of_eight_not_of_eleven(notebook, length, 
 
 
 def test_through_the_four_heads_each_place_heard_of_all_eight(notebook):
-    """Of two in each quarter of its new vector."""
+    """Each quarter of a place's new vector depends on two of the eight symbols, so all four together on all eight."""
     x = torch.randn(1, 8, 32, requires_grad=True)
     heads = notebook["cut_b"](x, 4)
     mixed = attention(heads, heads, heads)[0].transpose(1, 2).flatten(-2)  # (1, T, D)
@@ -148,7 +148,7 @@ def test_the_waves_of_case_4_get_slower_and_make_no_clocks(notebook):
 
 
 def test_two_programs_agree_to_some_fifteen_digits(notebook):
-    """In float32 rounding leaves much more."""
+    """In float64 they agree to some fifteen digits; in float32 rounding leaves much more."""
     assert clinic.parity(clinic.sound())["beside PyTorch's"].detach() < 1e-14
     model = clinic.sound().float()
     words, theirs = (given.float() for given in clinic.twin(model))
@@ -168,7 +168,7 @@ def test_patient_4_is_off_by_0_39_in_numbers_of_size_1_or_2(notebook):
 
 
 def test_a_fault_of_the_librarys_table_would_be_on_both_sides(notebook):
-    """Patient 4 beside a twin that gets its positions from the same wrong table."""
+    """Patient 4 agrees with a reference that takes its positions from the same wrong table."""
     model = clinic.patient(4)
     words, theirs = clinic.twin(model)
     x = words[notebook["ids"]] + notebook["position_table"](5, 6)
@@ -194,7 +194,7 @@ def test_in_row_1_alone_parity_stops_before_it_compares(notebook):
 
 
 def test_without_parity_invariances_alone_would_notice_b(notebook):
-    """And patient 5, which the matrix of test_clinic holds."""
+    """Without parity only invariances would notice B, and patient 5, which the matrix of test_clinic holds."""
     assert objecting(notebook, clinic.cut_with(notebook["cut_b"])) == ["invariances", "parity"]
 
 
@@ -205,7 +205,7 @@ def test_the_unknown_patient_joins_two_rows_of_one_head():
 
 
 def test_a_bias_of_0_that_is_forgotten_is_not_found_out():
-    """Beside a twin that has all its biases at 0, as PyTorch makes them; beside one of random numbers it is."""
+    """A forgotten bias goes unnoticed where all biases are 0, as PyTorch makes them, but not where they are random."""
     with seeded(0):
         x, theirs = torch.randn(2, 5, 6), torch.nn.MultiheadAttention(6, 1, batch_first=True)
 
@@ -268,7 +268,7 @@ class OwnAttention(torch.nn.Module):
 
 @pytest.mark.parametrize(("names", "expected"), [("qkvo", []), ("kqvo", ["parity"])])
 def test_parity_accuses_an_attention_with_keys_before_queries(notebook, names, expected):
-    """Every shape fits, so that nothing stops."""
+    """Every shape fits, so nothing stops, and parity objects to correct code."""
     mine = own()
     with patients.in_float64():
         mine.encoder.layers[0].attention = OwnAttention(6, 2, names)
@@ -285,7 +285,7 @@ def test_the_parameters_stand_in_the_order_that_the_text_names():
 
 
 def test_pytorchs_layers_begin_as_copies_and_the_twins_do_not():
-    """With the attention's biases at 0 and gains at 1."""
+    """PyTorch's layers begin as copies with attention's biases at 0 and gains at 1; the reference draws all of them."""
     layer = torch.nn.TransformerEncoderLayer(6, 1, 10, batch_first=True)
     stack = torch.nn.TransformerEncoder(layer, 2, enable_nested_tensor=False)
     one, other = (dict(layer.named_parameters()) for layer in stack.layers)

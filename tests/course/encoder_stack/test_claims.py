@@ -19,7 +19,7 @@ pytestmark = pytest.mark.long  # the notebook takes most of a minute
 
 @pytest.mark.parametrize("seed", range(1, 8))  # seed 0 is shown
 def test_less_than_a_millionth_arrives_without_residual(notebook, seed):
-    """And a residual connection hands it on."""
+    """Less than a millionth of the gradient arrives through ten networks, and all of it with residual connections."""
     with torch.random.fork_rng(), pytest.MonkeyPatch.context() as patch:
         torch.manual_seed(seed)
         patch.setitem(notebook["arrives"].__globals__, "networks", [FeedForward(32, 64) for _ in range(10)])
@@ -30,7 +30,7 @@ def test_less_than_a_millionth_arrives_without_residual(notebook, seed):
 
 
 def test_post_norm_makes_all_tokens_one_and_the_gradient_stops(notebook):
-    """Before the first step it does come down."""
+    """Before the first step the gradient comes down; then training makes all tokens of post-norm one, and it stops."""
     shown = notebook.prediction("arrives").result.astype(float)
     arrives, cosine = (shown[column] for column in shown)
     assert arrives["post-norm, before"] > 0.3 and arrives["post-norm, after"] < 0.02
@@ -49,7 +49,7 @@ def test_either_way_post_norm_learns(notebook):
 @pytest.mark.weekly
 @pytest.mark.parametrize("seed", range(1, 8))
 def test_seven_more_seeds_say_so_of_depth_norms_and_steps(seed):
-    """On processors of three kinds."""
+    """Depth, norms, warm-up and small steps do the same from each of eight seeds, on processors of three kinds."""
     fresh = learn_to_reverse(10, norm_first=False, steps=1, lr=0, seed=seed)
     assert 0.25 < fresh.similarity < 0.7 and fresh.arrives > 0.3
     failed = learn_to_reverse(10, norm_first=False, seed=seed)
@@ -64,7 +64,7 @@ def test_seven_more_seeds_say_so_of_depth_norms_and_steps(seed):
 
 
 def test_the_way_of_the_picture_leads_over_four_cards(notebook):
-    """To its answer."""
+    """The blue arrows lead over four cards to the letter that card 0 is to answer."""
     letters, arrows, answers = notebook["letters"], notebook["arrows"], notebook["answers"]
     way = notebook["followed"]
     end = arrows[way[-1]]
@@ -116,7 +116,7 @@ def test_layer_1_looks_at_stop_1_and_layer_2_at_stop_2(notebook):
 
 
 def test_three_looks_are_needed_and_two_are_not(notebook):
-    """Stop 1's is not, nor one at stop 3 in layer 2."""
+    """Three of the four looks shown are needed; stop 1's is not, nor is one of card 0 at stop 3 in layer 2."""
     shown = notebook.prediction("single_look").result.astype(float).iloc[:, 0]
     idle = ["layer 1, stop 1 at stop 2", "layer 2, card 0 at stop 3"]
     assert shown.drop(idle).max() < 40 and shown[idle].min() > 97
@@ -137,7 +137,7 @@ def test_what_one_layer_can_guess():
 
 @seeds(8)
 def test_three_layers_find_four_arrows_and_not_seven(seed):
-    """For seven stop 3's letter alone has 62 %."""
+    """More than 80 % are right for four arrows and less for seven, where stop 3's letter alone gets 62 %."""
     assert train(4, 3, seed)[1] > 0.8 > train(7, 3, seed)[1]
     with torch.random.fork_rng():
         torch.manual_seed(seed)
@@ -161,7 +161,7 @@ def test_other_seeds_say_the_same_of_looks(notebook, seed):
 
 
 def test_words_of_one_sentence_and_of_two_layer_by_layer(notebook):
-    """Most of the gap opens in the last layer."""
+    """Words of one sentence and of two are alike at first, and most of the gap opens in the last layer."""
     within, across = notebook["within"], notebook["across"]
     assert [round(within[i].item(), 2) for i in (0, 6)] == [0.06, 0.46]
     assert [round(across[i].item(), 2) for i in (5, 6)] == [0.22, 0.04]
@@ -192,7 +192,7 @@ def test_pytorchs_counter_finds_the_same_flops():
 
 
 def test_they_cross_at_2304_tokens_which_is_2d_plus_f(notebook):
-    """Texts are cut after 256 tokens, and that is one ninth."""
+    """Both cost the same at 2304 tokens; texts are cut after 256, where attention's products cost one ninth."""
     (linear, meeting), (all_linear, ninth) = (measure.layer_flops(tokens, 384, 1536) for tokens in (2304, 256))
     assert linear == meeting and 2 * 384 + 1536 == 2304 and 9 * ninth == all_linear
     for tokens, *shown in zip(*(notebook[name].tolist() for name in ("T", "linear", "meeting")), strict=True):

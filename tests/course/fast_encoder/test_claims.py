@@ -4,15 +4,12 @@ Of times only what holds with room: they are another machine's on another day.
 """
 
 import math
-import re
 from functools import cache
 
-import nbformat
 import pytest
 import torch
 import torch.nn.functional as F
-from claims import seeds
-from places import ROOT
+from claims import fold, seeds
 from torch.nn.utils.rnn import pad_sequence
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils.flop_counter import FlopCounterMode
@@ -53,12 +50,6 @@ def same_layer(number, *, tokens, width=384, batch=1):
     return layer_costs(batch, tokens, width, d_ff=4 * width, n_heads=width // 32, number=number)
 
 
-@cache
-def cells():
-    """The cells of the stored page."""
-    return nbformat.read(ROOT / "notebooks/11_fast_encoder.ipynb", as_version=4).cells
-
-
 # What there is to do
 
 
@@ -81,7 +72,7 @@ def test_attention_has_a_tenth_of_the_flops_at_256_tokens():
 
 
 def test_explicit_attention_writes_three_tables_of_scores():
-    """And two more with a mask."""
+    """Explicit attention writes three tables of scores, and two more with a mask."""
     written = []
 
     class Watch(TorchDispatchMode):
@@ -129,7 +120,7 @@ def test_it_equals_attention_to_ten_digits_for_any_size(notebook, size):
 
 
 def test_the_loop_holds_a_seventh_of_two_tables(notebook):
-    """And nothing that grows with the square."""
+    """The loop holds a seventh of two tables of scores, and nothing that grows with the square of the length."""
     assert notebook.shown("attention holds 16.8 MB") and notebook.shown("online holds 2.4 MB")
     assert round(16.8 / 2.4) == 7 and round(2 * 8 * 1024**2 / MB, 1) == 16.8
     half, whole = (timing.peak_bytes(lambda T=T: notebook["online"](*torch.randn(3, T, 32))) for T in (512, 1024))
@@ -158,7 +149,7 @@ def test_the_formulas_are_those_of_the_counted_costs(batch, tokens, width):
 
 
 def test_at_512_tokens_explicit_attention_has_5_flops_a_byte():
-    """And fused 128. At the last point of the picture explicit attention moves some 300 MB more."""
+    """Fused attention has 128; at the last point of the picture explicit attention moves some 300 MB more."""
     costs = same_layer(4, tokens=512)
     ways = [costs[f"attention, {kind}"].arithmetic_intensity for kind in ("explicit", "fused")]
     assert [round(way) for way in ways] == [5, 128]
@@ -196,7 +187,7 @@ def test_without_padding_maps_have_half_and_attention_a_quarter():
 
 
 def test_about_three_quarters_are_padding(minilm):
-    """And seldom less than half with other draws."""
+    """About three quarters of a batch are padding, and seldom less than half with other draws."""
     draws = [drawn(seed, minilm)[1] for seed in range(20)]
     padding = torch.stack([1 - lengths.sum() / (16 * lengths.max()) for lengths in draws])
     assert 0.65 < padding.median() < 0.85 and (padding > 0.5).double().mean() > 0.8
@@ -286,14 +277,9 @@ def test_the_answer_is_that_of_eight_other_draws(notebook):
     )
 
 
-def answers():
-    """The programs in the folds of the exercises."""
-    return re.findall(r"```python\n(.*?)```", "".join(cell.source for cell in cells()), re.DOTALL)
-
-
 def test_what_two_loops_hand_in_is_joined_to_the_whole(notebook):
     names = {"torch": torch}
-    exec(answers()[0], names)
+    exec(fold(notebook, "def join"), names)
     with seeded(0):
         q, k, v = torch.randn(3, 64, 32, dtype=torch.float64)
     halves = list(zip(k.chunk(2), v.chunk(2), strict=True))
@@ -306,9 +292,9 @@ def test_what_two_loops_hand_in_is_joined_to_the_whole(notebook):
 
 
 def test_the_strip_with_a_mask_equals_the_rectangle(notebook):
-    """And of 16 texts of one length it needs a sixteenth of its scores."""
+    """It equals the rectangle, and for 16 texts of one length it needs a sixteenth of its scores."""
     names = {"torch": torch, "lengths_mask": lengths_mask}
-    exec(answers()[1], names)
+    exec(fold(notebook, "def packed"), names)
     x, lengths, real = notebook["x"].double(), notebook["lengths"], notebook["real"]
     y = names["packed"](notebook["exact"], x, lengths)
     assert (y[real] - notebook["wanted"]).abs().max() < 5e-11 and y[~real].abs().max() == 0

@@ -32,7 +32,7 @@ def test_what_is_wanted_is_the_case_of_the_answer(notebook):
 
 
 def test_another_token_moves_its_own_row_of_the_network_alone(notebook):
-    """And all rows of attention."""
+    """Another second token moves the second row of the network alone, and all rows of attention."""
     shown = notebook.prediction("one_token").result.astype(float)
     assert (shown["attention"] > 0.1).all() and shown["network"].tolist() == pytest.approx([0, 1, 0, 0], abs=0.1)
     assert (notebook["moved_by"]["network"] > 1e-4).tolist() == [False, True, False, False]

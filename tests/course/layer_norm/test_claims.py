@@ -26,14 +26,14 @@ def way_up(seed):
 
 
 def test_two_words_differ_by_root_2_at_the_start_and_end_as_one(notebook):
-    """By 1.4 times their size at the start; at the end by 0.00015 of it, and with any seed by less than 0.001."""
+    """They differ by 1.4 times their size at first and by 0.00015 at the end, by less than 0.001 from any seed."""
     start, *_, end = notebook["differences"]()
     assert round(start, 1) == 1.4 and end == pytest.approx(0.00015, rel=0.03)
     assert max(notebook["differences"](seed=seed)[-1] for seed in range(40)) < 0.001
 
 
 def test_each_layer_leaves_two_fifths_of_the_difference(notebook):
-    """And the constants hold the size near a tenth."""
+    """Each layer leaves about two fifths of the difference, and the biases hold the size near a tenth."""
     for seed in range(8):
         start, *_, end = way_up(seed)
         differences = [notebook["size"](x[0] - x[1]) for x in (start, end)]

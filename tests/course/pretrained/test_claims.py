@@ -8,7 +8,7 @@ from copy import deepcopy
 import pytest
 import torch
 import torch.nn.functional as F
-from claims import seeds
+from claims import fold, seeds
 
 from encoder_lib import SentenceEncoder, TransformerEncoder, load_pretrained, padding_mask
 from encoder_lib.course.kit.notebook import missing
@@ -40,7 +40,7 @@ def test_the_file_has_91_megabytes():
 
 
 def test_the_settings_are_those_of_the_file(notebook):
-    """And the last three stand in the names of the tensors alone."""
+    """The settings are those of the file, and the last three are in the names of its tensors alone."""
     assert notebook["settings"] | {"padding_idx": 0} == config.settings(hub.minilm())
     said, names = (hub.minilm() / "config.json").read_text(), notebook["published"].keys()
     assert list(notebook["settings"])[-3:] == ["positional", "embedding_norm", "norm_first"]
@@ -91,7 +91,7 @@ def test_rounding_alone_is_between_bert_model_and_ours(notebook):
 
 
 def test_the_batch_finds_a_late_position_and_a_forgotten_mask(notebook):
-    """What a single short sentence could not."""
+    """The batch finds a wrong late position and a forgotten mask, which a single short sentence could not."""
     batch, real = notebook["batch"], notebook["real"]
     encoder = deepcopy(notebook["load"](torch.float64))  # its numbers are the notebook's own
     right = encoder(batch, padding_mask(batch, 0))[real]
@@ -120,7 +120,7 @@ def test_relu_errs_to_one_side_in_each_of_1536_numbers(notebook):
 
 
 def test_with_six_heads_it_finds_the_same(notebook):
-    """And where there is no answer both give one."""
+    """Both encoders find the same for the first two questions, and both answer the third, which has no answer."""
     library, sentences = notebook["library"], notebook["sentences"]
     assert len(sentences) == pytest.approx(560, abs=60)
     squares = [notebook[each].encode(notebook["questions"]) @ notebook[each].encode(sentences).T for each in BOTH]
@@ -147,7 +147,7 @@ def test_questions_and_sentences_are_wrong_together(notebook):
 
 
 def test_random_numbers_have_larger_cosines_in_pairs(notebook):
-    """And nearly as large ones elsewhere, so their loss is near that of a guess."""
+    """Random parameters give larger cosines in pairs and nearly as large ones elsewhere, so the loss is near chance."""
     assert round(math.log(3), 2) == 1.10
     paired, minilm = notebook["paired"], notebook["square"](notebook["model"])
     assert round(minilm[paired].mean().item(), 2) == 0.63 and round(minilm[~paired].mean().item(), 2) == 0.14
@@ -184,7 +184,7 @@ def parked(weights):
 
 
 def test_in_65_of_72_heads_cls_gets_most(notebook, minilm):
-    """And in nearly as many on other sentences."""
+    """In 65 of the 72 heads [CLS] gets most, and in nearly as many on other sentences."""
     assert parked(notebook["attention"]).sum() == 65
     others = [minilm.attention(sentence) for sentence in OTHERS]
     counts = [parked(weights).sum().item() for weights in others]
@@ -254,10 +254,9 @@ def test_equal_vectors_do_not_tell_queries_from_keys():
 
 @seeds(8)
 def test_a_table_of_rows_learns_names_whatever_the_seed(notebook, minilm, seed):
-    cells = "".join(cell.source for cell in notebook.notebook.cells)
     names, sentences = list(notebook["library"].values()), list(notebook["library"])
     cosines = minilm.encode(names) @ minilm.encode(sentences).T
-    exec(re.search(r"```python\n(def pair_loss.*?)```", cells, re.DOTALL).group(1), answer := {"torch": torch, "F": F})
+    exec(fold(notebook, "def pair_loss"), answer := {"torch": torch, "F": F})
     torch.manual_seed(seed)
     table = learn_names(answer["pair_loss"], notebook["tokenizer"])
     before, after = ([float(cell) for cell in table[name]] for name in ("before", "after"))

@@ -91,7 +91,7 @@ def test_the_banks_differ_from_the_first_attention_on(notebook):
 
 
 def test_without_attention_the_banks_are_the_same_to_the_end(notebook):
-    """Without looks they are the same to the end, and only the means differ."""
+    """Without attention to others the two banks stay the same to the end, and only the means differ."""
     *words, mean = notebook["alone"].values()
     assert min(words) > 1 - 1e-6 and mean == pytest.approx(0.792, abs=0.001)
     assert notebook.prediction("alone").question.answer == 2

@@ -1,17 +1,14 @@
 """What 08_training says, tested: each number, and each "so"."""
 
 import copy
-import re
 from functools import cache
 
-import nbformat
 import pytest
 import torch
 import torch.nn.functional as F
-from claims import seeds
-from places import ROOT
+from claims import fold, seeds
 
-from encoder_lib import TransformerEncoder, trace
+from encoder_lib import trace
 from encoder_lib.course.training import letters
 from encoder_lib.training.tasks import IGNORE_INDEX, TASKS, Sample, solver
 
@@ -26,8 +23,6 @@ each_reader = pytest.mark.parametrize("seed", [HERE, *(pytest.param(n, marks=pyt
 
 def test_the_loop_of_large_models_is_run_as_it_stands(notebook, monkeypatch):
     """It draws the loss down; its rate rises for 15 steps and falls to 0, and no gradient is longer than 1."""
-    cells = nbformat.read(ROOT / "notebooks" / "08_training.ipynb", as_version=4).cells
-    (block,) = (x for c in cells if "AdamW" in c.source for x in re.findall(r"```python\n(.*?)```", c.source, re.S))
     torch.manual_seed(0)
     task, rates = TASKS["pointer"], []
     model = solver(task, d_model=32)
@@ -43,7 +38,7 @@ def test_the_loop_of_large_models_is_run_as_it_stands(notebook, monkeypatch):
 
     monkeypatch.setattr(torch.nn.utils, "clip_grad_norm_", clipped)
     names = {"torch": torch, "nn": torch.nn, "F": F, "model": model, "steps": 150, "next_batch": next_batch}
-    exec(block, names)
+    exec(fold(notebook, "optimiser = torch.optim.AdamW"), names)
     assert len(rates) == 150 and rates[:14] == sorted(rates[:14]) and rates[14:] == sorted(rates[14:], reverse=True)
     assert 0.85 * 0.003 < max(rates) <= 0.003 and names["optimiser"].param_groups[0]["lr"] == 0
     batch = task.draw(500)
@@ -68,7 +63,7 @@ def test_what_one_should_have_found_in_the_explorer(notebook):
 
 # A text holds its own answers
 
-LENGTH, SMALL = 32, 32  # of the excerpts and the vectors of a smaller reader
+LENGTH = 32  # of the excerpts of a smaller reader
 
 
 @pytest.fixture(scope="module")
@@ -79,9 +74,7 @@ def small(notebook):
 
     @cache
     def learn(seed):
-        torch.manual_seed(seed)
-        encoder = TransformerEncoder(28, 2, SMALL, 4, 4 * SMALL, norm_first=True, positional="rotary")
-        reader = torch.nn.Sequential(encoder, torch.nn.Linear(SMALL, 27)).float()
+        reader = notebook["new_filler"](seed, d_model=32)
         notebook["train"](reader, lambda: notebook["excerpts"](notebook["text"], 32, 0.3, LENGTH), 300)
         return reader, gaps
 
@@ -106,7 +99,7 @@ def within(reader, gaps, may_look):
 
 
 def test_a_hidden_letter_asks_and_no_other_has_a_target(notebook):
-    """All others have the target −100."""
+    """A hidden letter is the target of its gap, and all other places have the target −100."""
     torch.manual_seed(0)
     ids = torch.randint(27, (100, 64))
     given, targets, _ = notebook["hide"](ids, 0.3)
@@ -132,13 +125,8 @@ def test_it_passes_one_neighbour_on_each_side_and_two_stay_ahead(notebook):
 
 @pytest.mark.weekly
 def test_within_3000_steps_it_passes_the_counting(notebook, capsys):
-    """As the lines do that the reader may paste into a new cell."""
-    (lines,) = (
-        x
-        for c in notebook.notebook.cells
-        for x in re.findall(r"```python\n(from copy import deepcopy\nlonger = .*?)```", c.source, re.S)
-    )
-    exec(lines, dict(notebook.variables))
+    """Within 3000 steps the model passes counting with two neighbours, by the lines that the reader may paste."""
+    exec(fold(notebook, "from copy import deepcopy\nlonger"), dict(notebook.variables))
     percent = [int(line.split()[-2]) for line in capsys.readouterr().out.splitlines()]
     assert len(percent) == 5 and percent[-1] > notebook["counting"]["two on each side"]
 
@@ -146,7 +134,7 @@ def test_within_3000_steps_it_passes_the_counting(notebook, capsys):
 @pytest.mark.weekly
 @pytest.mark.parametrize("seed", range(1, 8))
 def test_eight_excerpts_are_learned_by_heart_from_other_seeds(notebook, seed):
-    """And other text is filled worse than by spaces."""
+    """Eight excerpts are learned by heart, and other text is filled worse than by spaces."""
     torch.manual_seed(seed)
     learner, gaps = notebook["new_filler"](seed), notebook["gaps"]
     eight = notebook["excerpts"](notebook["text"], 8, 0.3)
@@ -156,7 +144,7 @@ def test_eight_excerpts_are_learned_by_heart_from_other_seeds(notebook, seed):
 
 
 def test_eight_excerpts_are_learned_by_heart_and_no_other_text(notebook):
-    """That is filled worse than by spaces, which counting with no neighbour always says."""
+    """Other text is filled worse than by spaces, which counting with no neighbour always says."""
     by_heart, new = notebook["met_and_new"]
     assert by_heart > 95 and new < notebook["counting"]["no neighbour"] - 2 < notebook["right_after"][100]
     assert (letters.by_counts(notebook["text"], notebook["gaps"].ids, 0, 0) == 0).all()
@@ -164,7 +152,7 @@ def test_eight_excerpts_are_learned_by_heart_and_no_other_text(notebook):
 
 @each_reader
 def test_the_and_sleeping_come_out_right_and_vowels_in_between(notebook, small, seed):
-    """In "cat" and "mat" there is a vowel; all but for one at most."""
+    """ "The" and "sleeping" come out right, and "cat" and "mat" get a vowel, with one exception at most."""
     reader, _ = trained(notebook, small, seed)
     given = "th_ c_t is sleepi_g on t_e m_t"
     filled = (after for before, after in zip(given, letters.fill(reader, given), strict=True) if before == "_")
@@ -173,7 +161,7 @@ def test_the_and_sleeping_come_out_right_and_vowels_in_between(notebook, small, 
 
 @each_reader
 def test_few_answers_depend_on_the_weight_of_far_letters(notebook, small, seed):
-    """Layer 1 gives much to far letters and few answers hang on it, and many on the four nearest."""
+    """Layer 1 gives much weight to far letters, yet few answers depend on it, and many on the four nearest."""
     reader, gaps = trained(notebook, small, seed)
     with torch.no_grad(), trace(reader) as t:
         reader(gaps.ids)
@@ -213,9 +201,9 @@ def test_six_small_models_too_need_no_far_letters(notebook):
 
 @each_reader
 def test_near_looks_of_layer_1_are_worth_more_than_far_ones(notebook, small, seed):
-    """And layer 2 needs its own."""
+    """Layer 1's near looks are worth more than its far ones, and layer 2 needs its own near ones."""
     reader, gaps = trained(notebook, small, seed)
-    forward_with = answer("forward_with")
+    forward_with = answer(notebook, "forward_with")
     place = torch.arange(gaps.ids.shape[1])
     far = (place - place[:, None]).abs() > 2
     near, anywhere = ~far & ~torch.eye(len(place), dtype=torch.bool), torch.ones_like(far)
@@ -256,18 +244,16 @@ def test_bert_met_up_to_512_tokens_of_256_texts_a_step():
 # The exercises
 
 
-def answer(name):
+def answer(notebook, name):
     """The function of that name as the notebook answers its exercise."""
-    cells = nbformat.read(ROOT / "notebooks" / "08_training.ipynb", as_version=4).cells
-    (block,) = (x for c in cells for x in re.findall(rf"```python\n(def {name}.*?)```", c.source, re.S))
     names = {"torch": torch, "letters": letters, "Sample": Sample, "IGNORE_INDEX": IGNORE_INDEX}
-    exec(block, names)
+    exec(fold(notebook, f"def {name}"), names)
     return names[name]
 
 
 @seeds(8)
 def test_after_berts_hiding_it_names_nine_in_ten_letters_it_sees(notebook, small, seed):
-    """Before, fewer than half; and so after as many steps of hiding by gaps alone."""
+    """Before it names fewer than half of the letters that it sees, and so it does after as many steps on gaps alone."""
     reader, _ = small(seed)
     ids = notebook["excerpts"](notebook["unseen"], 256, 0, LENGTH).ids
     everywhere = Sample(ids, ids, None)
@@ -279,12 +265,12 @@ def test_after_berts_hiding_it_names_nine_in_ten_letters_it_sees(notebook, small
 
     torch.manual_seed(0)
     assert notebook["percent_right"](reader(ids), everywhere) < 50
-    assert right_after(answer("hide_for_bert"), 250) > 90
+    assert right_after(answer(notebook, "hide_for_bert"), 250) > 90
     if seed == 0:
         assert right_after(notebook["hide"], 500) < 50
 
 
 def test_the_notebooks_own_model_names_fewer_than_half(notebook):
-    """Of the letters that it sees."""
+    """The notebook's own model names fewer than half of the letters that it sees."""
     ids = notebook["excerpts"](notebook["unseen"], 256, 0).ids
     assert notebook["percent_right"](notebook["filler"](ids), Sample(ids, ids, None)) < 50
