@@ -375,8 +375,8 @@ def _keeps(reference: Callable, known: Callable[[], tuple], inputs: tuple) -> Ca
         given, others = known(), known()
         whole, right = _whole(attempt, given), reference(*others)
         own, wanted = (dict(each.named_parameters()) for each in (whole, right))
-        if missing := [name.removesuffix(".one") for name in wanted if name not in own]:
-            return f"expected self.{missing[0]} to be a part that was given; its parameters are not among parameters()"
+        if missing := [name.split(".")[0] for name in wanted if name not in own]:
+            return f"expected the given {missing[0]} as a module in self.{missing[0]}; its parameters are not found there"
         if extra := [name for name in own if name not in wanted]:
             return f"expected no parameters but those of the parts, got {extra[0]}"
         results, tensors = [], []

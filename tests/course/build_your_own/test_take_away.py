@@ -32,8 +32,6 @@ from torch.nn.utils.rnn import pad_sequence
 
 ANSWERS = answers_of("build_your_own").ANSWERS  # without those of `learn`
 
-ANSWERS = answers_of("build_your_own").ANSWERS  # without those of `learn`
-
 
 def cells(*sources, before=IMPORTS):
     """The names of a notebook in which these cells have run."""
@@ -99,13 +97,13 @@ class Norm(Base):
     def forward(self, x):
         real = centred(x)  # a name that is the notebook's as well
         variance = real.square().mean(dim=AXIS, keepdim=True)
-        return self.gain * real / sqrt(variance + self.eps) + self.bias
+        return self.weight * real / sqrt(variance + self.eps) + self.bias
 """
 BASE = """
 class Base(nn.Module):
     def __init__(self, d_model: int, eps: float = math.inf):
         super().__init__()
-        self.gain, self.bias = nn.Parameter(torch.ones(d_model)), nn.Parameter(torch.zeros(d_model))
+        self.weight, self.bias = nn.Parameter(torch.ones(d_model)), nn.Parameter(torch.zeros(d_model))
         self.eps = eps
 """
 
@@ -156,7 +154,7 @@ def test_nothing_is_overwritten_and_an_encoder_of_other_parts_is_refused(tmp_pat
     with pytest.raises(FileExistsError, match="folder: expected a name that is free, got 'mine'"):
         take_away(mine, made(mine).float(), tokenizer(), SIZES, tmp_path / "mine")
     assert (tmp_path / "mine").read_text() == "a diary"
-    with pytest.raises(ValueError, match="was it made before the workshop"):
+    with pytest.raises(ValueError, match="got another in place of Encoder; was it made before the workshop"):
         take_away(mine, made(workshop(written(ONE))), tokenizer(), SIZES, tmp_path / "other")
     take_away(mine, made(mine).float(), tokenizer(), SIZES, tmp_path / "other")
     assert json.loads((tmp_path / "other" / "config.json").read_text()) == SIZES
