@@ -10,7 +10,7 @@ from torch import nn
 
 from encoder_lib import lengths_mask
 from encoder_lib.course.build_your_own import Workshop
-from encoder_lib.course.build_your_own.own import CHECKS, KINDS
+from encoder_lib.course.build_your_own.own import CHECKS
 from encoder_lib.course.kit.checking import parts
 from encoder_lib.pretrained.weights import INSIDE, OUTSIDE
 
@@ -75,11 +75,10 @@ def test_a_wrong_part_is_lent_and_said_to_be(name):
     torch.testing.assert_close(encoder(IDS, MASK), THEIRS(IDS, MASK), atol=1e-12, rtol=0)
 
 
-MAKES = [workshop, *(partial(workshop, **{name: OTHER[CHECKS[name]]}) for name in KINDS), partial(workshop, OTHER)]
-MAKES += [partial(workshop, Norm=lambda d_model, eps: nn.LayerNorm(d_model, eps), Embedding=nn.Embedding)]  # no classes
+FUNCTIONS = {"Norm": lambda d_model, eps: nn.LayerNorm(d_model, eps), "Embedding": nn.Embedding}  # in place of classes
 
 
-@pytest.mark.parametrize("make", MAKES)
+@pytest.mark.parametrize("make", [workshop, partial(workshop, OTHER), partial(workshop, **FUNCTIONS)])
 def test_published_tensors_are_loaded_without_names(make):
     mine = make()
     encoder = made(mine)
@@ -87,7 +86,7 @@ def test_published_tensors_are_loaded_without_names(make):
     torch.testing.assert_close(encoder(IDS, MASK), THEIRS(IDS, MASK), atol=1e-12, rtol=0)
 
 
-@pytest.mark.parametrize("make", [workshop, lambda: workshop(OTHER), stubs], ids=["one", "other", "lent"])
+@pytest.mark.parametrize("make", [workshop, partial(workshop, OTHER), stubs], ids=["one", "other", "lent"])
 def test_blocks_of_these_parts_equal_pytorchs(make):
     mine = make()
     layer = nn.TransformerEncoderLayer(D, H, F, activation="gelu", batch_first=True, dtype=torch.float64)
@@ -156,6 +155,13 @@ def test_the_damage_of_a_block_is_seen():
         block.forward = partial(mine.Block.forward, block)
     torch.testing.assert_close(encoder(IDS, MASK), damaged(IDS, MASK), atol=1e-12, rtol=0)
     assert not torch.allclose(encoder(IDS, MASK), THEIRS(IDS, MASK), atol=1e-2)
+
+
+def test_a_broken_block_without_its_parts_takes_no_parameters():
+    mine = workshop(Block=WRONG["Block"]["parts in no module"], broken=["Block"])
+    layer = nn.TransformerEncoderLayer(D, H, F, activation="gelu", batch_first=True)
+    with pytest.raises(ValueError, match=r"expected a parameter named attention\.q_proj\.weight, got none"):
+        mine.from_torch(nn.TransformerEncoder(layer, 1, enable_nested_tensor=False))
 
 
 def test_a_broken_part_that_cannot_run_is_lent():
