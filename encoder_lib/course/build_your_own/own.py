@@ -177,21 +177,16 @@ class Workshop:
                     return f"{name} becomes {mine!r}, and your encoder has no parameter of that name"
             return ""
 
-        def shapes(attempt: Callable) -> str:
-            for name, tensor in published.items():
-                if sizes[mine := attempt(name)] != tuple(tensor.shape):
-                    return f"{name} is {tuple(tensor.shape)}, and {mine} is {sizes[mine]}"
-            return ""
-
         def sense(attempt: Callable, part: str) -> str:
-            for name in published:
-                if part in name and attempt(name) != right.get(name):
-                    return f"{attempt(name)} has the shape of {name}, and your encoder uses it for something else"
+            for name, tensor in published.items():
+                if part in name and (mine := attempt(name)) != right.get(name):
+                    if sizes[mine] != tensor.shape:
+                        return f"{name} is {tuple(tensor.shape)}, and {mine} is {sizes[mine]}"
+                    return f"{mine} has the shape of {name}, and your encoder uses it for something else"
             return ""
 
         probes = [
             Probe("names that your encoder has", names),
-            Probe("shapes that fit", shapes),
             Probe("queries, keys and values", partial(sense, part=".attention.self.")),
             Probe("the two norms of a block", partial(sense, part=".LayerNorm.")),
             Probe("the rest", partial(sense, part=""), hint="queries, keys and values"),

@@ -37,6 +37,7 @@ def test_a_parameter_is_known_by_its_name_or_alone_of_its_shape(mine, theirs, na
     [
         (nn.Identity(), parts.Embedding(4, 2), r"a parameter named weight of shape \(4, 2\), got none"),
         (part(weight=(2, 4)), parts.Embedding(4, 2), r"weight of shape \(4, 2\), got weight \(2, 4\)"),
+        (parts.FeedForward(3, 2), NETWORK, r"linear1.weight of shape \(3, 2\), got linear1.weight \(2, 3\)"),
         (part(gain=(3,), shift=(3,)), NORM, r"weight of shape \(3,\), got gain \(3,\), shift \(3,\)"),
         (part(w1=(2, 3), b1=(3,), w2=(3, 2), b2=(2,)), NETWORK, r"linear1.weight of shape \(3, 2\), got b1 \(3,\), b2"),
         (nn.ModuleDict({n: nn.Linear(2, 2) for n in "abcd"}), parts.Attention(2, 1), r"q_proj.weight .* d.bias \(2,\)"),
