@@ -1,8 +1,6 @@
 """12_build_your_own with its answers in place, all of them or some: what is the reader's own is said to be."""
 
 import re
-import subprocess
-import sys
 from itertools import pairwise
 
 import nbformat
@@ -10,6 +8,7 @@ import pytest
 import torch
 from notebook_rules import tags
 from notebook_run import Run
+from own_parts import run_exported, vectors_in
 from places import ROOT
 from torch import nn
 
@@ -122,19 +121,12 @@ def test_the_answers_take_some_seventy_or_eighty_lines(whole):
     assert [int(count) for count in whole["mine"].board()["lines"]] and all(whole["mine"].board()["lines"] > "0")
 
 
-def test_it_goes_away_with_the_reader(whole, tmp_path):
-    """In a Python that has no encoder_lib, the program gives the vectors that the notebook has."""
+def test_exported_encoder_gives_the_notebooks_vectors(whole, tmp_path):
     take_away(whole["mine"], whole["encoder"], whole["tokenizer"], whole["config"], tmp_path / "mine")
     text = (tmp_path / "mine" / "my_encoder.py").read_text(encoding="utf-8")
     answers = [cell.source.partition("\n\n\nchecks.")[0].strip() for cell in whole.cells if "exercise" in tags(cell)]
     assert all(answer in text for answer in answers[: len(CHECKS)]) and "lent by the course" not in text
-    sentences = whole["sentences"][:3]
-    script = (
-        'import runpy, sys; sys.modules["encoder_lib"] = None; runpy.run_path(sys.argv.pop(1), run_name="__main__")'
-    )
-    command = [sys.executable, "-I", "-c", script, str(tmp_path / "mine" / "my_encoder.py"), *sentences]
-    printed = subprocess.run(command, capture_output=True, text=True, check=True).stdout
-    vectors = torch.tensor([[float(x) for x in line.split()] for line in printed.splitlines()])
+    vectors = vectors_in(run_exported(tmp_path / "mine", *whole["sentences"][:3]).stdout)
     torch.testing.assert_close(vectors, whole["vectors"][:3], atol=2e-6, rtol=0, check_dtype=False)
 
 

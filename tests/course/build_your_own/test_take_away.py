@@ -2,14 +2,12 @@
 
 import inspect
 import json
-import subprocess
-import sys
 
 import pytest
 import torch
 from answers import answers_of
 from notebook_run import evaluate
-from own_parts import ONE, OTHER, SIZES, made, tokenizer
+from own_parts import ONE, OTHER, SIZES, made, run_exported, tokenizer, vectors_in
 
 from encoder_lib.course.build_your_own import Workshop, loader, take_away
 from encoder_lib.course.build_your_own.own import CHECKS, KINDS
@@ -17,12 +15,6 @@ from encoder_lib.course.build_your_own.take_away import program
 from encoder_lib.course.kit.checking import parts
 
 TEXTS = ["a dog", "dog a dog a dog"]
-WITHOUT = """
-import runpy, sys
-sys.modules["encoder_lib"] = None  # from here on, who imports it gets an ImportError
-del sys.argv[0]
-runpy.run_path(sys.argv[0], run_name="__main__")
-"""
 IMPORTS = """
 import torch
 import torch.nn.functional as F
@@ -52,11 +44,6 @@ def workshop(names):
     return Workshop(*(names.get(name) for name in CHECKS))
 
 
-def run(folder, *texts):
-    command = [sys.executable, "-I", "-c", WITHOUT, str(folder / "my_encoder.py"), *texts]
-    return subprocess.run(command, capture_output=True, text=True, check=False, cwd=folder)
-
-
 @pytest.mark.parametrize(
     "names",
     [written(ONE), written(OTHER), {}, {"Norm": written(ONE)["Norm"]}],
@@ -66,14 +53,14 @@ def test_it_encodes_texts_without_the_course(tmp_path, names):
     mine = workshop(names)
     encoder = made(mine).float()
     take_away(mine, encoder, tokenizer(), SIZES, tmp_path / "mine")
-    done = run(tmp_path / "mine", *TEXTS)
+    done = run_exported(tmp_path / "mine", *TEXTS)
     assert done.returncode == 0, done.stderr
-    printed = torch.tensor([[float(x) for x in line.split()] for line in done.stdout.splitlines()])
+    printed = vectors_in(done.stdout)
     with torch.no_grad():
         expected = parts.vectors_of(encoder, [torch.tensor([1, 2]), torch.tensor([2, 1, 2, 1, 2])])
     torch.testing.assert_close(printed, expected, atol=1e-5, rtol=0)
     assert printed.shape == (2, 6) and abs(float(printed[0].norm()) - 1) < 1e-4
-    assert run(tmp_path / "mine").stderr.startswith("usage: python my_encoder.py")
+    assert run_exported(tmp_path / "mine").stderr.startswith("usage: python my_encoder.py")
 
 
 def test_it_holds_the_readers_classes_as_they_wrote_them_and_the_loader_and_names_what_is_lent():
@@ -117,7 +104,7 @@ def test_what_a_part_uses_comes_along_and_stands_above_it(tmp_path):
     places = [text.index(line) for line in ("AXIS = -1", "class Base", "def centred", "class Norm(Base)")]
     assert places == sorted(places) and "real = torch.ones" not in text
     take_away(mine, made(mine).float(), tokenizer(), SIZES, tmp_path / "mine")
-    assert run(tmp_path / "mine", "dog").returncode == 0
+    assert run_exported(tmp_path / "mine", "dog").returncode == 0
 
 
 FEED_FORWARD = inspect.getsource(ONE[CHECKS["FeedForward"]])
