@@ -1,5 +1,9 @@
 """Workshops for tests: with right answers for the nine parts, and with nothing written yet; and encoders of them."""
 
+import subprocess
+import sys
+
+import torch
 from answers import ANSWERS
 from tokenizers import Tokenizer, models, pre_tokenizers
 from torch import nn
@@ -42,6 +46,25 @@ def made(mine):
         ]
         ends = mine.Embedding(vocab_size, d_model), mine.Positions(max_len, d_model), mine.Norm(d_model, eps)
         return mine.Encoder(*ends, blocks).double()
+
+
+WITHOUT = """
+import runpy, sys
+sys.modules["encoder_lib"] = None  # from here on, importing it raises ImportError
+del sys.argv[0]
+runpy.run_path(sys.argv[0], run_name="__main__")
+"""
+
+
+def run_exported(folder, *texts):
+    """Run the program of an exported encoder on these texts, in a Python that has no encoder_lib."""
+    command = [sys.executable, "-I", "-c", WITHOUT, str(folder / "my_encoder.py"), *texts]
+    return subprocess.run(command, capture_output=True, text=True, check=False, cwd=folder)
+
+
+def vectors_in(printed):
+    """The vectors that such a program printed. (N, D)"""
+    return torch.tensor([[float(x) for x in line.split()] for line in printed.splitlines()])
 
 
 def tokenizer():

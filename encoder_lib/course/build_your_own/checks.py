@@ -4,16 +4,18 @@ The norm and the network are exercises of 03 and 05, too; the training loop of 1
 """
 
 from collections.abc import Callable
+from copy import deepcopy
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
 import torch
 from torch import Tensor, nn
+from torch.utils._pytree import tree_leaves
 
 from encoder_lib.course.kit.checking import parts
 from encoder_lib.course.kit.checking.elsewhere import left_behind
-from encoder_lib.course.kit.checking.gradients import CUT, wrong_gradients
+from encoder_lib.course.kit.checking.gradients import wrong_gradients
 from encoder_lib.course.kit.checking.modules import fed, made
 from encoder_lib.course.kit.checking.trained import examine_trained
 from encoder_lib.course.kit.checking.verdict import (
@@ -31,124 +33,154 @@ from encoder_lib.model.masks import lengths_mask
 from encoder_lib.seeded import seeded
 
 
+class Known(nn.Module):
+    """A part whose formula is known, and a parameter of 1 before it, so that one sees whether training reaches it."""
+
+    def __init__(self, formula: str, function: Callable[..., Tensor], *, takes_mask: bool = False):
+        super().__init__()
+        self.formula, self.function, self.takes_mask = formula, function, takes_mask
+        self.one = nn.Parameter(torch.ones(()))
+
+    def forward(self, x: Tensor, *rest: Any, **named: Any) -> Tensor:
+        if len(rest) + len(named) > self.takes_mask or named.keys() - {"mask"}:
+            takes = "x and mask" if self.takes_mask else "x alone"
+            got = ", ".join(["x", *len(rest) * "…", *named])
+            raise Told(f"{self.formula.split('(')[0]} takes {takes}, got {got}")
+        return self.one * self.function(x, *rest, **named)
+
+
 @dataclass(frozen=True)
 class Trial:
-    """One input to try a part on: what it tests, the sizes that the part is made with, the inputs.
-
-    And its hint's name where that is not the label.
-    """
+    """One input to try a part on: what it tests, what the part is made with (sizes, or other parts), the inputs."""
 
     label: str
     sizes: tuple
     inputs: tuple
-    hint: str = ""
+    hint: str = ""  # its hint's name if that is not the label
     plain: bool = False  # simple numbers in the parameters, so that the result can be followed by hand
+
+    def given(self) -> str:
+        """What it is, in words."""
+        x = self.inputs[0]
+        if formulas := [part.formula for part in tree_leaves(self.sizes) if isinstance(part, Known)]:
+            return f"{show(x)}{' and a mask' * (len(self.inputs) > 1)}, {', '.join(formulas)}"
+        plain = f" holding {x.tolist()}, and plain parameters" if self.plain else ""
+        return f"sizes {self.sizes}, an input of shape {tuple(x.shape)}{plain}"
 
 
 @dataclass(frozen=True)
 class Kind:
-    """A kind of part: its name, the library's class for it, and the trials, of which the last tells all apart."""
+    """A kind of part: its name, the library's class for it, and the trials, smallest first."""
 
     name: str
     build: Callable[..., nn.Module]
     trials: tuple[Trial, ...]
-    cut: bool = False  # a linear map that makes several vectors at once counts as several
+    holds_parts: bool = False
 
-    def groups(self, part: nn.Module, sizes: tuple) -> list[parts.Group]:
-        return parts.groups(part, sizes[0] if self.cut else None)
-
-    def reference(self, trial: Trial) -> tuple[nn.Module, list[list[Tensor]]]:
-        """The library's part with parameters that are always the same, and these, group by group."""
-        with seeded(0):
-            part = self.build(*trial.sizes).double()
-        groups = self.groups(part, trial.sizes)
-        tensors = [[_drawn(piece, i, trial.plain) for piece in group] for i, group in enumerate(groups)]
-        parts.fill(groups, range(len(groups)), tensors)
-        return part, tensors
+    def reference(self, trial: Trial) -> nn.Module:
+        """The library's part with parameters that are always the same."""
+        part = self.build(*deepcopy(trial.sizes)).double()
+        for seed, (name, parameter) in enumerate(part.named_parameters()):
+            parameter.data.copy_(_plain(name, parameter) if trial.plain else _random(parameter, seed))
+        return part
 
 
-def _drawn(piece: parts.Piece, number: int, plain: bool) -> Tensor:
-    """What a parameter is filled with: random numbers, or ones on the diagonal, counted rows, ones and zeros."""
-    shape = tuple(piece.values.shape)
-    if not plain:
-        return 0.7 * numbers(*shape, seed=number + 10 * len(shape)) + (len(shape) == 1)
-    if len(shape) == 2:
-        return torch.eye(*shape) if shape[0] == shape[1] else torch.arange(1.0, shape[0] + 1)[:, None].expand(shape)
-    return torch.zeros(shape) if "bias" in piece.name else torch.ones(shape)
+def _plain(name: str, parameter: Tensor) -> Tensor:
+    """Ones on the diagonal, or counted rows; gains of 1 and biases of 0."""
+    if parameter.ndim < 2:
+        return torch.zeros_like(parameter) if name.endswith("bias") else torch.ones_like(parameter)
+    rows, columns = parameter.shape
+    return torch.eye(rows) if rows == columns else torch.arange(1.0, rows + 1)[:, None].expand(rows, columns)
 
 
-_made = partial(made, name="…")
+def _random(parameter: Tensor, seed: int) -> Tensor:
+    return 0.7 * numbers(*parameter.shape, seed=seed) + (parameter.ndim == 1)
 
 
-def _fitting(kind: Kind, trial: Trial, attempt: Callable) -> tuple[str, nn.Module, tuple[int, ...]]:
-    """What is wrong on this trial in words, or "", with the part and the order of parameters that comes nearest."""
-    part = _made(attempt, *trial.sizes)
-    written(fed(part, *trial.inputs), type(part).forward)
-    theirs, tensors = kind.reference(trial)
-    expected = theirs(*trial.inputs).detach()
-    given = f"sizes {trial.sizes}, an input of shape {tuple(trial.inputs[0].shape)}"
-    if trial.plain:
-        given += f" holding {trial.inputs[0].tolist()}, and plain parameters"
-    nearest: tuple[float, str, tuple[int, ...]] = (torch.inf, "", ())
-    mine = kind.groups(part, trial.sizes)
-    for order in parts.orders(mine, kind.groups(theirs, trial.sizes)):
-        parts.fill(mine, order, tensors)
-        got = fed(part, *trial.inputs)
-        problem = difference(given, expected, got)
-        if not problem:
-            return "", part, order
-        far = torch.inf
-        if isinstance(got, Tensor) and got.shape == expected.shape and not got.is_complex():
-            far = float((got.detach().double() - expected).abs().max().nan_to_num(torch.inf))
-        if not nearest[1] or far < nearest[0]:
-            nearest = (far, problem, order)
-    return nearest[1], part, nearest[2]
+def parameter_names(part: nn.Module, theirs: nn.Module, *, exact: bool = False) -> dict[str, str]:
+    """What each parameter of the library's part is called in the reader's part.
+
+    It has the same name or, unless `exact`, is the only one left of its shape. In a linear layer, and among several of
+    one shape, only names that end alike count, as `rms.weight` and `weight`: 03 and 05 leave the names to the reader.
+
+    Raises: Told for a parameter that is missing, and for one that the library's part lacks.
+    """
+    mine = {name: tuple(parameter.shape) for name, parameter in part.named_parameters()}
+    found: dict[str, str] = {}
+    for name, parameter in sorted(theirs.named_parameters(), key=lambda named: named[0] not in mine):
+        alike = [own for own, shape in mine.items() if shape == parameter.shape and own not in found.values()]
+        ending = [own for own in alike if own.split(".")[-1] == name.split(".")[-1]]
+        fitting = [name] if name in mine or exact else ending if ending or "." in name else alike
+        if exact and name not in mine:
+            given = name.split(".")[0]
+            raise Told(f"expected the given {given} as a module in self.{given}; its parameters are not found there")
+        if len(fitting) != 1 or fitting[0] not in alike:
+            got = ", ".join(f"{own} {shape}" for own, shape in mine.items()) or "none"
+            raise Told(f"expected a parameter named {name} of shape {tuple(parameter.shape)}, got {got}")
+        found[name] = fitting[0]
+    if extra := [own for own in mine if own not in found.values()]:
+        raise Told(f"expected no parameters but {', '.join(found)}, got {extra[0]}")
+    if frozen := [own for own, parameter in part.named_parameters() if not parameter.requires_grad]:
+        raise Told(f"{frozen[0]} has requires_grad=False, so training would leave it as it is")
+    return found
 
 
-def _tried(kind: Kind, trial: Trial, attempt: Callable) -> str:
-    return _fitting(kind, trial, attempt)[0]
+def _made(attempt: Callable, trial: Trial) -> nn.Module:
+    """What a reader's class makes of sizes or parts. Raises: Told if it changes a list of parts."""
+    given = deepcopy(trial.sizes)
+    before = tree_leaves(given)
+    part = made(attempt, *given, name="…")
+    if tree_leaves(given) != before:
+        raise Told("the class changed the list of blocks that it was given; make a new one instead")
+    return part
+
+
+def _filled(kind: Kind, trial: Trial, attempt: Callable) -> tuple[nn.Module, nn.Module, dict[str, str]]:
+    """The reader's part and the library's, filled with the same numbers, and the names that `parameter_names` finds."""
+    part, theirs = _made(attempt, trial), kind.reference(trial)
+    try:
+        y = fed(part, *trial.inputs)
+    except Exception:
+        pass  # its parameters may be why; if not, it comes again
+    else:
+        written(y, type(part).forward)
+    names = parameter_names(part, theirs, exact=kind.holds_parts)
+    part.load_state_dict({names[name]: p for name, p in theirs.named_parameters()}, strict=False)
+    return part, theirs, names
+
+
+@seeded(0)
+def names_in(kind: Kind, attempt: Callable) -> dict[str, str]:
+    """What each parameter of the library's part is called in the reader's. Raises: whatever stops the part."""
+    trial = kind.trials[-1]
+    part, _, names = _filled(kind, trial, attempt)
+    fed(part, *trial.inputs)
+    return names
 
 
 def _has_parameters(kind: Kind, attempt: Callable) -> str:
-    """Whether the part has as many parameters as the library's, of the same shapes."""
-    trial = kind.trials[0]
-    part, theirs = _made(attempt, *trial.sizes), kind.reference(trial)[0]
-    try:
-        written(fed(part, *trial.inputs), type(part).forward)
-    except Told:
-        raise
-    except Exception:
-        pass  # the trials tell of it
-    try:
-        parts.orders(kind.groups(part, trial.sizes), kind.groups(theirs, trial.sizes))
-    except Told as error:
-        return f"made with sizes {trial.sizes}, {error}"
+    """Whether the part has the parameters of the library's, and no others. Raises: Told if not."""
+    _filled(kind, kind.trials[0], attempt)
     return ""
+
+
+def _tried(kind: Kind, trial: Trial, attempt: Callable) -> str:
+    """How the part's output differs from the library's on this trial, in words; empty if it doesn't."""
+    part, theirs, _ = _filled(kind, trial, attempt)
+    return difference(trial.given(), theirs(*trial.inputs).detach(), fed(part, *trial.inputs))
 
 
 def _as_made(kind: Kind, attempt: Callable) -> str:
     """Whether a part begins as the library's does, where it says with which numbers: before any training."""
     trial = kind.trials[0]
     expected = made(kind.build, *trial.sizes)(*trial.inputs).detach()
-    got = fed(_made(attempt, *trial.sizes), *trial.inputs)
+    got = fed(_made(attempt, trial), *trial.inputs)
     return difference("the numbers that a new part begins with", expected, got)
-
-
-@seeded(0)
-def order_of(kind: Kind, attempt: Callable) -> tuple[type, tuple[int, ...]]:
-    """A part's class, and in which order it has its parameters: the library's parameter i is its order[i].
-
-    A broken part has the order of the last trial that it passes, if any tells orders apart; else the nearest.
-    """
-    tried = (_fitting(kind, trial, attempt) for trial in reversed(kind.trials) if not trial.plain)
-    first = next(tried)
-    _, part, order = next((found for found in (first, *tried) if not found[0]), first)
-    return type(part), order
 
 
 def _same_in_training(attempt: Callable, trial: Trial) -> str:
     """Whether a part gives the same numbers in every call; where it gives none, the trials tell of that."""
-    part = _made(attempt, *trial.sizes)
+    part = _made(attempt, trial)
     try:
         before = fed(part.eval(), *trial.inputs)
         after = [fed(part.train(mode), *trial.inputs) for mode in 6 * [True] + [False]]
@@ -161,41 +193,25 @@ def _same_in_training(attempt: Callable, trial: Trial) -> str:
 def _gradients(kind: Kind, attempt: Callable) -> str:
     """Whether the part's parameters and its input get the gradients that they get in the library's part."""
     trial = kind.trials[-1]
-    problem, part, order = _fitting(kind, trial, attempt)
-    if problem:
-        return problem
-    theirs, _ = kind.reference(trial)
-    inputs = []
-    for each in (part, theirs):
-        each.zero_grad()
+    part, theirs, names = _filled(kind, trial, attempt)
+    results, tensors = [], []
+    for each, named in ((part, names), (theirs, {name: name for name in names})):
         x = trial.inputs[0].clone().requires_grad_(trial.inputs[0].is_floating_point())
-        y = each(x, *trial.inputs[1:])
-        if not (isinstance(y, Tensor) and y.requires_grad):
-            return f"no gradient reaches any parameter: {CUT}"
-        (y * numbers(*y.shape, seed=5)).sum().backward()
-        inputs.append(x.grad)
-    mine, wanted = kind.groups(part, trial.sizes), kind.groups(theirs, trial.sizes)
-    pairs = zip(parts.pieces(mine, order), parts.pieces(wanted), strict=True)
-    gradients = {"x": tuple(inputs)} | {piece.name: (piece.gradient, other.gradient) for piece, other in pairs}
-    for name, (got, expected) in gradients.items():
-        if expected is None:  # of ids
-            continue
-        if got is None:
-            return f"no gradient reaches {name}: {CUT}"
-        if not torch.allclose(got, expected, atol=1e-6):
-            return f"the numbers are right, but the gradient of {name} is not: is a part of it detached on the way?"
-    return ""
+        results.append(each(x, *trial.inputs[1:]))
+        parameters = {own.removesuffix(".one"): each.get_parameter(named[name]) for name, own in names.items()}
+        tensors.append({"x": x} | parameters if x.requires_grad else parameters)
+    return wrong_gradients(results[0], tensors[0], results[1], tensors[1])
 
 
 def _check(kind: Kind, attempt: Callable) -> Verdict:
     """Look at a part's parameters, training against evaluation, every trial, then gradients and another device."""
     last = kind.trials[-1]
     probes = [
-        Probe("its parameters", partial(_has_parameters, kind)),
+        Probe("all its parameters" if kind.holds_parts else "its parameters", partial(_has_parameters, kind)),
         Probe("the same in training", partial(_same_in_training, trial=kind.trials[0])),
         *(Probe(trial.label, partial(_tried, kind, trial), trial.hint) for trial in kind.trials),
         Probe("gradients of all parameters", partial(_gradients, kind)),
-        Probe("on another device", lambda thing: left_behind(_made(thing, *last.sizes), *last.inputs)),
+        Probe("on another device", lambda thing: left_behind(_made(thing, last), *last.inputs)),
         *([Probe("what it begins with", partial(_as_made, kind))] if kind is NORM else []),
     ]
     name = attempt.__name__ if isinstance(attempt, type) else kind.name  # 05 has the reader's `Network`
@@ -274,10 +290,9 @@ ATTENTION = Kind(
         Trial("two heads", (4, 2), (numbers(1, 3, 4), None)),
         Trial("a batch of two", (6, 2), (numbers(2, 4, 6), None)),
         Trial("padding in the second sequence", (4, 2), (numbers(2, 3, 4), SHORT)),
-        Trial("padding, and scores of −600", (4, 2), (20 * numbers(2, 3, 4, seed=7), SHORT)),
+        Trial("padding, and scores of −600", (4, 2), (20 * numbers(2, 3, 4, seed=20), SHORT)),
         Trial("padding in a batch of three", (6, 3), (numbers(3, 4, 6), SECOND), hint="padding in the second sequence"),
     ),
-    cut=True,
 )
 
 
@@ -302,141 +317,69 @@ def check_own_feed_forward(attempt: Callable) -> Verdict:
     return _check(FEED_FORWARD, attempt)
 
 
-class Known(nn.Module):
-    """A part whose formula is known, and a parameter of 1 before it, so that one sees whether training reaches it."""
-
-    def __init__(self, formula: str, function: Callable[..., Tensor], *, takes_mask: bool = False):
-        super().__init__()
-        self.formula, self.function, self.takes_mask = formula, function, takes_mask
-        self.name = formula.split("(")[0]
-        self.one = nn.Parameter(torch.ones((), dtype=torch.float64))
-
-    def forward(self, x: Tensor, *rest: Any, **named: Any) -> Tensor:
-        if not self.takes_mask and (rest or named):
-            raise Told(f"{self.name} takes x alone, got {1 + len(rest) + len(named)} arguments")
-        if len(rest) + len(named) > 1 or named.keys() - {"mask"}:
-            raise Told(f"{self.name} takes x and mask, got {', '.join(['x', *len(rest) * '…', *named])}")
-        return self.one * self.function(x, *rest, **named)
-
-
 def _mean_of(x: Tensor, mask: Tensor | None = None) -> Tensor:
     """The mean of the tokens that may be looked at, at every token. (B, T, D) -> (B, T, D)"""
     real = torch.ones_like(x[..., :1]) if mask is None else mask[:, 0, 0, :, None].double()  # (B, T, 1)
     return ((x * real).sum(dim=1, keepdim=True) / real.sum(dim=1, keepdim=True)).expand_as(x)
 
 
-def _known_parts(attention: str = "10 · x") -> tuple[Known, ...]:
-    functions = {"10 · x": lambda x, mask=None: 10 * x, "the mean of the tokens": _mean_of}
+def _parts_of_block(attention: str, function: Callable[..., Tensor]) -> tuple[Known, ...]:
     return (
-        Known(f"attention(x) = {attention}", functions[attention], takes_mask=True),
+        Known(f"attention(x) = {attention}", function, takes_mask=True),
         Known("feed_forward(x) = x²", lambda x: x**2),
         Known("norm1(x) = x / 2", lambda x: x / 2),
         Known("norm2(x) = x − 1", lambda x: x - 1),
     )
 
 
-def _known_ends() -> tuple[Known, ...]:
-    steps = torch.arange(9.0, dtype=torch.float64)
-    return (
-        Known("embedding(id) = id + 1", lambda ids: ids[..., None].double() + 1),
-        Known("positions(x) = x + its place, 0, 1, …", lambda x: x + steps[: x.shape[1], None]),
-        Known("norm(x) = 3 · x", lambda x: 3 * x),
-    )
-
-
-def _known_blocks(n: int) -> list[Known]:
-    return [
-        Known("block 1(x) = x + 1", lambda x, mask=None: x + 1, takes_mask=True),
-        Known("block 2(x) = x²", lambda x, mask=None: x**2, takes_mask=True),
-        Known("block 3(x) = x + the mean of the tokens", lambda x, mask=None: x + _mean_of(x, mask), takes_mask=True),
-    ][:n]
-
-
-def _whole(attempt: Callable, given: tuple) -> nn.Module:
-    """What a learner's class makes of the parts; it gets a list of its own. Raises: Told if it changes that."""
-    mine = tuple(list(entry) if isinstance(entry, list) else entry for entry in given)
-    whole = _made(attempt, *mine)
-    if mine != given:
-        raise Told("the class changed the list of blocks that it was given; make a new one instead")
-    return whole
-
-
-def _wired(reference: Callable, known: Callable[[], tuple], inputs: tuple) -> Callable[[Callable], str]:
-    """Whether parts are put together as they should be: a question to ask of a class that takes parts."""
-
-    def look(attempt: Callable) -> str:
-        given = known()
-        whole = _whole(attempt, given)
-        got = written(fed(whole, *inputs), type(whole).forward)
-        expected = reference(*known())(*inputs).detach()
-        said = ", ".join(part.formula for part in _every(given))
-        masked = " and a mask" if len(inputs) > 1 else ""
-        return difference(f"{show(inputs[0])}{masked}, {said}", expected, got)
-
-    return look
-
-
-def _every(given: tuple) -> list[Known]:
-    """The parts, those of the blocks among them."""
-    return [part for entry in given for part in (entry if isinstance(entry, list) else [entry])]
-
-
-def _keeps(reference: Callable, known: Callable[[], tuple], inputs: tuple) -> Callable[[Callable], str]:
-    """Whether the whole has the parameters of all parts and no others, and gradients reach them and the input."""
-
-    def look(attempt: Callable) -> str:
-        given, others = known(), known()
-        whole = _whole(attempt, given)
-        own = {id(p): name for name, p in whole.named_parameters()}
-        for part in _every(given):
-            if own.pop(id(part.one), None) is None:
-                return f"the part of formula {part.formula} is used, and its parameters are not among parameters()"
-        if own:
-            return f"expected no parameters but those of the parts, got {next(iter(own.values()))}"
-        results, tensors = [], []
-        for parts_given, each in ((given, whole), (others, reference(*others))):
-            x = inputs[0].clone().requires_grad_(inputs[0].is_floating_point())
-            results.append(each(x, *inputs[1:]))
-            named = {part.name: part.one for part in _every(parts_given)}
-            tensors.append({"x": x} | named if x.requires_grad else named)
-        return wrong_gradients(results[0], tensors[0], results[1], tensors[1])
-
-    return look
-
-
-TWO = _x([1.0], [3.0])
+TIMES_10 = _parts_of_block("10 · x", lambda x, mask=None: 10 * x)
+MEAN = _parts_of_block("the mean of the tokens", _mean_of)
+BLOCK = Kind(
+    "Block",
+    parts.Block,
+    (
+        Trial("one token, to follow by hand", TIMES_10, (_x([1.0]),), plain=True),
+        Trial("a mask", MEAN, (_x([1.0], [3.0]), torch.tensor([[[[True, False]]]])), plain=True),
+        Trial("a batch of two", MEAN, (numbers(2, 3, 4), SHORT), hint="a mask", plain=True),
+    ),
+    holds_parts=True,
+)
 
 
 def check_own_block(attempt: Callable) -> Verdict:
     """Block(attention, feed_forward, norm1, norm2), called with x (B, T, D) and mask: the parts in post-norm order."""
-    one, mean = _known_parts, partial(_known_parts, "the mean of the tokens")
-    wired = partial(_wired, parts.Block)
-    probes = [
-        Probe("one token, to follow by hand", wired(one, (TWO[:, :1],))),
-        Probe("a mask", wired(mean, (TWO, torch.tensor([[[[True, False]]]])))),
-        Probe("a batch of two", wired(mean, (numbers(2, 3, 4), SHORT)), hint="a mask"),
-        Probe("all its parameters", _keeps(parts.Block, mean, (numbers(2, 3, 4), SHORT))),
-    ]
-    return diagnose("Block", attempt, probes)
+    return _check(BLOCK, attempt)
+
+
+STEPS = torch.arange(9.0, dtype=torch.float64)
+ENDS = (
+    Known("embedding(id) = id + 1", lambda ids: ids[..., None].double() + 1),
+    Known("positions(x) = x + its place, 0, 1, …", lambda x: x + STEPS[: x.shape[1], None]),
+    Known("norm(x) = 3 · x", lambda x: 3 * x),
+)
+BLOCKS = [
+    Known("block 1(x) = x + 1", lambda x, mask=None: x + 1, takes_mask=True),
+    Known("block 2(x) = x²", lambda x, mask=None: x**2, takes_mask=True),
+    Known("block 3(x) = x + the mean of the tokens", lambda x, mask=None: x + _mean_of(x, mask), takes_mask=True),
+]
+IDS, MASK = torch.tensor([[2, 5, 1]]), torch.tensor([[[[True, True, False]]]])
+ENCODER = Kind(
+    "Encoder",
+    parts.Encoder,
+    (
+        Trial("one block, to follow by hand", (*ENDS, BLOCKS[:1]), (IDS[:, :1],), plain=True),
+        Trial("three tokens", (*ENDS, BLOCKS[:1]), (IDS,), hint="one block, to follow by hand", plain=True),
+        Trial("two blocks", (*ENDS, BLOCKS[:2]), (IDS,), plain=True),
+        Trial("a mask", (*ENDS, BLOCKS), (IDS, MASK), plain=True),
+        Trial("a batch of two", (*ENDS, BLOCKS), (torch.tensor([[2, 5, 1], [0, 3, 0]]), SHORT), plain=True),
+    ),
+    holds_parts=True,
+)
 
 
 def check_own_encoder(attempt: Callable) -> Verdict:
     """Encoder(embedding, positions, norm, blocks), called with ids (B, T) and a mask: one vector a token (B, T, D)."""
-
-    def known(n: int) -> Callable[[], tuple]:
-        return lambda: (*_known_ends(), _known_blocks(n))
-
-    wired = partial(_wired, parts.Encoder)
-    ids, mask = torch.tensor([[2, 5, 1]]), torch.tensor([[[[True, True, False]]]])
-    probes = [
-        Probe("one block, to follow by hand", wired(known(1), (ids[:, :1],))),
-        Probe("three tokens", wired(known(1), (ids,)), hint="one block, to follow by hand"),
-        Probe("two blocks", wired(known(2), (ids,))),
-        Probe("a mask", wired(known(3), (ids, mask))),
-        Probe("a batch of two", wired(known(3), (torch.tensor([[2, 5, 1], [0, 3, 0]]), SHORT))),
-        Probe("all its parameters", _keeps(parts.Encoder, known(3), (ids, mask))),
-    ]
-    return diagnose("Encoder", attempt, probes)
+    return _check(ENCODER, attempt)
 
 
 class Reader(nn.Module):

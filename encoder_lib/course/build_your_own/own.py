@@ -1,8 +1,6 @@
 """The encoder that a reader has built, part by part, with the library's parts in the places that are still empty."""
 
-from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import ExitStack, suppress
+from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -36,7 +34,9 @@ CHECKS: dict[str, Callable[[Callable], Verdict]] = {
     "vectors_of": build.check_vectors_of,
     "learn": check_learn,
 }
-BEFORE, IN_A_BLOCK = ("Embedding", "Positions", "Norm"), ("Attention", "Norm", "FeedForward", "Norm")  # as called
+# Where an encoder, and each of its blocks, keeps which part
+OUTSIDE_BLOCKS = {"embedding": "Embedding", "positions": "Positions", "norm": "Norm"}
+IN_A_BLOCK = {"attention": "Attention", "norm1": "Norm", "feed_forward": "FeedForward", "norm2": "Norm"}
 OWN, BROKEN, LENT = "yours", "yours, broken", "the library's"
 
 
@@ -45,9 +45,8 @@ class Workshop:
 
         mine = Workshop(Embedding, …, learn)        mine.Attention(384, 12) is yours, or ours in its place
 
-    The parts are called as 12_build_your_own says. How a reader names parameters is the reader's affair: which is which
-    is found by what a part computes. A part named in `broken` stays the reader's although its check objects, so that
-    its damage can be seen, if it runs at all.
+    The parts are called, and keep their parameters, as 12_build_your_own says. A part named in `broken` stays the
+    reader's although its check objects, so that its damage can be seen, if it runs at all.
 
     Raises: TypeError when there are not nine; ValueError for a name in `broken` that is no part's.
     """
@@ -64,15 +63,14 @@ class Workshop:
         used = [getattr(parts, name) if self.whose[name] == LENT else part for name, part in self.given.items()]
         self.Embedding, self.Positions, self.Norm, self.Attention, self.FeedForward = used[:5]
         self.Block, self.Encoder, self.vectors_of, self.learn = used[5:]
-        found = {name: build.order_of(kind, getattr(self, name)) for name, kind in KINDS.items()}
-        self._kinds = {kind: name for name, (kind, _) in found.items()}  # of which class each part is
-        self._orders = {name: order for name, (_, order) in found.items()}
+        # part -> the library's name of a parameter -> its name in the part used
+        self._names = {name: build.names_in(kind, getattr(self, name)) for name, kind in KINDS.items()}
 
     def _runs(self, name: str) -> bool:
         """Whether a part is written, and one that has parameters has those that its kind needs."""
         try:
             if name in KINDS:
-                run_within(PATIENCE, build.order_of, KINDS[name], self.given[name])
+                run_within(PATIENCE, build.names_in, KINDS[name], self.given[name])
         except (Exception, TimeUp, Unwritten):
             return False
         return callable(self.given[name]) and "nothing yet" not in self.verdicts[name].problem
@@ -135,30 +133,30 @@ class Workshop:
             blocks.append(self.Block(attention, feed_forward, self.Norm(width, eps), self.Norm(width, eps)))
         blocks.to(first.linear1.weight)
         ours: Any = from_torch(theirs)
-        tensors = [groups for layer in ours.layers for groups in _groups_of(layer)]
-        probe = torch.zeros(1, 1, width).to(first.linear1.weight)  # (B, T, D)
-        for (_, name, leaf), groups in zip(self._called(blocks, probe), tensors, strict=True):
-            parts.fill(self._groups(name, leaf), self._orders[name], groups)
+        for block, layer in zip(blocks, ours.layers, strict=True):
+            _fill(block, {self._own_name(name): tensor for name, tensor in layer.state_dict().items()})
         return blocks
+
+    def _own_name(self, name: str) -> str:
+        """The name in a block of these parts of a parameter of the library's block."""
+        place, _, rest = name.partition(".")
+        return f"{place}.{self._names[IN_A_BLOCK[place]][rest]}"
 
     def load(
         self, encoder: nn.Module, published: Mapping[str, Tensor], my_name: Callable[[str], str] | None = None
     ) -> bool:
         """Put the published tensors of a BERT encoder into one that is made of these parts.
 
-        By the names that `my_name` gives, if they are right; otherwise by what each part computes.
+        By the names that `my_name` gives, if they are right; otherwise by those that the library knows.
 
         Returns whether the names were the reader's.
-        Raises: TypeError or ValueError for what is no encoder of these parts, or no dictionary; KeyError for a tensor
-        that is missing.
+        Raises: TypeError or ValueError for anything but an encoder of these parts, or a dictionary; KeyError for a
+        tensor that is missing.
         """
-        named = my_name is not None and self.check_names(my_name, encoder, published).correct
-        if my_name is not None and named:
-            encoder.load_state_dict({my_name(name): tensor for name, tensor in published.items()})
-        else:
-            for piece, name in self._places(encoder, published):
-                with torch.no_grad():
-                    piece.values.copy_(published[name])
+        names = self._names_for(encoder, published)
+        if named := my_name is not None and self.check_names(my_name, encoder, published).correct:
+            names = {name: my_name(name) for name in published}
+        _fill(encoder, {ours: published[theirs] for theirs, ours in names.items()})
         return named
 
     def check_names(
@@ -168,113 +166,75 @@ class Workshop:
 
         Raises: as `load`.
         """
-        by_role = {name: piece for piece, name in self._places(encoder, published)}
+        right = self._names_for(encoder, published)
         sizes = {name: tuple(parameter.shape) for name, parameter in encoder.named_parameters()}
-
-        def one_each(attempt: Callable) -> str:
-            with suppress(Exception):  # what follows tells of it
-                written(attempt(next(iter(published))), attempt)
-            for mine, shared in Counter(piece.name for piece in by_role.values()).items():
-                if shared > 1:
-                    return f"{shared} tensors of the file go into one parameter of yours, {mine}"
-            return ""
 
         def names(attempt: Callable) -> str:
             for name in published:
                 if not isinstance(mine := written(attempt(name), attempt), str):
                     return f"for {name} expected a text, got {type(mine).__name__}"
                 if mine not in sizes:
-                    lent = [part for part in self.named(LENT) if part not in ("vectors_of", "learn")]
-                    return f"{name} becomes {mine!r}, and your encoder has no parameter of that name" + (
-                        f"; lent by the library, with names of their own: {', '.join(lent)}" if lent else ""
-                    )
-            return ""
-
-        def each_once(attempt: Callable) -> str:
-            taken: dict[str, str] = {}
-            for name in published:
-                if (mine := attempt(name)) in taken:
-                    return f"{taken[mine]} and {name} both become {mine}"
-                taken[mine] = name
-            return "".join(f"nothing of the file goes into {mine}" for mine in [*sizes] if mine not in taken)
-
-        def shapes(attempt: Callable) -> str:
-            for name, tensor in published.items():
-                if sizes[mine := attempt(name)] != tuple(tensor.shape):
-                    return f"{name} is {tuple(tensor.shape)}, and {mine} is {sizes[mine]}"
+                    return f"{name} becomes {mine!r}, and your encoder has no parameter of that name"
             return ""
 
         def sense(attempt: Callable, part: str) -> str:
-            for name in published:
-                if part in name and attempt(name) != by_role[name].name:
-                    return f"{attempt(name)} has the shape of {name}, and your encoder uses it for something else"
+            for name, tensor in published.items():
+                if part in name and (mine := attempt(name)) != right.get(name):
+                    if sizes[mine] != tensor.shape:
+                        return f"{name} is {tuple(tensor.shape)}, and {mine} is {sizes[mine]}"
+                    return f"{mine} has the shape of {name}, and your encoder uses it for something else"
             return ""
 
         probes = [
-            Probe("a parameter for each tensor", one_each),
             Probe("names that your encoder has", names),
-            Probe("every parameter once", each_once),
-            Probe("shapes that fit", shapes),
             Probe("queries, keys and values", partial(sense, part=".attention.self.")),
             Probe("the two norms of a block", partial(sense, part=".LayerNorm.")),
             Probe("the rest", partial(sense, part=""), hint="queries, keys and values"),
         ]
         return diagnose("my_name", my_name, probes)
 
-    def _places(self, encoder: nn.Module, published: Mapping[str, Tensor]) -> Iterator[tuple[parts.Piece, str]]:
-        """Each parameter of the encoder, under its full name, and the published tensor that belongs there."""
+    def _names_for(self, encoder: nn.Module, published: Mapping[str, Tensor]) -> dict[str, str]:
+        """The name of each published tensor that belongs into an encoder -> its name there."""
         expect.kind("encoder", encoder, nn.Module, "a torch module")
         expect.kind("published", published, Mapping, "a dictionary of tensors")
-        leaves = self.places(encoder)
-        modules = [[module] for module in OUTSIDE.values()]
-        for n in range(len(leaves) // len(IN_A_BLOCK)):
-            inside = [f"encoder.layer.{n}.{module}" for module in INSIDE.values()]
-            modules += [inside[:4], inside[4:5], inside[5:7], inside[7:]]
-        for (path, name, leaf), theirs in zip(leaves, modules, strict=True):
-            mine = self._groups(name, leaf)
-            pieces = [piece for place in self._orders[name] for piece in mine[place]]
-            names = [f"{module}.{kind}" for module in theirs for kind in ("weight", "bias")]  # a table has no bias
-            for piece, tensor_name in zip(pieces, names, strict=False):
-                if tensor_name not in published:
-                    raise KeyError(f"published: expected a tensor named {tensor_name!r}, got none")
-                yield piece._replace(name=f"{path}.{piece.name}"), tensor_name
+        names = {
+            _published(path, name): f"{path}.{own}"
+            for path, part in self.places(encoder).items()
+            for name, own in self._names.get(part, {}).items()
+        }
+        if missing := [name for name in names if name not in published]:
+            raise KeyError(f"published: expected a tensor named {missing[0]!r}, got none")
+        return names
 
-    def _groups(self, name: str, leaf: nn.Module) -> list[parts.Group]:
-        width = None
-        if KINDS[name].cut:
-            width = next(module.in_features for module in leaf.modules() if isinstance(module, nn.Linear))
-        return parts.groups(leaf, width)
+    def places(self, encoder: nn.Module) -> dict[str, str]:
+        """Where an encoder has its parts: the path of each module, and the part's name.
 
-    def places(self, encoder: nn.Module) -> list[tuple[str, str, nn.Module]]:
-        """Where an encoder has its parts with parameters: the path, the part's name, and the module of each.
-
-        Raises: ValueError for an encoder that calls others, or others too.
+        Raises: ValueError for an encoder of other parts.
         """
-        ids = torch.zeros(1, 1, dtype=torch.long, device=next(encoder.parameters()).device)
-        return self._called(encoder, ids, BEFORE)
-
-    def _called(self, whole: nn.Module, x: Tensor, before: tuple[str, ...] = ()) -> list[tuple[str, str, nn.Module]]:
-        """The parts that whole(x) calls, in the order of a right encoder: the first norm called is the first there."""
-        calls: dict[str, list[tuple[str, nn.Module]]] = {kind: [] for kind in KINDS}
-        with torch.no_grad(), ExitStack() as hooks:
-            for path, module in whole.named_modules():
-                if kind := self._kinds.get(type(module)):
-                    note = partial(lambda found, at, leaf, _: found.append((at, leaf)), calls[kind], path)
-                    hooks.enter_context(module.register_forward_pre_hook(note))
-            whole(x)
-        order = [*before, *(len(calls["Attention"]) * IN_A_BLOCK)]
-        if any(order.count(kind) != len(found) for kind, found in calls.items()):
-            counts = ", ".join(f"{len(found)} {kind}" for kind, found in calls.items())
-            raise ValueError(
-                f"encoder: expected a whole one of this workshop's parts, got one that calls {counts}; "
-                "was it made before the workshop? Then make it again"
-            )
-        return [(path, kind, leaf) for kind in order for path, leaf in [calls[kind].pop(0)]]
+        modules = dict(encoder.named_modules(remove_duplicate=False))
+        places = {"": "Encoder"} | OUTSIDE_BLOCKS
+        for n, _ in enumerate(modules.get("blocks", nn.ModuleList()).children()):
+            places |= {f"blocks.{n}": "Block"} | {f"blocks.{n}.{place}": part for place, part in IN_A_BLOCK.items()}
+        for path, part in places.items():
+            used = getattr(self, part)
+            if path not in modules or (isinstance(used, type) and type(modules[path]) is not used):
+                raise ValueError(
+                    f"encoder: expected one of this workshop's parts, got another in place of {part}; "
+                    "was it made before the workshop? Then make it again"
+                )
+        return places
 
 
-def _groups_of(layer: nn.Module) -> list[list[list[Tensor]]]:
-    """The tensors of a layer of the library's, part by part in the order of the calls, as our parts have them."""
-    return [
-        [[piece.values for piece in group] for group in parts.groups(layer.get_submodule(name))]
-        for name in ("attention", "norm1", "feed_forward", "norm2")
-    ]
+def _published(path: str, name: str) -> str:
+    """The published name of a parameter, by the path of its part and its name in the library's part."""
+    if path in OUTSIDE_BLOCKS:
+        return f"{dict(zip(OUTSIDE_BLOCKS, OUTSIDE.values(), strict=True))[path]}.{name}"
+    _, layer, place = path.split(".")
+    module, _, kind = f"{place}.{name}".rpartition(".")
+    return f"encoder.layer.{layer}.{INSIDE[module]}.{kind}"
+
+
+def _fill(module: nn.Module, tensors: Mapping[str, Tensor]) -> None:
+    """Put tensors into the parameters of these names; what else a module has stays as it is."""
+    if unknown := module.load_state_dict(tensors, strict=False).unexpected_keys:
+        raise ValueError(f"encoder: expected a parameter named {unknown[0]}, got none")

@@ -12,10 +12,10 @@ from encoder_lib.course import checks
 class Embedding(nn.Module):
     def __init__(self, vocab_size, d_model):
         super().__init__()
-        self.table = nn.Embedding(vocab_size, d_model)
+        self.weight = nn.Parameter(torch.randn(vocab_size, d_model))
 
     def forward(self, ids):
-        return self.table(ids)
+        return self.weight[ids]
 
 
 class EmbeddingWithPadding(nn.Module):
@@ -39,10 +39,10 @@ class EmbeddingByOneHot(nn.Module):
 class Positions(nn.Module):
     def __init__(self, max_len, d_model):
         super().__init__()
-        self.table = nn.Parameter(0.02 * torch.randn(max_len, d_model))
+        self.weight = nn.Parameter(0.02 * torch.randn(max_len, d_model))
 
     def forward(self, x):
-        return x + self.table[: x.shape[1]]
+        return x + self.weight[: x.shape[1]]
 
 
 class PositionsByLookUp(nn.Module):
@@ -57,77 +57,67 @@ class PositionsByLookUp(nn.Module):
 class Norm(nn.Module):
     def __init__(self, d_model, eps):
         super().__init__()
-        self.gain, self.bias, self.eps = nn.Parameter(torch.ones(d_model)), nn.Parameter(torch.zeros(d_model)), eps
+        self.weight, self.bias, self.eps = nn.Parameter(torch.ones(d_model)), nn.Parameter(torch.zeros(d_model)), eps
 
     def forward(self, x):
         x = x - x.mean(dim=-1, keepdim=True)
         variance = x.square().mean(dim=-1, keepdim=True)
-        return self.gain * x / (variance + self.eps).sqrt() + self.bias
+        return self.weight * x / (variance + self.eps).sqrt() + self.bias
 
 
 class NormAroundRMSNorm(nn.Module):
-    """The shift stands first, so that names and order say nothing."""
+    """As 03 has it, with a name for the bias that is the reader's own."""
 
     def __init__(self, d_model, eps):
         super().__init__()
-        self.rms, self.bias = nn.RMSNorm(d_model, eps), nn.Parameter(torch.zeros(d_model))
+        self.shift, self.rms = nn.Parameter(torch.zeros(d_model)), nn.RMSNorm(d_model, eps)
 
     def forward(self, x):
-        return self.rms(x - x.mean(dim=-1, keepdim=True)) + self.bias
+        return self.rms(x - x.mean(dim=-1, keepdim=True)) + self.shift
 
 
 class Attention(nn.Module):
     def __init__(self, d_model, n_heads):
         super().__init__()
         self.n_heads = n_heads
-        self.query, self.key, self.value, self.out = (nn.Linear(d_model, d_model) for _ in range(4))
+        self.q_proj, self.k_proj, self.v_proj, self.out_proj = (nn.Linear(d_model, d_model) for _ in range(4))
 
     def forward(self, x, mask=None):
-        maps = (self.query, self.key, self.value)
+        maps = (self.q_proj, self.k_proj, self.v_proj)
         q, k, v = (linear(x).unflatten(-1, (self.n_heads, -1)).transpose(1, 2) for linear in maps)
         scores = q @ k.transpose(-2, -1) / q.shape[-1] ** 0.5
         if mask is not None:
             scores = scores.masked_fill(~mask, -torch.inf)
         weights = scores.softmax(dim=-1)
-        return self.out((weights @ v).transpose(1, 2).flatten(-2))
+        return self.out_proj((weights @ v).transpose(1, 2).flatten(-2))
 
 
 class FusedAttention(nn.Module):
-    """One map for queries, keys and values, and torch's own attention; the last map comes first."""
+    """PyTorch's own attention between the maps, of which the last is made first."""
 
     def __init__(self, d_model, n_heads):
         super().__init__()
-        self.mix, self.qkv, self.n_heads = nn.Linear(d_model, d_model), nn.Linear(d_model, 3 * d_model), n_heads
+        self.out_proj, self.n_heads = nn.Linear(d_model, d_model), n_heads
+        self.v_proj, self.k_proj, self.q_proj = (nn.Linear(d_model, d_model) for _ in range(3))
 
     def forward(self, x, mask=None):
-        q, k, v = (y.unflatten(-1, (self.n_heads, -1)).transpose(1, 2) for y in self.qkv(x).chunk(3, dim=-1))
-        return self.mix(F.scaled_dot_product_attention(q, k, v, mask).transpose(1, 2).flatten(-2))
+        maps = (self.q_proj, self.k_proj, self.v_proj)
+        q, k, v = (linear(x).unflatten(-1, (self.n_heads, -1)).transpose(1, 2) for linear in maps)
+        return self.out_proj(F.scaled_dot_product_attention(q, k, v, mask).transpose(1, 2).flatten(-2))
 
 
 class FeedForward(nn.Module):
     def __init__(self, d_model, d_ff):
         super().__init__()
-        self.up, self.down = nn.Linear(d_model, d_ff), nn.Linear(d_ff, d_model)
+        self.linear1, self.linear2 = nn.Linear(d_model, d_ff), nn.Linear(d_ff, d_model)
 
     def forward(self, x):
-        return self.down(F.gelu(self.up(x)))
+        return self.linear2(F.gelu(self.linear1(x)))
 
 
 class FeedForwardInARow(nn.Sequential):
     def __init__(self, d_model, d_ff):
         super().__init__(nn.Linear(d_model, d_ff), nn.GELU(), nn.Linear(d_ff, d_model))
-
-
-class FeedForwardByProducts(nn.Module):
-    """Plain parameters, with weights as in x @ w."""
-
-    def __init__(self, d_model, d_ff):
-        super().__init__()
-        self.w1, self.b1 = nn.Parameter(torch.randn(d_model, d_ff)), nn.Parameter(torch.zeros(d_ff))
-        self.w2, self.b2 = nn.Parameter(torch.randn(d_ff, d_model)), nn.Parameter(torch.zeros(d_model))
-
-    def forward(self, x):
-        return F.gelu(x @ self.w1 + self.b1) @ self.w2 + self.b2
 
 
 class Block(nn.Module):
@@ -140,16 +130,16 @@ class Block(nn.Module):
         return self.norm2(x + self.feed_forward(x))
 
 
-class BlockByLoop(nn.Module):
+class BlockByHalves(nn.Module):
     def __init__(self, attention, feed_forward, norm1, norm2):
         super().__init__()
-        self.halves = nn.ModuleList([nn.ModuleList([attention, norm1]), nn.ModuleList([feed_forward, norm2])])
+        self.norm2, self.norm1, self.feed_forward, self.attention = norm2, norm1, feed_forward, attention
 
     def forward(self, x, mask=None):
-        for branch, norm in self.halves:
-            made = branch(x, mask) if branch is self.halves[0][0] else branch(x)
-            x = norm(made + x)
-        return x
+        fetched = self.attention(x, mask=mask)
+        x1 = self.norm1(fetched + x)
+        made = self.feed_forward(x1)
+        return self.norm2(made + x1)
 
 
 class Encoder(nn.Module):
@@ -168,11 +158,13 @@ class Encoder(nn.Module):
 class EncoderInARow(nn.Module):
     def __init__(self, embedding, positions, norm, blocks):
         super().__init__()
-        self.entrance, self.stack = nn.Sequential(embedding, positions, norm), nn.Sequential(*blocks)
+        self.blocks, self.embedding, self.positions, self.norm = nn.Sequential(*blocks), embedding, positions, norm
 
     def forward(self, ids, mask=None):
-        x = self.entrance(ids)
-        for block in self.stack:
+        x = self.embedding(ids)
+        for part in (self.positions, self.norm):
+            x = part(x)
+        for block in self.blocks:
             x = block(x, mask)
         return x
 
@@ -193,23 +185,25 @@ def vectors_one_by_one(encoder, rows):
 
 ANSWERS = {
     checks.check_own_embedding: (
-        {"nn.Embedding": Embedding, "padding_idx=0": EmbeddingWithPadding, "one-hot": EmbeddingByOneHot},
+        {"a table": Embedding, "padding_idx=0": EmbeddingWithPadding, "one-hot": EmbeddingByOneHot},
         wrong(Embedding, {
-            "scaled": {"self.table(ids)": "self.table(ids) * self.table.embedding_dim**0.5"},
-            "the first token alone": {"(ids)": "(ids[:, :1]).expand(*ids.shape, -1)"},
-            "cut off from training": {"self.table(ids)": "self.table(ids).detach()"},
+            "scaled": {"self.weight[ids]": "self.weight[ids] * self.weight.shape[1]**0.5"},
+            "the first token alone": {"[ids]": "[ids[:, :1]].expand(*ids.shape, -1)"},
+            "cut off from training": {"self.weight[ids]": "self.weight[ids].detach()"},
+            "not trained": {"d_model))": "d_model), requires_grad=False)"},
+            "columns as rows": {"(vocab_size, d_model))": "(d_model, vocab_size))", "[ids]": ".T[ids]"},
             "gives nothing back": {"return self": "self"},
-            "dropout": {"self.table(ids)": "F.dropout(self.table(ids), 0.5, self.training)"},
+            "dropout": {"self.weight[ids]": "F.dropout(self.weight[ids], 0.5, self.training)"},
             "no super": {"        super().__init__()\n": ""},
         }),
     ),
     checks.check_own_positions: (
         {"parameter": Positions, "look-up": PositionsByLookUp},
         wrong(Positions, {
-            "the table alone": {"x + self.table[: x.shape[1]]": "self.table[: x.shape[1]].expand_as(x)"},
+            "the table alone": {"x + self.weight[: x.shape[1]]": "self.weight[: x.shape[1]].expand_as(x)"},
             "the whole table": {"[: x.shape[1]]": ""},
             "the first row everywhere": {"[: x.shape[1]]": "[0]"},
-            "in place": {"x + self.table[: x.shape[1]]": "x.add_(self.table[: x.shape[1]])"},
+            "in place": {"x + self.weight[: x.shape[1]]": "x.add_(self.weight[: x.shape[1]])"},
             "not learned": {"x.shape[1]]": "x.shape[1]].detach()"},
             "x detached": {"return x +": "return x.detach() +"},
         }) | wrong(PositionsByLookUp, {"places on the CPU": {", device=x.device": ""}}),
@@ -221,16 +215,18 @@ ANSWERS = {
             "eps outside the root": {"(variance + self.eps).sqrt()": "(variance.sqrt() + self.eps)"},
             "no eps": {" + self.eps": ""},
             "no bias": {" + self.bias": ""},
-            "no gain": {"self.gain * x": "x"},
+            "no gain": {"self.weight * x": "x"},
             "no mean": {"x = x - x.mean(dim=-1, keepdim=True)": "pass"},
             "one mean for all tokens": {"- x.mean(dim=-1, keepdim=True)": "- x.mean()",
                                         "square().mean(dim=-1, keepdim=True)": "square().mean()"},
             "along the tokens": {"- x.mean(dim=-1": "- x.mean(dim=-2", "square().mean(dim=-1": "square().mean(dim=-2"},
             "the last of three dimensions": {"- x.mean(dim=-1": "- x.mean(dim=2",
                                              "square().mean(dim=-1": "square().mean(dim=2"},
+            "names of its own": {"self.weight, self.bias,": "self.gain, self.shift,",
+                                 "return self.weight": "return self.gain", "+ self.bias": "+ self.shift"},
             "no parameters": lambda d_model, eps: nn.LayerNorm(d_model, eps, elementwise_affine=False),
             "a gain of 0": {"torch.ones": "torch.zeros"},
-            "cut off from training": {"self.gain * x": "self.gain.detach() * x"},
+            "cut off from training": {"self.weight * x": "self.weight.detach() * x"},
             "mean and deviation without gradients": {
                 "x = x - x.mean(dim=-1, keepdim=True)": "x = x - x.mean(dim=-1, keepdim=True).detach()",
                 "variance = x.square().mean(dim=-1, keepdim=True)":
@@ -247,30 +243,32 @@ ANSWERS = {
             "no root": {" / q.shape[-1] ** 0.5": ""},
             "the root of D": {"q.shape[-1]": "x.shape[-1]"},
             "no mask": {"mask is not None": "False"},
-            "values are not mapped": {"self.key, self.value)": "self.key, nn.Identity())"},
-            "no last map": {"range(4))\n": "range(4))\n        self.out = nn.Identity()\n"},
+            "values are not mapped": {"self.v_proj)": "nn.Identity())"},
+            "no last map": {"range(4))\n": "range(4))\n        self.out_proj = nn.Identity()\n"},
             "cut off from training": {"scores.softmax": "scores.detach().softmax"},
-            "keys of a detached x": {"(linear(x).": "(linear(x.detach() if linear is self.key else x)."},
+            "keys of a detached x": {"(linear(x).": "(linear(x.detach() if linear is self.k_proj else x)."},
             "hidden by −100": {"-torch.inf": "-100.0"},
             "the mask in place": {"        if mask is": "        mask is None or mask.fill_(True)\n        if mask is"},
             "dropout": {"scores.softmax(dim=-1)": "F.dropout(scores.softmax(dim=-1), 0.5, self.training)"},
+            "names of its own": {"self.q_proj, self.k_proj, self.v_proj, self": "self.q, self.k, self.v, self",
+                                 "(self.q_proj, self.k_proj, self.v_proj)": "(self.q, self.k, self.v)"},
         }),
     ),
     checks.check_own_feed_forward: (
-        {"two maps": FeedForward, "in a row": FeedForwardInARow, "products": FeedForwardByProducts},
+        {"two maps": FeedForward, "in a row": FeedForwardInARow},
         wrong(FeedForward, {
             "ReLU": {"F.gelu": "F.relu"},
-            "approximate GELU": {"F.gelu(self.up(x))": "F.gelu(self.up(x), approximate='tanh')"},
+            "approximate GELU": {"F.gelu(self.linear1(x))": "F.gelu(self.linear1(x), approximate='tanh')"},
             "sizes exchanged": {"d_model, d_ff):": "d_ff, d_model):"},
             "a single map": lambda d_model, d_ff: nn.Linear(d_model, d_model),
-            "dropout": {"F.gelu(self.up(x))": "F.dropout(F.gelu(self.up(x)), 0.5, self.training)"},
-            "cut off from training": {"self.up(x)": "self.up(x).detach()"},
-            "x detached": {"self.up(x)": "self.up(x.detach())"},
+            "dropout": {"F.gelu(self.linear1(x))": "F.dropout(F.gelu(self.linear1(x)), 0.5, self.training)"},
+            "cut off from training": {"self.linear1(x)": "self.linear1(x).detach()"},
+            "x detached": {"self.linear1(x)": "self.linear1(x.detach())"},
             "a third map": {"d_ff, d_model)\n": "d_ff, d_model)\n        self.more = nn.Linear(d_model, d_ff)\n"},
         }),
     ),
     checks.check_own_block: (
-        {"two lines": Block, "loop": BlockByLoop},
+        {"two lines": Block, "halves": BlockByHalves},
         wrong(Block, {
             "no sums": {"(x + self.attention": "(self.attention", "(x + self.feed": "(self.feed"},
             "pre-norm": {"self.norm1(x + self.attention(x, mask))": "x + self.attention(self.norm1(x), mask)",
@@ -281,6 +279,7 @@ ANSWERS = {
             "an extra parameter": {"super().__init__()": "super().__init__()\n        self.norm3 = nn.LayerNorm(4)"},
             "queries, keys and values": {"self.attention(x, mask)": "self.attention(x, x, x, mask)"},
             "the mask for everybody": {"feed_forward(x)": "feed_forward(x, mask)"},
+            "names of its own": {"self.attention, self.feed": "self.look, self.feed", "self.attention(": "self.look("},
             "parts in no module": {
                 "self.attention, self.feed_forward, self.norm1, self.norm2 = attention, feed_forward, norm1, norm2":
                 "self.__dict__.update(attention=attention, feed_forward=feed_forward, norm1=norm1, norm2=norm2)"},
@@ -298,6 +297,7 @@ ANSWERS = {
             "blocks in a plain list": {"nn.ModuleList(blocks)": "list(blocks)"},
             "blocks on detached vectors": {"block(x, mask)": "block(x.detach(), mask)"},
             "back after one block": {"        return x": "            return x"},
+            "names of its own": {"self.blocks =": "self.stack =", "in self.blocks": "in self.stack"},
             "an extra norm": {"super().__init__()": "super().__init__()\n        self.last = nn.LayerNorm(1)"},
             "blocks taken out of the list": {"ModuleList(blocks)": "ModuleList([blocks.pop(0) for _ in blocks[:]])"},
             "nothing at id 0": {"self.embedding(ids)": "self.embedding(ids) * (ids != 0)[..., None]"},

@@ -15,8 +15,8 @@ def test_the_cards_are_answered(notebook):
     assert notebook["right"] > 0.99 and notebook["losses"][0] > 2 > 0.1 > notebook["losses"][-1]
 
 
-def test_a_card_alone_allows_12_5_percent_and_the_letter_at_its_arrow_50():
-    """What is reached, over seeds, is tested with 01, 04, 05 and 06."""
+def test_accuracy_that_each_part_of_the_ladder_allows():
+    """A card alone allows 12.5 %, the letter at its arrow 50 %. What is reached is tested with 01, 04, 05 and 06."""
     assert (100 * ladder.ITS_OWN, 100 * ladder.FETCHED, 100 * ladder.BOTH) == (12.5, 50, 100)
 
 
@@ -49,29 +49,15 @@ def test_what_exchanged_blocks_leave(notebook):
     assert kept[0] == pytest.approx(11, abs=2) and kept[1:3] == pytest.approx([12, 12], abs=2) and kept[3] < 5
 
 
-def test_with_5_and_6_exchanged_the_cosines_between_sentences_follow_the_old_ones(notebook):
+def test_cosines_between_sentences_survive_an_exchange(notebook):
+    """With blocks 5 and 6 exchanged, their correlation with the old ones is above 0.8."""
     others = ~torch.eye(len(notebook["sentences"]), dtype=torch.bool)
     between = [(v @ v.T)[others] for v in (notebook["moved"][2], notebook["vectors"])]
     assert torch.corrcoef(torch.stack(between))[0, 1] > 0.8
 
 
-@pytest.mark.parametrize("half", [0, 1])
-def test_in_each_half_of_the_book_the_middle_bears_it_best_and_the_ends_worst(notebook, half):
-    encode, sentences = notebook["encode"], notebook["sentences"][half::2]
-    right = encode(sentences)
-    mine, encoder, published = (notebook[name] for name in ("mine", "encoder", "published"))
-    left = {}
-    for one, other in ((0, 1), (2, 3), (4, 5), (0, 5)):
-        a, b = f"encoder.layer.{one}.", f"encoder.layer.{other}."
-        swap = {name: name.replace(a, b) if a in name else name.replace(b, a) for name in published}
-        mine.load(encoder, {name: published[swap[name]] for name in published})
-        left[one, other] = float((encode(sentences) * right).sum(dim=-1).mean())
-    mine.load(encoder, published)
-    assert left[2, 3] > 0.88 > left[0, 1] > left[4, 5] > left[0, 5] and left[0, 5] < 0.3
-
-
 @pytest.mark.parametrize(("block", "cosine"), [(3, 0.94), (4, 0.92)])
-def test_to_leave_a_middle_block_out_costs_as_little(notebook, block, cosine):
+def test_leaving_a_middle_block_out_costs_as_little(notebook, block, cosine):
     model = load_pretrained("minilm")
     layers = model.encoder.encoder.layers
     model.encoder.encoder.layers = torch.nn.ModuleList(x for i, x in enumerate(layers, 1) if i != block)
@@ -83,7 +69,7 @@ def test_exchanging_leaves_the_encoder_as_it_was(notebook):
     torch.testing.assert_close(notebook["encode"](notebook["sentences"]), notebook["vectors"])
 
 
-def test_a_vector_leaves_a_block_pointing_much_as_it_came(notebook):
+def test_a_block_hardly_turns_a_vector(notebook):
     seen = []
     hooks = [block.register_forward_hook(lambda _, given, y: seen.append((given[0], y))) for block in
              notebook["encoder"].blocks]  # fmt: skip
@@ -96,11 +82,7 @@ def test_a_vector_leaves_a_block_pointing_much_as_it_came(notebook):
     assert means[:4] == pytest.approx(4 * [0.87], abs=0.01) and means[4:] == pytest.approx([0.81, 0.62], abs=0.005)
 
 
-def test_the_search_finds_watch_globe_and_marmalade(notebook):
-    found = notebook.table("found")["found"]
-    assert "watch out of its waistcoat-pocket" in found["an animal with a clock"]
-    assert "centre of the earth" in found["Where on the globe are we?"]
-    assert "ORANGE MARMALADE" in found["Is there anything to eat?"]
+def test_questions_share_only_small_words_with_what_they_find(notebook):
     best = notebook["cosines"].argmax(dim=0)
     small = {"an", "a", "with", "on", "the", "are", "we", "is", "there", "to", "where", "anything"}
     for question, place in zip(notebook["questions"], best, strict=True):

@@ -2,14 +2,12 @@
 
 import inspect
 import json
-import subprocess
-import sys
 
 import pytest
 import torch
 from answers import answers_of
 from notebook_run import evaluate
-from own_parts import ONE, OTHER, SIZES, made, tokenizer
+from own_parts import ONE, OTHER, SIZES, made, run_exported, tokenizer, vectors_in
 
 from encoder_lib.course.build_your_own import Workshop, loader, take_away
 from encoder_lib.course.build_your_own.own import CHECKS, KINDS
@@ -17,20 +15,12 @@ from encoder_lib.course.build_your_own.take_away import program
 from encoder_lib.course.kit.checking import parts
 
 TEXTS = ["a dog", "dog a dog a dog"]
-WITHOUT = """
-import runpy, sys
-sys.modules["encoder_lib"] = None  # from here on, who imports it gets an ImportError
-del sys.argv[0]
-runpy.run_path(sys.argv[0], run_name="__main__")
-"""
 IMPORTS = """
 import torch
 import torch.nn.functional as F
 from torch import nn
 from torch.nn.utils.rnn import pad_sequence
 """
-
-ANSWERS = answers_of("build_your_own").ANSWERS  # without those of `learn`
 
 ANSWERS = answers_of("build_your_own").ANSWERS  # without those of `learn`
 
@@ -54,11 +44,6 @@ def workshop(names):
     return Workshop(*(names.get(name) for name in CHECKS))
 
 
-def run(folder, *texts):
-    command = [sys.executable, "-I", "-c", WITHOUT, str(folder / "my_encoder.py"), *texts]
-    return subprocess.run(command, capture_output=True, text=True, check=False, cwd=folder)
-
-
 @pytest.mark.parametrize(
     "names",
     [written(ONE), written(OTHER), {}, {"Norm": written(ONE)["Norm"]}],
@@ -68,14 +53,14 @@ def test_it_encodes_texts_without_the_course(tmp_path, names):
     mine = workshop(names)
     encoder = made(mine).float()
     take_away(mine, encoder, tokenizer(), SIZES, tmp_path / "mine")
-    done = run(tmp_path / "mine", *TEXTS)
+    done = run_exported(tmp_path / "mine", *TEXTS)
     assert done.returncode == 0, done.stderr
-    printed = torch.tensor([[float(x) for x in line.split()] for line in done.stdout.splitlines()])
+    printed = vectors_in(done.stdout)
     with torch.no_grad():
         expected = parts.vectors_of(encoder, [torch.tensor([1, 2]), torch.tensor([2, 1, 2, 1, 2])])
     torch.testing.assert_close(printed, expected, atol=1e-5, rtol=0)
     assert printed.shape == (2, 6) and abs(float(printed[0].norm()) - 1) < 1e-4
-    assert run(tmp_path / "mine").stderr.startswith("usage: python my_encoder.py")
+    assert run_exported(tmp_path / "mine").stderr.startswith("usage: python my_encoder.py")
 
 
 def test_it_holds_the_readers_classes_as_they_wrote_them_and_the_loader_and_names_what_is_lent():
@@ -99,13 +84,13 @@ class Norm(Base):
     def forward(self, x):
         real = centred(x)  # a name that is the notebook's as well
         variance = real.square().mean(dim=AXIS, keepdim=True)
-        return self.gain * real / sqrt(variance + self.eps) + self.bias
+        return self.weight * real / sqrt(variance + self.eps) + self.bias
 """
 BASE = """
 class Base(nn.Module):
     def __init__(self, d_model: int, eps: float = math.inf):
         super().__init__()
-        self.gain, self.bias = nn.Parameter(torch.ones(d_model)), nn.Parameter(torch.zeros(d_model))
+        self.weight, self.bias = nn.Parameter(torch.ones(d_model)), nn.Parameter(torch.zeros(d_model))
         self.eps = eps
 """
 
@@ -119,7 +104,7 @@ def test_what_a_part_uses_comes_along_and_stands_above_it(tmp_path):
     places = [text.index(line) for line in ("AXIS = -1", "class Base", "def centred", "class Norm(Base)")]
     assert places == sorted(places) and "real = torch.ones" not in text
     take_away(mine, made(mine).float(), tokenizer(), SIZES, tmp_path / "mine")
-    assert run(tmp_path / "mine", "dog").returncode == 0
+    assert run_exported(tmp_path / "mine", "dog").returncode == 0
 
 
 FEED_FORWARD = inspect.getsource(ONE[CHECKS["FeedForward"]])
@@ -156,7 +141,7 @@ def test_nothing_is_overwritten_and_an_encoder_of_other_parts_is_refused(tmp_pat
     with pytest.raises(FileExistsError, match="folder: expected a name that is free, got 'mine'"):
         take_away(mine, made(mine).float(), tokenizer(), SIZES, tmp_path / "mine")
     assert (tmp_path / "mine").read_text() == "a diary"
-    with pytest.raises(ValueError, match="was it made before the workshop"):
+    with pytest.raises(ValueError, match="got another in place of Encoder; was it made before the workshop"):
         take_away(mine, made(workshop(written(ONE))), tokenizer(), SIZES, tmp_path / "other")
     take_away(mine, made(mine).float(), tokenizer(), SIZES, tmp_path / "other")
     assert json.loads((tmp_path / "other" / "config.json").read_text()) == SIZES

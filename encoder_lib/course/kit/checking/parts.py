@@ -1,22 +1,14 @@
-"""The parts of an encoder as notebook 12 asks for them, and which parameter of such a part is which.
+"""The parts of an encoder as notebook 12 asks for them; their parameters have the names of `EncoderLayer`'s.
 
 The parts are plain torch: a reader who takes an encoder away takes those that were lent along as text.
-
-Readers give their own names to what they build. So a parameter is known by what the part computes with it: each order
-in which its parameters could be meant is tried, and one of them gives what the library's part gives.
 """
 
-from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
-from itertools import permutations
-from typing import NamedTuple
+from collections.abc import Callable, Iterable
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 from torch.nn.utils.rnn import pad_sequence
-
-from encoder_lib.course.kit.checking.verdict import Told
 
 
 class Embedding(nn.Module):
@@ -122,103 +114,3 @@ def learn(model: nn.Module, draw: Callable[[], tuple[Tensor, Tensor]], steps: in
         optimiser.step()
         losses.append(loss.item())
     return losses
-
-
-class Piece(NamedTuple):
-    """A parameter of a part, some rows of it, or a matrix turned round, by its name."""
-
-    name: str
-    parameter: nn.Parameter
-    rows: slice = slice(None)
-    transposed: bool = False
-
-    @property
-    def values(self) -> Tensor:
-        return self._of(self.parameter.data)
-
-    @property
-    def gradient(self) -> Tensor | None:
-        return None if self.parameter.grad is None else self._of(self.parameter.grad)
-
-    def _of(self, tensor: Tensor) -> Tensor:
-        return tensor.T if self.transposed else tensor[self.rows]
-
-
-Group = tuple[Piece, ...]  # what belongs together: a linear map's weight and bias, or a parameter alone
-
-
-def groups(part: nn.Module, d_model: int | None = None) -> list[Group]:
-    """The parameters of a part in the order in which it has them, weight and bias of each linear map together.
-
-    With `d_model`, a linear map that makes several vectors of that width at once is cut into one for each. Without, and
-    where a part has several matrices that are plain parameters, each of these follows once more, transposed: x @ w
-    wants a weight (D, F), where `nn.Linear` has (F, D).
-    """
-    found: list[Group] = []
-    maps = {name: module for name, module in part.named_modules() if isinstance(module, nn.Linear)}
-    inside = {f"{name}.{kind}".lstrip(".") for name in maps for kind in ("weight", "bias")}
-    for name, linear in maps.items():
-        width = linear.out_features if d_model is None else d_model
-        for start in range(0, linear.out_features, width):
-            rows = slice(start, start + width)
-            named = linear.named_parameters(prefix=name)
-            found.append(tuple(Piece(path, parameter, rows) for path, parameter in named))
-    plain = [(Piece(name, p),) for name, p in part.named_parameters() if name not in inside]
-    matrices = [piece for (piece,) in plain if piece.parameter.ndim == 2]
-    turned = [(piece._replace(transposed=True),) for piece in matrices if len(matrices) > 1 and d_model is None]
-    return [*found, *plain, *turned]
-
-
-def pieces(groups: Sequence[Group], order: Sequence[int] | None = None) -> list[Piece]:
-    """The pieces of these groups, one by one, in an order in which groups may be left out."""
-    return [piece for place in (range(len(groups)) if order is None else order) for piece in groups[place]]
-
-
-def orders(mine: Sequence[Group], theirs: Sequence[Group]) -> list[tuple[int, ...]]:
-    """In which orders my parameters could be theirs, by their shapes: theirs[i] is mine[order[i]].
-
-    Where my weights and biases are plain parameters, theirs are taken one by one, too.
-
-    Raises: Told where there is no such order.
-    """
-    names = {piece.name for piece in pieces(mine)}
-    single = [(piece,) for piece in pieces(theirs)]
-    fitting: list[tuple[int, ...]] = []
-    for wanted in (theirs, single):
-        if not fitting and len(wanted) <= len(mine) and len(single) >= len(names):
-            fitting = [order for order in permutations(range(len(mine)), len(wanted)) if _fits(mine, order, wanted)]
-    if not fitting:
-        own = [piece for piece in pieces(mine) if not piece.transposed]
-        got = ", ".join(f"{piece.name} {tuple(piece.values.shape)}" for piece in own) or "none"
-        counts = Counter(_in_words(group) for group in theirs)
-        expected = ", ".join(words if count == 1 else f"{count} × {words}" for words, count in counts.items())
-        raise Told(f"expected as parameters {expected}; got {got}")
-    return fitting
-
-
-def _fits(mine: Sequence[Group], order: Sequence[int], theirs: Sequence[Group]) -> bool:
-    """Whether my groups in that order have the shapes of theirs, and all my parameters are among them, each once."""
-    if any(_shapes(mine[place]) != _shapes(group) for place, group in zip(order, theirs, strict=True)):
-        return False
-    taken = Counter((piece.name, piece.rows.start) for piece in pieces(mine, order))
-    return max(taken.values()) == 1 and {name for name, _ in taken} == {piece.name for piece in pieces(mine)}
-
-
-def _shapes(group: Group) -> list[tuple[int, ...]]:
-    return [tuple(piece.values.shape) for piece in group]
-
-
-def _in_words(group: Group) -> str:
-    """The shapes of a group, and the call that makes it: nn.Linear(1, 2) with weight (2, 1) and bias (2,)."""
-    shapes = _shapes(group)
-    if not shapes[1:]:
-        return str(shapes[0])
-    return f"nn.Linear{shapes[0][::-1]} with weight {shapes[0]} and bias {shapes[1]}"
-
-
-@torch.no_grad()
-def fill(mine: Sequence[Group], order: Sequence[int], tensors: Sequence[Sequence[Tensor]]) -> None:
-    """Put tensors, in the library's order, into my parameters."""
-    values = [tensor for group in tensors for tensor in group]
-    for piece, tensor in zip(pieces(mine, order), values, strict=True):
-        piece.values.copy_(tensor)
