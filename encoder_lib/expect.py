@@ -14,17 +14,17 @@ import numpy as np
 import torch
 from torch import Tensor
 
-MOST = 100  # characters of a value in a message
+MAX_CHARS = 100  # characters of a value in a message
 SEEDS = 2**64  # that torch distinguishes
 
 
-def shown(value: Any) -> str:
+def short_repr(value: Any) -> str:
     """The repr of any value, cut to a hundred characters."""
     try:
         text = repr(value)
     except Exception:  # an integer with thousands of digits, or an object whose repr fails
         text = f"one of {value.bit_length()} bits" if isinstance(value, int) else "one without a repr"
-    return text if len(text) <= MOST else f"{text[: MOST - 1]}…"
+    return text if len(text) <= MAX_CHARS else f"{text[: MAX_CHARS - 1]}…"
 
 
 def integer(name: str, value: Any, *, least: int) -> int:
@@ -36,9 +36,9 @@ def integer(name: str, value: Any, *, least: int) -> int:
             raise TypeError
         number = operator.index(value)
     except TypeError:
-        raise TypeError(f"{name}: expected an integer, got {shown(value)} ({type(value).__name__})") from None
+        raise TypeError(f"{name}: expected an integer, got {short_repr(value)} ({type(value).__name__})") from None
     if number < least:
-        raise ValueError(f"{name}: expected an integer of at least {least}, got {shown(number)}")
+        raise ValueError(f"{name}: expected an integer of at least {least}, got {short_repr(number)}")
     return number
 
 
@@ -46,14 +46,14 @@ def seed(value: Any, *, seeds: int = SEEDS) -> int:
     """A seed for random numbers: an integer from 0 to below `seeds`."""
     number = integer("seed", value, least=0)
     if number >= seeds:
-        raise ValueError(f"seed: expected an integer below {seeds}, got {shown(number)}; try 0")
+        raise ValueError(f"seed: expected an integer below {seeds}, got {short_repr(number)}; try 0")
     return number
 
 
-def kind(name: str, value: Any, wanted: Any, words: str, hint: str = "") -> None:
+def instance(name: str, value: Any, wanted: Any, words: str, hint: str = "") -> None:
     """An instance of `wanted`, a type or several; `words` describe it in the message."""
     if not isinstance(value, wanted):
-        raise TypeError(f"{name}: expected {words}, got {shown(value)} ({type(value).__name__}){hint}")
+        raise TypeError(f"{name}: expected {words}, got {short_repr(value)} ({type(value).__name__}){hint}")
 
 
 def texts(name: str, values: Any) -> list[str]:
@@ -67,7 +67,7 @@ def texts(name: str, values: Any) -> list[str]:
         raise TypeError(f"{problem} one string; try [text]")
     if isinstance(values, Mapping):
         hint = "try list(mapping.values()) if each value is a text, or the list under one of its keys"
-        raise TypeError(f"{problem} a mapping, {shown(values)}; {hint}")
+        raise TypeError(f"{problem} a mapping, {short_repr(values)}; {hint}")
     if isinstance(values, set | frozenset):
         raise TypeError(f"{problem} a set, which has no order; try sorted(texts)")
     if (n_dims := getattr(values, "ndim", 1)) != 1:
@@ -76,7 +76,7 @@ def texts(name: str, values: Any) -> list[str]:
         raise TypeError(f"{problem} {type(values).__name__}")
     values = list(values)
     for i, value in enumerate(values):
-        kind(f"{name}[{i}]", value, str, "a string")
+        instance(f"{name}[{i}]", value, str, "a string")
     return values
 
 
@@ -89,7 +89,7 @@ def sizes(**values: Any) -> None:
 def flags(**values: Any) -> None:
     """Each value is True or False, and not merely truthy or falsy."""
     for name, value in values.items():
-        kind(name, value, bool, "True or False")
+        instance(name, value, bool, "True or False")
 
 
 def number(name: str, value: Any, words: str = "a finite number", fits: Callable[[Any], bool] = math.isfinite) -> None:
@@ -97,13 +97,13 @@ def number(name: str, value: Any, words: str = "a finite number", fits: Callable
     if torch.compiler.is_compiling():
         return
     if isinstance(value, bool) or not isinstance(value, Real):
-        raise TypeError(f"{name}: expected a number, got {shown(value)} ({type(value).__name__})")
+        raise TypeError(f"{name}: expected a number, got {short_repr(value)} ({type(value).__name__})")
     try:
         finite = math.isfinite(value)
     except OverflowError:  # an integer beyond the largest float
         finite = False
     if not (finite and fits(value)):
-        raise ValueError(f"{name}: expected {words}, got {shown(value)}")
+        raise ValueError(f"{name}: expected {words}, got {short_repr(value)}")
 
 
 def probability(name: str, value: Any) -> None:
@@ -124,7 +124,7 @@ def not_negative(name: str, value: Any) -> None:
 def choice(name: str, value: Any, choices: Any, hint: str = "") -> None:
     """One of the named choices."""
     if not isinstance(value, str) or value not in choices:
-        raise ValueError(f"{name}: expected one of {', '.join(map(repr, choices))}, got {shown(value)}{hint}")
+        raise ValueError(f"{name}: expected one of {', '.join(map(repr, choices))}, got {short_repr(value)}{hint}")
 
 
 def even(name: str, value: int) -> None:
@@ -136,12 +136,12 @@ def even(name: str, value: int) -> None:
 def float_dtype(dtype: Any) -> None:
     """A dtype of floating-point numbers, or None."""
     if dtype is not None and not (isinstance(dtype, torch.dtype) and dtype.is_floating_point):
-        raise TypeError(f"dtype: expected a floating-point dtype such as torch.float32, got {shown(dtype)}")
+        raise TypeError(f"dtype: expected a floating-point dtype such as torch.float32, got {short_repr(dtype)}")
 
 
 def device(value: Any) -> torch.device:
     """A device of this machine; torch's default device for None."""
-    problem = f"device: expected one that this machine has, such as 'cpu', got {shown(value)}"
+    problem = f"device: expected one that this machine has, such as 'cpu', got {short_repr(value)}"
     try:
         return torch.empty(0, device=value).device
     except TypeError as error:
@@ -152,7 +152,7 @@ def device(value: Any) -> torch.device:
 
 def tensor(name: str, x: Any) -> None:
     """A torch tensor."""
-    kind(name, x, Tensor, "a tensor", "; try torch.tensor(...)")
+    instance(name, x, Tensor, "a tensor", "; try torch.tensor(...)")
 
 
 def vectors(
@@ -233,7 +233,7 @@ def lengths(x: Any, max_len: Any) -> int:
     return bound
 
 
-def spreads(name: str, x: Tensor, shape: Any, hint: str = "") -> None:
+def broadcastable(name: str, x: Tensor, shape: Any, hint: str = "") -> None:
     """A tensor that broadcasts to `shape` without enlarging it."""
     last = shape[len(shape) - x.ndim :]
     if x.ndim > len(shape) or any(m not in (1, s) for m, s in zip(x.shape, last, strict=True)):
@@ -267,7 +267,7 @@ def queries_and_keys(query: Any, key: Any, bias: Any = None, scale: Any = None) 
     if bias is not None:
         tensor("bias", bias)
         same_dtype("bias", bias, query, "; a boolean mask goes in as `mask`" if bias.dtype == torch.bool else "")
-        spreads("bias", bias, (*batch, query.shape[-2], key.shape[-2]))
+        broadcastable("bias", bias, (*batch, query.shape[-2], key.shape[-2]))
 
 
 def values(value: Any, weights: Tensor) -> None:
@@ -279,7 +279,7 @@ def values(value: Any, weights: Tensor) -> None:
     same_batch(weights=weights, value=value)
 
 
-def positions(x: Any, *, like: Tensor) -> None:
+def check_positions(x: Any, *, like: Tensor) -> None:
     """Vectors (…, T, width), at most as many as the table `like` (max_len, width) has rows."""
     vectors(x, like=like)
     if x.shape[-2] > len(like):
@@ -300,7 +300,7 @@ def boolean_mask(mask: Any, shape: Any, hint: str = "") -> None:
         both = "mask.bool() for a mask of 1 (may attend) and 0"
         hint_dtype = f"mask == 0 for a mask of 0 (may attend) and −inf, {both}" if mask.is_floating_point() else both
         raise TypeError(f"mask: expected dtype bool with True = may attend, got {mask.dtype}; try {hint_dtype}")
-    spreads("mask", mask, shape, hint)
+    broadcastable("mask", mask, shape, hint)
 
 
 def layer_mask(mask: Any, batch: int, n_heads: int, q_len: int, k_len: int) -> None:
@@ -322,7 +322,7 @@ def ids_and_mask(ids: Any, mask: Any, n_heads: int) -> None:
     layer_mask(mask, ids.shape[0], n_heads, ids.shape[1], ids.shape[1])
 
 
-def batch_of(name: str, x: Tensor, batch: int, length: int) -> None:
+def check_batch(name: str, x: Tensor, batch: int, length: int) -> None:
     """A tensor (B, T, …) of `batch` sequences with at least `length` tokens each."""
     if x.shape[0] != batch or x.shape[1] < length:
         raise ValueError(f"{name}: expected {batch} sequences of at least {length} tokens, got shape {tuple(x.shape)}")
@@ -338,7 +338,7 @@ def same_batch(**tensors: Tensor) -> torch.Size:
         raise ValueError(f"expected the same batch sizes, got {got}") from None
 
 
-def attention_inputs(
+def check_attention_inputs(
     query: Any, key: Any, value: Any, mask: Any, d_model: int, n_heads: int, *, like: Tensor | None
 ) -> None:
     """Queries (B, q, D), keys and values (B, k, D), in the dtype of the parameter `like`, and the mask of a layer."""

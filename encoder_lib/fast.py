@@ -62,7 +62,7 @@ def unpadded(model: Encoder | TransformerEncoder, x: Tensor, lengths: Tensor) ->
     are not integers; ValueError for lengths of another shape, below 0 or above T.
     Source: Krell et al. 2021 (arXiv 2107.02027); Zhai et al. 2022, "ByteTransformer" (arXiv 2210.03052).
     """
-    expect.kind("model", model, Encoder | TransformerEncoder, "an Encoder or a TransformerEncoder")
+    expect.instance("model", model, Encoder | TransformerEncoder, "an Encoder or a TransformerEncoder")
     _check_packable("model", model, TransformerEncoder if isinstance(model, TransformerEncoder) else Encoder)
     if isinstance(model, TransformerEncoder):
         expect.token_ids(x, batched=True)
@@ -73,7 +73,7 @@ def unpadded(model: Encoder | TransformerEncoder, x: Tensor, lengths: Tensor) ->
         _check_packable(f"layers.{name}.attention", layer.attention, MultiHeadAttention)
     expect.vectors(x, batched=True)
     expect.lengths(lengths, x.shape[1])
-    expect.batch_of("x", x, len(lengths), 0)
+    expect.check_batch("x", x, len(lengths), 0)
     order = lengths.argsort(descending=True)  # sequences of equal length become neighbours, and share a batch
     packed = Packed(lengths[order])
     with probing({}):  # a trace reads padded batches
@@ -117,7 +117,7 @@ def fast(model: Model) -> Model:
     Shapes: those of the model.
     Raises: TypeError if `model` is not a module.
     """
-    expect.kind("model", model, nn.Module, "a torch module")
+    expect.instance("model", model, nn.Module, "a torch module")
     copy = share(model)
     for module in list(copy.modules()):
         if type(module) in FASTER:

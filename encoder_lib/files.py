@@ -91,7 +91,7 @@ def destination(path: str | Path) -> Path:
     Raises: TypeError if it is not a path; ValueError for a zero byte in it; IsADirectoryError if it is a folder;
     FileNotFoundError if its folder does not exist.
     """
-    expect.kind("path", path, str | Path, "a path", "; try 'model.safetensors'")
+    expect.instance("path", path, str | Path, "a path", "; try 'model.safetensors'")
     if "\0" in str(path):
         raise ValueError(f"path: expected the name of a file, got {str(path)!r} with a zero byte; try leaving it out")
     path = Path(path).resolve()

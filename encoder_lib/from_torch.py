@@ -42,7 +42,7 @@ def from_torch(module: nn.TransformerEncoder | nn.TransformerEncoderLayer) -> En
     is not an `nn.LayerNorm` with weights, dropout rates or modes that differ within a layer, attention with
     `add_bias_kv`, `add_zero_attn`, `kdim` or `vdim`, layers that differ in `batch_first`, or a stack without layers.
     """
-    expect.kind(
+    expect.instance(
         "module",
         module,
         nn.TransformerEncoder | nn.TransformerEncoderLayer,

@@ -33,7 +33,7 @@ class Packed:
     def pack(self, x: Tensor) -> Tensor:
         """Join the first lengths[b] tokens of each sequence. Shapes: (B, T, D) -> (1, N, D)."""
         expect.vectors(x, batched=True)
-        expect.batch_of("x", x, len(self.lengths), self.longest)
+        expect.check_batch("x", x, len(self.lengths), self.longest)
         return x[self._real(x.shape[1])][None]
 
     def unpack(self, y: Tensor, length: int) -> Tensor:

@@ -31,7 +31,7 @@ class Mute:
     ids=["a text", "a huge integer", "a mute object", "a hundred characters", "one more"],
 )
 def test_any_value_is_shown_in_a_hundred_characters(value, text):
-    assert expect.shown(value) == text and len(text) <= expect.MOST
+    assert expect.short_repr(value) == text and len(text) <= expect.MAX_CHARS
 
 
 def test_what_is_right_passes_at_the_very_bounds():

@@ -92,7 +92,7 @@ class LearnedPositionalEncoding(nn.Module):
         self.weight = nn.Parameter(torch.randn(max_len, d_model))
 
     def forward(self, x: Tensor) -> Tensor:
-        expect.positions(x, like=self.weight)
+        expect.check_positions(x, like=self.weight)
         return x + self.weight[: x.shape[-2]]  # (…, T, D)
 
 

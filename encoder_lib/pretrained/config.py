@@ -26,7 +26,7 @@ FIXED = {"model_type": "bert", "position_embedding_type": "absolute", "is_decode
 
 def folder(source: str | Path) -> Path:
     """`source` as a path, if it is an existing folder."""
-    path, shown = Path(source), expect.shown(str(source)).strip("'")
+    path, shown = Path(source), expect.short_repr(str(source)).strip("'")
     try:
         if path.is_dir():
             return path

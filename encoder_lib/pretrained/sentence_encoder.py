@@ -41,7 +41,7 @@ def load_pretrained(
     device that this machine does not have, and for any other file with unexpected content.
     Source: Devlin et al. 2018, "BERT" (arXiv 1810.04805); Wang et al. 2020, "MiniLM" (arXiv 2002.10957).
     """
-    expect.kind("source", source, str | Path, "'minilm' or the path of a folder")
+    expect.instance("source", source, str | Path, "'minilm' or the path of a folder")
     expect.float_dtype(dtype)
     device = expect.device(device)
     folder = hub.minilm() if source == "minilm" else config.folder(source)
@@ -171,5 +171,5 @@ def _hidden_states(encoder: TransformerEncoder, ids: Tensor, mask: Tensor | None
 
 def _repair_surrogates(text: str) -> str:
     """The text with the halves of surrogate pairs joined, or replaced where the other half is missing."""
-    expect.kind("text", text, str, "a string")
+    expect.instance("text", text, str, "a string")
     return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")

@@ -173,7 +173,7 @@ def _options(arguments: list[str] | None) -> argparse.Namespace:
 def _integer(least: int, most: int) -> Callable[[str], int]:
     def parse(text: str) -> int:
         if len(text) > len(str(most)) or not text.isdecimal() or not least <= int(text) <= most:
-            got = expect.shown(text)
+            got = expect.short_repr(text)
             raise argparse.ArgumentTypeError(f"expected a whole number from {least} to {most}, got {got}")
         return int(text)
 
@@ -186,7 +186,7 @@ def _learning_rate(text: str) -> float:
     except ValueError:
         lr = math.nan
     if not 0 < lr < math.inf:
-        raise argparse.ArgumentTypeError(f"expected a number above 0, got {expect.shown(text)}; try 0.003")
+        raise argparse.ArgumentTypeError(f"expected a number above 0, got {expect.short_repr(text)}; try 0.003")
     return lr
 
 

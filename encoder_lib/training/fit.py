@@ -40,13 +40,13 @@ def fit(
     """
     expect.sizes(steps=steps)
     expect.positive("lr", lr)
-    expect.kind("draw", draw, Callable, "a function", "; try lambda: (inputs, targets)")
+    expect.instance("draw", draw, Callable, "a function", "; try lambda: (inputs, targets)")
     if callback is not None:
-        expect.kind("callback", callback, Callable, "a function")
+        expect.instance("callback", callback, Callable, "a function")
     device = _device(model)
     load_optimisers()
     optimiser = torch.optim.Adam(model.parameters(), lr=lr) if optimiser is None else optimiser
-    expect.kind("optimiser", optimiser, torch.optim.Optimizer, "a torch optimiser", "; try torch.optim.Adam(...)")
+    expect.instance("optimiser", optimiser, torch.optim.Optimizer, "a torch optimiser", "; try torch.optim.Adam(...)")
     callback, losses = callback or (lambda: None), list[float]()
     model.train()
     try:

@@ -116,7 +116,7 @@ class Workshop:
 
         Raises: TypeError for what is no nn.TransformerEncoder; ValueError for settings that these parts don't have.
         """
-        expect.kind("theirs", theirs, nn.TransformerEncoder, "an nn.TransformerEncoder")
+        expect.instance("theirs", theirs, nn.TransformerEncoder, "an nn.TransformerEncoder")
         first: Any = theirs.layers[0]
         wanted = {
             "activation='gelu'": first.activation is torch.nn.functional.gelu,
@@ -223,8 +223,8 @@ class Workshop:
 
     def _places(self, encoder: nn.Module, published: Mapping[str, Tensor]) -> Iterator[tuple[parts.Piece, str]]:
         """Each parameter of the encoder, under its full name, and the published tensor that belongs there."""
-        expect.kind("encoder", encoder, nn.Module, "a torch module")
-        expect.kind("published", published, Mapping, "a dictionary of tensors")
+        expect.instance("encoder", encoder, nn.Module, "a torch module")
+        expect.instance("published", published, Mapping, "a dictionary of tensors")
         leaves = self.places(encoder)
         modules = [[module] for module in OUTSIDE.values()]
         for n in range(len(leaves) // len(IN_A_BLOCK)):
