@@ -229,6 +229,6 @@ def test_signature_lists_the_layers_settings(kind):
     layer, shown = inspect.signature(EncoderLayer).parameters, inspect.signature(kind).parameters
     for name in ("norm_first", "activation", "dropout", "eps", "bias", "attention_bias"):
         assert shown[name].default == layer[name].default
-    sizes = [3] * sum(p.kind is p.POSITIONAL_OR_KEYWORD for p in shown.values())
+    sizes = [4] * sum(p.kind is p.POSITIONAL_OR_KEYWORD for p in shown.values())
     with pytest.raises(TypeError, match="unexpected keyword argument 'norm_frist'"):
         kind(*sizes, norm_frist=True)
