@@ -53,16 +53,14 @@ def unpadded(model: Encoder | TransformerEncoder, x: Tensor, lengths: Tensor) ->
     activation processes padding. Attention runs on each of the original sequences separately; those of equal length
     share a batch. A `trace` of the model does not record this pass.
 
-    Only attention may mix tokens. Everything else in the model has to treat each token on its own, and attention has to
-    be a MultiHeadAttention; a subclass may override its `attend`, which then runs on each sequence separately, but not
-    its `forward`.
+    Only attention may mix tokens: a subclass of MultiHeadAttention may override `attend`, which then runs on each
+    sequence separately, but not `forward`. Everything else in the model has to treat each token on its own.
 
     Shapes: x (B, T, D), or ids (B, T) for a TransformerEncoder; lengths (B,) -> (B, T, D).
-    Raises: as the model; TypeError for another model, a layer or attention with a `forward` of its own, or lengths that
-    are not integers; ValueError for lengths of another shape, below 0 or above T.
+    Raises: TypeError for a model, a layer or an attention whose `forward` could mix tokens.
     Source: Krell et al. 2021 (arXiv 2107.02027); Zhai et al. 2022, "ByteTransformer" (arXiv 2210.03052).
     """
-    expect.kind("model", model, Encoder | TransformerEncoder, "an Encoder or a TransformerEncoder")
+    expect.instance("model", model, Encoder | TransformerEncoder, "an Encoder or a TransformerEncoder")
     _check_packable("model", model, TransformerEncoder if isinstance(model, TransformerEncoder) else Encoder)
     if isinstance(model, TransformerEncoder):
         expect.token_ids(x, batched=True)
@@ -73,7 +71,7 @@ def unpadded(model: Encoder | TransformerEncoder, x: Tensor, lengths: Tensor) ->
         _check_packable(f"layers.{name}.attention", layer.attention, MultiHeadAttention)
     expect.vectors(x, batched=True)
     expect.lengths(lengths, x.shape[1])
-    expect.batch_of("x", x, len(lengths), 0)
+    expect.check_batch("x", x, len(lengths), 0)
     order = lengths.argsort(descending=True)  # sequences of equal length become neighbours, and share a batch
     packed = Packed(lengths[order])
     with probing({}):  # a trace reads padded batches
@@ -110,14 +108,10 @@ def fast(model: Model) -> Model:
     whenever a shortcut would not do exactly what they do: inside torch.func's transforms (grad, vmap, jvp, hessian),
     in forward-mode differentiation, under autocast or torch.export, for other devices, dtypes and tensor subclasses,
     for subclasses of these layers and modules in their place (LoRA, quantised layers), and for layers with hooks, also
-    hooks that are added later. The copy can be compiled: torch.compile(fast(model)).
-
-    The copy keeps the submodules that the model has now: after replacing one in the model, make a new copy.
-
-    Shapes: those of the model.
-    Raises: TypeError if `model` is not a module.
+    hooks that are added later. The copy can be compiled: torch.compile(fast(model)). It keeps the submodules that the
+    model has now: after replacing one in the model, make a new copy.
     """
-    expect.kind("model", model, nn.Module, "a torch module")
+    expect.instance("model", model, nn.Module, "a torch module")
     copy = share(model)
     for module in list(copy.modules()):
         if type(module) in FASTER:
@@ -141,10 +135,7 @@ _opaque_onednn_linear.register_fake(lambda x, weight, bias, activation: x.new_em
 
 
 def is_ordinary(x: Tensor, weight: Tensor) -> bool:
-    """Whether both are plain tensors, outside torch.func's transforms and forward-mode differentiation.
-
-    The others know nothing of oneDNN's product, and some of them nothing of operations in place.
-    """
+    """Whether both are plain tensors, outside torch.func and forward-mode differentiation, which don't know oneDNN."""
     forward_mode = getattr(forward_ad, "_current_level", 0) >= 0  # private too
     return expect.is_plain(x) and expect.is_plain(weight) and not forward_mode
 
@@ -164,10 +155,7 @@ def use_onednn(x: Tensor, weight: Tensor) -> bool:
 
 
 def is_unmodified(layer: nn.Module, cls: type[nn.Module]) -> bool:
-    """Whether calling `layer` does what `cls.forward` does and nothing else, so that its weights may be used directly.
-
-    It has exactly this class, no forward of its own, and no hooks; nor are there hooks for all modules.
-    """
+    """Whether calling `layer` runs `cls.forward` and nothing else, so that its weights may be used directly."""
     own_forward = "forward" in vars(layer) or layer._compiled_call_impl is not None
     return type(layer) is cls and not (own_forward or has_hooks(layer) or has_global_hooks())
 
@@ -210,10 +198,7 @@ class FastLinear(nn.Linear):
 
 
 class FastFeedForward(FeedForward):
-    """FeedForward whose activation takes no extra memory where no gradients are recorded.
-
-    oneDNN applies it inside the first product; otherwise it is applied in place.
-    """
+    """FeedForward that applies its activation inside oneDNN's product, or in place, when no gradients are recorded."""
 
     def forward(self, x: Tensor) -> Tensor:
         activation, linear1 = ACTIVATIONS[self.activation], self.linear1

@@ -1,7 +1,7 @@
 """Write files atomically, and open safetensors files, which unlike pickles cannot run code."""
 
+import glob
 import os
-import re
 import secrets
 import stat
 from collections.abc import Iterator
@@ -16,11 +16,12 @@ if os.name == "posix":
     import fcntl
 
 # first bytes of files that are often found in place of a safetensors file
+PICKLE = "it is a pickle, which can run code and is never loaded; try converting it with safetensors"
 MAGIC_HINTS = {
     b"version https://git-lfs": "it is a Git LFS pointer; try git lfs pull",
     b"<": "it is a web page; try downloading it again",
-    b"PK": "it is a pickle, which can run code and is never loaded; try converting it with safetensors",
-    b"\x80": "it is a pickle, which can run code and is never loaded; try converting it with safetensors",
+    b"PK": PICKLE,
+    b"\x80": PICKLE,
 }
 
 
@@ -71,18 +72,15 @@ def _create_part(path: Path, mode: int) -> tuple[Path, int | None]:
 
 def _delete_abandoned(path: Path) -> None:
     """Delete the temporary files for `path` that no living process holds a lock on."""
-    if os.name != "posix":
-        return
-    name = re.compile(rf"\.{re.escape(path.name)}\.[0-9a-f]{{8}}\.part")
-    for part in path.parent.iterdir():
-        if name.fullmatch(part.name) and part.is_file() and not part.is_symlink():
-            with suppress(OSError):  # it is locked, not ours, or gone already
-                handle = os.open(part, os.O_RDONLY)
-                try:
-                    fcntl.flock(handle, fcntl.LOCK_SH | fcntl.LOCK_NB)
-                    part.unlink()
-                finally:
-                    os.close(handle)
+    parts = path.parent.glob(f".{glob.escape(path.name)}.{'[0-9a-f]' * 8}.part") if os.name == "posix" else ()
+    for part in parts:
+        with suppress(OSError):  # it is locked, not ours, not a file, or gone already
+            handle = os.open(part, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+            try:
+                fcntl.flock(handle, fcntl.LOCK_SH | fcntl.LOCK_NB)
+                part.unlink()
+            finally:
+                os.close(handle)
 
 
 def destination(path: str | Path) -> Path:
@@ -91,7 +89,7 @@ def destination(path: str | Path) -> Path:
     Raises: TypeError if it is not a path; ValueError for a zero byte in it; IsADirectoryError if it is a folder;
     FileNotFoundError if its folder does not exist.
     """
-    expect.kind("path", path, str | Path, "a path", "; try 'model.safetensors'")
+    expect.instance("path", path, str | Path, "a path", "; try 'model.safetensors'")
     if "\0" in str(path):
         raise ValueError(f"path: expected the name of a file, got {str(path)!r} with a zero byte; try leaving it out")
     path = Path(path).resolve()

@@ -1,11 +1,12 @@
 """Convert torch.nn's encoder into ours."""
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable
+from copy import deepcopy
+from functools import cache
 
 import torch
 import torch.nn.functional as F
-from torch import Tensor, nn
+from torch import nn
 from torch.nn.utils.parametrize import is_parametrized
 
 from encoder_lib import expect
@@ -23,7 +24,7 @@ PARTS = {
     "dropout1": nn.Dropout,
     "dropout2": nn.Dropout,
 }
-Copies = dict[object, Any]  # what has been copied, by the original's id, so that what is shared stays shared
+Split = Callable[[nn.Parameter | None], list[nn.Parameter | None]]
 
 
 def from_torch(module: nn.TransformerEncoder | nn.TransformerEncoderLayer) -> Encoder | EncoderLayer:
@@ -37,34 +38,36 @@ def from_torch(module: nn.TransformerEncoder | nn.TransformerEncoderLayer) -> En
     True = may attend, where torch's `src_key_padding_mask` and boolean `mask` have True = may not. Outputs at padding
     may differ, because torch returns zeros there when it uses nested tensors (`enable_nested_tensor`).
 
-    Raises: TypeError for any other module, for a subclass or a part that computes in its own way (such as a LoRA
-    layer), and for hooks and parametrizations; ValueError for an activation other than ReLU or exact GELU, a norm that
-    is not an `nn.LayerNorm` with weights, dropout rates or modes that differ within a layer, attention with
-    `add_bias_kv`, `add_zero_attn`, `kdim` or `vdim`, layers that differ in `batch_first`, or a stack without layers.
+    Raises: TypeError for modules that compute in another way (subclasses, LoRA layers, hooks, parametrizations);
+    ValueError for settings that our layers do not have, such as another activation or `add_bias_kv`.
     """
-    expect.kind(
-        "module",
-        module,
-        nn.TransformerEncoder | nn.TransformerEncoderLayer,
-        "nn.TransformerEncoder or nn.TransformerEncoderLayer",
-    )
+    kinds = nn.TransformerEncoder | nn.TransformerEncoderLayer
+    expect.instance("module", module, kinds, "nn.TransformerEncoder or nn.TransformerEncoderLayer")
     for name, part in module.named_modules():
         _check_unchanged(name or "module", part)
-    copies: Copies = {}
-    if isinstance(module, nn.TransformerEncoderLayer):
-        return _layer("", module, copies)
-    _check_class("module", module, nn.TransformerEncoder)
-    layers = [_layer(f"layers.{n}.", layer, copies) for n, layer in enumerate(module.layers)]
-    if not layers or len({layer.self_attn.batch_first for layer in module.layers}) > 1:
+    theirs = deepcopy(module)  # its parameters become ours
+    split = cache(_in_three)  # the same parts whenever a parameter comes again
+    if isinstance(theirs, nn.TransformerEncoderLayer):
+        return _layer("", theirs, split)
+    _check_class("module", theirs, nn.TransformerEncoder)
+    layers = {layer: _layer(f"layers.{n}.", layer, split) for n, layer in enumerate(theirs.layers)}
+    if not layers or len({layer.self_attn.batch_first for layer in layers}) > 1:
         got = "different ones" if layers else "no layers"
         raise ValueError(f"layers: expected at least one layer, and one batch_first in all of them, got {got}")
-    shape = layers[0].attention.d_model, layers[0].attention.n_heads, layers[0].feed_forward.linear1.out_features
-    with torch.device("meta"):  # no memory for parameters that are replaced at once
-        encoder = Encoder(len(layers), *shape)
-    encoder.layers = nn.ModuleList(layers)
-    encoder.norm = nn.Identity().train(module.training) if module.norm is None else _norm("norm", module.norm, copies)
-    encoder.training = encoder.layers.training = module.training
-    return encoder
+    first = layers[theirs.layers[0]]
+    with torch.device("meta"):
+        ours = Encoder(1, first.attention.d_model, first.attention.n_heads, first.feed_forward.linear1.out_features)
+    ours.layers = nn.ModuleList(layers[layer] for layer in theirs.layers)
+    ours.norm = nn.Identity().train(theirs.training) if theirs.norm is None else _norm("norm", theirs.norm)
+    ours.training = ours.layers.training = theirs.training
+    return ours
+
+
+def _in_three(parameter: nn.Parameter | None) -> list[nn.Parameter | None]:
+    """The parts of a parameter for queries, keys and values."""
+    if parameter is None:
+        return [None] * 3
+    return [nn.Parameter(part.clone(), parameter.requires_grad) for part in parameter.detach().chunk(3)]
 
 
 def _check_unchanged(name: str, module: nn.Module) -> None:
@@ -91,15 +94,13 @@ def _check_class(name: str, module: nn.Module, cls: type[nn.Module]) -> None:
             raise TypeError(f"{name}: expected nn.{cls.__name__}.{method}, got {found.__name__}.{method}; {hint}")
 
 
-def _layer(prefix: str, theirs: nn.TransformerEncoderLayer, copies: Copies) -> EncoderLayer:
-    if id(theirs) in copies:
-        return copies[id(theirs)]
+def _layer(prefix: str, theirs: nn.TransformerEncoderLayer, split: Split) -> EncoderLayer:
+    """Our layer with the parameters of theirs."""
     _check_class(prefix.removesuffix(".") or "module", theirs, nn.TransformerEncoderLayer)
     for name, cls in PARTS.items():
         _check_class(prefix + name, theirs.get_submodule(name), cls)
-    attention = theirs.self_attn
-    norm1, norm2 = (_norm(prefix + name, theirs.get_submodule(name), copies) for name in ("norm1", "norm2"))
     _check_settings(prefix, theirs)
+    attention = theirs.self_attn
     with torch.device("meta"):  # no memory for parameters that are replaced at once
         ours = EncoderLayer(
             attention.embed_dim,
@@ -109,17 +110,15 @@ def _layer(prefix: str, theirs: nn.TransformerEncoderLayer, copies: Copies) -> E
             activation=_activation(prefix, theirs.activation),
             dropout=theirs.dropout.p,
         )
-    weights, biases = (_copy(x, copies, parts=3) for x in (attention.in_proj_weight, attention.in_proj_bias))
+    ours.norm1, ours.norm2 = (_norm(prefix + name, theirs.get_submodule(name)) for name in ("norm1", "norm2"))
     projections = ours.attention.q_proj, ours.attention.k_proj, ours.attention.v_proj
-    for projection, weight, bias in zip(projections, weights, biases, strict=True):
-        projection.register_parameter("weight", weight)
-        projection.register_parameter("bias", bias)
-    _fill(ours.attention.out_proj, attention.out_proj, copies)
-    _fill(ours.feed_forward.linear1, theirs.linear1, copies)
-    _fill(ours.feed_forward.linear2, theirs.linear2, copies)
-    ours.norm1, ours.norm2 = norm1, norm2
-    copies[id(theirs)] = ours.train(theirs.training)
-    return ours
+    parts = split(attention.in_proj_weight), split(attention.in_proj_bias)
+    for projection, weight, bias in zip(projections, *parts, strict=True):
+        projection.weight, projection.bias = weight, bias  # type: ignore[assignment]
+    _move(attention.out_proj, ours.attention.out_proj)
+    _move(theirs.linear1, ours.feed_forward.linear1)
+    _move(theirs.linear2, ours.feed_forward.linear2)
+    return ours.train(theirs.training)
 
 
 def _check_settings(prefix: str, theirs: nn.TransformerEncoderLayer) -> None:
@@ -136,30 +135,19 @@ def _check_settings(prefix: str, theirs: nn.TransformerEncoderLayer) -> None:
         raise ValueError(f"{prefix}self_attn: expected attention with {wanted}, got another")
 
 
-def _norm(name: str, theirs: nn.Module, copies: Copies) -> LayerNorm:
+def _norm(name: str, theirs: nn.Module) -> LayerNorm:
     if not isinstance(theirs, nn.LayerNorm) or theirs.weight is None or len(theirs.normalized_shape) != 1:
         raise ValueError(f"{name}: expected an nn.LayerNorm over the last dimension, with weights, got {theirs}")
     _check_class(name, theirs, nn.LayerNorm)
     with torch.device("meta"):
         ours = LayerNorm(theirs.normalized_shape[0], eps=theirs.eps)
-    _fill(ours, theirs, copies)
+    _move(theirs, ours)
     return ours.train(theirs.training)
 
 
-def _fill(ours: nn.Module, theirs: nn.Linear | nn.LayerNorm, copies: Copies) -> None:
-    """Give our module copies of their weight and bias."""
-    ours.register_parameter("weight", _copy(theirs.weight, copies)[0])
-    ours.register_parameter("bias", _copy(theirs.bias, copies)[0])
-
-
-def _copy(theirs: Tensor | None, copies: Copies, parts: int = 1) -> Sequence[nn.Parameter | None]:
-    """A parameter's copy, in equal parts. Asked again for the same parameter, it returns the same copy."""
-    if theirs is None:
-        return [None] * parts
-    key = (id(theirs), parts)
-    if key not in copies:
-        copies[key] = [nn.Parameter(x.clone(), theirs.requires_grad) for x in theirs.detach().chunk(parts)]
-    return copies[key]
+def _move(theirs: nn.Linear | nn.LayerNorm, ours: nn.Linear | LayerNorm) -> None:
+    """Give our module the parameters of theirs; the bias may be missing."""
+    ours.weight, ours.bias = theirs.weight, theirs.bias
 
 
 def _activation(prefix: str, theirs: object) -> str:

@@ -19,7 +19,6 @@ class Packed:
     `attend_per_sequence`, because otherwise tokens would attend to the neighbouring sequences.
 
     Shapes: lengths (B,), of integers from 0; x (B, T, D) <-> y (1, N, D).
-    Raises: TypeError for lengths that are not integers; ValueError for another shape or a length below 0.
     Source: Krell et al. 2021, "Efficient Sequence Packing without Cross-contamination" (arXiv 2107.02027).
     """
 
@@ -33,7 +32,7 @@ class Packed:
     def pack(self, x: Tensor) -> Tensor:
         """Join the first lengths[b] tokens of each sequence. Shapes: (B, T, D) -> (1, N, D)."""
         expect.vectors(x, batched=True)
-        expect.batch_of("x", x, len(self.lengths), self.longest)
+        expect.check_batch("x", x, len(self.lengths), self.longest)
         return x[self._real(x.shape[1])][None]
 
     def unpack(self, y: Tensor, length: int) -> Tensor:

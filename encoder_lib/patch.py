@@ -35,12 +35,12 @@ def patch(model: Model, edits: Mapping[str, Edit]) -> Model:
     Raises: KeyError for a name that the model does not have; TypeError for an edit that is not a function; when the
     model runs, TypeError or ValueError for an edit that does not return a tensor of the same shape and dtype.
     """
-    expect.kind("model", model, nn.Module, "a torch module")
+    expect.instance("model", model, nn.Module, "a torch module")
     copy = _independent(share(model))
     modules = dict(copy.named_modules())
     for pattern, edit in edits.items():
         if not callable(edit):
-            raise TypeError(f"{pattern}: expected a function that returns the new tensor, got {expect.shown(edit)}")
+            raise TypeError(f"{pattern}: expected a function that returns the new tensor, got {expect.short_repr(edit)}")
         for name in _matching(pattern, modules):
             _apply(modules, name, edit)
     return cast(Model, modules[""])
@@ -89,7 +89,7 @@ def _checked(name: str, edit: Edit, x: Tensor, *inputs: Any) -> Tensor:
     """The edited tensor. Raises: TypeError or ValueError unless it is one of the same shape and dtype."""
     new = edit(x, *inputs)
     if not isinstance(new, Tensor):
-        raise TypeError(f"{name}: expected a tensor from the edit, got {expect.shown(new)}")
+        raise TypeError(f"{name}: expected a tensor from the edit, got {expect.short_repr(new)}")
     if (new.shape, new.dtype) != (x.shape, x.dtype):
         expected = f"a tensor of shape {tuple(x.shape)} and {x.dtype}"
         raise ValueError(f"{name}: expected {expected} from the edit, got {tuple(new.shape)} and {new.dtype}")

@@ -65,7 +65,7 @@ class trace:
     """
 
     def __init__(self, model: nn.Module):
-        expect.kind("model", model, nn.Module, "a torch module")
+        expect.instance("model", model, nn.Module, "a torch module")
         if any(hasattr(m, "_orig_mod") or m._compiled_call_impl is not None for m in model.modules()):
             hint = "a compiled model runs as one piece; try the model as it was before torch.compile"
             raise TypeError(f"model: expected one that runs module by module, got a compiled one: {hint}")

@@ -99,7 +99,7 @@ def test_only_parts_of_dead_processes_are_deleted(tmp_path):
 
 
 @posix
-def test_a_part_that_is_deleted_before_it_is_locked_is_made_anew(tmp_path, monkeypatch):
+def test_a_part_deleted_before_it_is_locked_is_recreated(tmp_path, monkeypatch):
     """Another writer may take it for abandoned in that moment."""
     lock = fcntl.flock
 
@@ -115,7 +115,7 @@ def test_a_part_that_is_deleted_before_it_is_locked_is_made_anew(tmp_path, monke
 
 
 @posix
-def test_a_file_system_without_locks_will_do(tmp_path, monkeypatch):
+def test_a_file_system_without_locks_is_enough(tmp_path, monkeypatch):
     def refuse(handle, operation):
         raise OSError("no locks available")
 
@@ -134,7 +134,7 @@ def test_a_file_system_without_locks_will_do(tmp_path, monkeypatch):
         ("a\0b", ValueError, "with a zero byte; try leaving it out"),
     ],
 )
-def test_a_path_where_no_file_can_be_is_refused_first(tmp_path, place, error, words):
+def test_an_impossible_path_is_refused_before_the_block_runs(tmp_path, place, error, words):
     with pytest.raises(error, match=words), atomic_write(tmp_path / place):
         raise AssertionError("the block must not begin")
     with pytest.raises(error, match=words):
@@ -155,7 +155,7 @@ def test_a_missing_or_too_large_file_is_refused(tmp_path):
 
 
 @pytest.mark.parametrize("start", MAGIC_HINTS, ids=repr)
-def test_a_file_of_another_kind_is_named_with_a_way_out(tmp_path, start):
+def test_a_file_of_another_kind_is_named_with_a_hint(tmp_path, start):
     (tmp_path / "f").write_bytes(b" \n" + start + b" and more than thirty-two bytes of it")
     with pytest.raises(ValueError, match=f"not a safetensors file.*{MAGIC_HINTS[start].split(';')[0]}; try"):
         open_safetensors(tmp_path / "f")

@@ -115,7 +115,7 @@ def test_no_imports_go_in_a_circle():
     assert circle(SOURCES) == []
 
 
-def test_every_layer_is_there():
+def test_every_layer_exists():
     assert {part_of(name) for name in SOURCES} - {None} == set(RANK)
 
 
@@ -177,7 +177,7 @@ def imported_tests(source):
 
 
 @pytest.mark.parametrize("path", TESTS, ids=str)
-def test_what_tests_share_lives_in_no_file_of_tests(path):
+def test_no_test_file_imports_another(path):
     assert imported_tests(TESTS[path]) == []
 
 

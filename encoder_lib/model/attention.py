@@ -148,7 +148,7 @@ class MultiHeadAttention(nn.Module):
 
     def forward(self, query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None = None) -> Tensor:
         like = expect.weight_of(self.q_proj)
-        expect.attention_inputs(query, key, value, mask, self.d_model, self.n_heads, like=like)
+        expect.check_attention_inputs(query, key, value, mask, self.d_model, self.n_heads, like=like)
         projected = self.q_proj(query), self.k_proj(key), self.v_proj(value)  # (B, T, D) each
         q, k, v = (x.unflatten(-1, (self.n_heads, -1)).transpose(1, 2) for x in projected)  # (B, H, T, K) each
         heads = self.attend(self.rotary(q), self.rotary(k), v, mask)  # (B, H, q, K)

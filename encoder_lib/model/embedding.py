@@ -20,8 +20,7 @@ class TokenEmbedding(nn.Module):
     both cases. The row `padding_idx` is initialised to zero and never gets a gradient.
 
     Shapes: ids (…, T) -> (…, T, D).
-    Raises: TypeError for ids that are not integers; IndexError for an id outside 0 … vocab_size − 1; ValueError for
-    a single id without a dimension, sizes below 1, a `padding_idx` outside the table.
+    Raises: IndexError for an id outside 0 … vocab_size − 1.
     Source: Vaswani et al. 2017, "Attention Is All You Need", section 3.4 (arXiv 1706.03762).
     """
 
@@ -29,8 +28,8 @@ class TokenEmbedding(nn.Module):
         super().__init__()
         expect.sizes(vocab_size=vocab_size, d_model=d_model)
         expect.flags(scale=scale)
-        if padding_idx is not None and expect.integer("padding_idx", padding_idx, least=0) >= vocab_size:
-            raise ValueError(f"padding_idx: expected one of the ids 0 … {vocab_size - 1}, got {padding_idx}")
+        if padding_idx is not None:
+            expect.integer("padding_idx", padding_idx, least=0, most=vocab_size - 1)
         self.vocab_size, self.d_model, self.padding_idx = vocab_size, d_model, padding_idx
         self.factor = math.sqrt(d_model) if scale else 1.0
         self.weight = nn.Parameter(torch.randn(vocab_size, d_model) / self.factor)
@@ -52,8 +51,6 @@ class TransformerEmbedding(nn.Module):
     "alibi", are applied inside attention: pass them to MultiHeadAttention or to TransformerEncoder.
 
     Shapes: ids (B, T) -> (B, T, D).
-    Raises: as TokenEmbedding; ValueError for an unknown `positional`, T > `max_len` for "learned", an odd D for
-    "sinusoidal".
     Source: Vaswani et al. 2017, sections 3.4 and 3.5.
     """
 

@@ -2,8 +2,7 @@
 
 import inspect
 from collections.abc import Callable
-from functools import wraps
-from typing import Any, TypedDict, TypeVar, Unpack, cast
+from typing import TypedDict, Unpack, cast
 
 from torch import Tensor, nn
 
@@ -14,8 +13,6 @@ from encoder_lib.model.feed_forward import FeedForward
 from encoder_lib.model.masks import padding_mask
 from encoder_lib.model.norm import LayerNorm
 from encoder_lib.model.positional import INSIDE, POSITIONS
-
-Init = TypeVar("Init", bound=Callable[..., None])
 
 
 class LayerSettings(TypedDict, total=False):
@@ -40,7 +37,6 @@ class EncoderLayer(nn.Module):
     attention's projections. `positional` is "none", "rotary" or "alibi": see MultiHeadAttention, also for the mask.
 
     Shapes: x (B, T, D), mask broadcastable to (B, H, T, T) -> (B, T, D).
-    Raises: as MultiHeadAttention, FeedForward and LayerNorm; TypeError for a `norm_first` that is not True or False.
     Source: Vaswani et al. 2017, section 3.1 (arXiv 1706.03762); pre-norm: Xiong et al. 2020 (arXiv 2002.04745).
     """
 
@@ -83,26 +79,13 @@ class EncoderLayer(nn.Module):
         return self.dropout(self.feed_forward(x))  # (B, T, D)
 
 
-def with_layer_settings(init: Init) -> Init:
-    """List EncoderLayer's settings and defaults in the signature of an `__init__` that passes them through.
-
-    Completion and help then show them, and an unknown keyword raises TypeError with those that there are.
-    """
-    own = inspect.signature(init).parameters
-    passed = inspect.signature(EncoderLayer).parameters
-    named = [p for p in own.values() if p.kind is not p.VAR_KEYWORD]
-    named += [passed[name] for name in LayerSettings.__annotations__]
-    signature = inspect.Signature(named)
-
-    @wraps(init)
-    def checked(self: nn.Module, *args: Any, **kwargs: Any) -> None:
-        if unknown := [name for name in kwargs if name not in signature.parameters]:
-            known = ", ".join(p.name for p in named if p.kind is p.KEYWORD_ONLY)
-            raise TypeError(f"{type(self).__name__}: expected keywords among {known}, got {unknown[0]!r}")
-        init(self, *args, **kwargs)
-
-    checked.__signature__ = signature  # type: ignore[attr-defined]
-    return cast(Init, checked)
+def show_layer_settings(init: Callable[..., None]) -> Callable[..., None]:
+    """Show EncoderLayer's settings, with their defaults, in the signature of an `__init__` that passes them through."""
+    own, layer = inspect.signature(init).parameters.values(), inspect.signature(EncoderLayer).parameters
+    named = [p for p in own if p.kind is not p.VAR_KEYWORD]
+    named += [layer[name] for name in LayerSettings.__annotations__]
+    init.__signature__ = inspect.Signature(named)  # type: ignore[attr-defined]
+    return init
 
 
 class Encoder(nn.Module):
@@ -114,11 +97,9 @@ class Encoder(nn.Module):
     are those of a layer: norm_first, activation, dropout, eps, bias, attention_bias (see LayerSettings), positional.
 
     Shapes: x (B, T, D), mask broadcastable to (B, H, T, T) -> (B, T, D).
-    Raises: as EncoderLayer; TypeError or ValueError for an `n_layers` that is not an integer ≥ 1.
-    Source: as EncoderLayer.
     """
 
-    @with_layer_settings
+    @show_layer_settings
     def __init__(
         self,
         n_layers: int,
@@ -138,8 +119,8 @@ class Encoder(nn.Module):
         last = cast(EncoderLayer, self.layers[-1])
         final_norm = last.norm_first if final_norm is None else final_norm
         expect.flags(final_norm=final_norm)
-        like = last.norm2
-        self.norm = LayerNorm(d_model, eps=like.eps, bias=like.bias is not None) if final_norm else nn.Identity()
+        norm_bias = last.norm2.bias is not None
+        self.norm = LayerNorm(d_model, eps=last.norm2.eps, bias=norm_bias) if final_norm else nn.Identity()
 
     def forward(self, x: Tensor, mask: Tensor | None = None) -> Tensor:
         for layer in self.layers:
@@ -163,11 +144,10 @@ class TransformerEncoder(nn.Module):
     `dropout` and `eps` also hold for the embedding.
 
     Shapes: ids (B, T), mask broadcastable to (B, H, T, T) -> (B, T, D).
-    Raises: as TransformerEmbedding and Encoder; ValueError for ids of another shape.
     Source: Vaswani et al. 2017; encoder alone: Devlin et al. 2018, "BERT" (arXiv 1810.04805).
     """
 
-    @with_layer_settings
+    @show_layer_settings
     def __init__(
         self,
         vocab_size: int,
@@ -203,7 +183,8 @@ class TransformerEncoder(nn.Module):
         self.padding_idx, self.n_heads = padding_idx, n_heads
 
     def forward(self, ids: Tensor, mask: Tensor | None = None) -> Tensor:
-        expect.ids_and_mask(ids, mask, self.n_heads)
+        expect.token_ids(ids, batched=True)
+        expect.layer_mask(mask, ids.shape[0], self.n_heads, ids.shape[1], ids.shape[1])
         if self.padding_idx is not None:
             real = padding_mask(ids, self.padding_idx)  # (B, 1, 1, T)
             mask = real if mask is None else mask & real  # (B, 1 or H, 1 or T, T)

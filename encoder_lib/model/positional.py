@@ -21,7 +21,6 @@ def sinusoidal_table(length: int, d_model: int, *, base: float = 10_000.0, dtype
     rounded once, to `dtype` (torch's default when None).
 
     Shapes: -> (T, D).
-    Raises: TypeError for sizes that are not integers; ValueError for a negative length, an odd D, base ≤ 0.
     Source: Vaswani et al. 2017, "Attention Is All You Need", section 3.5 (arXiv 1706.03762).
     """
     expect.integer("length", length, least=0)
@@ -38,10 +37,8 @@ def _table(length: int, d_model: int, base: float, dtype: torch.dtype, device: t
     return torch.stack([angles.sin(), angles.cos()], dim=-1).flatten(-2).to(device, dtype)  # (T, D)
 
 
-@lru_cache(maxsize=32)
-def _cached_table(length: int, d_model: int, base: float, dtype: torch.dtype, device: torch.device) -> Tensor:
-    with torch.inference_mode(False):  # a later pass may need the table for its gradients
-        return _table(length, d_model, base, dtype, device)
+# Outside inference mode, because a later pass may need the table for its gradients.
+_cached_table = lru_cache(maxsize=32)(torch.inference_mode(False)(_table))
 
 
 def _table_for(x: Tensor) -> Tensor:
@@ -62,7 +59,6 @@ class SinusoidalPositionalEncoding(nn.Module):
         y[t] = x[t] + table[t]                         table: see `sinusoidal_table`
 
     Shapes: x (…, T, D) -> (…, T, D).
-    Raises: TypeError for token ids in place of vectors; ValueError for another width, an odd D.
     Source: Vaswani et al. 2017, section 3.5.
     """
 
@@ -82,7 +78,7 @@ class LearnedPositionalEncoding(nn.Module):
         y[t] = x[t] + weight[t]
 
     Shapes: x (…, T, D) -> (…, T, D).
-    Raises: as SinusoidalPositionalEncoding; ValueError when T > `max_len`.
+    Raises: ValueError when T > `max_len`.
     Source: Gehring et al. 2017 (arXiv 1705.03122); used by BERT, Devlin et al. 2018 (arXiv 1810.04805).
     """
 
@@ -92,7 +88,10 @@ class LearnedPositionalEncoding(nn.Module):
         self.weight = nn.Parameter(torch.randn(max_len, d_model))
 
     def forward(self, x: Tensor) -> Tensor:
-        expect.positions(x, like=self.weight)
+        expect.vectors(x, like=self.weight)
+        if x.shape[-2] > len(self.weight):
+            got = f"max_len={len(self.weight)} positions, got {x.shape[-2]}"
+            raise ValueError(f"x: expected at most {got}; try a larger max_len")
         return x + self.weight[: x.shape[-2]]  # (…, T, D)
 
 
@@ -104,7 +103,6 @@ class RotaryPositionalEncoding(nn.Module):
     The dot product of a rotated query and a rotated key depends on their positions only through the distance.
 
     Shapes: x (…, T, K) -> (…, T, K).
-    Raises: as SinusoidalPositionalEncoding.
     Source: Su et al. 2021, "RoFormer", section 3.2 (arXiv 2104.09864).
     """
 
@@ -132,7 +130,6 @@ def alibi_bias(
     of the next smaller power of two, followed by every other slope of the next larger one.
 
     Shapes: -> (H, q, k).
-    Raises: TypeError for sizes that are not integers; ValueError for n_heads < 1 or a negative length.
     Source: Press, Smith, Lewis 2021, "Train Short, Test Long", section 3 (arXiv 2108.12409).
     """
     n_heads = expect.integer("n_heads", n_heads, least=1)
@@ -155,10 +152,7 @@ def _alibi(n_heads: int, q_len: int, k_len: int, dtype: torch.dtype, device: tor
     return (-slope[:, None, None] * distance).to(dtype)  # (H, q, k)
 
 
-@lru_cache(maxsize=2)  # few, since each holds H · q · k numbers
-def _cached_alibi(n_heads: int, q_len: int, k_len: int, dtype: torch.dtype, device: torch.device) -> Tensor:
-    with torch.inference_mode(False):
-        return _alibi(n_heads, q_len, k_len, dtype, device)
+_cached_alibi = lru_cache(maxsize=2)(torch.inference_mode(False)(_alibi))  # few, since each holds H · q · k numbers
 
 
 def alibi_bias_for(q: Tensor, k: Tensor) -> Tensor:

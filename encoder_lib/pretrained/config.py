@@ -1,6 +1,7 @@
 """The settings of a BERT-style folder: sizes, tokenizer, pooling; validated before anything is allocated."""
 
 import json
+import os
 import sys
 from pathlib import Path
 from typing import Any
@@ -26,19 +27,13 @@ FIXED = {"model_type": "bert", "position_embedding_type": "absolute", "is_decode
 
 def folder(source: str | Path) -> Path:
     """`source` as a path, if it is an existing folder."""
-    path, shown = Path(source), expect.shown(str(source)).strip("'")
-    try:
-        if path.is_dir():
-            return path
-        exists = path.exists()
-    except OSError:  # a name too long for any file
-        exists = False
-    if exists:
-        raise NotADirectoryError(f"{shown}: expected a folder, got a file; try the folder that contains it")
-    raise FileNotFoundError(
-        f"{shown}: expected 'minilm' or a folder with config.json, tokenizer.json and model.safetensors, got a path "
-        "that does not exist"
-    )
+    if os.path.isdir(source):  # unlike Path.is_dir, it takes a name that is too long for any file
+        return Path(source)
+    name = expect.short_repr(str(source)).strip("'")
+    if os.path.exists(source):
+        raise NotADirectoryError(f"{name}: expected a folder, got a file; try the folder that contains it")
+    files = "config.json, tokenizer.json and model.safetensors"
+    raise FileNotFoundError(f"{name}: expected 'minilm' or a folder with {files}, got a path that does not exist")
 
 
 def settings(folder: Path) -> dict:
@@ -48,7 +43,11 @@ def settings(folder: Path) -> dict:
     for key, only in FIXED.items():
         if config.get(key) not in (None, only):
             raise ValueError(f"{path}: {key}: expected {only!r}, as in BERT's encoder, got {config[key]!r}")
-    sizes = {ours: _size(path, config, theirs, most=most) for ours, (theirs, most) in SIZES.items()}
+    if missing := [key for key, _ in SIZES.values() if key not in config]:
+        raise KeyError(f"{path}: expected the key {missing[0]!r}, got {sorted(config)}")
+    sizes = {
+        ours: expect.integer(f"{path}: {key}", config[key], least=1, most=most) for ours, (key, most) in SIZES.items()
+    }
     if sizes["d_model"] % sizes["n_heads"]:
         raise ValueError(f"{path}: expected a hidden_size divisible by num_attention_heads, got {sizes}")
     activation, eps = config.get("hidden_act", "gelu"), config.get("layer_norm_eps", 1e-12)
@@ -56,7 +55,7 @@ def settings(folder: Path) -> dict:
     expect.positive(f"{path}: layer_norm_eps", eps)
     padding_idx = config.get("pad_token_id", 0)
     if padding_idx is not None:
-        padding_idx = _size(path, {"pad_token_id": padding_idx}, "pad_token_id", least=0, most=sizes["vocab_size"] - 1)
+        expect.integer(f"{path}: pad_token_id", padding_idx, least=0, most=sizes["vocab_size"] - 1)
     bert = {"positional": "learned", "embedding_norm": True, "norm_first": False, "activation": activation, "eps": eps}
     return sizes | bert | {"padding_idx": padding_idx}
 
@@ -66,9 +65,8 @@ def check_pooling(folder: Path) -> None:
     modules = _json(folder / "modules.json", optional=True, kind=list)
     kinds = {str(module.get("type")).rpartition(".")[2] for module in modules if isinstance(module, dict)}
     if more := kinds - {"Transformer", "Pooling", "Normalize"}:
-        raise ValueError(
-            f"{folder / 'modules.json'}: expected Transformer, Pooling and Normalize, got also {sorted(more)}"
-        )
+        got = f"got also {sorted(more)}"
+        raise ValueError(f"{folder / 'modules.json'}: expected Transformer, Pooling and Normalize, {got}")
     for path in folder.glob("*_Pooling/config.json"):
         config = _json(path)
         flags = [key for key, on in config.items() if key.startswith("pooling_mode_") and on]
@@ -116,13 +114,3 @@ def _json(path: Path, *, optional: bool = False, kind: type = dict) -> Any:
     if not isinstance(content, kind):
         raise ValueError(f"{path}: expected a JSON {kind.__name__}, got {type(content).__name__}")
     return content
-
-
-def _size(path: Path, config: dict, key: str, *, least: int = 1, most: int) -> int:
-    """An integer of the config, within bounds."""
-    if key not in config:
-        raise KeyError(f"{path}: expected the key {key!r}, got {sorted(config)}")
-    size = expect.integer(f"{path}: {key}", config[key], least=least)
-    if size > most:
-        raise ValueError(f"{path}: {key}: expected at most {most:,}, got {size:,}")
-    return size

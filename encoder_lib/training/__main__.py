@@ -98,18 +98,15 @@ def _train(options: argparse.Namespace) -> None:
                     if options.checkpoint:
                         save_training(options.checkpoint, model, optimiser, training, step)
     except KeyboardInterrupt:
-        raise KeyboardInterrupt(f"interrupted; {_what_is_kept(options.checkpoint)}") from None
+        if options.checkpoint is None:
+            kept = "nothing is kept, because there was no --checkpoint"
+        elif not options.checkpoint.exists():
+            kept = "nothing is kept, because no checkpoint was due yet; try a smaller --every"
+        else:  # it is this training's own
+            kept = "the same command continues from the last checkpoint"
+        raise KeyboardInterrupt(f"interrupted; {kept}") from None
     if rank == 0:
         print(f"held-out accuracy: {100 * accuracy(model, *held_out[:2]):.0f} %")
-
-
-def _what_is_kept(checkpoint: Path | None) -> str:
-    """What remains of an interrupted training, given that an existing checkpoint is its own."""
-    if checkpoint is None:
-        return "nothing is kept, because there was no --checkpoint"
-    if not checkpoint.exists():
-        return "nothing is kept, because no checkpoint was due yet; try a smaller --every"
-    return "the same command continues from the last checkpoint"
 
 
 def save_training(path: Path, model: nn.Module, optimiser: torch.optim.Optimizer, training: str, step: int) -> None:
@@ -140,9 +137,8 @@ def load_training(path: Path, model: nn.Module, optimiser: torch.optim.Optimizer
         raise ValueError(f"{path}: expected the training {training!r}, got {got!r}; try another --checkpoint")
     if metadata.get("sha256") != _digest(state):
         raise ValueError(f"{path}: expected the numbers that were written, got others: it is damaged; try a copy of it")
-    weights = {name: state[f"model.{name}"] for name in model.state_dict()}
     memories = {i: {key: state[f"optimiser.{i}.{key}"] for key in ADAM} for i, _ in enumerate(model.parameters())}
-    model.load_state_dict(weights)
+    model.load_state_dict({name: state[f"model.{name}"] for name in model.state_dict()})
     optimiser.load_state_dict(optimiser.state_dict() | {"state": memories})
     torch.set_rng_state(state["random"])
     return int(state["step"])
@@ -157,12 +153,8 @@ def _options(arguments: list[str] | None) -> argparse.Namespace:
     add, steps = parser.add_argument, _integer(1, MAX_STEPS)
     add("task", choices=TASKS, help="the task to learn")
     add("--steps", type=steps, default=200, help="number of steps, those in the checkpoint included (200)")
-    add(
-        "--batch-size",
-        type=_integer(1, MAX_BATCH_SIZE),
-        default=64,
-        help="sequences in a batch, over all processes (64)",
-    )
+    rows = _integer(1, MAX_BATCH_SIZE)
+    add("--batch-size", type=rows, default=64, help="sequences in a batch, over all processes (64)")
     add("--lr", type=_learning_rate, default=3e-3, help="learning rate of Adam (0.003)")
     add("--seed", type=_integer(0, expect.SEEDS - 1), default=0, help="seed of all random numbers (0)")
     add("--every", type=steps, default=50, help="steps from one checkpoint to the next (50)")
@@ -173,8 +165,8 @@ def _options(arguments: list[str] | None) -> argparse.Namespace:
 def _integer(least: int, most: int) -> Callable[[str], int]:
     def parse(text: str) -> int:
         if len(text) > len(str(most)) or not text.isdecimal() or not least <= int(text) <= most:
-            got = expect.shown(text)
-            raise argparse.ArgumentTypeError(f"expected a whole number from {least} to {most}, got {got}")
+            wanted = f"a whole number from {least} to {most}"
+            raise argparse.ArgumentTypeError(f"expected {wanted}, got {expect.short_repr(text)}")
         return int(text)
 
     return parse
@@ -186,7 +178,7 @@ def _learning_rate(text: str) -> float:
     except ValueError:
         lr = math.nan
     if not 0 < lr < math.inf:
-        raise argparse.ArgumentTypeError(f"expected a number above 0, got {expect.shown(text)}; try 0.003")
+        raise argparse.ArgumentTypeError(f"expected a number above 0, got {expect.short_repr(text)}; try 0.003")
     return lr
 
 

@@ -33,20 +33,17 @@ def fit(
     and returns the losses so far, so that the rest of a notebook can go on with both.
 
     Shapes: inputs as the model takes them, targets (…) of class ids, model(inputs) (…, classes).
-    Raises: TypeError or ValueError for `steps` that is not an integer ≥ 1, lr ≤ 0, scores whose shape does not fit the
-    targets, targets that are not class ids, or a batch whose targets are all IGNORE_INDEX; TypeError for a model
-    without weights, a `draw` that is not a function returning pairs, or an `optimiser` of another type; RuntimeError
-    if gradients are off or none can reach a weight; FloatingPointError if the loss becomes infinite or NaN.
+    Raises: TypeError or ValueError for batches that do not fit the model; RuntimeError if gradients are off or none can
+    reach a weight; FloatingPointError if the loss becomes infinite or NaN.
     """
     expect.sizes(steps=steps)
     expect.positive("lr", lr)
-    expect.kind("draw", draw, Callable, "a function", "; try lambda: (inputs, targets)")
-    if callback is not None:
-        expect.kind("callback", callback, Callable, "a function")
+    expect.instance("draw", draw, Callable, "a function", "; try lambda: (inputs, targets)")
+    expect.instance("callback", callback, Callable | None, "a function")
     device = _device(model)
     load_optimisers()
     optimiser = torch.optim.Adam(model.parameters(), lr=lr) if optimiser is None else optimiser
-    expect.kind("optimiser", optimiser, torch.optim.Optimizer, "a torch optimiser", "; try torch.optim.Adam(...)")
+    expect.instance("optimiser", optimiser, torch.optim.Optimizer, "a torch optimiser", "; try torch.optim.Adam(...)")
     callback, losses = callback or (lambda: None), list[float]()
     model.train()
     try:
@@ -56,10 +53,8 @@ def fit(
             require_gradients(model)  # in every step, because draw and callback could switch them off
             loss = F.cross_entropy(*_scores(model, inputs.to(device), targets.to(device)), ignore_index=IGNORE_INDEX)
             if not loss.requires_grad:
-                raise RuntimeError(
-                    "model: expected an output that depends on weights being trained, got one without a gradient; "
-                    "look for detach(), .data, no_grad() or argmax in its forward"
-                )
+                got = "one without a gradient; look for detach(), .data, no_grad() or argmax in its forward"
+                raise RuntimeError(f"model: expected an output that depends on weights being trained, got {got}")
             if not loss.isfinite():
                 raise FloatingPointError(f"loss: expected a finite number, got {loss.item()}; try a smaller lr")
             optimiser.zero_grad()
@@ -93,43 +88,32 @@ def accuracy(model: nn.Module, inputs: Tensor, targets: Tensor) -> float:
 
 def require_gradients(model: nn.Module) -> None:
     """Raise RuntimeError, with the reason, if gradients are off or `model` has no weights that they could train."""
+    gradients, weights = "training needs gradients, and", "model: expected weights that can be trained, got"
     if torch.is_inference_mode_enabled():
-        raise RuntimeError("training needs gradients, and inference mode is on: try it outside torch.inference_mode()")
+        raise RuntimeError(f"{gradients} inference mode is on: try it outside torch.inference_mode()")
     if not torch.is_grad_enabled():
-        raise RuntimeError(
-            "training needs gradients, and gradients are off in this kernel: try torch.set_grad_enabled(True), "
-            "and train outside torch.no_grad()"
-        )
+        hint = "try torch.set_grad_enabled(True), and train outside torch.no_grad()"
+        raise RuntimeError(f"{gradients} gradients are off in this kernel: {hint}")
     if any(weight.is_inference() for weight in model.parameters()):
-        raise RuntimeError(
-            "model: expected weights that can be trained, got some made in inference mode; try building the model "
-            "again, outside torch.inference_mode()"
-        )
+        hint = "try building the model again, outside torch.inference_mode()"
+        raise RuntimeError(f"{weights} some made in inference mode; {hint}")
     if not any(weight.requires_grad for weight in model.parameters()):
-        raise RuntimeError(
-            "model: expected weights that can be trained, got requires_grad=False for all of them; "
-            "try model.requires_grad_(True)"
-        )
+        raise RuntimeError(f"{weights} requires_grad=False for all of them; try model.requires_grad_(True)")
 
 
 def _scores(model: nn.Module, inputs: Tensor, targets: Tensor) -> tuple[Tensor, Tensor]:
     """The model's scores (N, classes) and their targets (N,), of which at least one is a class."""
     scores = model(inputs)  # (…, classes)
     if scores.shape[:-1] != targets.shape:
-        raise ValueError(
-            f"expected scores (…, classes) for targets {tuple(targets.shape)}, got {tuple(scores.shape)}; "
-            "try nn.Linear(d_model, classes) as the last layer"
-        )
+        got = f"{tuple(scores.shape)}; try nn.Linear(d_model, classes) as the last layer"
+        raise ValueError(f"expected scores (…, classes) for targets {tuple(targets.shape)}, got {got}")
     classes = targets[targets != IGNORE_INDEX]
     if not len(classes):
         raise ValueError(f"targets: expected at least one class, got only IGNORE_INDEX ({IGNORE_INDEX})")
-    wrong = classes[(classes < 0) | (classes >= scores.shape[-1])]
-    if len(wrong):
-        hint = f"{IGNORE_INDEX} where there is no target" if wrong[0] < 0 else "a last layer with more outputs"
-        raise ValueError(
-            f"targets: expected classes from 0 to {scores.shape[-1] - 1}, or IGNORE_INDEX ({IGNORE_INDEX}), "
-            f"got {wrong[0].item()}; try {hint}"
-        )
+    low, high, most = classes.min().item(), classes.max().item(), scores.shape[-1] - 1
+    if low < 0 or high > most:
+        got = f"{low}; try {IGNORE_INDEX} where there is no target" if low < 0 else f"{high}; try more outputs"
+        raise ValueError(f"targets: expected classes from 0 to {most}, or IGNORE_INDEX ({IGNORE_INDEX}), got {got}")
     return scores.flatten(0, -2), targets.flatten()
 
 

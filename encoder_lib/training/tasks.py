@@ -23,10 +23,7 @@ class Sample(NamedTuple):
 
 
 def reversal(batch: int, length: int, vocab_size: int) -> tuple[Tensor, Tensor]:
-    """Random sequences, to be reversed: a task that needs positions.
-
-    Shapes: -> ids (B, T) and targets (B, T).
-    """
+    """Random sequences, to be reversed: a task that needs positions. Shapes: -> ids (B, T) and targets (B, T)."""
     ids = torch.randint(vocab_size, (batch, length))
     return ids, ids.flip(1)
 
@@ -99,10 +96,7 @@ TASKS = {
 def solver(task: Task, *, n_layers: int = 1, n_heads: int = 1, d_model: int = 64, **settings: Any) -> nn.Sequential:
     """A model for a task, in float32: an encoder, and a linear layer from each token's vector to a score per answer.
 
-    `settings` are passed on to TransformerEncoder.
-
-    Shapes: ids (B, T) -> (B, T, answers).
-    Raises: as TransformerEncoder.
+    `settings` are passed on to TransformerEncoder. Shapes: ids (B, T) -> (B, T, answers).
     """
     defaults: dict[str, Any] = {"positional": "learned", "max_len": 2 * task.length, "padding_idx": task.padding_idx}
     encoder = TransformerEncoder(len(task.symbols), n_layers, d_model, n_heads, 2 * d_model, **(defaults | settings))

@@ -5,8 +5,11 @@ import math
 import numpy as np
 import pandas as pd
 import torch
-from bad_values import FUNCTION, Entry, Wrong, numbers, optional, types
+from bad_values import Entry, Wrong, numbers, types
 from explorers import PAIR, SENTENCE, minilm, recording
+
+from encoder_lib.course import explore
+from encoder_lib.course.kit.widget.result import as_result
 
 NO_MODEL = types(None, torch.nn.Linear(2, 2))
 NOTHING_TO_SEE = [
@@ -22,24 +25,20 @@ def tables() -> torch.Tensor:
 
 
 ENTRIES = [
-    Entry("explore.heads", lambda: {"model": minilm(), "sentence": SENTENCE}, {"model": NO_MODEL}),
-    Entry("explore.block_steps", lambda: {"model": minilm(), "sentence": SENTENCE}, {"model": NO_MODEL}),
+    Entry(explore.heads, lambda: {"model": minilm(), "sentence": SENTENCE}, {"model": NO_MODEL}),
+    Entry(explore.block_steps, lambda: {"model": minilm(), "sentence": SENTENCE}, {"model": NO_MODEL}),
+    Entry(explore.walk, lambda: {"model": minilm(), "first": PAIR[0], "second": PAIR[1]}, {"model": NO_MODEL}),
     Entry(
-        "explore.walk",
-        lambda: {"model": minilm(), "first": PAIR[0], "second": PAIR[1]},
-        {"model": NO_MODEL},
-    ),
-    Entry(
-        "explore.similarity",
+        explore.similarity,
         lambda: {"tables": tables(), "words": ["a", "b"], "kinds": ["x", "y"]},
         {"tables": [*types(None, [[1.0]], tables().long()), *numbers(tables()[0], tables()[:1])]},
     ),
-    Entry("explore.cost", dict, {"balance": [*types("10"), *numbers(0, math.nan)]}),
-    Entry("explore.training_maps", lambda: {"recording": recording()}, {"recording": types(None)}, long=True),
+    Entry(explore.cost, dict, {"balance": [*types("10"), *numbers(0, math.nan)]}),
+    Entry(explore.training_maps, lambda: {"recording": recording()}, {"recording": types(None)}, long=True),
     Entry(
-        "explore.predict",
+        explore.predict,
         lambda: {"name": "alike"},
-        {"name": [Wrong(v, KeyError) for v in ("?", None, ["alike"])], "show": optional(FUNCTION)},
+        {"name": [Wrong(v, KeyError) for v in ("?", None, ["alike"])], "show": types(3)},
     ),
-    Entry("kit.widget.result.as_result", lambda: {"result": 3, "finding": "Because."}, {"result": NOTHING_TO_SEE}),
+    Entry(as_result, lambda: {"result": 3, "finding": "Because."}, {"result": NOTHING_TO_SEE}),
 ]

@@ -10,7 +10,7 @@ from encoder_lib.course.kit.checking.verdict import Verdict
 
 @pytest.mark.parametrize("check", CHECKS.values(), ids=CHECKS)
 @pytest.mark.filterwarnings("ignore:<b>careful</b>")
-def test_whatever_an_attempt_is_or_does_the_answer_is_a_verdict(check, capsys):
+def test_every_attempt_gets_a_verdict(check, capsys):
     """Not right, said in words that can be shown, without markup, and not too many; random numbers and inputs stay."""
     random = torch.get_rng_state()
     for name, attempt in ATTEMPTS.items():

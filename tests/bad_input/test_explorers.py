@@ -49,7 +49,7 @@ def send(widget, data):
     widget._handle_msg({"content": {"data": data}, "buffers": []})
 
 
-def test_what_a_control_does_not_take_changes_nothing(explorer):
+def test_a_wrong_value_of_a_control_changes_nothing(explorer):
     """Each control, each wrong value, as a trait and by `set`: refused in words, and all goes on."""
     before = seen(explorer)
     for trait, control in explorer._by_name.items():
@@ -61,7 +61,7 @@ def test_what_a_control_does_not_take_changes_nothing(explorer):
         assert seen(explorer) == before
 
 
-def test_a_value_that_a_control_refuses_shows_as_an_error_and_is_taken_back(explorer, monkeypatch):
+def test_a_refused_value_shows_as_an_error_and_is_reset(explorer, monkeypatch):
     """The reader is told, the picture stays, and the front end gets the value that counts."""
     before, returned = seen(explorer), []
     monkeypatch.setattr(explorer, "send_state", lambda key=None: returned.append(key))
@@ -95,7 +95,7 @@ MALFORMED = {
 }
 
 
-def test_a_front_end_moves_controls_and_nothing_else(explorer):
+def test_the_front_end_can_only_change_controls(explorer):
     """Forged traits are left alone, all together, and with the controls' own values among them."""
     names = [name for name in FORGED if hasattr(explorer, name)]
     before, traits = seen(explorer), [getattr(explorer, name) for name in names]
@@ -123,7 +123,7 @@ WRONG_STEPS = [
 
 
 @pytest.mark.parametrize("state", WRONG_STEPS, ids=str)
-def test_a_question_keeps_to_its_steps_whatever_the_front_end_sends(state):
+def test_a_question_keeps_its_steps_whatever_it_is_sent(state):
     """Nothing is chosen, locked or told; the right steps then still work, and no step goes back."""
     question = explore.predict("alike")
     front_end = question._esm, question._choices
@@ -140,7 +140,7 @@ def test_a_question_keeps_to_its_steps_whatever_the_front_end_sends(state):
 
 
 @pytest.mark.parametrize("name", [pytest.param(n, marks=pytest.mark.long) if n in SLOW else n for n in EXPLORERS])
-def test_what_a_control_starts_with_is_handed_in_and_asked_as_any_value_is(name):
+def test_initial_values_of_controls_are_checked(name):
     """Every parameter that is called as a control, but for sentences, which EXPLORERS hands in."""
     make = EXPLORERS[name]
     controls = {name: control for name, control in make()._by_name.items() if not isinstance(control, Text)}

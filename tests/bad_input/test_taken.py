@@ -29,5 +29,5 @@ def test_odd_numbers_are_drawn_without_a_warning(draw, arguments):
     plt.close("all")
 
 
-def test_sentences_that_mean_harm_are_words_like_others():
+def test_hostile_sentences_are_encoded_like_others():
     assert minilm().encode(list(HOSTILE.values())).isfinite().all()

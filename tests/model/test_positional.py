@@ -124,7 +124,7 @@ def test_compiles(module, compiles):
     compiles(module(D), lambda b, t: (torch.randn(b, t, D),), ({0: batch, 1: length},))
 
 
-def test_reading_in_inference_mode_before_training_is_harmless():
+def test_inference_mode_before_training_keeps_gradients():
     rotate, x = RotaryPositionalEncoding(8), torch.randn(4, 8, requires_grad=True)
     with torch.inference_mode():
         rotate(torch.zeros(4, 8))
@@ -133,17 +133,15 @@ def test_reading_in_inference_mode_before_training_is_harmless():
 
 
 @TABLED
-def test_table_is_made_once_for_all_lengths_up_to_a_power_of_two(module, monkeypatch):
-    """Again for another dtype; a longer input gets a longer one, whose first rows are the same."""
-    made = []
-    make = positional._table
-    monkeypatch.setattr(positional, "_table", lambda *sizes: made.append(sizes) or make(*sizes))
+def test_one_table_serves_all_lengths_up_to_a_power_of_two(module):
+    """Another dtype gets its own; a longer input gets a longer one, whose first rows are the same."""
     positional._cached_table.cache_clear()
     encoding, x = module(D), torch.randn(9, D)
     short = [encoding(x[:length]) for length in (5, 8, 6)]
+    assert positional._cached_table.cache_info().misses == 1
     encoding(x[:5].double()), encoding(x)
-    assert [(length, dtype) for length, _, _, dtype, _ in made] == [(8, x.dtype), (8, F64), (16, x.dtype)]
     assert all(torch.equal(y, encoding(x)[: len(y)]) for y in short)
+    assert positional._cached_table.cache_info().misses == 3
 
 
 @TABLED
@@ -164,7 +162,7 @@ def test_cached_table_serves_inference_training_and_transforms(module):
     torch.testing.assert_close(x.grad, by_func)
 
 
-def test_default_device_is_that_of_tables_and_of_no_layer():
+def test_default_device_affects_tables_but_not_layers():
     """A table is made where torch's default device is; a layer's is where its input is."""
     x, encodings = torch.randn(T, D), [SinusoidalPositionalEncoding(D), RotaryPositionalEncoding(D)]
     expected = [encoding(x) for encoding in encodings]
@@ -175,13 +173,11 @@ def test_default_device_is_that_of_tables_and_of_no_layer():
         assert all(torch.equal(encoding(x), y) for encoding, y in zip(encodings, expected, strict=True))
 
 
-def test_alibi_bias_is_computed_once_for_all_layers(monkeypatch):
-    made, make = [], positional._alibi
-    monkeypatch.setattr(positional, "_alibi", lambda *sizes: made.append(sizes) or make(*sizes))
+def test_alibi_bias_is_computed_once_for_all_layers():
     positional._cached_alibi.cache_clear()
     model = Encoder(3, D, 2, 16, positional="alibi")
     with torch.inference_mode():
         expected = model(torch.ones(B, T, D)).clone()
     output = model(torch.ones(B, T, D))
     output.sum().backward()
-    assert len(made) == 1 and torch.equal(output, expected)
+    assert positional._cached_alibi.cache_info().misses == 1 and torch.equal(output, expected)

@@ -117,7 +117,7 @@ def test_another_folder_equals_sentence_transformers(hugging, sentence_transform
 # What encode promises
 
 
-def test_vectors_depend_on_no_order_and_no_threads(minilm):
+def test_vectors_do_not_depend_on_order_or_threads(minilm):
     """Each text has the vector that it has alone; one thread computes a batch, so that their number changes no bit."""
     texts, results = [f"{'word ' * (i * 7 % 20)}number {i}" for i in range(60)], []
     for threads in (1, 1, 2, 3):
@@ -132,7 +132,7 @@ def test_vectors_depend_on_no_order_and_no_threads(minilm):
 
 @pytest.mark.parametrize("threads", [1, 2])
 @pytest.mark.parametrize(("n_texts", "characters"), [(7, 2**20), (100, 50)])
-def test_windows_change_no_vector(minilm, monkeypatch, threads, n_texts, characters):
+def test_windows_do_not_change_vectors(minilm, monkeypatch, threads, n_texts, characters):
     """Whichever limit ends them, and with a text that fills a window alone."""
     texts = [*(f"{'word ' * (i * 7 % 20)}number {i}" for i in range(40)), "", "long " * 60, "short"]
     expected = minilm.encode(texts)
@@ -429,7 +429,7 @@ print(json.dumps([int(peak), bool(vectors.isfinite().all()), *sys.modules]))
 """
 
 
-def test_no_network_little_memory_no_needless_imports():
+def test_encoding_needs_neither_network_nor_much_memory():
     """No socket is connected, and 500 MB suffice (800 where torch is built for a GPU)."""
     isolated = (
         shutil.which("unshare") and subprocess.run(["unshare", "-rn", "true"], capture_output=True).returncode == 0

@@ -19,23 +19,17 @@ def modes(model):
     return {name: module.training for name, module in model.named_modules(remove_duplicate=False)}
 
 
-def test_all_modules_evaluate_inside_and_get_their_own_mode_back():
-    model = partly_frozen()
-    before = modes(model)
-    with evaluating(model):
-        assert not any(modes(model).values())
-    assert modes(model) == before and len(set(before.values())) == 2
-
-
-def test_modes_are_restored_after_an_error():
+def test_all_modules_evaluate_and_get_their_own_mode_back():
+    """Also when the block ends with an error."""
     model = partly_frozen()
     before = modes(model)
     with pytest.raises(KeyboardInterrupt), evaluating(model):
+        assert not any(modes(model).values())
         raise KeyboardInterrupt
-    assert modes(model) == before
+    assert modes(model) == before and len(set(before.values())) == 2
 
 
-def test_modules_that_act_on_a_change_of_mode_hear_of_both():
+def test_modules_that_override_train_are_notified_twice():
     """A LoRA layer, for example, merges its weights in eval mode and splits them again in train mode."""
 
     class Merging(nn.Module):

@@ -114,7 +114,7 @@ def test_any_other_error_is_raised_and_leaves_eval_mode():
         ({"draw": lambda: (IDS,)}, TypeError, "draw: expected two tensors"),
         ({"draw": lambda: (IDS, NOTHING)}, ValueError, "at least one class, got only IGNORE_INDEX"),
         ({"draw": lambda: (IDS, IDS[:3])}, ValueError, r"targets \(3,\), got \(5, 5\)"),
-        ({"draw": lambda: (IDS, IDS + 1)}, ValueError, "from 0 to 4, .* got 5; try a last layer"),
+        ({"draw": lambda: (IDS, IDS + 1)}, ValueError, "from 0 to 4, .* got 5; try more outputs"),
         ({"draw": lambda: (IDS, IDS - 1)}, ValueError, "from 0 to 4, .* got -1; try -100 where"),
     ],
 )

@@ -114,7 +114,7 @@ class Workshop:
 
         Raises: TypeError for what is no nn.TransformerEncoder; ValueError for settings that these parts don't have.
         """
-        expect.kind("theirs", theirs, nn.TransformerEncoder, "an nn.TransformerEncoder")
+        expect.instance("theirs", theirs, nn.TransformerEncoder, "an nn.TransformerEncoder")
         first: Any = theirs.layers[0]
         wanted = {
             "activation='gelu'": first.activation is torch.nn.functional.gelu,
@@ -195,8 +195,8 @@ class Workshop:
 
     def _names_for(self, encoder: nn.Module, published: Mapping[str, Tensor]) -> dict[str, str]:
         """The name of each published tensor that belongs into an encoder -> its name there."""
-        expect.kind("encoder", encoder, nn.Module, "a torch module")
-        expect.kind("published", published, Mapping, "a dictionary of tensors")
+        expect.instance("encoder", encoder, nn.Module, "a torch module")
+        expect.instance("published", published, Mapping, "a dictionary of tensors")
         names = {
             _published(path, name): f"{path}.{own}"
             for path, part in self.places(encoder).items()

@@ -70,7 +70,7 @@ def cut_with(cut: Callable[[Tensor, int], Tensor]) -> TransformerEncoder:
 
     Raises: TypeError for what is no function.
     """
-    expect.kind("cut", cut, Callable, "a function")
+    expect.instance("cut", cut, Callable, "a function")
     return sound(partial(patients.inject_cut, cut))
 
 
@@ -89,7 +89,7 @@ def visit(test: Test, case: int) -> "pd.DataFrame":
     Raises: TypeError for a test that nobody can call, or that gives no mapping; TypeError or ValueError for no such
     case; whatever the test raises on the sound encoder.
     """
-    expect.kind("test", test, Callable, "a function")
+    expect.instance("test", test, Callable, "a function")
     well = _findings(test, sound())
     ill = _findings(test, patient(case), well)
     return table({name: [well[name], ill[name]] for name in well}, rows=["a sound encoder", f"patient {case}"])
@@ -100,7 +100,7 @@ def notices(test: Test, model: nn.Module) -> bool:
 
     Raises: TypeError for a test that nobody can call, or that gives no names with numbers.
     """
-    expect.kind("test", test, Callable, "a function")
+    expect.instance("test", test, Callable, "a function")
     try:
         found = _ask(test, model)
     except (Exception, SystemExit, TimeUp):
@@ -114,7 +114,7 @@ def fault_matrix(tests: Sequence[Test]) -> "pd.DataFrame":
     Raises: TypeError for tests that are no functions; ValueError for no tests.
     """
     if not isinstance(tests, list | tuple):
-        raise TypeError(f"tests: expected a list of functions, got {expect.shown(tests)} ({type(tests).__name__})")
+        raise TypeError(f"tests: expected a list of functions, got {expect.short_repr(tests)} ({type(tests).__name__})")
     if not tests:
         raise ValueError("tests: expected at least one, got none")
     rows = [[notices(test, patient(number)) for test in tests] for number, _ in enumerate(CASES, start=1)]
@@ -139,14 +139,14 @@ def _findings(test: Test, model: nn.Module, columns: Iterable[str] = ()) -> dict
 def numbers_found(found: Any) -> dict[str, float]:
     """What a test gave, as Python's numbers with their names. NaN is one of them."""
     example = "; try {'asked twice': difference}"
-    expect.kind("what the test gives", found, Mapping, "a dictionary", example)
+    expect.instance("what the test gives", found, Mapping, "a dictionary", example)
     if not found:
         raise ValueError(f"what the test gives: expected at least one number, got none{example}")
     numbers = {}
     for name, value in found.items():
         number = value.item() if isinstance(value, Tensor) and value.numel() == 1 else value
         if not isinstance(number, Real):
-            given = f"{expect.shown(value)} ({type(value).__name__})"
+            given = f"{expect.short_repr(value)} ({type(value).__name__})"
             raise TypeError(f"what the test gives, {name!r}: expected a number, got {given}")
         numbers[name] = float(number)
     return numbers
@@ -168,7 +168,7 @@ def train(
     Raises: TypeError for a cut that is no function; TypeError or ValueError for heads or steps that are no positive
     integers, heads that 32 cannot be cut into, or a seed that is no integer.
     """
-    expect.kind("cut", cut, Callable, "a function")
+    expect.instance("cut", cut, Callable, "a function")
     with seeded(seed):
         encoder = TransformerEncoder(10, 1, 32, n_heads, 64, positional="learned", max_len=11)
         patients.inject_cut(cut, encoder)

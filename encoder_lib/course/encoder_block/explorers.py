@@ -103,7 +103,7 @@ def block_steps(
     the chosen layer alone, with its trained weights.
     Raises TypeError for what is no SentenceEncoder, and what the controls raise for values that they do not take.
     """
-    expect.kind("model", model, SentenceEncoder, "a SentenceEncoder", "; try load_pretrained()")
+    expect.instance("model", model, SentenceEncoder, "a SentenceEncoder", "; try load_pretrained()")
     layers = [layer for layer in model.encoder.encoder.layers if isinstance(layer, EncoderLayer)]
     controls = (
         Text("sentence", sentence, max_length=LONGEST, label="your sentence"),

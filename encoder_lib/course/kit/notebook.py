@@ -112,7 +112,7 @@ def complaint(function: Callable, *arguments: object) -> str:
 
     Raises: AssertionError when it takes them; TypeError for what is no function.
     """
-    expect.kind("function", function, Callable, "a function")
+    expect.instance("function", function, Callable, "a function")
     try:
         function(*arguments)
     except Exception as error:
@@ -128,7 +128,7 @@ def show_source(*things: Callable) -> Source:
     try:
         return Source("\n\n".join(textwrap.dedent(inspect.getsource(thing)).strip() for thing in things))
     except (TypeError, OSError) as error:
-        raise TypeError(f"things: expected what is written in Python, got {expect.shown(things)}") from error
+        raise TypeError(f"things: expected what is written in Python, got {expect.short_repr(things)}") from error
 
 
 def table(columns: Mapping[str, object], rows: Iterable[str] | None = None, *, decimals: int = 2) -> "pd.DataFrame":
@@ -141,7 +141,7 @@ def table(columns: Mapping[str, object], rows: Iterable[str] | None = None, *, d
     Raises: TypeError for columns whose names or cells are neither, or decimals that are no integer; ValueError for no
     rows, lengths that differ, a tensor that is not (n,), names that don't match the rows, decimals below 0.
     """
-    expect.kind("columns", columns, Mapping, "a dictionary", "; try {'score': scores}")
+    expect.instance("columns", columns, Mapping, "a dictionary", "; try {'score': scores}")
     expect.texts("columns", list(columns))
     expect.integer("decimals", decimals, least=0)
     cells = {name: _cells(name, column, decimals) for name, column in columns.items()}
@@ -166,7 +166,7 @@ def _cells(name: str, column: Any, decimals: int) -> list[str]:
             hint = "try one column for each, [:, i]"
             raise ValueError(f"{name}: expected a tensor (n,), got {tuple(column.shape)}; {hint}")
         column = column.tolist()
-    expect.kind(name, column, list | tuple | range, "a tensor (n,) or a list")
+    expect.instance(name, column, list | tuple | range, "a tensor (n,) or a list")
     return [_cell(name, x, decimals) for x in column]
 
 
@@ -179,4 +179,4 @@ def _cell(name: str, x: object, decimals: int) -> str:
         return f"{round(x, decimals) + 0.0:.{decimals}f}"
     if isinstance(x, tuple) and all(type(size) is int for size in x):  # a tensor's shape, or the tuple of it
         return str(tuple(x))
-    raise TypeError(f"{name}: expected numbers or texts, got {expect.shown(x)} ({type(x).__name__})")
+    raise TypeError(f"{name}: expected numbers or texts, got {expect.short_repr(x)} ({type(x).__name__})")

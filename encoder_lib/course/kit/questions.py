@@ -20,5 +20,5 @@ def predict(name: str, show: Callable[[], Any] | None = None) -> Prediction:
     Raises KeyError for a name that is not there, TypeError for a `show` that is no function or gives nothing to see.
     """
     if not isinstance(name, str) or name not in QUESTIONS:
-        raise KeyError(f"name: expected one of {sorted(QUESTIONS)}, got {expect.shown(name)}")
+        raise KeyError(f"name: expected one of {sorted(QUESTIONS)}, got {expect.short_repr(name)}")
     return Prediction(QUESTIONS[name], show)

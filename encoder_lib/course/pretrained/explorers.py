@@ -36,7 +36,7 @@ def heads(
     the heads by itself.
     Raises TypeError for what is no SentenceEncoder, and what the controls raise for values that they do not take.
     """
-    expect.kind("model", model, SentenceEncoder, "a SentenceEncoder", "; try load_pretrained()")
+    expect.instance("model", model, SentenceEncoder, "a SentenceEncoder", "; try load_pretrained()")
     n_layers, n_heads = len(model.encoder.encoder.layers), model.encoder.n_heads
 
     @lru_cache(maxsize=8)  # moving along the layers computes nothing anew

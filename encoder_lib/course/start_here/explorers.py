@@ -39,7 +39,7 @@ def walk(model: SentenceEncoder, first: str, second: str, *, station: int = 1) -
     The front end steps through the stations by itself.
     Raises TypeError for what is no SentenceEncoder, and what the controls raise for values that they do not take.
     """
-    expect.kind("model", model, SentenceEncoder, "a SentenceEncoder", "; try load_pretrained()")
+    expect.instance("model", model, SentenceEncoder, "a SentenceEncoder", "; try load_pretrained()")
 
     def show(first: str, second: str, station: int) -> View:
         tokens, others = model.tokens(first), model.tokens(second)

@@ -16,7 +16,7 @@ def training_maps(recording: Recording, *, sequence: int = 1, layer: int = 1, he
     chosen where there are several.
     Raises ValueError for a recording of fewer than two looks, TypeError for what is no recording.
     """
-    expect.kind("recording", recording, Recording, "a Recording")
+    expect.instance("recording", recording, Recording, "a Recording")
     steps, right = recording.steps, recording.right
     if len(steps) < 2:
         raise ValueError(f"expected a recording of at least two looks, got {len(steps)}: train the model with it first")

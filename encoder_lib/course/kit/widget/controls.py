@@ -23,7 +23,7 @@ class Control:
         self.value = self.check(self.value)
 
     def _refuse(self, expected: str, value: object, error: type[Exception] = ValueError) -> Exception:
-        return error(f"{self.name}: expected {expected}, got {expect.shown(value)}")
+        return error(f"{self.name}: expected {expected}, got {expect.short_repr(value)}")
 
     def check(self, value: Any) -> Any:
         """Return the value that the control takes for `value`. Raises TypeError or ValueError when it takes none."""

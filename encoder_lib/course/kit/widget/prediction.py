@@ -68,7 +68,7 @@ class Prediction(anywidget.AnyWidget):
     _told = Dict().tag(sync=True)  # answer, verdict, finding and result; empty before the reveal
 
     def __init__(self, question: Question, show: Callable[[], Any] | None = None) -> None:
-        expect.kind("show", show, Callable | None, "a function without arguments", "; try lambda: result")
+        expect.instance("show", show, Callable | None, "a function without arguments", "; try lambda: result")
         self.question = question
         self.result = None if show is None else show()
         self._shown = None if show is None else as_result(self.result, question.finding)
@@ -98,7 +98,7 @@ class Prediction(anywidget.AnyWidget):
             raise ValueError("expected no change after the reveal: run the cell again for a fresh question")
         choices = len(self.question.choices)
         if choice is not None and not 0 <= choice < choices:
-            raise IndexError(f"choice: expected a choice from 0 to {choices - 1}, got {expect.shown(choice)}")
+            raise IndexError(f"choice: expected a choice from 0 to {choices - 1}, got {expect.short_repr(choice)}")
         return choice
 
     @traitlets.validate("committed", "revealed")

@@ -86,7 +86,7 @@ def _text(text: str) -> Result:
     lines = [plots.readable(line, LETTERS) for line in text.expandtabs(4).strip("\n").split("\n")]
     if not text.strip() or len(lines) > LINES or len(text) > LETTERS:
         most = f"a text of 1 to {LINES} lines and {LETTERS} characters"
-        raise ValueError(f"result of show: expected {most}, got {len(text)}: {expect.shown(text)}")
+        raise ValueError(f"result of show: expected {most}, got {len(text)}: {expect.short_repr(text)}")
     text = "\n".join(lines)
     return Result(
         {"kind": "text", "text": text},
@@ -103,7 +103,7 @@ def _in_words(value: Any) -> str:
         return plain(value)
     if isinstance(value, Tensor):
         return repr(tidy(value))
-    expect.kind("result of show", value, str, EXPECTED, "; try a function that ends in `return result`")
+    expect.instance("result of show", value, str, EXPECTED, "; try a function that ends in `return result`")
     return value
 
 
