@@ -40,7 +40,9 @@ def patch(model: Model, edits: Mapping[str, Edit]) -> Model:
     modules = dict(copy.named_modules())
     for pattern, edit in edits.items():
         if not callable(edit):
-            raise TypeError(f"{pattern}: expected a function that returns the new tensor, got {expect.short_repr(edit)}")
+            raise TypeError(
+                f"{pattern}: expected a function that returns the new tensor, got {expect.short_repr(edit)}"
+            )
         for name in _matching(pattern, modules):
             _apply(modules, name, edit)
     return cast(Model, modules[""])
