@@ -86,7 +86,7 @@ def record(explorer: Explorer) -> bytes:
             "panels": shared.add(explorer._panels),
             "limits": shared.add(explorer._limits),
             "tokens": shared.add(explorer._tokens),
-            "way": shared.add(explorer._way),
+            "way": shared.add(explorer._timeline),
             "arrays": panels,
             "picture": [],
         }
@@ -99,7 +99,7 @@ def record(explorer: Explorer) -> bytes:
     header = {
         "title": explorer.title,
         "names": names,
-        "controls": [_wire(control, web, name == explorer._frames) for name, control in explorer._by_name.items()],
+        "controls": [_spec(control, web, name == explorer._frames) for name, control in explorer._by_name.items()],
         "start": start,
         "frames": explorer._frames,
         "colours": {name: list(table) for name, table in explorer._colours.items()},
@@ -107,7 +107,7 @@ def record(explorer: Explorer) -> bytes:
         "states": states,
         "arrays": index,
         "live": web.live,
-        "typed": [control.wire() for control in explorer._by_name.values()] if web.live else [],
+        "typed": [control.to_spec() for control in explorer._by_name.values()] if web.live else [],
         "computed": web.computed,
         "given": {name: inspect.getclosurevars(explorer._show).nonlocals[name] for name in web.given},
     }
@@ -115,19 +115,19 @@ def record(explorer: Explorer) -> bytes:
     return gzip.compress(struct.pack("<I", len(text)) + text + codes, 9, mtime=0)
 
 
-def _wire(control: Control, web: Web, frames: bool) -> dict:
+def _spec(control: Control, web: Web, frames: bool) -> dict:
     """A control as the front end draws it, and its stops: a typed text becomes a choice among the recorded ones."""
     if web.computed:
-        return control.wire() | {"stops": None}
-    wire, stops = control.wire(), [] if frames else stops_of(control, web)
+        return control.to_spec() | {"stops": None}
+    spec, stops = control.to_spec(), [] if frames else stops_of(control, web)
     if isinstance(control, Text):
         label = f"{control.label} ({SENTENCES})"
-        wire = {"kind": "select", "name": control.name, "label": label, "options": stops}
+        spec = {"kind": "select", "name": control.name, "label": label, "options": stops}
     elif isinstance(control, Select):
-        wire["options"] = stops
+        spec["options"] = stops
     every = isinstance(control, Range) and control.step is not None and len(stops) == control.positions
     complete = every or frames or isinstance(control, Checkbox | Select)
-    return wire | {"stops": None if complete else stops}
+    return spec | {"stops": None if complete else stops}
 
 
 class Shared:

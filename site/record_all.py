@@ -61,7 +61,7 @@ class Recorder:
     def __call__(self, cell: nbformat.NotebookNode, value: object) -> None:
         """Record the explorer that a cell shows, or keep its picture or the one that its question reveals."""
         shown = getattr(value, "_shown", value)
-        if png := getattr(shown, "png", None) or getattr(shown, "wire", {}).get("png"):
+        if png := getattr(shown, "png", None) or getattr(shown, "spec", {}).get("png"):
             (self.folder / f"{self.path.stem}-{cell.id}.png").write_bytes(png)
             (self.folder / f"{self.path.stem}-{cell.id}.path").write_text(heatmaps_of(self.figure))
         if not EXPLORER.search(cell.source):

@@ -18,7 +18,7 @@ export function startOf({ title, controls, frames, colours, start }) {
     _colours: Object.fromEntries(tables),
     _panels: [],
     _tokens: {},
-    _way: {},
+    _timeline: {},
     _picture: viewOf(new Uint8Array()),
     ...start,
   };
@@ -75,7 +75,7 @@ export class RecordedModel extends Traits {
       _panels: header.values[panels],
       _limits: header.values[limits],
       _tokens: header.values[tokens],
-      _way: header.values[way],
+      _timeline: header.values[way],
       _data: new DataView(numbersOf(this.recording, arrays).buffer),
       ...said,
     });

@@ -13,19 +13,19 @@ import { packed } from "./traits.js";
  * @param {Record<string, any>} values of the explorer
  * @param {Read[]} readings of the two sentences
  */
-export function showWalk({ _panels, _way }, [first, second]) {
+export function showWalk({ _panels, _timeline }, [first, second]) {
   const shared = first.tokens.filter((token) => second.tokens.includes(token) && isWord(token));
   const longest = (/** @type {string} */ a, /** @type {string} */ b) => (b.length > a.length ? b : a);
   const word = shared.reduce(longest, shared[0] ?? first.tokens[0]);
   const said = shared.length ? "" : `The sentences share no word: the walk follows ${word}, which opens every text. `;
   const visits = [first, second].map((reading) => ({ ...reading, place: reading.tokens.indexOf(word) }));
   /** @type {Station[]} */
-  const stations = _way.stations;
+  const stations = _timeline.stations;
   const cosines = stations.map((_, i) => cosine(vectorAt(visits[0], i), vectorAt(visits[1], i)));
   const title = `Cosine: ● of the two vectors of “${word}”, ■ of what a part adds to them (last: of the two means)`;
   const looks = visits.map((visit) => stations.map(([, layer]) => looksOf(visit, layer)));
   return {
-    _way: { ..._way, values: cosines, title },
+    _timeline: { ..._timeline, values: cosines, title },
     _panels: visits.map(({ tokens }, i) => {
       const title = `${i ? "Second" : "First"} sentence: “${word}” looks at`;
       const panel = /** @type {PanelSpec} */ (_panels[i]);

@@ -50,7 +50,7 @@ def read(method):
 ENTRIES = [
     row(enter, seed=0),
     row(notebook.setup, seed=0, wrong={"seed": numbers(2**32)}),
-    row(lambda function: notebook.complaint(function, "x"), function=int),
+    row(lambda function: notebook.error_message(function, "x"), function=int),
     row(
         lambda things: notebook.show_source(LayerNorm, things),
         things=LayerNorm,

@@ -172,7 +172,7 @@ def test_a_walk_step_takes_less_than_a_frame(browser, tmp_path):
     with lab(tmp_path) as server:
         notebook = NotebookPage(browser, server, "walk.ipynb")
         notebook.run_all()
-        notebook.page.locator(".explorer-way canvas").wait_for()
+        notebook.page.locator(".explorer-timeline canvas").wait_for()
         times = notebook.page.evaluate(STEP)
         assert notebook.errors() == []
         notebook.close()

@@ -54,7 +54,7 @@ def test_every_hint_is_one_that_some_look_gives(monkeypatch):
     assert met.keys() == texts.keys()  # my_name is a workshop's
     everywhere, given = verdict.HINTS["everywhere"], set()
     for exercise, text in texts.items():
-        own, names = text.get("looks", {}), {hint or label for label, hint in met[exercise]}
+        own, names = text.get("inputs", {}), {hint or label for label, hint in met[exercise]}
         assert 2 <= len(text["hints"]) <= 3 and own.keys() <= names, exercise
         assert all(hint in own or hint in everywhere for _, hint in met[exercise] if hint), exercise
         given |= names - own.keys()

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from encoder_lib.course.explore import Checkbox, Explorer, Heatmap, Range, Select, Text, View
-from encoder_lib.course.kit.widget.views import Way
+from encoder_lib.course.kit.widget.views import Timeline
 
 pytestmark = pytest.mark.browser
 START = """({ explorer }, state) => {
@@ -210,8 +210,8 @@ def walked():
 
     def show(station):
         values = np.zeros((3, 1, 2))
-        way = Way("A way", "cosine", stations, [1.0, 0.5, -0.25])
-        return View(Heatmap(values), description=["one.", "two.", "three."], frames="station", way=way)
+        way = Timeline("A way", "cosine", stations, [1.0, 0.5, -0.25])
+        return View(Heatmap(values), description=["one.", "two.", "three."], frames="station", timeline=way)
 
     return Explorer(show, Range("station", 1, min=1, max=3), title="a way")
 
@@ -219,13 +219,12 @@ def walked():
 def test_steps_and_clicks_need_no_kernel(modules, start):
     """The words are between the path and the panels; a click leads to the station below the pointer."""
     start(walked())
-    canvas = modules.page.locator(".explorer-way canvas")
-    painted = "() => home.querySelector('.explorer-way canvas').toDataURL()"
+    canvas = modules.page.locator(".explorer-timeline canvas")
+    painted = "() => home.querySelector('.explorer-timeline canvas').toDataURL()"
     first = modules.page.evaluate(painted)
-    parts = (
-        "() => [...home.querySelectorAll('.explorer-way, p:not(:empty), .explorer-panel')].map((e) => e.textContent)"
-    )
-    assert modules.page.evaluate(parts)[1:3] == ["A wayPlay", "one."]
+    parts = ".explorer-timeline, p:not(:empty), .explorer-panel"
+    texts = f"() => [...home.querySelectorAll('{parts}')].map((e) => e.textContent)"
+    assert modules.page.evaluate(texts)[1:3] == ["A wayPlay", "one."]
     assert canvas.get_attribute("aria-label") == "A way. one."
     width = canvas.bounding_box()["width"]
     canvas.click(position={"x": width - 60, "y": 200})

@@ -64,7 +64,7 @@ def picture(explorer):
     """All that the reader sees: the way and the current frame of every panel, or the PNG."""
     if explorer._view is None:
         return explorer._picture
-    way = repr((explorer._way, explorer._frame)).encode() if explorer._way else b""
+    way = repr((explorer._timeline, explorer._frame)).encode() if explorer._timeline else b""
     return way + b"".join(panel.frame(explorer._frame).tobytes() for panel in explorer._view.panels)
 
 

@@ -22,7 +22,7 @@ from encoder_lib import load_pretrained
 from encoder_lib.course import debugging_clinic as clinic
 from encoder_lib.course.checks import check_vectors_of
 from encoder_lib.course.kit.notebook import Source, table
-from encoder_lib.course.kit.plots import UNSEEN, Picture, readable
+from encoder_lib.course.kit.plots import INVISIBLE, Picture, readable
 from encoder_lib.course.kit.questions import Question
 from encoder_lib.course.kit.widget.controls import Text
 from encoder_lib.course.kit.widget.prediction import Prediction
@@ -163,7 +163,7 @@ def texts_in(value):
 def harmless(text):
     """Whether a text can be sent and shown: whole characters, none that steers the screen or turns the line around."""
     text.encode()
-    return not re.search(r"[\x00-\x09\x0b-\x1f\x7f-\x9f\u2028\u2029]", text) and not UNSEEN.search(text)
+    return not re.search(r"[\x00-\x09\x0b-\x1f\x7f-\x9f\u2028\u2029]", text) and not INVISIBLE.search(text)
 
 
 TYPED = (

@@ -150,7 +150,7 @@ TRAIL = """async ([values, pair]) => {
   const texts = ['first', 'second'].map((name) => read(values[name]));
   const [shown, own] = [given, await Promise.all(texts)].map((readings) => showWalk(values, readings));
   const numbers = Array.from(new Float32Array(shown._data.buffer), (n) => (Number.isNaN(n) ? null : n));
-  return { ...shown, numbers, own: own._way.values };
+  return { ...shown, numbers, own: own._timeline.values };
 }"""
 
 
@@ -166,7 +166,7 @@ def test_the_walk_shows_the_same_as_with_a_kernel(player, first, second):
     """Of the same vectors: words, numbers, the way. Of those that the page computes: cosines as near as it states."""
     stated = float(re.search(r"WAY = ([\d.]+)", (ROOT / "site/player/reader.js").read_text())[1])
     explorer = explore.walk(minilm(), "a cat", "the cat")
-    values = {"_panels": explorer._panels, "_way": explorer._way}
+    values = {"_panels": explorer._panels, "_timeline": explorer._timeline}
     explorer.set(first=first, second=second)
 
     def reading(text):
@@ -180,9 +180,9 @@ def test_the_walk_shows_the_same_as_with_a_kernel(player, first, second):
     assert shown["_panels"] == json.loads(json.dumps(explorer._panels))
     assert shown["_descriptions"] == explorer._descriptions
     np.testing.assert_array_equal(np.array(shown["numbers"], np.float32), np.frombuffer(explorer._data, np.float32))
-    assert shown["_way"]["title"] == explorer._way["title"]
-    np.testing.assert_allclose(shown["_way"]["values"], explorer._way["values"], atol=1e-6)
-    np.testing.assert_allclose(shown["own"], explorer._way["values"], atol=stated)
+    assert shown["_timeline"]["title"] == explorer._timeline["title"]
+    np.testing.assert_allclose(shown["_timeline"]["values"], explorer._timeline["values"], atol=1e-6)
+    np.testing.assert_allclose(shown["own"], explorer._timeline["values"], atol=stated)
 
 
 def test_the_first_download_is_as_large_as_announced(player):

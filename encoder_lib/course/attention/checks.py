@@ -9,17 +9,17 @@ from torch import Tensor, nn
 
 from encoder_lib.course.kit import ladder
 from encoder_lib.course.kit.checking.mistakes import LOW_SCORE, Mistakes, examine_with_mistakes
-from encoder_lib.course.kit.checking.results import as_tensor, kind_of
+from encoder_lib.course.kit.checking.results import as_tensor, describe_type
 from encoder_lib.course.kit.checking.verdict import (
     Case,
+    Feedback,
     Probe,
-    Told,
     Verdict,
     diagnose,
     examine,
     numbers,
+    require_written,
     show,
-    written,
 )
 from encoder_lib.model.attention import MultiHeadAttention, attention, attention_scores
 from encoder_lib.model.masks import causal_mask, lengths_mask, padding_mask
@@ -41,7 +41,7 @@ def check_head_by_hand(attempt: Callable) -> Verdict:
     left = (arrows - 1) % 8  # (B, T)
 
     def weights_and_outputs(attempt: Callable) -> tuple[Tensor, Tensor]:
-        w_q, w_k, w_v = _matrices(written(attempt(), attempt))
+        w_q, w_k, w_v = _matrices(require_written(attempt(), attempt))
         output, weights = attention(x @ w_q, x @ w_k, x @ w_v)
         return weights, output
 
@@ -83,20 +83,20 @@ def check_head_by_hand(attempt: Callable) -> Verdict:
 
 
 def _matrices(made: Any) -> list[Tensor]:
-    """The three matrices of a head that a learner built, in float64. Raises: Told for anything else."""
+    """The three matrices of a head that a learner built, in float64. Raises: Feedback for anything else."""
     three = "three tensors, W_Q, W_K and W_V"
     if not isinstance(made, tuple | list | Tensor) or len(made) != 3:
-        raise Told(f"expected {three}, got {kind_of(made)}")
+        raise Feedback(f"expected {three}, got {describe_type(made)}")
     names = "W_Q", "W_K", "W_V"
     parts = zip(names, made, strict=True)
     matrices = [as_tensor(matrix, f"a tensor as {name}").detach().double() for name, matrix in parts]
     shapes = [tuple(m.shape) for m in matrices]
     width = shapes[0][-1] if shapes[0] else 0
     if not width or shapes != [(24, width), (24, width), (24, 8)]:
-        raise Told(f"expected shapes (24, K), (24, K) and (24, 8), got {shapes[0]}, {shapes[1]} and {shapes[2]}")
+        raise Feedback(f"expected shapes (24, K), (24, K) and (24, 8), got {shapes[0]}, {shapes[1]} and {shapes[2]}")
     for name, matrix in zip(names, matrices, strict=True):
         if not matrix.isfinite().all():
-            raise Told(f"{name} has NaN or infinite numbers")
+            raise Feedback(f"{name} has NaN or infinite numbers")
     return matrices
 
 

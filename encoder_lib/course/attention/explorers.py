@@ -10,7 +10,7 @@ from torch import Tensor
 from encoder_lib.course.kit.plots import percent, readable
 from encoder_lib.course.kit.widget.controls import Checkbox, Control, Range, Select, Text
 from encoder_lib.course.kit.widget.explorer import Explorer
-from encoder_lib.course.kit.widget.views import Heatmap, View, looks
+from encoder_lib.course.kit.widget.views import Heatmap, View, attention_map
 from encoder_lib.course.kit.widget.web import Web
 from encoder_lib.model.attention import MultiHeadAttention, attention_scores, masked_softmax
 from encoder_lib.model.masks import causal_mask, lengths_mask
@@ -45,9 +45,9 @@ def attend(sentence: str = "the dog bites the man", *, similarity: float = 0.0, 
         scores = attention_scores(query, key, scale=(d_head**-0.5 if scaled else 1) / temperature)  # (T, T)
         mask = _mask(len(words), padding, causal, silent)  # (T, T)
         weights = masked_softmax(scores, mask)  # (T, T)
-        shown = looks(weights, words, "Weights: softmax of each row")
+        shown = attention_map(weights, words, "Weights: softmax of each row")
         return View(
-            looks(
+            attention_map(
                 scores.masked_fill(~mask, torch.nan),
                 words,
                 "Scores: query · key / √K" if scaled else "Scores: query · key",
@@ -120,7 +120,7 @@ def _limits(scores: Tensor) -> tuple[float, float]:
 
 def _words(words: list[str], scores: Tensor, weights: Tensor, mask: Tensor) -> str:
     looking = mask.any(dim=-1)  # (T,)
-    silent = [f"“{word}”" for word, looks in zip(words, looking.tolist(), strict=True) if not looks]
+    silent = [f"“{word}”" for word, attention_map in zip(words, looking.tolist(), strict=True) if not attention_map]
     nothing = f" {silent[0]} may look at nothing: its weights and its output are 0." if silent else ""
     if not looking.any():
         return f"There is nothing to see.{nothing}"
@@ -167,7 +167,7 @@ def head_slices(n_heads: int = 3, head: int = 1) -> Explorer:
                 query.masked_fill(elsewhere, torch.nan),
                 title=f"Queries: head {shown} gets {d_head} of {D_MODEL} numbers",
             ),
-            looks(weights, words, f"Whom head {shown} looks at"),
+            attention_map(weights, words, f"Whom head {shown} looks at"),
             lit(joined.masked_fill(elsewhere, torch.nan), title="Output, in its head’s place"),
             description=_slice_words(n_heads, shown, first, d_head, words, weights, attention),
         )

@@ -14,20 +14,20 @@ from torch import Tensor, nn
 from torch.utils._pytree import tree_leaves
 
 from encoder_lib.course.kit.checking import parts
-from encoder_lib.course.kit.checking.elsewhere import left_behind
+from encoder_lib.course.kit.checking.fake_device import device_mismatch
 from encoder_lib.course.kit.checking.gradients import wrong_gradients
-from encoder_lib.course.kit.checking.modules import fed, made
+from encoder_lib.course.kit.checking.modules import build, run_on_copies
 from encoder_lib.course.kit.checking.trained import examine_trained
 from encoder_lib.course.kit.checking.verdict import (
     Case,
+    Feedback,
     Probe,
-    Told,
     Verdict,
     diagnose,
     difference,
     numbers,
+    require_written,
     show,
-    written,
 )
 from encoder_lib.model.masks import lengths_mask
 from encoder_lib.seeded import seeded
@@ -45,7 +45,7 @@ class Known(nn.Module):
         if len(rest) + len(named) > self.takes_mask or named.keys() - {"mask"}:
             takes = "x and mask" if self.takes_mask else "x alone"
             got = ", ".join(["x", *len(rest) * "…", *named])
-            raise Told(f"{self.formula.split('(')[0]} takes {takes}, got {got}")
+            raise Feedback(f"{self.formula.split('(')[0]} takes {takes}, got {got}")
         return self.one * self.function(x, *rest, **named)
 
 
@@ -103,7 +103,7 @@ def parameter_names(part: nn.Module, theirs: nn.Module, *, exact: bool = False) 
     It has the same name or, unless `exact`, is the only one left of its shape. In a linear layer, and among several of
     one shape, only names that end alike count, as `rms.weight` and `weight`: 03 and 05 leave the names to the reader.
 
-    Raises: Told for a parameter that is missing, and for one that the library's part lacks.
+    Raises: Feedback for a parameter that is missing, and for one that the library's part lacks.
     """
     mine = {name: tuple(parameter.shape) for name, parameter in part.named_parameters()}
     found: dict[str, str] = {}
@@ -113,25 +113,27 @@ def parameter_names(part: nn.Module, theirs: nn.Module, *, exact: bool = False) 
         fitting = [name] if name in mine or exact else ending if ending or "." in name else alike
         if exact and name not in mine:
             given = name.split(".")[0]
-            raise Told(f"expected the given {given} as a module in self.{given}; its parameters are not found there")
+            raise Feedback(
+                f"expected the given {given} as a module in self.{given}; its parameters are not found there"
+            )
         if len(fitting) != 1 or fitting[0] not in alike:
             got = ", ".join(f"{own} {shape}" for own, shape in mine.items()) or "none"
-            raise Told(f"expected a parameter named {name} of shape {tuple(parameter.shape)}, got {got}")
+            raise Feedback(f"expected a parameter named {name} of shape {tuple(parameter.shape)}, got {got}")
         found[name] = fitting[0]
     if extra := [own for own in mine if own not in found.values()]:
-        raise Told(f"expected no parameters but {', '.join(found)}, got {extra[0]}")
+        raise Feedback(f"expected no parameters but {', '.join(found)}, got {extra[0]}")
     if frozen := [own for own, parameter in part.named_parameters() if not parameter.requires_grad]:
-        raise Told(f"{frozen[0]} has requires_grad=False, so training would leave it as it is")
+        raise Feedback(f"{frozen[0]} has requires_grad=False, so training would leave it as it is")
     return found
 
 
 def _made(attempt: Callable, trial: Trial) -> nn.Module:
-    """What a reader's class makes of sizes or parts. Raises: Told if it changes a list of parts."""
+    """What a reader's class makes of sizes or parts. Raises: Feedback if it changes a list of parts."""
     given = deepcopy(trial.sizes)
     before = tree_leaves(given)
-    part = made(attempt, *given, name="…")
+    part = build(attempt, *given, name="…")
     if tree_leaves(given) != before:
-        raise Told("the class changed the list of blocks that it was given; make a new one instead")
+        raise Feedback("the class changed the list of blocks that it was given; make a new one instead")
     return part
 
 
@@ -139,11 +141,11 @@ def _filled(kind: Kind, trial: Trial, attempt: Callable) -> tuple[nn.Module, nn.
     """The reader's part and the library's, filled with the same numbers, and the names that `parameter_names` finds."""
     part, theirs = _made(attempt, trial), kind.reference(trial)
     try:
-        y = fed(part, *trial.inputs)
+        y = run_on_copies(part, *trial.inputs)
     except Exception:
         pass  # its parameters may be why; if not, it comes again
     else:
-        written(y, type(part).forward)
+        require_written(y, type(part).forward)
     names = parameter_names(part, theirs, exact=kind.holds_parts)
     part.load_state_dict({names[name]: p for name, p in theirs.named_parameters()}, strict=False)
     return part, theirs, names
@@ -154,12 +156,12 @@ def names_in(kind: Kind, attempt: Callable) -> dict[str, str]:
     """What each parameter of the library's part is called in the reader's. Raises: whatever stops the part."""
     trial = kind.trials[-1]
     part, _, names = _filled(kind, trial, attempt)
-    fed(part, *trial.inputs)
+    run_on_copies(part, *trial.inputs)
     return names
 
 
 def _has_parameters(kind: Kind, attempt: Callable) -> str:
-    """Whether the part has the parameters of the library's, and no others. Raises: Told if not."""
+    """Whether the part has the parameters of the library's, and no others. Raises: Feedback if not."""
     _filled(kind, kind.trials[0], attempt)
     return ""
 
@@ -167,14 +169,14 @@ def _has_parameters(kind: Kind, attempt: Callable) -> str:
 def _tried(kind: Kind, trial: Trial, attempt: Callable) -> str:
     """How the part's output differs from the library's on this trial, in words; empty if it doesn't."""
     part, theirs, _ = _filled(kind, trial, attempt)
-    return difference(trial.given(), theirs(*trial.inputs).detach(), fed(part, *trial.inputs))
+    return difference(trial.given(), theirs(*trial.inputs).detach(), run_on_copies(part, *trial.inputs))
 
 
 def _as_made(kind: Kind, attempt: Callable) -> str:
     """Whether a part begins as the library's does, where it says with which numbers: before any training."""
     trial = kind.trials[0]
-    expected = made(kind.build, *trial.sizes)(*trial.inputs).detach()
-    got = fed(_made(attempt, trial), *trial.inputs)
+    expected = build(kind.build, *trial.sizes)(*trial.inputs).detach()
+    got = run_on_copies(_made(attempt, trial), *trial.inputs)
     return difference("the numbers that a new part begins with", expected, got)
 
 
@@ -182,8 +184,8 @@ def _same_in_training(attempt: Callable, trial: Trial) -> str:
     """Whether a part gives the same numbers in every call; where it gives none, the trials tell of that."""
     part = _made(attempt, trial)
     try:
-        before = fed(part.eval(), *trial.inputs)
-        after = [fed(part.train(mode), *trial.inputs) for mode in 6 * [True] + [False]]
+        before = run_on_copies(part.eval(), *trial.inputs)
+        after = [run_on_copies(part.train(mode), *trial.inputs) for mode in 6 * [True] + [False]]
         same = all(isinstance(y, Tensor) and isinstance(before, Tensor) and torch.equal(before, y) for y in after)
     except Exception:
         return ""
@@ -211,7 +213,7 @@ def _check(kind: Kind, attempt: Callable) -> Verdict:
         Probe("the same in training", partial(_same_in_training, trial=kind.trials[0])),
         *(Probe(trial.label, partial(_tried, kind, trial), trial.hint) for trial in kind.trials),
         Probe("gradients of all parameters", partial(_gradients, kind)),
-        Probe("on another device", lambda thing: left_behind(_made(thing, last), *last.inputs)),
+        Probe("on another device", lambda thing: device_mismatch(_made(thing, last), *last.inputs)),
         *([Probe("what it begins with", partial(_as_made, kind))] if kind is NORM else []),
     ]
     name = attempt.__name__ if isinstance(attempt, type) else kind.name  # 05 has the reader's `Network`

@@ -12,7 +12,7 @@ from encoder_lib.course.build_your_own import checks as build
 from encoder_lib.course.build_your_own.source import lines_of
 from encoder_lib.course.kit.checking import parts
 from encoder_lib.course.kit.checking.limit import TimeUp, run_within
-from encoder_lib.course.kit.checking.verdict import PATIENCE, Probe, Unwritten, Verdict, diagnose, written
+from encoder_lib.course.kit.checking.verdict import PATIENCE, NotWritten, Probe, Verdict, diagnose, require_written
 from encoder_lib.course.kit.notebook import table
 from encoder_lib.course.training.checks import check_learn
 from encoder_lib.from_torch import from_torch
@@ -71,7 +71,7 @@ class Workshop:
         try:
             if name in KINDS:
                 run_within(PATIENCE, build.names_in, KINDS[name], self.given[name])
-        except (Exception, TimeUp, Unwritten):
+        except (Exception, TimeUp, NotWritten):
             return False
         return callable(self.given[name]) and "nothing yet" not in self.verdicts[name].problem
 
@@ -171,7 +171,7 @@ class Workshop:
 
         def names(attempt: Callable) -> str:
             for name in published:
-                if not isinstance(mine := written(attempt(name), attempt), str):
+                if not isinstance(mine := require_written(attempt(name), attempt), str):
                     return f"for {name} expected a text, got {type(mine).__name__}"
                 if mine not in sizes:
                     return f"{name} becomes {mine!r}, and your encoder has no parameter of that name"

@@ -10,7 +10,7 @@ from encoder_lib.course.debugging_clinic.cases import (
     check_torch_mask,
     check_unknown,
 )
-from encoder_lib.course.debugging_clinic.patients import sound, twin
+from encoder_lib.course.debugging_clinic.patients import correct_encoder, torch_counterpart
 from encoder_lib.course.debugging_clinic.rounds import (
     cut_with,
     fault_matrix,
@@ -23,6 +23,19 @@ from encoder_lib.course.debugging_clinic.rounds import (
 from encoder_lib.course.debugging_clinic.tested import check_parity
 
 __all__ = [
-    "check_parity", "check_positions", "check_stack", "check_table", "check_torch_mask", "check_unknown", "cut_with",
-    "fault_matrix", "notices", "parity", "patient", "sound", "train", "twin", "visit",
+    "check_parity",
+    "check_positions",
+    "check_stack",
+    "check_table",
+    "check_torch_mask",
+    "check_unknown",
+    "correct_encoder",
+    "cut_with",
+    "fault_matrix",
+    "notices",
+    "parity",
+    "patient",
+    "torch_counterpart",
+    "train",
+    "visit",
 ]  # fmt: skip

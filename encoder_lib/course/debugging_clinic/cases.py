@@ -7,17 +7,17 @@ import torch
 from torch import Tensor, nn
 
 from encoder_lib.course.debugging_clinic.tools import all_true, double, other_shape, trainable
-from encoder_lib.course.kit.checking.elsewhere import left_behind
+from encoder_lib.course.kit.checking.fake_device import device_mismatch
 from encoder_lib.course.kit.checking.gradients import missing_gradients, wrong_gradients
 from encoder_lib.course.kit.checking.inputs import call
 from encoder_lib.course.kit.checking.modules import (
+    build,
     count,
-    cut_off,
     encoder_layers,
     equal_matrices,
-    in_a_row,
-    made,
     run,
+    run_layers,
+    without_gradient,
 )
 from encoder_lib.course.kit.checking.results import as_tensor
 from encoder_lib.course.kit.checking.verdict import Case, Probe, Verdict, diagnose, difference, examine, numbers
@@ -31,21 +31,21 @@ def check_stack(thing: Callable) -> Verdict:
     """Stack(n_layers, d_model, n_heads, d_ff): encoder layers in a row, each with parameters of its own."""
 
     def many(thing: Callable, n_layers: int) -> str:
-        return trainable(made(thing, n_layers, 4, 1, 6), n_layers * count(EncoderLayer(4, 1, 6)))
+        return trainable(build(thing, n_layers, 4, 1, 6), n_layers * count(EncoderLayer(4, 1, 6)))
 
     def apart(thing: Callable) -> str:
-        pairs = equal_matrices(made(thing, 2, 4, 1, 6))
+        pairs = equal_matrices(build(thing, 2, 4, 1, 6))
         return f"expected layers that begin apart, got {pairs} pairs of equal matrices" if pairs else ""
 
     def one_by_one(thing: Callable) -> str:
-        module, theirs = made(thing, 3, 6, 2, 5), [EncoderLayer(6, 2, 5).double() for _ in range(3)]
+        module, theirs = build(thing, 3, 6, 2, 5), [EncoderLayer(6, 2, 5).double() for _ in range(3)]
         if problem := trainable(module, 3 * count(theirs[0])):
             return problem
         for layer, mine in zip(theirs, encoder_layers(module), strict=True):
             layer.load_state_dict(mine.state_dict())
         x, other = (numbers(2, 3, 6).requires_grad_() for _ in range(2))
         mask = torch.tensor([[True, True, False], [True, True, True]])[:, None, None]  # (B, 1, 1, T)
-        y, expected = run(module, x, mask), in_a_row(theirs, other, mask)
+        y, expected = run(module, x, mask), run_layers(theirs, other, mask)
         return (
             difference("three layers, and one token hidden", expected, y)
             or missing_gradients(y, dict(module.named_parameters()))
@@ -53,7 +53,7 @@ def check_stack(thing: Callable) -> Verdict:
         )
 
     probes = (
-        Probe("it runs", lambda thing: other_shape(made(thing, 2, 4, 1, 6), 2, 3, 4)),
+        Probe("it runs", lambda thing: other_shape(build(thing, 2, 4, 1, 6), 2, 3, 4)),
         Probe("one layer", partial(many, n_layers=1)),
         Probe("three layers", partial(many, n_layers=3)),
         Probe("the first numbers", apart),
@@ -110,7 +110,7 @@ def check_positions(thing: Callable) -> Verdict:
     def moved(dtype: torch.dtype) -> Callable[[Callable], str]:
         def look(thing: Callable) -> str:
             x = torch.zeros(1, 3, 4, dtype=dtype)
-            expected, got = sinusoidal_table(3, 4, dtype=dtype)[None].double(), run(made(thing, 4).to(dtype), x)
+            expected, got = sinusoidal_table(3, 4, dtype=dtype)[None].double(), run(build(thing, 4).to(dtype), x)
             mine = as_tensor(got).double()
             if dtype == torch.float16 and mine.shape == expected.shape:
                 mine = torch.where((mine - expected).abs() < 0.01, expected, mine)  # float16 rounds
@@ -121,15 +121,15 @@ def check_positions(thing: Callable) -> Verdict:
         return look
 
     def batch(thing: Callable) -> str:
-        module, x = made(thing, 6), numbers(2, 60, 6)
+        module, x = build(thing, 6), numbers(2, 60, 6)
         expected = x + sinusoidal_table(60, 6, dtype=torch.float64)
-        return difference("2 sequences of 60 tokens", expected, run(module, x)) or cut_off(module, x)
+        return difference("2 sequences of 60 tokens", expected, run(module, x)) or without_gradient(module, x)
 
     def elsewhere(thing: Callable) -> str:
-        return left_behind(made(thing, 4), torch.zeros(1, 3, 4, dtype=torch.float64))
+        return device_mismatch(build(thing, 4), torch.zeros(1, 3, 4, dtype=torch.float64))
 
     def fixed(thing: Callable) -> str:
-        names = [name for name, weight in made(thing, 4).named_parameters() if weight.requires_grad]
+        names = [name for name, weight in build(thing, 4).named_parameters() if weight.requires_grad]
         return f"expected nothing to train, got {', '.join(names)}" if names else ""
 
     probes = (

@@ -1,6 +1,6 @@
 """Patients: a small encoder of which one part was exchanged for a piece of somebody's code.
 
-Each `inject_x(thing, model)` takes a piece of one kind, and puts it where it belongs in a sound encoder.
+Each `inject_x(thing, model)` takes a piece of one kind, and puts it where it belongs in a correct encoder.
 """
 
 from collections.abc import Callable, Iterator
@@ -30,7 +30,7 @@ def in_float64() -> Iterator[None]:
         torch.set_default_dtype(before)
 
 
-def sound(inject: Callable[[TransformerEncoder], None] = lambda model: None) -> TransformerEncoder:
+def correct_encoder(inject: Callable[[TransformerEncoder], None] = lambda model: None) -> TransformerEncoder:
     """An encoder of 11 words, 2 layers, 2 heads, D = 6, F = 10, in `eval()`; `inject` may exchange a part of it."""
     with seeded(0), in_float64():
         model = TransformerEncoder(VOCAB, LAYERS, D, HEADS, D_FF, final_norm=False, padding_idx=0)
@@ -38,7 +38,7 @@ def sound(inject: Callable[[TransformerEncoder], None] = lambda model: None) -> 
     return model.eval()
 
 
-def twin(model: nn.Module) -> tuple[Tensor, nn.TransformerEncoder]:
+def torch_counterpart(model: nn.Module) -> tuple[Tensor, nn.TransformerEncoder]:
     """A table of words (V, D) and PyTorch's own stack, all drawn at random, and then copied into `model`, in order.
 
     PyTorch starts its layers as copies of one, its biases at 0 and its gains at 1: a fault could hide there.
@@ -87,8 +87,8 @@ def inject_cut(thing: Callable, model: TransformerEncoder) -> None:
         return heads.transpose(1, 2).flatten(-2)  # (B, q, D)
 
     for layer in _layers(model):
-        sound, layer.attention = layer.attention, Attention(layer.attention.d_model, core)
-        layer.attention.load_state_dict(sound.state_dict())
+        correct_encoder, layer.attention = layer.attention, Attention(layer.attention.d_model, core)
+        layer.attention.load_state_dict(correct_encoder.state_dict())
 
 
 def inject_torch_attend(thing: Callable, model: TransformerEncoder) -> None:

@@ -17,7 +17,7 @@ from torch import Tensor, nn
 
 from encoder_lib import expect
 from encoder_lib.course.debugging_clinic import broken, patients
-from encoder_lib.course.debugging_clinic.patients import in_float64, sound, twin
+from encoder_lib.course.debugging_clinic.patients import correct_encoder, in_float64, torch_counterpart
 from encoder_lib.course.kit.checking.limit import TimeUp, run_within
 from encoder_lib.course.kit.checking.verdict import PATIENCE
 from encoder_lib.course.kit.notebook import table
@@ -62,7 +62,7 @@ def patient(case: int, piece: Callable | None = None) -> TransformerEncoder:
     if expect.integer("case", case, least=1) > len(CASES):
         raise ValueError(f"case: expected 1 to {len(CASES)}, got {case}")
     chosen = CASES[case - 1]
-    return sound(partial(chosen.inject, chosen.piece if piece is None else piece))
+    return correct_encoder(partial(chosen.inject, chosen.piece if piece is None else piece))
 
 
 def cut_with(cut: Callable[[Tensor, int], Tensor]) -> TransformerEncoder:
@@ -71,28 +71,28 @@ def cut_with(cut: Callable[[Tensor, int], Tensor]) -> TransformerEncoder:
     Raises: TypeError for what is no function.
     """
     expect.instance("cut", cut, Callable, "a function")
-    return sound(partial(patients.inject_cut, cut))
+    return correct_encoder(partial(patients.inject_cut, cut))
 
 
 def parity(model: nn.Module) -> dict[str, Tensor]:
     """The test of `my_parity`: how far a model and its twin, which hold the same parameters, part at a word."""
-    (words, theirs), real = twin(model), IDS != 0
+    (words, theirs), real = torch_counterpart(model), IDS != 0
     x = words[IDS] + sinusoidal_table(5, patients.D)  # (B, T, D)
     difference = model(IDS) - theirs(x, src_key_padding_mask=~real)  # (B, T, D)
     return {"beside PyTorch's": difference[real].abs().max()}
 
 
 def visit(test: Test, case: int) -> "pd.DataFrame":
-    """What a test finds in a sound encoder, and in the patient of a case.
+    """What a test finds in a correct encoder, and in the patient of a case.
 
     A row for each, a column for each thing that the test looks at. Where the encoder stops with an error, its name.
     Raises: TypeError for a test that nobody can call, or that gives no mapping; TypeError or ValueError for no such
-    case; whatever the test raises on the sound encoder.
+    case; whatever the test raises on the correct encoder.
     """
     expect.instance("test", test, Callable, "a function")
-    well = _findings(test, sound())
+    well = _findings(test, correct_encoder())
     ill = _findings(test, patient(case), well)
-    return table({name: [well[name], ill[name]] for name in well}, rows=["a sound encoder", f"patient {case}"])
+    return table({name: [well[name], ill[name]] for name in well}, rows=["a correct encoder", f"patient {case}"])
 
 
 def notices(test: Test, model: nn.Module) -> bool:

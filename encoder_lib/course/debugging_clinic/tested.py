@@ -1,4 +1,4 @@
-"""The check of a test: it has to leave sound encoders alone, and to notice faulty ones."""
+"""The check of a test: it has to leave correct encoders alone, and to notice faulty ones."""
 
 from collections.abc import Callable
 from functools import partial
@@ -6,9 +6,9 @@ from functools import partial
 import torch
 from torch import Tensor
 
-from encoder_lib.course.debugging_clinic.patients import in_float64, sound
+from encoder_lib.course.debugging_clinic.patients import correct_encoder, in_float64
 from encoder_lib.course.debugging_clinic.rounds import ROUNDING, cut_with, numbers_found, patient
-from encoder_lib.course.kit.checking.verdict import Probe, Told, Verdict, diagnose, written
+from encoder_lib.course.kit.checking.verdict import Feedback, Probe, Verdict, diagnose, require_written
 from encoder_lib.model.encoder import TransformerEncoder
 
 
@@ -25,7 +25,7 @@ def check_parity(thing: Callable) -> Verdict:
         return x.reshape(len(x), n_heads, x.shape[1], -1)
 
     def moved(word: int, *by: float) -> Callable[[], TransformerEncoder]:
-        """A sound encoder but for the first numbers of one word, which are off by so much."""
+        """A correct encoder but for the first numbers of one word, which are off by so much."""
 
         def change(ids: Tensor, y: Tensor) -> Tensor:
             y = y.clone()
@@ -35,10 +35,10 @@ def check_parity(thing: Callable) -> Verdict:
         return partial(_changed, change)
 
     probes = (
-        Probe("a sound encoder", _quiet(sound)),
-        Probe("a sound encoder that says something else at padding", _quiet(partial(_changed, at_padding))),
+        Probe("a correct encoder", _quiet(correct_encoder)),
+        Probe("a correct encoder that says something else at padding", _quiet(partial(_changed, at_padding))),
         Probe("case 4, a wrong table of positions", _noticed(partial(patient, 4))),
-        Probe("words twice as long", _noticed(partial(sound, _double_words))),
+        Probe("words twice as long", _noticed(partial(correct_encoder, _double_words))),
         Probe("cut B", _noticed(partial(cut_with, cut_b))),
         Probe("a number that falls", _noticed(moved(9, -1.0))),
         Probe("a number that rises", _noticed(moved(9, 1.0))),
@@ -55,11 +55,11 @@ def check_parity(thing: Callable) -> Verdict:
 def _found(thing: Callable, build: Callable) -> list[str]:
     """What a test finds, in words: each number that is more than rounding."""
     with in_float64():
-        got = written(thing(build()), thing)
+        got = require_written(thing(build()), thing)
         try:
             numbers = numbers_found(got)
         except (TypeError, ValueError) as error:
-            raise Told(str(error)) from error
+            raise Feedback(str(error)) from error
     return [f"{name}: {value:.2g}" for name, value in numbers.items() if not abs(value) < ROUNDING]
 
 
@@ -92,8 +92,8 @@ def _stops(thing: Callable) -> str:
 
 
 def _changed(change: Callable[[Tensor, Tensor], Tensor]) -> TransformerEncoder:
-    """A sound encoder whose answer y to `ids` becomes `change(ids, y)`."""
-    model = sound()
+    """A correct encoder whose answer y to `ids` becomes `change(ids, y)`."""
+    model = correct_encoder()
     model.register_forward_hook(lambda module, given, y: change(given[0], y))
     return model
 

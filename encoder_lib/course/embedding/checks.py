@@ -10,17 +10,17 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from encoder_lib.course.kit.checking.gradients import missing_gradients
-from encoder_lib.course.kit.checking.modules import fed, losses_and_after, made, of_shape
+from encoder_lib.course.kit.checking.modules import build, losses_and_after, parameter_of_shape, run_on_copies
 from encoder_lib.course.kit.checking.verdict import (
     Case,
+    Feedback,
     Probe,
-    Told,
     Verdict,
     diagnose,
     difference,
     examine,
     numbers,
-    written,
+    require_written,
 )
 from encoder_lib.model.embedding import TokenEmbedding
 from encoder_lib.seeded import seeded
@@ -103,18 +103,18 @@ def check_padded_embedding(attempt: Callable) -> Verdict:
 
 
 def _table(module: nn.Module, vocab_size: int, d_model: int) -> Tensor:
-    """The table of a learner's module. Raises: Told if there is none, or if the module learns anything else."""
-    table = of_shape(module, vocab_size, d_model)
+    """The table of a learner's module. Raises: Feedback if there is none, or if the module learns anything else."""
+    table = parameter_of_shape(module, vocab_size, d_model)
     others = [name for name, weight in module.named_parameters() if weight is not table and weight.requires_grad]
     if others:
-        raise Told(f"expected the table to be the only parameter, found {', '.join(others)} as well")
+        raise Feedback(f"expected the table to be the only parameter, found {', '.join(others)} as well")
     return table
 
 
 def _reads_rows(attempt: Callable) -> str:
     for sizes, rows in (((4, 3), [[2, 1], [0, 0]]), ((9, 2), [[5, 7, 1, 5]])):  # the largest id is not read
-        module, ids = made(attempt, *sizes, None, name="PaddedEmbedding"), torch.tensor(rows)
-        got = written(fed(module, ids), type(module).forward)
+        module, ids = build(attempt, *sizes, None, name="PaddedEmbedding"), torch.tensor(rows)
+        got = require_written(run_on_copies(module, ids), type(module).forward)
         given = f"vocab_size {sizes[0]}, d_model {sizes[1]}, ids {rows}"
         if problem := difference(given, _table(module, *sizes)[ids].detach(), got):
             return problem
@@ -122,7 +122,7 @@ def _reads_rows(attempt: Callable) -> str:
 
 
 def _starts_as_randn(attempt: Callable) -> str:
-    table = _table(made(attempt, 60, 50, None), 60, 50).detach()
+    table = _table(build(attempt, 60, 50, None), 60, 50).detach()
     mean, deviation = table.mean().item(), table.std().item()
     if not (abs(mean) < 0.1 and abs(deviation - 1) < 0.1):
         return f"expected mean 0 and standard deviation 1, got {mean:.2f} and {deviation:.2f}"
@@ -137,16 +137,16 @@ def _starts_as_randn(attempt: Callable) -> str:
 
 
 def _table_has_gradient(attempt: Callable) -> str:
-    module = made(attempt, 6, 2, None)
+    module = build(attempt, 6, 2, None)
     weight = _table(module, 6, 2)
     name = next(name for name, other in module.named_parameters() if other is weight)
-    return missing_gradients(fed(module, torch.tensor([[4, 1, 1]])), {name: weight})
+    return missing_gradients(run_on_copies(module, torch.tensor([[4, 1, 1]])), {name: weight})
 
 
 def _trains_as_ours(vocab_size: int, d_model: int, padding_idx: int | None, n_steps: int, attempt: Callable) -> str:
     """What is wrong with the vectors after some steps of SGD, compared with the library's from the same start."""
     sizes = vocab_size, d_model
-    mine, theirs = made(attempt, *sizes, padding_idx), TokenEmbedding(*sizes, padding_idx=padding_idx).double()
+    mine, theirs = build(attempt, *sizes, padding_idx), TokenEmbedding(*sizes, padding_idx=padding_idx).double()
     padding = 1 if padding_idx is None else padding_idx
     ids = torch.tensor([[1, 3, padding, 0], [padding, 2, 2, 3]])
     with torch.no_grad():
@@ -156,6 +156,6 @@ def _trains_as_ours(vocab_size: int, d_model: int, padding_idx: int | None, n_st
         optimiser = torch.optim.SGD(module.parameters(), lr=0.5)
         for step in range(n_steps):
             optimiser.zero_grad()
-            (fed(module, ids) * numbers(2, 4, d_model, seed=step)).sum().backward()
+            (run_on_copies(module, ids) * numbers(2, 4, d_model, seed=step)).sum().backward()
             optimiser.step()
-    return difference(f"padding_idx {padding_idx}, ids {ids.tolist()}", theirs(ids).detach(), fed(mine, ids))
+    return difference(f"padding_idx {padding_idx}, ids {ids.tolist()}", theirs(ids).detach(), run_on_copies(mine, ids))

@@ -15,7 +15,7 @@ from encoder_lib.training.loading import load_optimisers
 from encoder_lib.training.tasks import reversal
 
 SYMBOLS, LENGTH, BATCH = 10, 8, 32
-N_TRIED = 300  # fresh sequences that a model is tried on
+N_TEST = 300  # fresh sequences that a model is tried on
 
 
 class Learned(NamedTuple):
@@ -53,7 +53,7 @@ def learn_to_reverse(
 
         draw = partial(reversal, BATCH, LENGTH, SYMBOLS)
         losses = fit(model, draw, steps=steps, optimiser=optimiser, callback=set_rate)
-        ids, answers = reversal(N_TRIED, LENGTH, SYMBOLS)
+        ids, answers = reversal(N_TEST, LENGTH, SYMBOLS)
         bottom = encoder.embedding(ids).detach().requires_grad_()  # (B, T, D)
         top = encoder.encoder(bottom)  # (B, T, D)
         at_the_top = torch.randn_like(top)

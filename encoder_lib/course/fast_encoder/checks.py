@@ -8,7 +8,7 @@ import torch
 from torch import Tensor, nn
 
 from encoder_lib.course.kit.checking.trained import examine_trained
-from encoder_lib.course.kit.checking.verdict import Case, Told, Verdict, examine, numbers, written
+from encoder_lib.course.kit.checking.verdict import Case, Feedback, Verdict, examine, numbers, require_written
 from encoder_lib.model.encoder import EncoderLayer
 from encoder_lib.model.masks import lengths_mask
 from encoder_lib.seeded import seeded
@@ -58,8 +58,8 @@ def check_join(attempt: Callable) -> Verdict:
     return examine("join", attempt, reference, cases)
 
 
-class _OnStrip(nn.Module):
-    """A layer that takes the strip alone, of so many tokens, and remembers the shapes that it was called with."""
+class _PackedLayer(nn.Module):
+    """A layer that takes only the packed sequence of so many tokens, and remembers the shapes of its calls."""
 
     def __init__(self, tokens: int) -> None:
         super().__init__()
@@ -71,14 +71,14 @@ class _OnStrip(nn.Module):
 
     def forward(self, x: Tensor, mask: Tensor | None = None) -> Tensor:
         self.calls.append(tuple(x.shape))
-        self.expect_strip()
+        self.expect_packed()
         return self.layer(x, mask)
 
-    def expect_strip(self) -> None:
-        """Raises: Told if a call was not with the strip, even where the learner's code has caught that before."""
-        strip = (1, self.tokens, 4)
-        if wrong := [shape for shape in self.calls if shape != strip]:
-            raise Told(f"the layer expected the strip, of shape {strip}, got {wrong[0]}")
+    def expect_packed(self) -> None:
+        """Raises: Feedback if a call was not with the packed sequence, even if the learner's code caught that."""
+        packed = (1, self.tokens, 4)
+        if wrong := [shape for shape in self.calls if shape != packed]:
+            raise Feedback(f"the layer expected the strip, of shape {packed}, got {wrong[0]}")
 
 
 def check_packed(attempt: Callable) -> Verdict:
@@ -89,7 +89,7 @@ def check_packed(attempt: Callable) -> Verdict:
 
     def case(label: str, *lengths: int) -> Case:
         x = numbers(len(lengths), max(lengths), 4)  # padding is no zeros
-        return Case(label, (_OnStrip(sum(lengths)), x, torch.tensor(lengths)))
+        return Case(label, (_PackedLayer(sum(lengths)), x, torch.tensor(lengths)))
 
     cases = [
         case("one text", 3),
@@ -99,14 +99,14 @@ def check_packed(attempt: Callable) -> Verdict:
         case("five texts", 4, 1, 7, 2, 4),
     ]
 
-    def called(layer: _OnStrip, x: Tensor, lengths: Tensor) -> Any:
-        y = written(attempt(layer, x, lengths), attempt)
-        layer.expect_strip()
+    def called(layer: _PackedLayer, x: Tensor, lengths: Tensor) -> Any:
+        y = require_written(attempt(layer, x, lengths), attempt)
+        layer.expect_packed()
         if len(layer.calls) != 1:
-            raise Told(f"expected one call of layer, on the strip, got {len(layer.calls)}")
+            raise Feedback(f"expected one call of layer, on the strip, got {len(layer.calls)}")
         return y
 
-    def reference(layer: _OnStrip, x: Tensor, lengths: Tensor) -> Tensor:
+    def reference(layer: _PackedLayer, x: Tensor, lengths: Tensor) -> Tensor:
         mask = lengths_mask(lengths)
         return layer.layer(x, mask) * mask[:, 0, 0, :, None]  # (B, T, D)
 

@@ -6,32 +6,32 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from encoder_lib.course.kit.checking.results import as_tensor, kind_of
-from encoder_lib.course.kit.checking.verdict import Case, Told, Verdict, examine, written
+from encoder_lib.course.kit.checking.results import as_tensor, describe_type
+from encoder_lib.course.kit.checking.verdict import Case, Feedback, Verdict, examine, require_written
 
 FOUR = "4 tensors (w1, b1, w2, b2)"
 
 
 def _network(got: Any) -> list[Tensor]:
-    """What came back, if that is the parameters of a ReLU network 2 -> n -> 1, in float64. Raises: Told."""
+    """What came back, if that is the parameters of a ReLU network 2 -> n -> 1, in float64. Raises: Feedback."""
     if isinstance(got, Tensor | Mapping | str) or not isinstance(got, Iterable):
-        raise Told(f"expected {FOUR}, got {kind_of(got)}")
+        raise Feedback(f"expected {FOUR}, got {describe_type(got)}")
     given = list(got)
     kinds = f"expected {FOUR}, got {', '.join(type(part).__name__ for part in given[:9]) or 'none'}"
     if len(given) != 4:
-        raise Told(kinds)
+        raise Feedback(kinds)
     try:
         parts = [as_tensor(part) for part in given]
-    except Told:
-        raise Told(kinds) from None
+    except Feedback:
+        raise Feedback(kinds) from None
     n = len(parts[1]) if parts[1].ndim else 0
     if [tuple(part.shape) for part in parts] != [(n, 2), (n,), (1, n), (1,)]:
         shapes = ", ".join(str(tuple(part.shape)) for part in parts)
-        raise Told(f"expected shapes (n, 2), (n,), (1, n), (1,), got {shapes}")
+        raise Feedback(f"expected shapes (n, 2), (n,), (1, n), (1,), got {shapes}")
     return [part.detach().double() for part in parts]
 
 
-def _put_out(x: Tensor, w1: Tensor, b1: Tensor, w2: Tensor, b2: Tensor) -> Tensor:
+def _outputs_of(x: Tensor, w1: Tensor, b1: Tensor, w2: Tensor, b2: Tensor) -> Tensor:
     return torch.relu(x @ w1.T + b1) @ w2.T + b2
 
 
@@ -45,7 +45,7 @@ def check_larger(attempt: Callable) -> Verdict:
 
     def drawn(x: Tensor, in_units_of: float = 1.0) -> Tensor:
         """What the network with the learner's weights puts out at x (P, 2), both in the given units."""
-        return _put_out(in_units_of * x, *_network(written(attempt(), attempt))) / in_units_of
+        return _outputs_of(in_units_of * x, *_network(require_written(attempt(), attempt))) / in_units_of
 
     def reference(x: Tensor, in_units_of: float = 1.0) -> Tensor:
         return x.amax(dim=-1, keepdim=True)

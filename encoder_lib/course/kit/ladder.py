@@ -32,7 +32,7 @@ N_LETTERS = len(LETTERS)
 N_CARDS = 8  # in a row, so an arrow is one of eight places
 D_MODEL = 64
 D_FF = 128
-N_TRIED = 4000  # fresh rows that a model is tried on
+N_TEST = 4000  # fresh rows that a model is tried on
 
 
 def deal(n_rows: int, *, hops: int = 1, swap: bool = True) -> tuple[Tensor, Tensor]:
@@ -235,7 +235,7 @@ def train(
             torch.set_default_dtype(default)
         if len(fit(model, lambda: deal(128), steps=steps, callback=callback)) < steps:
             raise KeyboardInterrupt
-        cards, answers = deal(N_TRIED)
+        cards, answers = deal(N_TEST)
         with torch.no_grad():
             right = model(cards).argmax(-1) == answers  # (N, 8) or (N, 8, questions)
     return model, right.double().mean(dim=(0, 1))
@@ -263,7 +263,7 @@ def climb(top: str, *, steps: int = 400, seed: int = 0, progress: bool = True) -
 def _share_of_guesses(seed: int) -> Tensor:
     """How often a letter drawn at random is right."""
     with seeded(seed):
-        _, answers = deal(N_TRIED)
+        _, answers = deal(N_TEST)
         return (torch.randint(N_LETTERS, answers.shape) == answers).double().mean()
 
 

@@ -97,17 +97,17 @@ class Source:
         return self.text
 
     def _repr_html_(self) -> str:
-        pieces = "".join(_coloured(kind, piece) for kind, piece in PythonLexer().get_tokens(self.text))
+        pieces = "".join(_highlight(kind, piece) for kind, piece in PythonLexer().get_tokens(self.text))
         return f'<pre style="{WRAPPED}">{pieces}</pre>'
 
 
-def _coloured(kind: tuple, piece: str) -> str:
+def _highlight(kind: tuple, piece: str) -> str:
     colour = next((colour for token, colour in COLOURS.items() if kind in token), None)
     text = html.escape(piece, quote=False)
     return text if colour is None else f'<span style="color:var(--jp-{colour})">{text}</span>'
 
 
-def complaint(function: Callable, *arguments: object) -> str:
+def error_message(function: Callable, *arguments: object) -> str:
     """What `function` says when it refuses its arguments: the kind of error and its words.
 
     Raises: AssertionError when it takes them; TypeError for what is no function.

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from functools import partial
 
 from encoder_lib.course.kit.checking.results import as_number
-from encoder_lib.course.kit.checking.verdict import TOLERANCE, Probe, Told, Verdict, diagnose, written
+from encoder_lib.course.kit.checking.verdict import TOLERANCE, Feedback, Probe, Verdict, diagnose, require_written
 
 
 def check_largest(attempt: Callable) -> Verdict:
@@ -17,8 +17,8 @@ def check_largest(attempt: Callable) -> Verdict:
 def _reached_and_not_passed(n: int, largest: Callable) -> str:
     """What is wrong with a largest number for tokens of n numbers, in words; empty if nothing is."""
     try:
-        got = as_number(written(largest(n), largest))
-    except Told as complaint:
+        got = as_number(require_written(largest(n), largest))
+    except Feedback as complaint:
         return f"with D {n}: {complaint}"
     most = (n - 1) ** 0.5  # what [1, 0, 0, …] comes to
     if math.isnan(got):

@@ -9,7 +9,7 @@ from encoder_lib.training.fit import fit
 
 NORMS = {"no norm": nn.Identity, "layer norm": LayerNorm, "RMS norm": RMSNorm}
 WIDTH, N_NUMBERS = 32, 4  # D, and how many numbers a model has to choose from
-N_TRIED = 4000  # fresh rows of numbers that a model is tried on
+N_TEST = 4000  # fresh rows of numbers that a model is tried on
 
 
 class PlainStack(nn.Module):
@@ -52,7 +52,7 @@ def plain_stack_accuracy(
     with seeded(seed):
         model = PlainStack(n_layers, norm=norm, factor=factor).float()
         fit(model, lambda: _draw(64), steps=steps)
-        x, largest = _draw(N_TRIED)
+        x, largest = _draw(N_TEST)
         with torch.no_grad():
             return (model(x).argmax(dim=-1) == largest).double().mean().item()
 

@@ -8,7 +8,7 @@ from torch import Tensor
 
 from encoder_lib.course.kit.checking.inputs import call
 from encoder_lib.course.kit.checking.results import as_tensor
-from encoder_lib.course.kit.checking.verdict import Case, Probe, Told, Verdict, diagnose, examine, written
+from encoder_lib.course.kit.checking.verdict import Case, Feedback, Probe, Verdict, diagnose, examine, require_written
 from encoder_lib.model.positional import sinusoidal_table
 
 
@@ -48,8 +48,8 @@ def _looks_back(width: int, base: int, steps: int, length: int, look_back: Calla
     rows, given = _clocks(length, width, base), f"with 16 rows, {width} columns, base {base}, steps {steps}"
     wanted = f"a tensor of shape {(width, width)}"
     try:
-        matrix = as_tensor(written(call(look_back, rows[:16], steps), look_back), wanted).detach()
-    except Told as complaint:
+        matrix = as_tensor(require_written(call(look_back, rows[:16], steps), look_back), wanted).detach()
+    except Feedback as complaint:
         return f"{given}: {complaint}"
     if matrix.shape != (width, width) or matrix.is_complex():
         return f"{given}: expected {wanted}, got {matrix.dtype} of shape {tuple(matrix.shape)}"

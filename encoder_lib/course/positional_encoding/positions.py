@@ -11,7 +11,7 @@ from encoder_lib.seeded import seeded
 from encoder_lib.training.fit import accuracy, fit
 from encoder_lib.training.tasks import IGNORE_INDEX, LETTERS, TASKS, Task, copy_back, solver
 
-N_TRIED = 500  # fresh sequences that a model is tried on
+N_TEST = 500  # fresh sequences that a model is tried on
 TRAINED = 16  # letters in a text that a model learns to copy on
 
 
@@ -45,10 +45,10 @@ def reversal_accuracy(
         queries = encoder.get_submodule("encoder.layers.0.attention.q_proj")
         queries.register_forward_hook(lambda module, x, query: scores * query)
         fit(model, lambda: task.draw(64)[:2], steps=steps)
-        return accuracy(model, *task.draw(N_TRIED)[:2])
+        return accuracy(model, *task.draw(N_TEST)[:2])
 
 
-def copy_accuracy(kind: str, *, length: int = 64, texts: int = N_TRIED, steps: int = 200, seed: int = 0) -> Tensor:
+def copy_accuracy(kind: str, *, length: int = 64, texts: int = N_TEST, steps: int = 200, seed: int = 0) -> Tensor:
     """How well an encoder that was trained on texts of 16 letters copies the letter three places back in others.
 
     Trained: one layer, one head, D = 64, positions of one `kind` ("learned" with a row for each of the 16 places); Adam

@@ -9,9 +9,9 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from encoder_lib.course.kit.checking.inputs import call
-from encoder_lib.course.kit.checking.results import as_number, as_tensor, kind_of
+from encoder_lib.course.kit.checking.results import as_number, as_tensor, describe_type
 from encoder_lib.course.kit.checking.trained import examine_trained
-from encoder_lib.course.kit.checking.verdict import Case, Probe, Told, Verdict, diagnose, numbers, written
+from encoder_lib.course.kit.checking.verdict import Case, Feedback, Probe, Verdict, diagnose, numbers, require_written
 from encoder_lib.from_torch import from_torch
 
 NEAR = 0.04  # how far a chance may be off that was found by throwing: 5.6 standard deviations of 5000 rounds
@@ -28,9 +28,9 @@ def check_carry(attempt: Callable) -> Verdict:
         for seed, parameter in enumerate(theirs.parameters()):
             parameter.data = numbers(*parameter.shape, seed=seed)
         right = {f"encoder.{name}": x for name, x in from_torch(theirs).state_dict().items()}
-        got = written(call(attempt, theirs.state_dict()), attempt)
+        got = require_written(call(attempt, theirs.state_dict()), attempt)
         if not isinstance(got, dict):
-            raise Told(f"expected a dictionary of tensors, got {kind_of(got)}")
+            raise Feedback(f"expected a dictionary of tensors, got {describe_type(got)}")
         missing, foreign = [name for name in right if name not in got], [name for name in got if name not in right]
         if missing or foreign:
             said = [f"{name} is missing" for name in missing[:1]] + [
@@ -70,7 +70,7 @@ def check_by_luck(attempt: Callable) -> Verdict:
     def look(attempt: Callable, rises: Tensor, right: int) -> str:
         answers = torch.cartesian_prod(*[torch.tensor([True, False])] * len(rises)).view(-1, len(rises), 1)  # all
         chance = ((rises == answers).sum(dim=1).amax(dim=1) >= right).double().mean().item()
-        got = as_number(written(call(attempt, rises, right), attempt))
+        got = as_number(require_written(call(attempt, rises, right), attempt))
         found.append((got, chance))
         if abs(got - chance) < NEAR:
             return ""
@@ -114,7 +114,7 @@ def check_pair_loss(attempt: Callable) -> Verdict:
     """
 
     def tried(loss: Callable, firsts: Tensor, seconds: Tensor) -> Any:
-        return written(call(loss, F.normalize(firsts, dim=-1), F.normalize(seconds, dim=-1)), loss)
+        return require_written(call(loss, F.normalize(firsts, dim=-1), F.normalize(seconds, dim=-1)), loss)
 
     def reference(firsts: Tensor, seconds: Tensor) -> Tensor:
         square, own = 20 * firsts @ seconds.T, torch.arange(len(firsts))

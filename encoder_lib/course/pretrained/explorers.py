@@ -9,7 +9,7 @@ from encoder_lib import expect
 from encoder_lib.course.kit.plots import percent
 from encoder_lib.course.kit.widget.controls import Range, Text
 from encoder_lib.course.kit.widget.explorer import Explorer
-from encoder_lib.course.kit.widget.views import Heatmap, View, looks
+from encoder_lib.course.kit.widget.views import Heatmap, View, attention_map
 from encoder_lib.course.kit.widget.web import Web
 from encoder_lib.pretrained import SentenceEncoder
 
@@ -45,7 +45,7 @@ def heads(
 
     def show(sentence: str, layer: int, head: int) -> View:
         tokens, weights = look(sentence)
-        large = looks(weights[layer - 1], tokens, f"Layer {layer}, head {{frame}}: who looks at whom")
+        large = attention_map(weights[layer - 1], tokens, f"Layer {layer}, head {{frame}}: who looks at whom")
         words = [f"Layer {layer}, head {h + 1}: {habit(weights[layer - 1, h], tokens)}" for h in range(n_heads)]
         panels = [_tiled(weights), large] if atlas else [large]
         chosen = tokens.index(word) if word in tokens else 1
@@ -80,9 +80,11 @@ def habit(weights: Tensor, tokens: list[str]) -> str:
     inner = weights[1:-1, 1:-1].clone().fill_diagonal_(-1)  # (T − 2, T − 2), without the two special tokens
     if len(inner) < 2:
         return words
-    looks, at = divmod(int(inner.argmax()), len(inner))
+    query, key = divmod(int(inner.argmax()), len(inner))
     share = percent(inner.max().item())
-    return f"{words} Its strongest look from one word to another: “{tokens[looks + 1]}” at “{tokens[at + 1]}”, {share}."
+    return (
+        f"{words} Its strongest look from one word to another: “{tokens[query + 1]}” at “{tokens[key + 1]}”, {share}."
+    )
 
 
 def _tiled(weights: Tensor) -> Heatmap:

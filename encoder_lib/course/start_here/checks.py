@@ -8,7 +8,7 @@ from torch import Tensor
 
 from encoder_lib.course.kit.checking.mistakes import LOW_SCORE, Mistakes, examine_with_mistakes
 from encoder_lib.course.kit.checking.results import as_tensor
-from encoder_lib.course.kit.checking.verdict import Case, Probe, Told, Verdict, diagnose, numbers, written
+from encoder_lib.course.kit.checking.verdict import Case, Feedback, Probe, Verdict, diagnose, numbers, require_written
 
 
 def check_take(attempt: Callable) -> Verdict:
@@ -64,24 +64,24 @@ def check_hide(attempt: Callable) -> Verdict:
     """
     questions = {
         "a boolean mask for any number of tokens": lambda mask, word, secret: "",
-        "each token attends to itself": _deaf_to_itself,
-        "the word attends to all but the secret": _deaf_to_others,
-        "the word learns nothing of the secret": _way_to,
-        "as little as possible is masked out": _too_many,
+        "each token attends to itself": _cannot_attend_to_itself,
+        "the word attends to all but the secret": _cannot_attend_to_others,
+        "the word learns nothing of the secret": _leak,
+        "as little as possible is masked out": _masks_too_much,
     }
-    probes = [Probe(label, partial(_first_objection, question)) for label, question in questions.items()]
+    probes = [Probe(label, partial(_first_problem, question)) for label, question in questions.items()]
     return diagnose("hide", attempt, probes)
 
 
-def _first_objection(question: Callable[[Tensor, int, int], str], attempt: Callable) -> str:
+def _first_problem(question: Callable[[Tensor, int, int], str], attempt: Callable) -> str:
     """What the question has against the mask at the first of the places where it objects, in words; "" if nowhere."""
     for T, word, secret in PLACES:
         given = f"with T {T}, word {word}, secret {secret}"
         wanted = f"a boolean mask of shape {(T, T)}"
         try:
-            mask = as_tensor(written(attempt(T, word, secret), attempt), wanted)
-        except Told as complaint:
-            raise Told(f"{given}: {complaint}") from None
+            mask = as_tensor(require_written(attempt(T, word, secret), attempt), wanted)
+        except Feedback as complaint:
+            raise Feedback(f"{given}: {complaint}") from None
         if mask.dtype != torch.bool or mask.shape != (T, T):
             return f"{given}: expected {wanted}, got {mask.dtype} of shape {tuple(mask.shape)}"
         if objection := question(mask, word, secret):
@@ -89,18 +89,18 @@ def _first_objection(question: Callable[[Tensor, int, int], str], attempt: Calla
     return ""
 
 
-def _deaf_to_itself(mask: Tensor, word: int, secret: int) -> str:
+def _cannot_attend_to_itself(mask: Tensor, word: int, secret: int) -> str:
     """Which token can't attend to itself."""
     return "" if mask.diagonal().all() else f"token {int(mask.diagonal().long().argmin())} can't attend to itself"
 
 
-def _deaf_to_others(mask: Tensor, word: int, secret: int) -> str:
+def _cannot_attend_to_others(mask: Tensor, word: int, secret: int) -> str:
     """Which token besides the secret one the word can't attend to."""
     lost = [j for j in (~mask[word]).nonzero().flatten().tolist() if j != secret]
     return f"the word can't attend to token {lost[0]}" if lost else ""
 
 
-def _way_to(mask: Tensor, word: int, secret: int) -> str:
+def _leak(mask: Tensor, word: int, secret: int) -> str:
     """After how many layers the word has learned of the secret one."""
     learned = torch.eye(len(mask)).bool()  # (T, T): row i holds what token i has learned of
     for n_layers in range(1, len(mask)):
@@ -110,7 +110,7 @@ def _way_to(mask: Tensor, word: int, secret: int) -> str:
     return ""
 
 
-def _too_many(mask: Tensor, word: int, secret: int) -> str:
+def _masks_too_much(mask: Tensor, word: int, secret: int) -> str:
     """How many pairs are masked out, if that is too many."""
     closed = int((~mask).sum())
     return f"{closed} pairs are masked out, and fewer are enough" if closed >= len(mask) else ""

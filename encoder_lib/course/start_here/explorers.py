@@ -7,7 +7,7 @@ from encoder_lib.course.kit.activations import Run, Site, cosines, follow, sites
 from encoder_lib.course.kit.plots import percent
 from encoder_lib.course.kit.widget.controls import Range, Text
 from encoder_lib.course.kit.widget.explorer import Explorer
-from encoder_lib.course.kit.widget.views import Heatmap, View, Way
+from encoder_lib.course.kit.widget.views import Heatmap, Timeline, View
 from encoder_lib.course.kit.widget.web import Web
 from encoder_lib.pretrained import SentenceEncoder
 
@@ -58,7 +58,7 @@ def walk(model: SentenceEncoder, first: str, second: str, *, station: int = 1) -
             *(_attention(run, f"{n} sentence: “{word}” looks at") for run, n in ((one, "First"), (other, "Second"))),
             description=descriptions,
             frames="station",
-            way=Way(title, "cosine", marks, values),
+            timeline=Timeline(title, "cosine", marks, values),
         )
 
     return Explorer(

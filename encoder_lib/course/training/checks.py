@@ -12,9 +12,18 @@ from torch import Tensor, nn
 from encoder_lib.course.kit.checking import parts
 from encoder_lib.course.kit.checking.inputs import call
 from encoder_lib.course.kit.checking.modules import losses_and_after
-from encoder_lib.course.kit.checking.results import kind_of
+from encoder_lib.course.kit.checking.results import describe_type
 from encoder_lib.course.kit.checking.trained import examine_trained
-from encoder_lib.course.kit.checking.verdict import Case, Probe, Told, Verdict, diagnose, examine, numbers, written
+from encoder_lib.course.kit.checking.verdict import (
+    Case,
+    Feedback,
+    Probe,
+    Verdict,
+    diagnose,
+    examine,
+    numbers,
+    require_written,
+)
 from encoder_lib.course.training.letters import GAP
 from encoder_lib.model.encoder import TransformerEncoder
 from encoder_lib.seeded import seeded
@@ -131,19 +140,19 @@ LAST = GAP - 1  # the largest id of a letter
 
 
 def _hidden(hide: Callable, ids: Tensor, share: float) -> tuple[Tensor, Tensor]:
-    """The ids and targets of the Sample that `hide` returns, (B, T) each. Raises: Told if it returns anything else."""
-    sample = written(call(hide, ids, share), hide)
+    """The ids and targets of the Sample that `hide` returns, (B, T) each. Raises: Feedback for anything else."""
+    sample = require_written(call(hide, ids, share), hide)
     if not isinstance(sample, Sample):
-        raise Told(f"expected a Sample, as `hide` gives it, got {kind_of(sample)}")
+        raise Feedback(f"expected a Sample, as `hide` gives it, got {describe_type(sample)}")
     for name, x in (("ids", sample.ids), ("targets", sample.targets)):
         if not isinstance(x, Tensor):
-            raise Told(f"expected a tensor as the Sample's {name}, got {kind_of(x)}")
+            raise Feedback(f"expected a tensor as the Sample's {name}, got {describe_type(x)}")
         if x.shape != ids.shape:
-            raise Told(f"expected {name} of shape {tuple(ids.shape)} in the Sample, got {tuple(x.shape)}")
+            raise Feedback(f"expected {name} of shape {tuple(ids.shape)} in the Sample, got {tuple(x.shape)}")
         if x.is_floating_point() or x.dtype == torch.bool:
-            raise Told(f"expected whole numbers as the Sample's {name}, got {x.dtype}")
+            raise Feedback(f"expected whole numbers as the Sample's {name}, got {x.dtype}")
     if (strange := (sample.ids < 0) | (sample.ids > GAP)).any():
-        raise Told(f"{sample.ids[strange][0]} among the ids is neither a letter nor a gap")
+        raise Feedback(f"{sample.ids[strange][0]} among the ids is neither a letter nor a gap")
     return sample.ids, sample.targets
 
 

@@ -4,7 +4,7 @@ from encoder_lib import expect
 from encoder_lib.course.kit.plots import percent
 from encoder_lib.course.kit.widget.controls import Range
 from encoder_lib.course.kit.widget.explorer import Explorer
-from encoder_lib.course.kit.widget.views import View, looks
+from encoder_lib.course.kit.widget.views import View, attention_map
 from encoder_lib.course.kit.widget.web import Web
 from encoder_lib.course.training.recording import Recording
 
@@ -33,8 +33,8 @@ def training_maps(recording: Recording, *, sequence: int = 1, layer: int = 1, he
         there = (weights * wanted.nan_to_num()).sum(dim=(1, 2)) / asks.sum()  # (N,)
         which = f"layer {layer}, head {head}" if many else "the head"
         return View(
-            looks(weights, labels, f"What {which} looks at"),
-            looks(wanted, labels, "Where the answers stand", missing="asks nothing"),
+            attention_map(weights, labels, f"What {which} looks at"),
+            attention_map(wanted, labels, "Where the answers stand", missing="asks nothing"),
             frames="step",
             description=[
                 f"After {n} steps {percent(share)} of the answers to all sequences are right. "

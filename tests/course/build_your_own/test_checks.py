@@ -6,7 +6,7 @@ from torch import nn
 
 from encoder_lib.course.build_your_own.checks import parameter_names
 from encoder_lib.course.kit.checking import parts
-from encoder_lib.course.kit.checking.verdict import Told
+from encoder_lib.course.kit.checking.verdict import Feedback
 
 NORM, NETWORK = parts.Norm(3, 1e-5), parts.FeedForward(2, 3)
 
@@ -46,5 +46,5 @@ def test_a_parameter_is_known_by_its_name_or_alone_of_its_shape(mine, theirs, na
     ],
 )  # fmt: skip
 def test_a_missing_or_extra_parameter_is_named(mine, theirs, words):
-    with pytest.raises(Told, match=words):
+    with pytest.raises(Feedback, match=words):
         parameter_names(mine, theirs)

@@ -193,14 +193,14 @@ def beside(size=worst, *, read=vectors_of, hide=~REAL):
     """Parity with one thing done differently."""
 
     def parity(model):
-        words, theirs = clinic.twin(model)
+        words, theirs = clinic.torch_counterpart(model)
         return {"beside": size(model(IDS) - theirs(read(model, words), src_key_padding_mask=hide))}
 
     return parity
 
 
 def parity_by_row(model):
-    (words, theirs), found = clinic.twin(model), {}
+    (words, theirs), found = clinic.torch_counterpart(model), {}
     for b in range(len(IDS)):
         x, hide = vectors_of(model, words)[b : b + 1], ~REAL[b : b + 1]
         off = model(IDS[b : b + 1]) - theirs(x, src_key_padding_mask=hide)
@@ -226,8 +226,8 @@ PARITY_WRONG = {
         "words twice as long",
         "Whose words",
     ),
-    "no positions": (beside(read=lambda model, words: words[IDS]), "✗ a sound encoder: nothing is wrong", "same input"),
-    "the mask as ours": (beside(hide=REAL), "✗ a sound encoder: nothing is wrong", "same input"),
+    "no positions": (beside(read=lambda model, words: words[IDS]), "✗ a correct encoder: nothing is wrong", "same input"),
+    "the mask as ours": (beside(hide=REAL), "✗ a correct encoder: nothing is wrong", "same input"),
     "a bare number": (lambda model: beside()(model)["beside"], "what the test gives: expected", "same input"),
     "errors caught": (lambda model: _caught(beside(), model), "a model that stops", "An error is a find"),
     "both are the model": (lambda model: {"beside": worst(model(IDS) * 0)}, "case 4", "Whose positions"),

@@ -149,9 +149,9 @@ def test_the_waves_of_case_4_get_slower_and_make_no_clocks(notebook):
 
 def test_two_programs_agree_to_some_fifteen_digits(notebook):
     """In float64 they agree to some fifteen digits; in float32 rounding leaves much more."""
-    assert clinic.parity(clinic.sound())["beside PyTorch's"].detach() < 1e-14
-    model = clinic.sound().float()
-    words, theirs = (given.float() for given in clinic.twin(model))
+    assert clinic.parity(clinic.correct_encoder())["beside PyTorch's"].detach() < 1e-14
+    model = clinic.correct_encoder().float()
+    words, theirs = (given.float() for given in clinic.torch_counterpart(model))
     ids, real = notebook["ids"], notebook["real"]
     x = words[ids] + sinusoidal_table(5, 6).float()
     off = (model(ids) - theirs(x, src_key_padding_mask=~real))[real].abs().max().item()
@@ -162,7 +162,7 @@ def test_patient_4_is_off_by_0_39_in_numbers_of_size_1_or_2(notebook):
     assert round(clinic.parity(clinic.patient(4))["beside PyTorch's"].item(), 2) == 0.39
     mended = clinic.parity(clinic.patient(4, lambda length, d_model: sinusoidal_table(length, d_model)))
     assert mended["beside PyTorch's"].detach() < 1e-14
-    words, theirs = clinic.twin(clinic.sound())
+    words, theirs = clinic.torch_counterpart(clinic.correct_encoder())
     sizes = theirs(words[notebook["ids"]] + sinusoidal_table(5, 6)).abs()
     assert 1 < sizes.mean() < 2 and sizes.max() < 2.6
 
@@ -170,7 +170,7 @@ def test_patient_4_is_off_by_0_39_in_numbers_of_size_1_or_2(notebook):
 def test_a_fault_of_the_librarys_table_would_be_on_both_sides(notebook):
     """Patient 4 agrees with a reference that takes its positions from the same wrong table."""
     model = clinic.patient(4)
-    words, theirs = clinic.twin(model)
+    words, theirs = clinic.torch_counterpart(model)
     x = words[notebook["ids"]] + notebook["position_table"](5, 6)
     off = model(notebook["ids"]) - theirs(x, src_key_padding_mask=~notebook["real"])
     assert off[notebook["real"]].abs().max() < 1e-14
@@ -190,7 +190,7 @@ def test_in_row_1_alone_parity_stops_before_it_compares(notebook):
                 stopped.append(case)
     assert stopped == [1]
     with pytest.raises(ValueError, match="zip"):
-        clinic.twin(clinic.patient(1))
+        clinic.torch_counterpart(clinic.patient(1))
 
 
 def test_without_parity_invariances_alone_would_notice_b(notebook):
@@ -277,7 +277,7 @@ def test_parity_accuses_an_attention_with_keys_before_queries(notebook, names, e
 
 
 def test_the_parameters_stand_in_the_order_that_the_text_names():
-    names = [name.rpartition(".")[0] for name, _ in clinic.sound().named_parameters()]
+    names = [name.rpartition(".")[0] for name, _ in clinic.correct_encoder().named_parameters()]
     layer = ["attention.q_proj", "attention.k_proj", "attention.v_proj", "attention.out_proj"]
     layer += ["feed_forward.linear1", "feed_forward.linear2", "norm1", "norm2"]
     expected = ["embedding.token", *(f"encoder.layers.{i}.{name}" for i in range(2) for name in layer)]
@@ -292,6 +292,8 @@ def test_pytorchs_layers_begin_as_copies_and_the_twins_do_not():
     assert all(torch.equal(one[name], other[name]) for name in one) and stack.norm is None
     assert not one["self_attn.in_proj_bias"].any() and not one["self_attn.out_proj.bias"].any()
     assert one["norm1.weight"].eq(1).all() and one["norm2.weight"].eq(1).all()
-    one, other = (dict(layer.named_parameters()) for layer in clinic.twin(clinic.sound())[1].layers)
+    one, other = (
+        dict(layer.named_parameters()) for layer in clinic.torch_counterpart(clinic.correct_encoder())[1].layers
+    )
     assert not any(torch.equal(one[name], other[name]) for name in one)
     assert one["self_attn.in_proj_bias"].all() and one["norm1.weight"].ne(1).all()

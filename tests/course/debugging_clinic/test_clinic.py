@@ -188,8 +188,8 @@ NOTICED = {
 }  # fmt: skip
 
 
-def test_a_sound_encoder_passes_every_test(default_dtype):
-    assert not [name for name, test in TESTS.items() if clinic.notices(test, clinic.sound())]
+def test_a_correct_encoder_passes_every_test(default_dtype):
+    assert not [name for name, test in TESTS.items() if clinic.notices(test, clinic.correct_encoder())]
 
 
 @pytest.mark.parametrize(
@@ -232,7 +232,7 @@ def test_a_visit_shows_what_is_found_in_two_encoders(default_dtype):
     expected = torch.rand(3)
     torch.manual_seed(3)
     shown = clinic.visit(TESTS["inventory"], 1)
-    assert list(shown.index) == ["a sound encoder", "patient 1"]
+    assert list(shown.index) == ["a correct encoder", "patient 1"]
     assert shown["without a gradient"].tolist() == ["0", "16"]
     assert clinic.visit(TESTS["parity"], 1)["beside PyTorch's"].tolist()[1] == "ValueError"
     assert torch.equal(torch.rand(3), expected)
@@ -240,7 +240,14 @@ def test_a_visit_shows_what_is_found_in_two_encoders(default_dtype):
 
 def test_a_number_is_a_find_when_it_is_more_than_rounding():
     numbers = (0, 1e-11, -1e-9, 1e-9, float("nan"), torch.tensor(3.0))
-    assert [clinic.notices(finds(n), clinic.sound()) for n in numbers] == [False, False, True, True, True, True]
+    assert [clinic.notices(finds(n), clinic.correct_encoder()) for n in numbers] == [
+        False,
+        False,
+        True,
+        True,
+        True,
+        True,
+    ]
 
 
 def test_a_test_that_raises_or_never_ends_has_found_something(monkeypatch):
@@ -250,7 +257,7 @@ def test_a_test_that_raises_or_never_ends_has_found_something(monkeypatch):
         while True:
             pass
 
-    assert all(clinic.notices(test, clinic.sound()) for test in (_fails, _leaves, never_ends))
+    assert all(clinic.notices(test, clinic.correct_encoder()) for test in (_fails, _leaves, never_ends))
     with pytest.raises(RuntimeError):
         clinic.visit(_fails, 1)
 
@@ -264,8 +271,8 @@ def test_a_test_that_raises_or_never_ends_has_found_something(monkeypatch):
         (lambda: clinic.train(3), "cut: expected a function"),
         (lambda: clinic.visit(3, 1), "test: expected a function"),
         (lambda: clinic.visit(lambda model: 0, 1), "what the test gives: expected a dictionary"),
-        (lambda: clinic.notices(finds("x"), clinic.sound()), "what the test gives, 'found'"),
-        (lambda: clinic.notices(None, clinic.sound()), "test: expected a function"),
+        (lambda: clinic.notices(finds("x"), clinic.correct_encoder()), "what the test gives, 'found'"),
+        (lambda: clinic.notices(None, clinic.correct_encoder()), "test: expected a function"),
         (lambda: clinic.fault_matrix(TESTS["parity"]), "tests: expected a list of functions"),
         (lambda: clinic.fault_matrix([]), "tests: expected at least one"),
     ],
@@ -276,9 +283,9 @@ def test_bad_input_is_named(call, words):
 
 
 def test_encoder_and_torch_counterpart_share_parameters():
-    model, other = clinic.sound(), clinic.sound()
+    model, other = clinic.correct_encoder(), clinic.correct_encoder()
     assert all(torch.equal(p, q) for p, q in zip(model.parameters(), other.parameters(), strict=True))
-    (words, theirs), (_, again) = clinic.twin(model), clinic.twin(other)
+    (words, theirs), (_, again) = clinic.torch_counterpart(model), clinic.torch_counterpart(other)
     assert all(torch.equal(p, q) for p, q in zip(theirs.parameters(), again.parameters(), strict=True))
     assert all(p.abs().max() > 0.3 for p in theirs.parameters())  # biases and gains too
     given = [words, *from_torch(theirs).parameters()]

@@ -7,7 +7,7 @@ from claims import seeds
 from torch.utils.flop_counter import FlopCounterMode
 
 from encoder_lib import Encoder, EncoderLayer, FeedForward, load_pretrained, trace
-from encoder_lib.course.encoder_stack.warm_up import N_TRIED, learn_to_reverse
+from encoder_lib.course.encoder_stack.warm_up import N_TEST, learn_to_reverse
 from encoder_lib.course.kit import ladder, measure
 from encoder_lib.course.kit.texts import library_sentences
 
@@ -40,7 +40,7 @@ def test_post_norm_makes_all_tokens_one_and_the_gradient_stops(notebook):
 
 
 def test_either_way_post_norm_learns(notebook):
-    assert N_TRIED == 300 and learn_to_reverse.__kwdefaults__["steps"] == 60
+    assert N_TEST == 300 and learn_to_reverse.__kwdefaults__["steps"] == 60
     assert notebook["post_norm"].losses[-1] == pytest.approx(2.3, abs=0.1)
     for learned in (notebook["warmed_up"], notebook["small_steps"]):
         assert learned.right > 0.9 and learned.similarity < 0.2 and learned.losses[-1] < 0.5

@@ -14,7 +14,7 @@ from IPython.core.interactiveshell import InteractiveShell
 
 from encoder_lib import LayerNorm
 from encoder_lib.course.kit import notebook
-from encoder_lib.course.kit.notebook import complaint, missing, setup, show_source, table, tidy
+from encoder_lib.course.kit.notebook import error_message, missing, setup, show_source, table, tidy
 
 
 @pytest.fixture(autouse=True)
@@ -91,10 +91,10 @@ def test_show_source_is_coloured_text_and_nothing_else():
 
 
 def test_a_complaint_tells_the_kind_of_error_and_its_words():
-    assert complaint(int, "one").startswith("ValueError: invalid literal")
-    assert complaint([].pop) == "IndexError: pop from empty list"
+    assert error_message(int, "one").startswith("ValueError: invalid literal")
+    assert error_message([].pop) == "IndexError: pop from empty list"
     with pytest.raises(AssertionError, match="expected <class 'int'> to refuse"):
-        complaint(int, "1")
+        error_message(int, "1")
 
 
 def column(values, **options):

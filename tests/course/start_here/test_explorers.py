@@ -35,7 +35,7 @@ def by_hand(sentence, word):
 def test_the_curve_is_what_the_parts_compute(explorer):
     sides = [by_hand(text, "bank") for text in PAIR]
     expected = [torch.cosine_similarity(a.double(), b.double(), dim=0).item() for a, b in zip(*sides, strict=True)]
-    assert explorer._way["values"] == pytest.approx(expected, abs=1e-4) and len(expected) == STATIONS
+    assert explorer._timeline["values"] == pytest.approx(expected, abs=1e-4) and len(expected) == STATIONS
     for station, cosine in enumerate(expected, 1):
         explorer.station = station
         assert f"Station {station} of 27, " in explorer.description
@@ -72,7 +72,7 @@ def test_stations_say_what_is_done_there(explorer):
 )
 def test_it_follows_the_longest_word_of_both(first, second, word):
     explorer = explore.walk(minilm(), first, second)
-    assert f"of the two vectors of “{word}”" in explorer._way["title"]
+    assert f"of the two vectors of “{word}”" in explorer._timeline["title"]
     assert explorer.description.startswith("The sentences share no word: " if word == "[CLS]" else "Station 1")
     assert len(explorer._descriptions) == STATIONS and not explorer.error
 
@@ -80,4 +80,4 @@ def test_it_follows_the_longest_word_of_both(first, second, word):
 def test_different_positions_separate_the_vectors():
     explorer = explore.walk(minilm(), "They play chess in the park.", "You may park the car here.")
     assert "places 6 and 3, counted" in explorer._descriptions[1]
-    assert explorer._way["values"][1] < 0.99 < explorer._way["values"][0]
+    assert explorer._timeline["values"][1] < 0.99 < explorer._timeline["values"][0]

@@ -7,7 +7,7 @@ import torch
 from torch import Tensor, nn
 from torch.utils._pytree import tree_leaves, tree_map_only
 
-from encoder_lib.course.kit.checking.inputs import copied
+from encoder_lib.course.kit.checking.inputs import deep_copy
 from encoder_lib.course.kit.checking.results import numbers
 
 CUT = "is it detached on the way (.detach(), .data, .item(), torch.no_grad)?"
@@ -58,7 +58,7 @@ def requiring_gradients(values: Any, names: Any) -> tuple[Any, dict[str, Tensor]
 
     values: arguments in a tuple; names: their names.
     """
-    values = tree_map_only(Tensor, lambda x: x.detach(), copied(values))
+    values = tree_map_only(Tensor, lambda x: x.detach(), deep_copy(values))
     found: dict[str, Tensor] = {}
     for name, value in zip(names, values, strict=True):
         leaves = tree_leaves(value)

@@ -9,12 +9,12 @@ import numpy as np
 from torch import Tensor, nn
 from torch.utils._pytree import tree_leaves
 
-from encoder_lib.course.kit.checking.results import Told, show
+from encoder_lib.course.kit.checking.results import Feedback, show
 
 PLAIN = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
 
 
-def copied(values: Any) -> Any:
+def deep_copy(values: Any) -> Any:
     """A deep copy: of lists, dictionaries, tensors, and modules with their parameters and buffers.
 
     What occurs twice in the original occurs twice in the copy. A copied tensor is still part of the graph, so that
@@ -24,7 +24,7 @@ def copied(values: Any) -> Any:
     return deepcopy(values, memo)
 
 
-def change(before: Any, after: Any, name: str = "") -> str | None:
+def changed_part(before: Any, after: Any, name: str = "") -> str | None:
     """Which value differs between an input and its copy after use, such as "rows[1]"; None if nothing differs.
 
     Tensors, arrays, numbers, texts, and what is in lists, tuples, dictionaries and modules is compared. What other
@@ -37,7 +37,7 @@ def change(before: Any, after: Any, name: str = "") -> str | None:
         return name
     if isinstance(before, Tensor | np.ndarray | int | float | str) and not _same(before, after):
         return name
-    changes = (change(value, others[key], f"{name}{key}") for key, value in inside.items())
+    changes = (changed_part(value, others[key], f"{name}{key}") for key, value in inside.items())
     return next((found for found in changes if found is not None), None)
 
 
@@ -70,7 +70,7 @@ def argument_names(function: Callable, n: int) -> list[str]:
 
 
 def require_signature(function: Callable, arguments: Sequence[Any], name: str) -> None:
-    """Raises: Told if the function cannot be called with these arguments."""
+    """Raises: Feedback if the function cannot be called with these arguments."""
     try:
         signature = inspect.signature(function)
     except Exception:
@@ -80,20 +80,22 @@ def require_signature(function: Callable, arguments: Sequence[Any], name: str) -
     except TypeError:
         passed = f"{len(arguments)} argument{'s' * (len(arguments) != 1)}"
         values = f": {', '.join(show(a) for a in arguments)}" if arguments else ""
-        raise Told(f"{name} takes {signature}, and the check passes {passed}{values}") from None
+        raise Feedback(f"{name} takes {signature}, and the check passes {passed}{values}") from None
 
 
 def call(function: Callable, *arguments: Any, name: str = "") -> Any:
     """What a learner's function or module gives for copies of the arguments.
 
-    Raises: Told if it does not take so many arguments, or if it changes one of them.
+    Raises: Feedback if it does not take so many arguments, or if it changes one of them.
     """
     called = function.forward if isinstance(function, nn.Module) else function
     require_signature(called, arguments, name or getattr(function, "__name__", type(function).__name__))
-    mine = copied(arguments)
+    mine = deep_copy(arguments)
     got = function(*mine)
     names = argument_names(called, len(arguments)) or [""] * len(arguments)
     for before, after, argument in zip(arguments, mine, names, strict=True):
-        if (where := change(before, after, argument)) is not None:
-            raise Told(f"the function changed its own input{f' {where}' if argument else ''}; make a new one instead")
+        if (where := changed_part(before, after, argument)) is not None:
+            raise Feedback(
+                f"the function changed its own input{f' {where}' if argument else ''}; make a new one instead"
+            )
     return got

@@ -7,9 +7,9 @@ from typing import Any
 from torch import Tensor, nn
 
 from encoder_lib.course.kit.checking.gradients import missing_gradients
-from encoder_lib.course.kit.checking.modules import made
+from encoder_lib.course.kit.checking.modules import build
 from encoder_lib.course.kit.checking.trained import examine_trained
-from encoder_lib.course.kit.checking.verdict import Case, Told, Verdict, numbers, written
+from encoder_lib.course.kit.checking.verdict import Case, Feedback, Verdict, numbers, require_written
 from encoder_lib.seeded import seeded
 
 
@@ -25,11 +25,11 @@ def examine_layer(
     def output(*given: Any) -> object:
         """The output of the learner's module for x, with the parameters of ours."""
         *sizes, x, mask = given
-        module = made(attempt, *sizes, name=name)
+        module = build(attempt, *sizes, name=name)
         inputs = (x,) if mask is None else (x, mask)
         try:
-            written(module(*inputs), type(module).forward)  # before its parts are asked for
-        except Told:
+            require_written(module(*inputs), type(module).forward)  # before its parts are asked for
+        except Feedback:
             raise
         except Exception:
             pass  # its parts may be why, and of these `_fill` tells; if not, it comes again
@@ -37,7 +37,7 @@ def examine_layer(
         y = module(*inputs)
         # once x requires gradients, all numbers are right, and gradients are being compared
         if x.requires_grad and (missing := missing_gradients(y, dict(module.named_parameters()))):
-            raise Told(missing)
+            raise Feedback(missing)
         return y
 
     def reference(*given: Any) -> Tensor:
@@ -60,15 +60,15 @@ def _filled(kind: Callable[..., Any], *sizes: int) -> Any:
 
 
 def _fill(block: nn.Module, parameters: dict[str, Tensor], parts: str) -> None:
-    """Give a block these parameters. Raises: Told, of what the block lacks, or has besides."""
+    """Give a block these parameters. Raises: Feedback, of what the block lacks, or has besides."""
     own = block.state_dict()
     if missing := [name for name in parameters if name not in own]:
-        raise Told(f"expected the parameters of {parts}, but {missing[0]} is missing")
+        raise Feedback(f"expected the parameters of {parts}, but {missing[0]} is missing")
     if extra := [name for name in own if name not in parameters]:
-        raise Told(f"expected no parameters but those of {parts}, got {extra[0]}")
+        raise Feedback(f"expected no parameters but those of {parts}, got {extra[0]}")
     for name, wanted in parameters.items():
         if own[name].shape != wanted.shape:
-            raise Told(f"{name}: expected shape {tuple(wanted.shape)}, got {tuple(own[name].shape)}")
+            raise Feedback(f"{name}: expected shape {tuple(wanted.shape)}, got {tuple(own[name].shape)}")
     if frozen := [name for name, parameter in block.named_parameters() if not parameter.requires_grad]:
-        raise Told(f"{frozen[0]} has requires_grad=False, so training would leave it as it is")
+        raise Feedback(f"{frozen[0]} has requires_grad=False, so training would leave it as it is")
     block.load_state_dict(parameters)

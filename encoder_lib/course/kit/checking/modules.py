@@ -11,39 +11,39 @@ from torch import Tensor, nn
 
 from encoder_lib.course.kit.checking.gradients import missing_gradients
 from encoder_lib.course.kit.checking.inputs import argument_names, call, require_signature
-from encoder_lib.course.kit.checking.results import Told, as_number, as_tensor
-from encoder_lib.course.kit.checking.verdict import Unwritten, written
+from encoder_lib.course.kit.checking.results import Feedback, as_number, as_tensor
+from encoder_lib.course.kit.checking.verdict import NotWritten, require_written
 from encoder_lib.model.encoder import EncoderLayer
 
 
-def made(thing: Callable, *sizes: Any, name: str = "") -> nn.Module:
+def build(thing: Callable, *sizes: Any, name: str = "") -> nn.Module:
     """An object of the learner's class in float64; `name` is what the class should be called.
 
-    Raises: Unwritten for a placeholder; Told if it is no module, or if the class cannot be called with these sizes.
+    Raises: NotWritten for a placeholder; Feedback if it is not a module, or the class does not take these sizes.
     """
     torch.default_generator.manual_seed(0)
     require_signature(thing, sizes, getattr(thing, "__name__", type(thing).__name__))
-    module = written(thing(*sizes), thing)
+    module = require_written(thing(*sizes), thing)
     if isinstance(module, nn.Module):
         return module.double()
     got = type(module).__name__
     if name:
-        raise Told(f"expected a module, got {got}; try class {name}(nn.Module)")
-    raise Told(f"expected a class of nn.Module, got something that makes {got}")
+        raise Feedback(f"expected a module, got {got}; try class {name}(nn.Module)")
+    raise Feedback(f"expected a class of nn.Module, got something that makes {got}")
 
 
 def run(module: nn.Module, *inputs: Tensor | None) -> Any:
-    """What a module gives for copies of the inputs, with the same dropout in each run. Raises: Told, as `fed`."""
+    """What a module gives for copies of the inputs, with the same dropout in each run. Raises: Feedback, as `fed`."""
     torch.default_generator.manual_seed(0)
-    return fed(module, *inputs)
+    return run_on_copies(module, *inputs)
 
 
-def fed(module: nn.Module, *inputs: Any) -> Any:
-    """What a module gives for copies of the inputs. Raises: Told if it changes them, or cannot be called with them."""
+def run_on_copies(module: nn.Module, *inputs: Any) -> Any:
+    """What a module gives for copies of the inputs. Raises: Feedback if it changes them or does not take them."""
     return call(module, *inputs, name="forward")
 
 
-def cut_off(module: nn.Module, *inputs: Any) -> str:
+def without_gradient(module: nn.Module, *inputs: Any) -> str:
     """Which parameters of a module, or floating inputs, no gradient of its result reaches, in words; empty if none."""
     mine = [x.detach().clone().requires_grad_() if _is_floating(x) else x for x in inputs]
     names = argument_names(module.forward, len(inputs)) or [f"input {n}" for n, _ in enumerate(inputs, start=1)]
@@ -61,17 +61,17 @@ def losses_and_after(
 ) -> Tensor:
     """The losses that a training loop returned, and after them the loss that its model has then. -> (steps + 1,)
 
-    Raises: Unwritten for a placeholder, or for None if the model is as it was before; Told for anything but a list of
-    numbers, or if there are not as many as `steps`.
+    Raises: NotWritten for a placeholder, or for None if the model is as it was before; Feedback for anything but a list
+    of numbers, or if there are not as many as `steps`.
     """
     if losses is ... or (losses is None and _same_parameters(model, before)):
-        raise Unwritten
+        raise NotWritten
     if not isinstance(losses, list | tuple):
         losses = as_tensor(losses, "a list with the loss of each step")
         if losses.ndim == 0:
-            raise Told("expected a list with the loss of each step, got a single number")
+            raise Feedback("expected a list with the loss of each step, got a single number")
     if steps is not None and len(losses) != steps:
-        raise Told(f"expected {steps} loss{'es' * (steps != 1)}, one for each step, got {len(losses)}")
+        raise Feedback(f"expected {steps} loss{'es' * (steps != 1)}, one for each step, got {len(losses)}")
     found = [as_number(each, "a number as the loss of each step") for each in losses]
     return torch.tensor([*found, loss().item()], dtype=torch.float64)
 
@@ -95,15 +95,15 @@ def encoder_layers(module: nn.Module) -> list[EncoderLayer]:
     return [each for each in module.modules() if isinstance(each, EncoderLayer)]
 
 
-def in_a_row(layers: list[EncoderLayer], x: Tensor, mask: Tensor | None) -> Tensor:
+def run_layers(layers: list[EncoderLayer], x: Tensor, mask: Tensor | None) -> Tensor:
     for layer in layers:
         x = layer(x, mask)  # (B, T, D)
     return x
 
 
-def of_shape(module: nn.Module, *shape: int) -> Tensor:
-    """The one parameter of that shape. Raises: Told if there is none, or more than one."""
+def parameter_of_shape(module: nn.Module, *shape: int) -> Tensor:
+    """The one parameter of that shape. Raises: Feedback if there is none, or more than one."""
     found = [weight for weight in module.parameters() if weight.shape == shape]
     if len(found) != 1:
-        raise Told(f"expected one parameter of shape {shape} in parameters(), found {len(found)}")
+        raise Feedback(f"expected one parameter of shape {shape} in parameters(), found {len(found)}")
     return found[0]

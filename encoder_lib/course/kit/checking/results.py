@@ -16,11 +16,11 @@ MAX_ROWS, MAX_COLUMNS = 8, 16  # of a mask that is drawn
 NOTHING = "the function returns nothing; is a `return` missing?"
 
 
-class Told(ValueError):
+class Feedback(ValueError):
     """What is wrong with an attempt, in words for the reader."""
 
 
-def kind_of(value: object) -> str:
+def describe_type(value: object) -> str:
     """The type of a value in words, with its length if it is a list, a tuple or a dictionary."""
     for kind, name in ((list, "a list"), (tuple, "a tuple"), (dict, "a dictionary")):
         if isinstance(value, kind):
@@ -31,10 +31,10 @@ def kind_of(value: object) -> str:
 def as_tensor(got: Any, expected: str = "a tensor or a number") -> Tensor:
     """A result as a tensor: it may be a tensor, a parameter, a NumPy array or number, or a Python number.
 
-    Raises: Told for None and for anything else; `expected` says in words what was expected.
+    Raises: Feedback for None and for anything else; `expected` says in words what was expected.
     """
     if got is None:
-        raise Told(NOTHING)
+        raise Feedback(NOTHING)
     if isinstance(got, Tensor):
         return got
     if isinstance(got, np.ndarray | np.generic | Real):
@@ -42,16 +42,16 @@ def as_tensor(got: Any, expected: str = "a tensor or a number") -> Tensor:
             return torch.tensor(np.array(got))
         except (TypeError, ValueError, OverflowError):  # text, objects, integers that no dtype holds
             pass
-    raise Told(f"expected {expected}, got {kind_of(got)}")
+    raise Feedback(f"expected {expected}, got {describe_type(got)}")
 
 
 def as_number(got: Any, expected: str = "a number") -> float:
-    """A result as one number, whatever kind of number or array it is. Raises: Told for anything else."""
+    """A result as one number, whatever kind of number or array it is. Raises: Feedback for anything else."""
     tensor = as_tensor(got, expected)
     if tensor.numel() != 1:
-        raise Told(f"expected {expected}, got a tensor of shape {tuple(tensor.shape)}")
+        raise Feedback(f"expected {expected}, got a tensor of shape {tuple(tensor.shape)}")
     if tensor.is_complex():
-        raise Told(f"expected {expected}, got a complex one")
+        raise Feedback(f"expected {expected}, got a complex one")
     return tensor.item()
 
 
@@ -59,7 +59,7 @@ def difference(given: str, expected: Tensor, got: object) -> str:
     """How a result differs from what was expected, in words; empty if it doesn't. `given` is the input in words."""
     try:
         problem = _difference(expected, as_tensor(got, "a tensor" if expected.ndim else "a tensor or a number"))
-    except Told as complaint:
+    except Feedback as complaint:
         problem = str(complaint)
     return problem and with_input(given, problem)
 

@@ -22,28 +22,45 @@ from encoder_lib.course.kit import lessons
 from encoder_lib.course.kit.checking.gradients import requiring_gradients, wrong_gradients
 from encoder_lib.course.kit.checking.inputs import argument_names, call
 from encoder_lib.course.kit.checking.limit import WAITING, TimeUp, run_within
-from encoder_lib.course.kit.checking.results import NOTHING, TOLERANCE, Told, difference, numbers, show, with_input
+from encoder_lib.course.kit.checking.results import NOTHING, TOLERANCE, Feedback, difference, numbers, show, with_input
 from encoder_lib.course.kit.checking.sandbox import InputAsked, Printed, restored_settings, sandbox
 from encoder_lib.course.kit.plots import readable
 from encoder_lib.seeded import seeded
 
 __all__ = [
-    "CHANGED", "NOTHING", "PATIENCE", "TOLERANCE", "Case", "Probe", "Told", "Unwritten", "Verdict", "diagnose",
-    "difference", "examine", "numbers", "problem_on", "show", "written",
+    "CHANGED",
+    "NOTHING",
+    "PATIENCE",
+    "TOLERANCE",
+    "Case",
+    "Feedback",
+    "NotWritten",
+    "Probe",
+    "Verdict",
+    "diagnose",
+    "difference",
+    "examine",
+    "numbers",
+    "problem_on",
+    "require_written",
+    "show",
 ]  # fmt: skip
 
 PATIENCE = 5.0  # seconds of processor time that one input may take
-LONGEST = 1000  # characters of a line
-LINE = 88  # characters of an input that is shown on one line, and of a line that the learner's code printed
+MAX_CHARACTERS = 1000  # characters of a line
+MAX_LINE = 88  # characters of an input that is shown on one line, and of a line that the learner's code printed
 MAX_PRINTED = 8  # lines that the learner's code printed
-HERE = str(Path(__file__).parents[2])
-OTHERS = str(Path(__file__).parents[3]), *map(sysconfig.get_path, ("stdlib", "purelib"))  # not the learner's code
-CALLERS = "call", "fed", "made"  # functions of the course that call the learner's code
+COURSE_FILES = str(Path(__file__).parents[2])
+FOREIGN_FILES = (
+    str(Path(__file__).parents[3]),
+    *map(sysconfig.get_path, ("stdlib", "purelib")),
+)  # not the learner's code
+CALLERS = "call", "run_on_copies", "build"  # functions of the course that call the learner's code
 EMPTY = (lambda: None).__code__  # of a function without a body
 CHANGED = "the function changed its own input; make a new one instead"
 FUNCTION_TO_WRITE = "the function returns nothing yet: write its body, then run this cell again"
 CLASS_TO_WRITE = "the class makes nothing yet: write its methods, then run this cell again"
-UNWRITTEN = "unwritten"  # the problem of an attempt that gives back its placeholder
+NOT_WRITTEN = "unwritten"  # the problem of an attempt that gives back its placeholder
 NO_INPUT = "it calls input(), which a check cannot answer; take everything from the arguments"
 GRADIENTS_OFF = "Gradients are off in this kernel. Training needs them: torch.set_grad_enabled(True)"
 SHARED_HINTS = tomllib.loads(Path(__file__).with_name("hints.toml").read_text(encoding="utf-8"))
@@ -68,24 +85,24 @@ class Probe:
     """
 
     label: str
-    look: Callable[[Callable], str]
+    find_problem: Callable[[Callable], str]
     hint: str = ""
 
 
-class Unwritten(BaseException):
+class NotWritten(BaseException):
     """Raised if an attempt gives back its placeholder; no `except Exception` catches it."""
 
 
-def written(value: Any, function: Any) -> Any:
-    """The value that a learner's function gave. Raises: Unwritten for a placeholder; Told for None.
+def require_written(value: Any, function: Any) -> Any:
+    """The value that a learner's function gave. Raises: NotWritten for a placeholder; Feedback for None.
 
     None counts as a placeholder if the function's body is as empty as the stubs of notebook 12.
     """
     code = getattr(function, "__code__", None)
     if value is ... or (value is None and code and len(code.co_code) == len(EMPTY.co_code)):
-        raise Unwritten
+        raise NotWritten
     if value is None:
-        raise Told(NOTHING)
+        raise Feedback(NOTHING)
     return value
 
 
@@ -116,7 +133,7 @@ class Verdict:
         if self.hint:
             lines.append(f"Hint: {self.hint}")
         lines += [self.note] * bool(self.note) + [f"Printed:\n{self.printed}"] * bool(self.printed)
-        return ["\n".join(readable(part, LONGEST) for part in line.split("\n")) for line in lines]
+        return ["\n".join(readable(part, MAX_CHARACTERS) for part in line.split("\n")) for line in lines]
 
     def __repr__(self) -> str:
         return "\n".join(self.lines())
@@ -144,48 +161,48 @@ def examine(
 
 def diagnose(exercise: str, thing: Callable, probes: Sequence[Probe]) -> Verdict:
     """Ask every probe about `thing`, a function or a class that the learner wrote; stop at the first that objects."""
-    return _first_problem(exercise, probes, partial(_objection, thing))
+    return _first_problem(exercise, probes, partial(_problem_with, thing))
 
 
 @seeded(0)
-def _first_problem(exercise: str, looks: Sequence[Any], problem_at: Callable[[Any], str]) -> Verdict:
+def _first_problem(exercise: str, inputs: Sequence[Any], problem_at: Callable[[Any], str]) -> Verdict:
     """Look for a problem in turn, and tell the first, with the hint that hints.toml has for it.
 
     The kernel is left as it was: its random states, its settings, its streams.
     """
     note = "" if torch.is_grad_enabled() else GRADIENTS_OFF
     with sandbox() as printed:
-        verdict = _look_in_turn(exercise, looks, problem_at)
+        verdict = _try_in_turn(exercise, inputs, problem_at)
     return replace(verdict, note=note, printed=_first_lines(printed))
 
 
-def _look_in_turn(exercise: str, looks: Sequence[Any], problem_at: Callable[[Any], str]) -> Verdict:
+def _try_in_turn(exercise: str, inputs: Sequence[Any], problem_at: Callable[[Any], str]) -> Verdict:
     passed: list[str] = []
-    for look in looks:
-        problem = problem_at(look)
-        if problem == UNWRITTEN and passed:
-            problem = f"{look.label}: {NOTHING}"
-        elif problem == UNWRITTEN:
+    for each in inputs:
+        problem = problem_at(each)
+        if problem == NOT_WRITTEN and passed:
+            problem = f"{each.label}: {NOTHING}"
+        elif problem == NOT_WRITTEN:
             return Verdict(exercise, (), CLASS_TO_WRITE if exercise.split()[-1][0].isupper() else FUNCTION_TO_WRITE)
         if problem:
             _tries[exercise] += 1
-            return Verdict(exercise, tuple(passed), problem, _hint(exercise, look.hint or look.label, problem))
-        passed.append(look.label)
+            return Verdict(exercise, tuple(passed), problem, _hint(exercise, each.hint or each.label, problem))
+        passed.append(each.label)
     del _tries[exercise]
     return Verdict(exercise, tuple(passed))
 
 
 def _first_lines(printed: Printed) -> str:
     lines = printed.kept.rstrip("\n").split("\n")
-    shown = "\n".join(readable(line, LINE) for line in lines[:MAX_PRINTED])
+    shown = "\n".join(readable(line, MAX_LINE) for line in lines[:MAX_PRINTED])
     left = printed.n_lines - MAX_PRINTED
     return f"{shown}\n… and {left:,} more line{'s' * (left > 1)}" if left > 0 else shown
 
 
 def _hint(exercise: str, label: str, problem: str) -> str:
-    """The hint for a problem at the look of that label, at this number of tries.
+    """The hint for a problem at the input or probe of that label, at this number of tries.
 
-    A hint for the mistake comes first, then the look's own, then the exercise's, which get stronger with the tries.
+    A hint for the mistake comes first, then the input's own, then the exercise's, which get stronger with the tries.
     A case of the clinic comes broken: its first run shows what is wrong, and the hints begin with the second.
     """
     texts, tries = HINTS[exercise], _tries[exercise] - exercise.startswith("Case ")
@@ -193,7 +210,7 @@ def _hint(exercise: str, label: str, problem: str) -> str:
         return ""
     if mistake := _hint_for("mistakes", problem):
         return mistake
-    if own := (HINTS["everywhere"] | texts.get("looks", {})).get(label):
+    if own := (HINTS["everywhere"] | texts.get("inputs", {})).get(label):
         return own
     general = _hint_for("symptoms", problem)
     ladder = [*([general] if general else []), *texts["hints"]]
@@ -205,30 +222,30 @@ def _hint_for(table: str, problem: str) -> str:
     return next((hint for words, hint in HINTS[table].items() if words in problem), "")
 
 
-def _objection(thing: Callable, probe: Probe) -> str:
+def _problem_with(thing: Callable, probe: Probe) -> str:
     """What a probe says against the thing, after its label; empty if nothing. An error is an objection too."""
     if not callable(thing):
         return f"expected a function or a class, got {type(thing).__name__}"
-    objection, failed = _asked(probe.look, thing)
+    objection, failed = _run_safely(probe.find_problem, thing)
     problem = failed or objection
-    return problem if problem in ("", UNWRITTEN) else f"{probe.label}: {problem}"
+    return problem if problem in ("", NOT_WRITTEN) else f"{probe.label}: {problem}"
 
 
 def problem_on(attempt: Callable, reference: Callable, case: Case, *, gradients: bool = False) -> str:
     """What is wrong with the attempt on this case, in words; empty if nothing is."""
     if not callable(attempt):
         return f"expected a function, got {type(attempt).__name__}"
-    given = _given(attempt, case.arguments)
-    got, problem = _asked(lambda *given: written(call(attempt, *given), attempt), *case.arguments)
-    if problem == UNWRITTEN:
-        return UNWRITTEN
+    given = _describe_arguments(attempt, case.arguments)
+    got, problem = _run_safely(lambda *given: require_written(call(attempt, *given), attempt), *case.arguments)
+    if problem == NOT_WRITTEN:
+        return NOT_WRITTEN
     if not problem:
         try:
             problem = difference(given, reference(*case.arguments), got)
         except Exception as error:  # a tensor without numbers, for instance
-            problem = with_input(given, f"the result cannot be compared: {_said(error)}")
+            problem = with_input(given, f"the result cannot be compared: {_message_of(error)}")
         if gradients and not problem:
-            wrong, failed = _asked(partial(_wrong_gradients, attempt, reference), case.arguments)
+            wrong, failed = _run_safely(partial(_wrong_gradients, attempt, reference), case.arguments)
             problem = (failed or wrong) and with_input(given, failed or wrong)
     else:
         problem = with_input(given, problem)
@@ -241,7 +258,7 @@ def _wrong_gradients(attempt: Callable, reference: Callable, arguments: tuple) -
     return wrong_gradients(attempt(*mine), tensors, reference(*theirs), others)
 
 
-def _asked(function: Callable, *arguments: Any) -> tuple[Any, str]:
+def _run_safely(function: Callable, *arguments: Any) -> tuple[Any, str]:
     """What a learner's function gives, and in words what stopped it, if anything did."""
     try:
         with restored_settings():
@@ -249,27 +266,27 @@ def _asked(function: Callable, *arguments: Any) -> tuple[Any, str]:
     except TimeUp:
         times = f"{PATIENCE:.0f} seconds of computing, or {WAITING * PATIENCE:.0f} of waiting"
         return None, f"it was still running after {times}; does a loop never end?"
-    except Unwritten:
-        return None, UNWRITTEN
+    except NotWritten:
+        return None, NOT_WRITTEN
     except KeyboardInterrupt:
         raise
     except InputAsked:
         return None, NO_INPUT
-    except Told as complaint:
+    except Feedback as complaint:
         return None, str(complaint)
     except BaseException as error:
-        return None, _in_words(error)
+        return None, _explain_error(error)
 
 
-def _in_words(error: BaseException) -> str:
+def _explain_error(error: BaseException) -> str:
     """An error as the learner should read it: what it was, at which of their lines, and advice if it is a known one.
 
     If it was raised by the check's own code, which could not work with a result, it says so.
     """
     frames = traceback.extract_tb(error.__traceback__)
-    lines = [frame.line for frame in frames if not frame.filename.startswith(OTHERS)]
-    ours = [frame for frame in frames if frame.filename.startswith(HERE)]
-    said = re.sub(r"[\w.]*<locals>\.(<lambda>)?", "", _said(error))
+    lines = [frame.line for frame in frames if not frame.filename.startswith(FOREIGN_FILES)]
+    ours = [frame for frame in frames if frame.filename.startswith(COURSE_FILES)]
+    said = re.sub(r"[\w.]*<locals>\.(<lambda>)?", "", _message_of(error))
     advice = next((f"; {words}" for pattern, words in ADVICE.items() if re.search(pattern, said)), "")
     if isinstance(error, Exception) and not lines and ours and ours[-1].name not in CALLERS:
         refused = isinstance(error, TypeError) and re.search(r"\(\) (takes|missing|got)", said)
@@ -292,7 +309,7 @@ ADVICE = {  # what an error of torch's or Python's says, and what it means here
 }
 
 
-def _given(attempt: Callable, arguments: tuple) -> str:
+def _describe_arguments(attempt: Callable, arguments: tuple) -> str:
     """The arguments of a case in words, without modules; if there are several, with the attempt's names for them.
 
     Many take a line each.
@@ -303,10 +320,10 @@ def _given(attempt: Callable, arguments: tuple) -> str:
         shown = [f"{name} {value}" for name, value in zip(names, shown, strict=True)]
     shown = [words for words, argument in zip(shown, arguments, strict=True) if not isinstance(argument, nn.Module)]
     line = ", ".join(shown)
-    return line if len(line) <= LINE and "\n" not in line else "\n".join(shown)
+    return line if len(line) <= MAX_LINE and "\n" not in line else "\n".join(shown)
 
 
-def _said(error: BaseException) -> str:
+def _message_of(error: BaseException) -> str:
     """The words of an error, not too many; a class that the learner wrote may fail to have any."""
     try:
         return str(error)[:300]

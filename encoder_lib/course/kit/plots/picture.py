@@ -64,7 +64,7 @@ def compact(image: Image.Image) -> bytes:
     image = image.convert("RGB")
     few = image.quantize(256, method=Image.Quantize.MAXCOVERAGE, kmeans=1, dither=Image.Dither.NONE)
     near = np.asarray(ImageChops.difference(image, few.convert("RGB"))).max() <= COLOUR_ERROR
-    colours = _let_through(np.asarray(few.getpalette()).reshape(-1, 3) if near else np.asarray(image))
+    colours = _to_rgba(np.asarray(few.getpalette()).reshape(-1, 3) if near else np.asarray(image))
     file = io.BytesIO()
     if near:
         few.putpalette(colours[:, :3].tobytes())
@@ -74,7 +74,7 @@ def compact(image: Image.Image) -> bytes:
     return file.getvalue()
 
 
-def _let_through(colours: np.ndarray) -> np.ndarray:
+def _to_rgba(colours: np.ndarray) -> np.ndarray:
     """Colours (…, 3) with their opacity (…, 4), from 0 to 255: the same on white; the paler, the more transparent."""
     through = (1 - WHITE) / 255 * colours.min(axis=-1, keepdims=True)
     opaque = (colours - 255 * through) / (1 - through)

@@ -44,7 +44,7 @@ STYLE: dict[str, Any] = {  # of every picture in a notebook; `setup` sees to it
 }
 TITLE, LABEL, TICK = 160, 80, 24  # the most characters that each kind of text keeps
 # what nobody sees: halves of a character, and orders to write from right to left, which turn all that follows around
-UNSEEN = re.compile("[\ud800-\udfff\u202a-\u202e\u2066-\u2069]")
+INVISIBLE = re.compile("[\ud800-\udfff\u202a-\u202e\u2066-\u2069]")
 # The first comes with matplotlib; the others serve labels in Chinese, Japanese or Korean where one is installed.
 FONTS = ("DejaVu Sans", "Noto Sans CJK SC", "PingFang SC", "Hiragino Sans", "Microsoft YaHei", "Arial Unicode MS")
 
@@ -98,7 +98,7 @@ def readable(text: object, limit: int) -> str:
     text = str(text)
     if len(text) > limit:
         text = text[: limit - 1] + "…"
-    return UNSEEN.sub("\ufffd", re.sub("[\x00-\x1f\x7f-\x9f\u2028\u2029]", " ", text))
+    return INVISIBLE.sub("\ufffd", re.sub("[\x00-\x1f\x7f-\x9f\u2028\u2029]", " ", text))
 
 
 @lru_cache

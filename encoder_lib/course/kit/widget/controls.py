@@ -29,7 +29,7 @@ class Control:
         """Return the value that the control takes for `value`. Raises TypeError or ValueError when it takes none."""
         raise NotImplementedError
 
-    def wire(self) -> dict:
+    def to_spec(self) -> dict:
         """Return what the front end needs to draw the control."""
         return {"kind": type(self).__name__.lower(), **asdict(self)}
 

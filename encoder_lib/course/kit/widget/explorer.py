@@ -43,7 +43,7 @@ class Explorer(anywidget.AnyWidget):
     _data = Bytes().tag(sync=True)  # the numbers of all panels, one after another, as float32
     _frames = Unicode().tag(sync=True)  # the control that picks the frame
     _tokens = Dict().tag(sync=True)  # whose words are buttons, if any are
-    _way = Dict().tag(sync=True)  # the stations above the panels, if there are any
+    _timeline = Dict().tag(sync=True)  # the stations above the panels, if there are any
     _picture = Bytes().tag(sync=True)  # a figure as PNG
 
     def __init__(
@@ -65,9 +65,9 @@ class Explorer(anywidget.AnyWidget):
             figure.draw_without_rendering()
             figure.set_layout_engine("none")  # laid out once: the axes stay where they are, and drawing is quicker
         state = self._compute()
-        super().__init__(title=title, _controls=[control.wire() for control in controls], **state)
+        super().__init__(title=title, _controls=[control.to_spec() for control in controls], **state)
         if controls:
-            self.observe(self._follow, list(self._by_name))
+            self.observe(self._update, list(self._by_name))
 
     @property
     def values(self) -> dict:
@@ -91,7 +91,7 @@ class Explorer(anywidget.AnyWidget):
                     setattr(self, name, value)
         finally:
             self._paused = False
-        self._follow()
+        self._update()
 
     def set_state(self, sync_data: dict) -> None:
         """Take values of the controls from the front end, and nothing else.
@@ -116,7 +116,7 @@ class Explorer(anywidget.AnyWidget):
         control = self._by_name.get(self._frames)
         return control.position(getattr(self, self._frames)) if isinstance(control, Range) else 0
 
-    def _follow(self, change: Bunch | None = None) -> None:
+    def _update(self, change: Bunch | None = None) -> None:
         """Compute anew, unless paused, or nothing changed but the control that picks the frame."""
         changed = {name for name, value in self.values.items() if value != self._computed_from[name]}
         if self._paused or not changed - {self._frames}:
@@ -136,7 +136,7 @@ class Explorer(anywidget.AnyWidget):
         shown = self._show(**self._computed_from)
         if self._canvas is not None:
             return {"_picture": _render(self._canvas), "_descriptions": [plots.readable(shown, 2000)]}
-        state = shown.wire()
+        state = shown.to_spec()
         self._view = shown
         return state
 

@@ -65,7 +65,7 @@ class Prediction(anywidget.AnyWidget):
     revealed = Bool().tag(sync=True)
     _prompt = Unicode().tag(sync=True)
     _choices: List[str] = List().tag(sync=True)
-    _told = Dict().tag(sync=True)  # answer, verdict, finding and result; empty before the reveal
+    _answer = Dict().tag(sync=True)  # answer, verdict, finding and result; empty before the reveal
 
     def __init__(self, question: Question, show: Callable[[], Any] | None = None) -> None:
         expect.instance("show", show, Callable | None, "a function without arguments", "; try lambda: result")
@@ -77,7 +77,7 @@ class Prediction(anywidget.AnyWidget):
     @property
     def message(self) -> str:
         """What the reader is told: nothing, and once revealed the verdict and the finding."""
-        return f"{self._told['verdict']} {self._told['finding']}" if self._told else ""
+        return f"{self._answer['verdict']} {self._answer['finding']}" if self._answer else ""
 
     def set_state(self, sync_data: dict) -> None:
         """Take the reader's steps from the front end, in their order, and nothing else; a wrong one changes nothing."""
@@ -120,10 +120,10 @@ class Prediction(anywidget.AnyWidget):
             "answer": question.answer,
             "verdict": question.verdict(self.choice if self.committed else None),
             "finding": question.finding,
-            "result": self._shown.wire if self._shown else {},
+            "result": self._shown.spec if self._shown else {},
         }
         with self.hold_sync():
-            self.revealed, self._told = True, told
+            self.revealed, self._answer = True, told
 
     def _repr_mimebundle_(self, **kwargs: dict) -> tuple[dict, dict]:
         """Give the live widget and, for readers without a kernel, the question with its answer folded away."""

@@ -25,9 +25,9 @@ EXPECTED = "a picture, an Axes, a Figure, a pandas DataFrame, a number, a tensor
 
 @dataclass(frozen=True)
 class Result:
-    """What is revealed: `wire` for the page, and `html` for readers without a kernel."""
+    """What is revealed: `spec` for the page, and `html` for readers without a kernel."""
 
-    wire: dict[str, Any]
+    spec: dict[str, Any]
     html: str
 
 

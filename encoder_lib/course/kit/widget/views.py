@@ -28,7 +28,19 @@ from encoder_lib.course.kit.plots import (
 from encoder_lib.course.kit.plots.style import label_axes
 
 ASK = "Point at a word, or walk with the arrow keys: where does it look?"
-WIRED = ("title", "x_label", "y_label", "x_ticks", "y_ticks", "cmap", "rows", "columns", "frames", "missing", "tile")
+SPEC_FIELDS = (
+    "title",
+    "x_label",
+    "y_label",
+    "x_ticks",
+    "y_ticks",
+    "cmap",
+    "rows",
+    "columns",
+    "frames",
+    "missing",
+    "tile",
+)
 
 
 class Heatmap:
@@ -73,10 +85,10 @@ class Heatmap:
             return self.values[index : index + self.window]
         return self.values[index] if self.framed else self.values
 
-    def wire(self) -> dict:
+    def to_spec(self) -> dict:
         """Return what the front end needs to draw the panel, apart from numbers and limits."""
         stride = self.columns if self.window else self.rows * self.columns  # numbers from one frame to the next
-        return {name: getattr(self, name) for name in WIRED} | {"stride": stride, "shift_rows": bool(self.window)}
+        return {name: getattr(self, name) for name in SPEC_FIELDS} | {"stride": stride, "shift_rows": bool(self.window)}
 
     def room_for_long_words(self) -> float:
         """Inches that words at the rows and columns take beyond those of an ordinary sentence."""
@@ -105,13 +117,13 @@ class Heatmap:
             label_ticks(ax.yaxis, range(self.rows)[middles], self.y_ticks[middles])
 
 
-def looks(weights: ArrayLike, words: Sequence[str], title: str, **options: Any) -> Heatmap:
+def attention_map(weights: ArrayLike, words: Sequence[str], title: str, **options: Any) -> Heatmap:
     """Attention weights as colours: the words along the rows look, those along the columns are looked at."""
     return Heatmap(weights, title=title, x_label="looked at", y_label="looks", x_ticks=words, y_ticks=words, **options)
 
 
 @dataclass(frozen=True)
-class Way:
+class Timeline:
     """Stations one after another above the panels, one for each frame, and a value at each: a curve that one walks.
 
     stations: its short name, its layer or 0, and whether the curve goes through it; those aside are squares.
@@ -144,7 +156,7 @@ class View:
     word that is pointed at or focused shows where it looks. The others take the colours, and the numbers in per cent,
     that they have in its row; the front end does that by itself, and frames the row in every panel with these words.
     chosen: the place of the word that is lit at first; the second one, since the first is often a special token.
-    way: a curve above the panels, through as many stations as there are frames.
+    timeline: a curve above the panels, through as many stations as there are frames.
     """
 
     def __init__(
@@ -154,27 +166,27 @@ class View:
         frames: str = "",
         tokens: Heatmap | None = None,
         chosen: int = 1,
-        way: Way | None = None,
+        timeline: Timeline | None = None,
     ) -> None:
-        self.panels, self.frames, self.tokens, self.way = panels, frames, tokens, way
+        self.panels, self.frames, self.tokens, self.timeline = panels, frames, tokens, timeline
         self.chosen = min(chosen, tokens.rows - 1) if tokens else 0
         texts = [description] if isinstance(description, str) else description
         self.descriptions = [readable(text, 2000) for text in texts]
 
-    def wire(self) -> dict:
+    def to_spec(self) -> dict:
         """Return the traits that the front end draws from."""
         return {
-            "_panels": [panel.wire() for panel in self.panels],
+            "_panels": [panel.to_spec() for panel in self.panels],
             "_limits": [list(panel.limits) for panel in self.panels],
             "_colours": {panel.cmap: colour_table(panel.cmap) for panel in self.panels},
             "_data": b"".join(panel.values.tobytes() for panel in self.panels),
             "_frames": self.frames,
-            "_tokens": self._wire_tokens(),
-            "_way": asdict(self.way) if self.way else {},
+            "_tokens": self._tokens_spec(),
+            "_timeline": asdict(self.timeline) if self.timeline else {},
             "_descriptions": self.descriptions,
         }
 
-    def _wire_tokens(self) -> dict:
+    def _tokens_spec(self) -> dict:
         return {"panel": self.panels.index(self.tokens), "title": ASK, "chosen": self.chosen} if self.tokens else {}
 
     def draw(self, index: int) -> Figure:
@@ -182,15 +194,15 @@ class View:
         width, height = figure_size(len(self.panels), 3.6 if len(self.panels) < 3 else 3.0)
         room = max(panel.room_for_long_words() for panel in self.panels)
         width, height = width + room * len(self.panels), height + room
-        above = token_attention_height(self.tokens.y_ticks or [], width) if self.tokens else 3.2 if self.way else 0
+        above = token_attention_height(self.tokens.y_ticks or [], width) if self.tokens else 3.2 if self.timeline else 0
         below = ConstrainedLayoutEngine(rect=(0, 0, 1, height / (height + above)))
         figure = Figure(figsize=(width, height + above), layout=below)
         if self.tokens:
             bottom, top = height / (height + above), 1 - 0.35 / (height + above)  # and its title above
             _draw_tokens(self.tokens, self.chosen, index, figure.add_axes((0, bottom, 1, top - bottom)))
-        if self.way:
+        if self.timeline:
             share = height / (height + above)
-            self.way.draw(index, figure.add_axes((0.08, share + 0.38 * (1 - share), 0.9, 0.5 * (1 - share))))
+            self.timeline.draw(index, figure.add_axes((0.08, share + 0.38 * (1 - share), 0.9, 0.5 * (1 - share))))
         squares = any(panel.rows == panel.columns for panel in self.panels)
         for column, panel in enumerate(self.panels):
             ax = figure.add_subplot(1, len(self.panels), column + 1)

@@ -37,7 +37,7 @@ MODULES = {  # forward -> what is told
 @pytest.mark.parametrize("name", MODULES)
 def test_a_module_that_cuts_gradients_off_is_told(name):
     forward, words = MODULES[name]
-    said = modules.cut_off(Norm(forward), torch.ones(2, 3), torch.ones(2, 1, 1, 3, dtype=torch.bool))
+    said = modules.without_gradient(Norm(forward), torch.ones(2, 3), torch.ones(2, 1, 1, 3, dtype=torch.bool))
     assert said.startswith(words) and bool(said) == bool(words)
 
 
@@ -54,7 +54,7 @@ def test_many_that_are_missing_are_counted():
 
 def test_asking_leaves_no_gradients_behind():
     module, x = Norm(MODULES["all arrive"][0]), torch.randn(2, 3, requires_grad=True)
-    modules.cut_off(module, x)
+    modules.without_gradient(module, x)
     assert module.gain.grad is None and x.grad is None
 
 

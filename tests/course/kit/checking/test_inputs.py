@@ -8,7 +8,7 @@ import torch
 from torch import nn
 
 from encoder_lib.course.kit.checking import inputs
-from encoder_lib.course.kit.checking.results import Told
+from encoder_lib.course.kit.checking.results import Feedback
 
 Pair = namedtuple("Pair", ["first", "second"])
 
@@ -70,14 +70,14 @@ KEPT = {  # what looks like a change and is none
 @pytest.mark.parametrize("name", CHANGES)
 def test_a_changed_input_is_named_and_the_original_kept(name):
     value, change, where = CHANGES[name]
-    before = inputs.copied(value)
-    with pytest.raises(Told) as told:
+    before = inputs.deep_copy(value)
+    with pytest.raises(Feedback) as told:
         inputs.call(data(lambda x: change(x)), value)
     assert "changed its own input" in str(told.value)
-    assert inputs.change(before, value) is None
-    after = inputs.copied(value)
+    assert inputs.changed_part(before, value) is None
+    after = inputs.deep_copy(value)
     data(change)(after)
-    assert inputs.change(value, after, "x") == where
+    assert inputs.changed_part(value, after, "x") == where
 
 
 @pytest.mark.parametrize("name", KEPT)
@@ -89,13 +89,13 @@ def test_the_message_uses_the_learners_own_name_for_an_input():
     def forward_with(encoder, rows):
         rows[1].clamp_(max=5)
 
-    with pytest.raises(Told, match=r"changed its own input rows\[1\]; make a new one"):
+    with pytest.raises(Feedback, match=r"changed its own input rows\[1\]; make a new one"):
         inputs.call(forward_with, None, [torch.ones(1), 9 * torch.ones(1)])
 
 
 def test_what_occurs_twice_occurs_twice_in_the_copy():
     layer, x = nn.Linear(1, 1), torch.ones(1)
-    first, second, one, other = inputs.copied((layer, [layer], x, [x]))
+    first, second, one, other = inputs.deep_copy((layer, [layer], x, [x]))
     assert first is second[0] is not layer and one is other[0] is not x
 
 
@@ -117,9 +117,9 @@ def test_gradients_reach_the_original_through_the_copy():
     ],
 )
 def test_a_function_that_takes_other_arguments_is_told(function, arguments, words):
-    with pytest.raises(Told, match=words):
+    with pytest.raises(Feedback, match=words):
         inputs.call(function, *arguments)
-    with pytest.raises(Told, match=r"^the class Block takes"):
+    with pytest.raises(Feedback, match=r"^the class Block takes"):
         inputs.require_signature(getattr(function, "forward", function), arguments, "the class Block")
 
 

@@ -8,11 +8,11 @@ import torch
 from torch import nn
 
 from encoder_lib.course.kit.checking import modules
-from encoder_lib.course.kit.checking.verdict import Told, Unwritten
+from encoder_lib.course.kit.checking.verdict import Feedback, NotWritten
 
 
 def test_a_module_is_built_and_run_the_same_each_time():
-    one, other = (modules.made(nn.Linear, 2, 3) for _ in range(2))
+    one, other = (modules.build(nn.Linear, 2, 3) for _ in range(2))
     assert one.weight.dtype == torch.float64 and torch.equal(one.weight, other.weight)
     x, dropout = torch.ones(4, 9), nn.Dropout()
     assert torch.equal(modules.run(dropout, x), modules.run(dropout, x))
@@ -20,10 +20,10 @@ def test_a_module_is_built_and_run_the_same_each_time():
 
 @pytest.mark.parametrize(("name", "words"), [("", "a class of nn.Module"), ("Block", r"try class Block\(nn.Module\)")])
 def test_what_makes_no_module_is_told(name, words):
-    with pytest.raises(Told, match=words):
-        modules.made(int, name=name)
-    with pytest.raises(Unwritten):
-        modules.made(lambda: ..., name=name)
+    with pytest.raises(Feedback, match=words):
+        modules.build(int, name=name)
+    with pytest.raises(NotWritten):
+        modules.build(lambda: ..., name=name)
 
 
 class NoSizes(nn.Module):
@@ -38,11 +38,11 @@ class NoSizes(nn.Module):
 
 
 def test_a_class_or_forward_that_takes_other_arguments_is_told():
-    with pytest.raises(Told, match=r"Linear takes \(in_features: int, .* and the check passes 1 argument: 3"):
-        modules.made(nn.Linear, 3)
-    with pytest.raises(Told, match=r"forward takes \(x, mask\), and the check passes 1 argument: \[1.0\]"):
+    with pytest.raises(Feedback, match=r"Linear takes \(in_features: int, .* and the check passes 1 argument: 3"):
+        modules.build(nn.Linear, 3)
+    with pytest.raises(Feedback, match=r"forward takes \(x, mask\), and the check passes 1 argument: \[1.0\]"):
         modules.run(NoSizes(), torch.ones(1))
-    with pytest.raises(Told, match="changed its own input mask"):
+    with pytest.raises(Feedback, match="changed its own input mask"):
         modules.run(NoSizes(), torch.ones(1), torch.zeros(1, dtype=torch.bool))
 
 
@@ -73,23 +73,25 @@ def test_losses_may_come_in_any_form(losses, expected):
     ],
 )
 def test_what_is_no_list_of_losses_is_told(losses, words):
-    with pytest.raises(Told, match=words):
+    with pytest.raises(Feedback, match=words):
         modules.losses_and_after(losses, nn.Linear(1, 1), nn.Linear(1, 1), lambda: torch.tensor(3.0))
 
 
 def test_losses_are_counted_without_the_one_of_the_check():
     model = nn.Linear(1, 1)
     for losses, steps, words in (([1.0], 2, "2 losses, one for each step, got 1"), ([1.0] * 2, 1, "1 loss, .* got 2")):
-        with pytest.raises(Told, match=f"expected {words}"):
+        with pytest.raises(Feedback, match=f"expected {words}"):
             modules.losses_and_after(losses, model, model, lambda: torch.tensor(3.0), steps)
 
 
 def test_a_parameter_is_found_by_its_shape_if_it_is_the_only_one():
     module = nn.Sequential(nn.Linear(3, 2), nn.Linear(2, 2))
-    assert modules.of_shape(module, 2, 3) is module[0].weight
+    assert modules.parameter_of_shape(module, 2, 3) is module[0].weight
     for shape, found in (((3, 2), 0), ((2,), 2)):
-        with pytest.raises(Told, match=rf"expected one parameter of shape {re.escape(str(shape))} .* found {found}"):
-            modules.of_shape(module, *shape)
+        with pytest.raises(
+            Feedback, match=rf"expected one parameter of shape {re.escape(str(shape))} .* found {found}"
+        ):
+            modules.parameter_of_shape(module, *shape)
 
 
 def test_parameters_and_equal_matrices_are_counted():
@@ -102,9 +104,9 @@ def test_parameters_and_equal_matrices_are_counted():
 
 def test_fed_gives_copies_and_names_a_changed_input():
     x, y = torch.ones(2, 3), torch.zeros(2, 3)
-    assert torch.equal(modules.fed(AddsInPlace(safe=True), x, y), x)
-    with pytest.raises(Told, match="changed its own input y"):
-        modules.fed(AddsInPlace(safe=False), x, y)
+    assert torch.equal(modules.run_on_copies(AddsInPlace(safe=True), x, y), x)
+    with pytest.raises(Feedback, match="changed its own input y"):
+        modules.run_on_copies(AddsInPlace(safe=False), x, y)
     assert not y.any()
 
 

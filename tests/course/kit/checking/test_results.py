@@ -9,7 +9,7 @@ import torch
 from torch import nn
 
 from encoder_lib.course.kit.checking import results
-from encoder_lib.course.kit.checking.results import Told
+from encoder_lib.course.kit.checking.results import Feedback
 
 NUMBERS = {
     "float": 1.5,
@@ -63,7 +63,7 @@ OTHERS = {
 def test_what_is_no_number_or_tensor_is_told_by_its_kind(name):
     got, words = OTHERS[name]
     for ask in (results.as_tensor, results.as_number):
-        with pytest.raises(Told, match=words):
+        with pytest.raises(Feedback, match=words):
             ask(got)
     said = results.difference("x", torch.ones(2), got)
     assert (
@@ -75,7 +75,7 @@ def test_what_is_no_number_or_tensor_is_told_by_its_kind(name):
 
 def test_one_number_is_neither_several_nor_complex():
     for got, words in ((torch.ones(2), r"got a tensor of shape \(2,\)"), (1j * torch.ones(()), "complex")):
-        with pytest.raises(Told, match=words):
+        with pytest.raises(Feedback, match=words):
             results.as_number(got)
     assert "got a single number" in results.difference("x", torch.ones(2), 1.0)
     assert "expected shape (), got (2,)" in results.difference("x", torch.ones(()), torch.ones(2))

@@ -215,8 +215,8 @@ def test_an_error_of_torch_or_python_comes_with_what_it_means(body):
 
 
 def test_an_error_of_the_check_itself_is_not_the_learners(hints, monkeypatch):
-    monkeypatch.setattr(verdict, "HERE", __file__)
-    monkeypatch.setattr(verdict, "OTHERS", (__file__, *verdict.OTHERS))
+    monkeypatch.setattr(verdict, "COURSE_FILES", __file__)
+    monkeypatch.setattr(verdict, "FOREIGN_FILES", (__file__, *verdict.FOREIGN_FILES))
     probes = [Probe("first entry", lambda thing: thing()[0])]
     said = diagnose("t", _attempt("return []", given=""), probes).problem
     assert said == "first entry: the check cannot use what came back: list index out of range"

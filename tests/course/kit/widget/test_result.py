@@ -32,7 +32,7 @@ FINDING = "River gets 73 %, and <b> is no tag."
 )
 def test_numbers_are_written_without_powers_of_ten(number, written):
     assert plain(number) == written
-    assert as_result(number, FINDING).wire == {"kind": "text", "text": written}
+    assert as_result(number, FINDING).spec == {"kind": "text", "text": written}
 
 
 @pytest.mark.parametrize(
@@ -50,7 +50,7 @@ def test_numbers_are_written_without_powers_of_ten(number, written):
 )
 def test_what_is_shown_as_text(value, written):
     result = as_result(value, FINDING)
-    assert result.wire == {"kind": "text", "text": written}
+    assert result.spec == {"kind": "text", "text": written}
     assert f">{written.replace('<', '&lt;').replace('>', '&gt;')}</pre>" in result.html
 
 
@@ -59,8 +59,8 @@ def test_a_table_is_written_as_pandas_writes_it():
     columns = {"score": [1.41, 16.92], "word": ["<i>", "a\nb"], "n": [1, 20], "tiny": [2e-9, 1.0], "same": [True, None]}
     frame = pd.DataFrame(columns, index=pd.Index(["money", "river & bank"], name="token"))
     result = as_result(frame, FINDING)
-    assert result.wire["head"] == ["token", "score", "word", "n", "tiny", "same"]
-    money, river = result.wire["body"]
+    assert result.spec["head"] == ["token", "score", "word", "n", "tiny", "same"]
+    money, river = result.spec["body"]
     assert money == ["money", "1.41", "<i>", "1", "2.000000e-09", "True"]
     assert river == ["river & bank", "16.92", "a\\nb", "20", "1.000000e+00", "None"]
     shown = frame.to_string()
@@ -68,7 +68,7 @@ def test_a_table_is_written_as_pandas_writes_it():
     assert "<td>&lt;i&gt;</td>" in result.html and '<th scope="row">river &amp; bank</th>' in result.html
     assert '<th scope="col">tiny</th>' in result.html and "<i>" not in result.html
     unnamed = as_result(pd.DataFrame({"a": [0.5]}), FINDING)  # an empty corner, and no header that says nothing
-    assert unnamed.wire["head"] == ["", "a"] and "<tr><td></td><th" in unnamed.html
+    assert unnamed.spec["head"] == ["", "a"] and "<tr><td></td><th" in unnamed.html
 
 
 @pytest.mark.parametrize("kind", ["figure", "axes", "picture"])
@@ -79,6 +79,6 @@ def test_a_picture_has_the_finding_as_its_alt_text(kind):
     values = {"figure": figure, "axes": ax, "picture": plots.show(figure, alt="It rises from 0 to 1.")}
     result = as_result(values[kind], FINDING)
     assert plt.get_fignums() == []
-    assert result.wire["kind"] == "picture" and Image.open(io.BytesIO(result.wire["png"])).format == "PNG"
+    assert result.spec["kind"] == "picture" and Image.open(io.BytesIO(result.spec["png"])).format == "PNG"
     assert result.html.startswith('<img alt="River gets 73 %, and &lt;b&gt; is no tag." src="data:image/png;base64,')
     assert "It rises" not in result.html

@@ -6,7 +6,7 @@ import torch
 from small_explorers import numbers, still
 
 from encoder_lib.course.explore import Explorer, Heatmap, Range, View
-from encoder_lib.course.kit.widget.views import colour_table, looks
+from encoder_lib.course.kit.widget.views import attention_map, colour_table
 
 WORDS = ["the", "$x^$", "<b>"]
 WEIGHTS = np.array([[0.5, 0.25, 0.25], [0.0, 1.0, 0.0], [0.2, 0.3, 0.5]])
@@ -42,7 +42,7 @@ def test_a_colour_table_holds_256_colours():
 
 
 def test_front_end_gets_token_panel_and_chosen_word():
-    first, second = Heatmap(WEIGHTS), looks(WEIGHTS, WORDS, "Who?")
+    first, second = Heatmap(WEIGHTS), attention_map(WEIGHTS, WORDS, "Who?")
     explorer = Explorer(lambda: View(first, second, tokens=second, description="A look."), title="Looks")
     assert (explorer._tokens["panel"], explorer._tokens["chosen"]) == (1, 1)
     assert explorer._panels[1]["y_ticks"] == explorer._panels[1]["x_ticks"] == WORDS
@@ -51,7 +51,7 @@ def test_front_end_gets_token_panel_and_chosen_word():
 
 def test_words_may_come_and_go():
     def show(k):
-        panel = looks([[1.0]], ["a"], "Who?")
+        panel = attention_map([[1.0]], ["a"], "Who?")
         return View(panel, description=f"{k}.", tokens=panel if k else None)
 
     explorer = Explorer(show, Range("k", 0, min=0, max=1), title="Looks")
@@ -63,7 +63,7 @@ def test_words_may_come_and_go():
 
 
 def test_static_picture_shows_the_chosen_words_row():
-    panel = looks(np.stack([WEIGHTS, WEIGHTS[[0, 2, 1]]]), WORDS, "Head {frame}")
+    panel = attention_map(np.stack([WEIGHTS, WEIGHTS[[0, 2, 1]]]), WORDS, "Head {frame}")
     view = View(panel, Heatmap(WEIGHTS), tokens=panel, description="A look.", frames="head")
     figure = view.draw(1)
     strip, *heatmaps = [ax for ax in figure.axes if ax.get_label() != "<colorbar>"]

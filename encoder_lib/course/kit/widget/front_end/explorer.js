@@ -28,7 +28,7 @@ function render({ model, el }) {
     { class: "explorer", "aria-label": model.get("title") },
     element("p", { class: "explorer-title" }, model.get("title")),
     element("div", { class: "explorer-controls" }, ...inputs),
-    ...("stations" in model.get("_way")
+    ...("stations" in model.get("_timeline")
       ? [above, description, pictures, readout]
       : [above, pictures, readout, description]),
     error,

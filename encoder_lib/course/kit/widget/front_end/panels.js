@@ -7,7 +7,7 @@ import { layOut } from "./layout.js";
 import { cutOut } from "./matrix.js";
 import { clamp } from "./numbers.js";
 import { Tokens } from "./tokens.js";
-import { Way } from "./way.js";
+import { Timeline } from "./timeline.js";
 
 const NEXT = 60; // what is seen of the next panel where they scroll sideways, in CSS pixels
 const HINT = "Point at a cell, or focus a picture and press the arrow keys, to read its value.";
@@ -18,7 +18,7 @@ function floats({ buffer, byteOffset, byteLength }) {
 }
 
 /**
- * Show the panels of a view in `pictures`, and its words or its way, if it has them, in `above`; read them out in `readout` and follow the model. Returns how to stop.
+ * Show the panels of a view in `pictures`, and its words or its timeline, if it has them, in `above`; read them out in `readout` and follow the model. Returns how to stop.
  * @param {ExplorerModel} model
  * @param {Listen} listen
  * @param {{ above: HTMLElement, pictures: HTMLElement, readout: HTMLElement, frame: () => number, describe: () => void }} explorer
@@ -28,8 +28,8 @@ export function showPanels(model, listen, { above, pictures, readout, frame, des
   const panels = [];
   /** @type {Tokens | null} */
   let tokens = null; // the words above the panels, where there are any
-  /** @type {Way | null} */
-  let way = null; // the stations above the panels, where there are any
+  /** @type {Timeline | null} */
+  let timeline = null; // the stations above the panels, where there are any
   let specs = model.get("_panels");
   let palettes = specs.map(paletteOf);
   let data = floats(model.get("_data"));
@@ -65,7 +65,7 @@ export function showPanels(model, listen, { above, pictures, readout, frame, des
     });
     panels.length = matrices.length;
     tokens = showTokens(matrices);
-    way = showWay();
+    timeline = showTimeline();
     markRows();
     const parts = panels.map(({ figure }) => figure);
     if (parts.some((part, i) => part !== pictures.children[i]) || pictures.children.length > parts.length) {
@@ -87,11 +87,11 @@ export function showPanels(model, listen, { above, pictures, readout, frame, des
     return shown;
   };
 
-  const showWay = () => {
-    const spec = model.get("_way");
+  const showTimeline = () => {
+    const spec = model.get("_timeline");
     if (spec.stations === undefined) return null;
-    const shown = way ?? new Way(spec, walkTo);
-    if (!way) above.append(shown.figure);
+    const shown = timeline ?? new Timeline(spec, walkTo);
+    if (!timeline) above.append(shown.figure);
     shown.show(spec, frame());
     return shown;
   };
@@ -113,7 +113,7 @@ export function showPanels(model, listen, { above, pictures, readout, frame, des
     const sizes = panels.map((panel) => panel.sizes(style));
     const next = flexWrap === "nowrap" && panels.length > 1 ? NEXT : 0;
     const layouts = layOut(sizes, total - next);
-    way?.arrange(total, style);
+    timeline?.arrange(total, style);
     panels.forEach((panel, i) => {
       panel.arrange(layouts[i], style);
     });
@@ -151,7 +151,7 @@ export function showPanels(model, listen, { above, pictures, readout, frame, des
     newData = true;
     redrawSoon();
   });
-  listen("change:_limits change:_frames change:_descriptions change:_tokens change:_way", redrawSoon);
+  listen("change:_limits change:_frames change:_descriptions change:_tokens change:_timeline", redrawSoon);
   for (const { name } of model.get("_controls")) {
     listen(`change:${name}`, () => {
       if (name === model.get("_frames")) redrawSoon();

@@ -45,7 +45,7 @@ interface Input<Value extends ControlValue = ControlValue> {
   show(value: Value): string;
 }
 
-/** What a heatmap is called and how its numbers are cut into frames: `Heatmap.wire` in views.py. */
+/** What a heatmap is called and how its numbers are cut into frames: `Heatmap.to_spec` in views.py. */
 interface PanelSpec {
   title: string;
   x_label: string;
@@ -71,7 +71,7 @@ interface TokensSpec {
 }
 
 /** A way above the panels: each station's name, its layer or 0, and whether the curve goes through it. */
-interface WaySpec {
+interface TimelineSpec {
   title: string;
   label: string;
   stations: [name: string, layer: number, through: boolean][];
@@ -90,7 +90,7 @@ interface ExplorerTraits {
   _data: DataView<ArrayBuffer>;
   _frames: string;
   _tokens: TokensSpec | { panel?: undefined };
-  _way: WaySpec | { stations?: undefined };
+  _timeline: TimelineSpec | { stations?: undefined };
   _picture: DataView<ArrayBuffer>;
 }
 
@@ -121,7 +121,7 @@ interface PredictionTraits {
   _prompt: string;
   _choices: string[];
   /** Empty until the reveal. */
-  _told: Told | { verdict?: undefined };
+  _answer: Told | { verdict?: undefined };
 }
 
 /** A widget's model, as anywidget hands it out. */

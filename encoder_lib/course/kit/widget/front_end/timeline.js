@@ -14,7 +14,7 @@ const PACE = 1200; // milliseconds at a station, when it plays
 const BLUE = [0, 114, 178]; // a station on the curve
 const ORANGE = [213, 94, 0]; // one beside it
 
-export class Way {
+export class Timeline {
   frame = 0;
   width = 0;
   step = 0; // the width of a station
@@ -23,7 +23,7 @@ export class Way {
   style = null;
 
   /**
-   * @param {WaySpec} spec
+   * @param {TimelineSpec} spec
    * @param {(frame: number) => void} go is called with the station that the reader points at
    */
   constructor(spec, go) {
@@ -32,14 +32,14 @@ export class Way {
     this.canvas = element("canvas", { class: "explorer-picture", role: "img" });
     this.pen = penOf(this.canvas);
     this.button = element("button", { type: "button", class: "explorer-action" }, "Play");
-    this.figure = element("figure", { class: "explorer-panel explorer-way" }, this.caption, this.canvas, this.button);
+    this.figure = element("figure", { class: "explorer-panel explorer-timeline" }, this.caption, this.canvas, this.button);
     this.go = go;
     this.button.addEventListener("click", () => (this.playing ? this.stop() : this.play()));
     this.canvas.addEventListener("click", ({ offsetX }) => go(Math.floor((offsetX - LEFT) / this.step)));
   }
 
   /**
-   * @param {WaySpec} spec
+   * @param {TimelineSpec} spec
    * @param {number} frame
    */
   show(spec, frame) {

@@ -8,10 +8,10 @@ from torch.overrides import TorchFunctionMode
 from torch.utils._pytree import tree_leaves, tree_map_only
 
 MOVES = (Tensor.to, Tensor.type_as)
-LEFT = "a tensor made on the CPU meets x, which is on another device; try device=x.device where it is made"
+MISMATCH = "a tensor made on the CPU meets x, which is on another device; try device=x.device where it is made"
 
 
-class Here(Tensor):
+class CPUTensor(Tensor):
     """A tensor on the CPU, while the module and its inputs count as being elsewhere. It has to be moved to meet them.
 
     As on a GPU, a single number may be on any device, and so may indices that look up rows.
@@ -24,33 +24,33 @@ class Here(Tensor):
         with torch._C.DisableTorchFunctionSubclass():
             out = function(*args, **kwargs)
         tensors = [x for x in tree_leaves((args, kwargs)) if isinstance(x, Tensor)]
-        if moved or (function is Tensor.__getitem__ and not isinstance(args[0], Here)):
+        if moved or (function is Tensor.__getitem__ and not isinstance(args[0], CPUTensor)):
             return tree_map_only(Tensor, lambda x: x.as_subclass(Tensor), out)
-        if all(isinstance(x, Here) for x in tensors):
-            return tree_map_only(Tensor, lambda x: x.as_subclass(Here), out)
-        if any(isinstance(x, Here) and x.ndim > 0 for x in tensors):
-            raise RuntimeError(LEFT)
+        if all(isinstance(x, CPUTensor) for x in tensors):
+            return tree_map_only(Tensor, lambda x: x.as_subclass(CPUTensor), out)
+        if any(isinstance(x, CPUTensor) and x.ndim > 0 for x in tensors):
+            raise RuntimeError(MISMATCH)
         return out
 
 
-class _Elsewhere(TorchFunctionMode):
+class _FakeDevice(TorchFunctionMode):
     """Inside, a tensor that is made from no other tensor, and for no device, is on the CPU: a `Here`."""
 
     def __torch_function__(self, function: Any, types: Any, args: tuple = (), kwargs: dict | None = None) -> Any:
         out = function(*args, **(kwargs or {}))
         from_nothing = not any(isinstance(x, Tensor) for x in tree_leaves((args, kwargs)))
         if isinstance(out, Tensor) and from_nothing and (kwargs or {}).get("device") is None:
-            return out.as_subclass(Here)
+            return out.as_subclass(CPUTensor)
         return out
 
 
-def left_behind(module: nn.Module, *inputs: Any) -> str:
+def device_mismatch(module: nn.Module, *inputs: Any) -> str:
     """Run a module as if it and its inputs were moved to another device; "" if nothing was left behind.
 
     Raises: RuntimeError at the line where a tensor that was not moved meets one that was.
     """
     for part in module.modules():  # .to(...) only moves parameters and buffers
-        vars(part).update({name: x.as_subclass(Here) for name, x in vars(part).items() if isinstance(x, Tensor)})
-    with _Elsewhere():
+        vars(part).update({name: x.as_subclass(CPUTensor) for name, x in vars(part).items() if isinstance(x, Tensor)})
+    with _FakeDevice():
         module(*inputs)
     return ""

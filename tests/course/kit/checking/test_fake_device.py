@@ -4,9 +4,8 @@ from contextlib import nullcontext
 
 import pytest
 import torch
+from encoder_lib.course.kit.checking.elsewhere import device_mismatch
 from torch import nn
-
-from encoder_lib.course.kit.checking.elsewhere import left_behind
 
 
 class Part(nn.Module):
@@ -51,13 +50,13 @@ STOPS = {
 
 @pytest.mark.parametrize("name", RUNS)
 def test_what_a_gpu_runs_goes_through(name, device):
-    assert left_behind(Part(RUNS[name]), torch.ones(2, 4, 3)) == ""
+    assert device_mismatch(Part(RUNS[name]), torch.ones(2, 4, 3)) == ""
     Part(RUNS[name]).to(device)(torch.ones(2, 4, 3, device=device))
 
 
 @pytest.mark.parametrize("name", STOPS)
 def test_what_a_gpu_refuses_stops_at_its_line(name, device):
     with pytest.raises(RuntimeError, match="made on the CPU meets x"):
-        left_behind(Part(STOPS[name]), torch.ones(2, 4, 3))
+        device_mismatch(Part(STOPS[name]), torch.ones(2, 4, 3))
     with nullcontext() if device.type == "cpu" else pytest.raises(RuntimeError):
         Part(STOPS[name]).to(device)(torch.ones(2, 4, 3, device=device))
