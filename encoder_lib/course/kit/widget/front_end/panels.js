@@ -6,8 +6,8 @@ import { Heatmap } from "./heatmap.js";
 import { layOut } from "./layout.js";
 import { cutOut } from "./matrix.js";
 import { clamp } from "./numbers.js";
-import { Tokens } from "./tokens.js";
 import { Timeline } from "./timeline.js";
+import { Tokens } from "./tokens.js";
 
 const NEXT = 60; // what is seen of the next panel where they scroll sideways, in CSS pixels
 const HINT = "Point at a cell, or focus a picture and press the arrow keys, to read its value.";

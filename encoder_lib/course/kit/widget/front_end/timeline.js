@@ -32,7 +32,13 @@ export class Timeline {
     this.canvas = element("canvas", { class: "explorer-picture", role: "img" });
     this.pen = penOf(this.canvas);
     this.button = element("button", { type: "button", class: "explorer-action" }, "Play");
-    this.figure = element("figure", { class: "explorer-panel explorer-timeline" }, this.caption, this.canvas, this.button);
+    this.figure = element(
+      "figure",
+      { class: "explorer-panel explorer-timeline" },
+      this.caption,
+      this.canvas,
+      this.button,
+    );
     this.go = go;
     this.button.addEventListener("click", () => (this.playing ? this.stop() : this.play()));
     this.canvas.addEventListener("click", ({ offsetX }) => go(Math.floor((offsetX - LEFT) / this.step)));
