@@ -75,7 +75,7 @@ def test_one_head_answers_one_question_and_two_heads_answer_both(notebook):
 
 @pytest.mark.weekly
 @pytest.mark.parametrize(("n_heads", "seed"), [(1, seed) for seed in range(1, 8)] + [(2, 1), (2, 2)])
-def test_so_it_is_from_other_seeds_and_one_head_looks_left(notebook, n_heads, seed):
+def test_so_it_is_from_other_seeds_and_one_head_looks_left(n_heads, seed):
     build = lambda: ladder.CardModel(positions="learned", attention=True, n_heads=n_heads, n_questions=2)  # noqa: E731
     arrow, left = ladder.train(build, deal=ladder.deal_two_questions, seed=seed)[1].tolist()
     if n_heads == 1:

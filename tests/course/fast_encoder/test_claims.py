@@ -163,7 +163,7 @@ def test_at_512_tokens_explicit_attention_has_5_flops_a_byte():
 # The explorer
 
 
-def test_64_sentences_move_less_than_six_times_the_bytes_of_one(notebook):
+def test_64_sentences_move_less_than_six_times_the_bytes_of_one():
     one, many = (same_layer(4, tokens=16, batch=batch)["projections"] for batch in (1, 64))
     assert many.flops == 64 * one.flops
     assert (many.bytes_moved, one.bytes_moved) == (14_942_208, 2_555_904)  # 14.9 and 2.56 MB
