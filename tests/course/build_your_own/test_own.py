@@ -15,8 +15,6 @@ from encoder_lib.course.kit.checking import parts
 from encoder_lib.pretrained.weights import INSIDE, OUTSIDE
 
 N, D, H, F = (SIZES[name] for name in ("n_layers", "d_model", "n_heads", "d_ff"))
-
-
 PIECES = {
     "embeddings.word_embeddings": "embedding",
     "embeddings.position_embeddings": "positions",
@@ -178,11 +176,12 @@ def test_a_broken_part_that_cannot_run_is_lent():
     instead = {
         "FeedForward": WRONG["FeedForward"]["a single map"],
         "Attention": Stub,
+        "Positions": nn.Embedding,  # with a table of the right shape, but it takes ids
         "Encoder": None,
         "vectors_of": None,
     }
     mine = workshop(**instead, learn=WRONG["learn"]["SGD"], broken=[*instead, "learn", "Norm"])
-    assert mine.named("the library's") == ["Attention", "FeedForward", "Encoder", "vectors_of"]
+    assert mine.named("the library's") == ["Positions", "Attention", "FeedForward", "Encoder", "vectors_of"]
     assert mine.named("yours, broken") == ["learn"] and mine.learn is WRONG["learn"]["SGD"] and "Norm" in mine.own
     assert mine.board().loc["vectors_of", "because"] == "its cell has not run, or stopped with an error"
     with pytest.raises(ValueError, match=r"broken: expected one of 'Embedding', .*, got 'norm'"):
