@@ -9,6 +9,7 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from low_rank import LowRank
 from torch import nn
 from torch.autograd import forward_ad
 from torch.func import functional_call, grad, hessian, jvp, vmap
@@ -326,18 +327,6 @@ class Halved(nn.Linear):
 
     def forward(self, x):
         return super().forward(x) / 2
-
-
-class LowRank(nn.Module):
-    """A LoRA wrapper: the frozen layer plus a trained update of rank 1. It has no `weight` of its own."""
-
-    def __init__(self, base):
-        super().__init__()
-        self.base, self.down = base, nn.Linear(base.in_features, 1, bias=False)
-        self.up = nn.Linear(1, base.out_features, bias=False)
-
-    def forward(self, x):
-        return self.base(x) + self.up(self.down(x))
 
 
 class Doubling(nn.Module):

@@ -3,6 +3,7 @@
 import pytest
 import torch
 import torch.nn.functional as F
+from low_rank import LowRank
 from torch import nn
 from torch.nn.utils import parametrize, prune
 
@@ -150,17 +151,6 @@ def test_settings_without_equivalent_are_refused(theirs, words):
 def doubling(cls, method="forward"):
     """A subclass of one of torch's modules that computes something else."""
     return type(f"My{cls.__name__}", (cls,), {method: lambda self, *args, **kw: 2 * getattr(cls, method)(self, *args)})
-
-
-class LowRank(nn.Module):
-    """A LoRA wrapper around a linear layer."""
-
-    def __init__(self, base):
-        super().__init__()
-        self.base, self.update = base, nn.Linear(base.in_features, base.out_features, dtype=F64)
-
-    def forward(self, x):
-        return self.base(x) + self.update(x)
 
 
 class Softplus(nn.Module):

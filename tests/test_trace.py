@@ -266,7 +266,7 @@ def test_an_independent_copy_is_not_recorded():
         assert "layers.0.attention.weights" in t
 
 
-def test_a_module_called_twice_is_listed_at_its_last_call():
+def test_a_module_that_is_called_twice_stands_where_it_was_last():
     shared = nn.Linear(D, D)
     model = nn.Sequential(shared, nn.ReLU(), shared)
     with trace(model) as t:

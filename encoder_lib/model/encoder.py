@@ -2,7 +2,7 @@
 
 import inspect
 from collections.abc import Callable
-from typing import TypedDict, Unpack, cast
+from typing import TypedDict, TypeVar, Unpack, cast
 
 from torch import Tensor, nn
 
@@ -13,6 +13,8 @@ from encoder_lib.model.feed_forward import FeedForward
 from encoder_lib.model.masks import padding_mask
 from encoder_lib.model.norm import LayerNorm
 from encoder_lib.model.positional import INSIDE, POSITIONS
+
+Init = TypeVar("Init", bound=Callable[..., None])
 
 
 class LayerSettings(TypedDict, total=False):
@@ -67,19 +69,14 @@ class EncoderLayer(nn.Module):
 
     def forward(self, x: Tensor, mask: Tensor | None = None) -> Tensor:
         if self.norm_first:
-            x = x + self._attend(self.norm1(x), mask)
-            return x + self._feed_forward(self.norm2(x))
-        x = self.norm1(x + self._attend(x, mask))
-        return self.norm2(x + self._feed_forward(x))
-
-    def _attend(self, x: Tensor, mask: Tensor | None) -> Tensor:
-        return self.dropout(self.attention(x, x, x, mask))  # (B, T, D)
-
-    def _feed_forward(self, x: Tensor) -> Tensor:
-        return self.dropout(self.feed_forward(x))  # (B, T, D)
+            y = self.norm1(x)  # (B, T, D)
+            x = x + self.dropout(self.attention(y, y, y, mask))  # (B, T, D)
+            return x + self.dropout(self.feed_forward(self.norm2(x)))  # (B, T, D)
+        x = self.norm1(x + self.dropout(self.attention(x, x, x, mask)))  # (B, T, D)
+        return self.norm2(x + self.dropout(self.feed_forward(x)))  # (B, T, D)
 
 
-def show_layer_settings(init: Callable[..., None]) -> Callable[..., None]:
+def show_layer_settings(init: Init) -> Init:
     """Show EncoderLayer's settings, with their defaults, in the signature of an `__init__` that passes them through."""
     own, layer = inspect.signature(init).parameters.values(), inspect.signature(EncoderLayer).parameters
     named = [p for p in own if p.kind is not p.VAR_KEYWORD]

@@ -116,10 +116,9 @@ class SentenceEncoder:
     def encode(self, texts: Iterable[str], *, batch_tokens: int = BATCH_TOKENS, progress: bool = False) -> Tensor:
         """The vectors of the texts, in their order; `progress` shows a progress bar.
 
-        Texts longer than `max_seq_length` tokens are truncated. A few thousand texts at a time are tokenised, and those
-        of similar length share a batch of at most `batch_tokens` tokens, so that there is hardly any padding. On a CPU
-        each of torch's threads works on batches of its own, so that none waits for another. All batches run on the
-        faster layers of `fast`, and under the caller's autocast.
+        A few thousand texts at a time are tokenised, and those of similar length share a batch of at most
+        `batch_tokens` tokens, so that there is hardly any padding. On a CPU each of torch's threads works on batches of
+        its own, so that none waits for another. All batches run on the layers of `fast`, under the caller's autocast.
 
         Shapes: N texts -> (N, D).
         """

@@ -31,7 +31,7 @@ def reversal(batch: int, length: int, vocab_size: int) -> tuple[Tensor, Tensor]:
 def padded_reversal(batch: int, length: int, vocab_size: int, *, shortest: int = 4) -> Sample:
     """Sequences of `shortest` to `length` tokens, to be reversed, padded to `length` with the id `vocab_size`.
 
-    Shapes: -> ids, targets and source (B, T); targets and source are IGNORE_INDEX at the padding.
+    Shapes: (B, T) each; targets and source are IGNORE_INDEX at the padding.
     """
     lengths = torch.randint(shortest, length + 1, (batch, 1))
     source = lengths - 1 - torch.arange(length)  # (B, T): negative at the padding
@@ -42,7 +42,7 @@ def padded_reversal(batch: int, length: int, vocab_size: int, *, shortest: int =
 def copy_back(batch: int, length: int, vocab_size: int, *, back: int = 3) -> Sample:
     """Random sequences in which the target of each token is the token `back` positions before it.
 
-    Shapes: -> ids, targets and source (B, T); targets and source are IGNORE_INDEX at the first `back` tokens.
+    Shapes: (B, T) each; targets and source are IGNORE_INDEX at the first `back` tokens.
     """
     ids = torch.randint(vocab_size, (batch, length))
     return _copying(ids, (torch.arange(length) - back).expand(batch, length))
@@ -53,7 +53,7 @@ def pointers(batch: int, n_words: int, vocab_size: int) -> Sample:
 
     Ids below `vocab_size` are words; the id vocab_size + p points at position p.
 
-    Shapes: -> ids, targets and source (B, 2 · n_words); targets and source are IGNORE_INDEX at the words.
+    Shapes: (B, 2 · n_words) each; targets and source are IGNORE_INDEX at the words.
     """
     words = torch.randint(vocab_size, (batch, n_words))
     positions = torch.randint(n_words, (batch, n_words))

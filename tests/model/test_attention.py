@@ -181,7 +181,7 @@ def test_equals_torch_module(n_heads, bias, device):
 @positions
 @traced
 @pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float32])
-def test_masked_keys_do_not_affect_the_output(positional, traced, dtype, device):
+def test_masked_keys_have_no_say(positional, traced, dtype, device):
     """Other numbers in padded or later positions leave the rest as it was, bit by bit."""
     module = MultiHeadAttention(D, H, positional=positional).to(device, dtype)
     x, other = torch.randn(2, B, T, D).to(device, dtype)

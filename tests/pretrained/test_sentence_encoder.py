@@ -16,6 +16,7 @@ import pandas as pd
 import pytest
 import torch
 from bert_folders import CONFIG, MINILM, TEXTS, bert, difference, edit, save, tokenizer
+from low_rank import LowRank
 from tokenizers import processors
 
 from encoder_lib import SentenceEncoder, load_pretrained, trace
@@ -182,26 +183,13 @@ def test_encode_obeys_hooks(minilm, batch_tokens):
     assert (vectors - plain).abs().max() > 0.01
 
 
-class LowRank(torch.nn.Module):
-    """A linear layer with an update of low rank, as LoRA has it."""
-
-    def __init__(self, linear):
-        super().__init__()
-        self.linear = linear
-        self.down = torch.nn.Linear(linear.in_features, 2, bias=False)
-        self.up = torch.nn.Linear(2, linear.out_features, bias=False)
-
-    def forward(self, x):
-        return self.linear(x) + self.up(self.down(x))
-
-
 @ONE_OR_SEVERAL
 def test_encode_calls_a_wrapped_layer(minilm, batch_tokens):
     """The vectors are those of a layer that has the sum of both weights."""
     wrapped, merged = copy_of(minilm), copy_of(minilm)
     for model in (wrapped, merged):
         layer = model.encoder.encoder.layers[0].feed_forward
-        low_rank = LowRank(layer.linear1)
+        low_rank = LowRank(layer.linear1, rank=2)
         torch.nn.init.constant_(low_rank.up.weight, 0.1)
         torch.nn.init.constant_(low_rank.down.weight, 0.1)
         if model is wrapped:
