@@ -4,8 +4,9 @@ from contextlib import nullcontext
 
 import pytest
 import torch
-from encoder_lib.course.kit.checking.elsewhere import device_mismatch
 from torch import nn
+
+from encoder_lib.course.kit.checking.fake_device import device_mismatch
 
 
 class Part(nn.Module):
