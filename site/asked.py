@@ -50,11 +50,11 @@ def ask(name: str, stored: str, lesson: str) -> tuple[dict, str]:
     show = None if seen is None else lambda: seen
     shown = Prediction(question, show)
     shown.revealed = True
-    told = {"shown": shown._answer, "chosen": []}
+    told = {"shown": shown._outcome, "chosen": []}
     for choice in range(len(question.choices)):
         chosen = Prediction(question, show)
         chosen.choice, chosen.committed = choice, True
-        told["chosen"].append(chosen._answer | {"result": None})  # the result is that of `shown`
+        told["chosen"].append(chosen._outcome | {"result": None})  # the result is that of `shown`
     asked = {key: getattr(shown, key) for key in ("_prompt", "_choices")}
     details["open"] = ""
     text = json.dumps(told, default=_picture, ensure_ascii=False).replace("</", "<\\/")

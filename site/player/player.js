@@ -108,7 +108,7 @@ function ask(place) {
   const model = new AskedModel(JSON.parse(place.dataset.question ?? ""), place.dataset.answer ?? "");
   const root = element("div");
   prediction.render({ model, el: root });
-  model.on("change:_answer", () => {
+  model.on("change:_outcome", () => {
     const picture = root.querySelector("img");
     if (picture) keepHeatmaps(picture, model.heatmaps);
   });

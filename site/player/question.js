@@ -11,7 +11,7 @@ export class AskedModel extends Traits {
    * @param {string} address of the answer
    */
   constructor(question, address) {
-    super({ choice: null, committed: false, revealed: false, _answer: {}, ...question });
+    super({ choice: null, committed: false, revealed: false, _outcome: {}, ...question });
     this.address = address;
   }
 
@@ -27,7 +27,7 @@ export class AskedModel extends Traits {
       const { shown, chosen, heatmaps } = answers;
       this.heatmaps = heatmaps;
       const told = committed ? { ...chosen[this.get("choice")], result: shown.result } : shown;
-      this.change({ revealed: true, _answer: told });
+      this.change({ revealed: true, _outcome: told });
     }
     super.save_changes();
   }

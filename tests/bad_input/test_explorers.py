@@ -117,7 +117,7 @@ def test_malformed_messages_raise_nothing_and_change_nothing(message, caplog):
 
 WRONG_STEPS = [
     {"choice": 99}, {"choice": -1}, {"choice": "0"}, {"choice": HUGE}, {"committed": True}, {"committed": "yes"},
-    {"revealed": None}, {"choice": 7, "committed": True}, {"_answer": {"verdict": "right!"}}, {"_choices": []},
+    {"revealed": None}, {"choice": 7, "committed": True}, {"_outcome": {"verdict": "right!"}}, {"_choices": []},
     {"_esm": "alert(1)"}, {"question": None},
 ]  # fmt: skip
 

@@ -8,7 +8,7 @@ pytestmark = pytest.mark.browser
 ASK = """
 window.ask = ({prediction}) => {
   const model = new Model({choice: null, committed: false, revealed: false, _prompt: 'Is <b> bold?',
-    _choices: ['yes', '<i>never</i>'], _answer: {}});
+    _choices: ['yes', '<i>never</i>'], _outcome: {}});
   const el = document.body.appendChild(document.createElement('div'));
   const stop = prediction.default.render({model, el});
   const find = (selector) => el.querySelector(selector);
@@ -41,7 +41,7 @@ def test_silence_is_reported_until_an_acknowledgement(page):
       const silent = look();
       model.echo();
       const heard = look();
-      model.message({_answer: reveal({kind: 'text', text: '3'})});
+      model.message({_outcome: reveal({kind: 'text', text: '3'})});
       return [early, silent, heard, look()];
     }""")
     assert [(state["message"], state["stale"]) for state in (early, heard)] == [("", False)] * 2
@@ -54,7 +54,7 @@ def test_a_view_that_opens_after_the_reveal_shows_all_of_it(page):
     shown = page.run("""(modules) => {
       document.activeElement.blur();
       const {model, el} = ask(modules);
-      model.message({choice: 0, committed: true, revealed: true, _answer: reveal({kind: 'text', text: 'again'})});
+      model.message({choice: 0, committed: true, revealed: true, _outcome: reveal({kind: 'text', text: 'again'})});
       const second = document.body.appendChild(document.createElement('div'));
       modules.prediction.default.render({model, el: second});
       return [el, second].map((e) => [e.textContent.replace(/\\s+/g, ' '), document.activeElement.localName]);

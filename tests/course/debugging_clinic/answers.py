@@ -216,6 +216,7 @@ def _caught(test, model):
 
 
 PARITY_RIGHT = {"row by row": parity_by_row} | {name: beside(size) for name, size in SIZES.items()}
+NOTHING_WRONG = "✗ a correct encoder: nothing is wrong"
 # what is wrong -> the test, and words of the verdict's problem and of its hint
 PARITY_WRONG = {
     "the model's own embedding": (
@@ -226,8 +227,8 @@ PARITY_WRONG = {
         "words twice as long",
         "Whose words",
     ),
-    "no positions": (beside(read=lambda model, words: words[IDS]), "✗ a correct encoder: nothing is wrong", "same input"),
-    "the mask as ours": (beside(hide=REAL), "✗ a correct encoder: nothing is wrong", "same input"),
+    "no positions": (beside(read=lambda model, words: words[IDS]), NOTHING_WRONG, "same input"),
+    "the mask as ours": (beside(hide=REAL), NOTHING_WRONG, "same input"),
     "a bare number": (lambda model: beside()(model)["beside"], "what the test gives: expected", "same input"),
     "errors caught": (lambda model: _caught(beside(), model), "a model that stops", "An error is a find"),
     "both are the model": (lambda model: {"beside": worst(model(IDS) * 0)}, "case 4", "Whose positions"),

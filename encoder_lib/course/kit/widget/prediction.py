@@ -65,7 +65,7 @@ class Prediction(anywidget.AnyWidget):
     revealed = Bool().tag(sync=True)
     _prompt = Unicode().tag(sync=True)
     _choices: List[str] = List().tag(sync=True)
-    _answer = Dict().tag(sync=True)  # answer, verdict, finding and result; empty before the reveal
+    _outcome = Dict().tag(sync=True)  # answer, verdict, finding and result; empty before the reveal
 
     def __init__(self, question: Question, show: Callable[[], Any] | None = None) -> None:
         expect.instance("show", show, Callable | None, "a function without arguments", "; try lambda: result")
@@ -77,7 +77,7 @@ class Prediction(anywidget.AnyWidget):
     @property
     def message(self) -> str:
         """What the reader is told: nothing, and once revealed the verdict and the finding."""
-        return f"{self._answer['verdict']} {self._answer['finding']}" if self._answer else ""
+        return f"{self._outcome['verdict']} {self._outcome['finding']}" if self._outcome else ""
 
     def set_state(self, sync_data: dict) -> None:
         """Take the reader's steps from the front end, in their order, and nothing else; a wrong one changes nothing."""
@@ -123,7 +123,7 @@ class Prediction(anywidget.AnyWidget):
             "result": self._shown.spec if self._shown else {},
         }
         with self.hold_sync():
-            self.revealed, self._answer = True, told
+            self.revealed, self._outcome = True, told
 
     def _repr_mimebundle_(self, **kwargs: dict) -> tuple[dict, dict]:
         """Give the live widget and, for readers without a kernel, the question with its answer folded away."""

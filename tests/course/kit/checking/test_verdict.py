@@ -158,7 +158,7 @@ def test_a_verdict_and_its_hint_speak_of_the_mistake(check, mistake, words):
 @pytest.fixture
 def hints(monkeypatch):
     """Hints for an exercise called t."""
-    monkeypatch.setitem(verdict.HINTS, "t", {"hints": ["first", "second"], "looks": {"own": "its own"}})
+    monkeypatch.setitem(verdict.HINTS, "t", {"hints": ["first", "second"], "inputs": {"own": "its own"}})
 
 
 def test_diagnose_stops_at_the_first_objection(hints):

@@ -71,7 +71,7 @@ def test_the_front_end_holds_no_answer_before_the_reveal(kind):
     prediction.committed = True
     told = {"number": "0.731", "text": "Seventy-three", "tensor": "0.7310", "table": "0.731", "picture": "PNG"}
     assert [secret for secret in ("Text is text.", "answer", told[kind]) if secret not in state(prediction)] == []
-    assert prediction._answer["answer"] == QUESTION.answer
+    assert prediction._outcome["answer"] == QUESTION.answer
 
 
 def test_all_of_the_reveal_comes_in_one_message(monkeypatch):
@@ -79,7 +79,7 @@ def test_all_of_the_reveal_comes_in_one_message(monkeypatch):
     prediction, sent = Prediction(QUESTION, lambda: 3), []
     monkeypatch.setattr(prediction, "send_state", lambda keys=None: sent.append(set(keys)))
     prediction.set_state({"choice": 1, "committed": True})
-    assert sent == [{"revealed", "_answer"}]
+    assert sent == [{"revealed", "_outcome"}]
 
 
 def test_readers_without_a_kernel_unfold_the_answer():

@@ -64,7 +64,7 @@ function render({ model, el }) {
 
   const follow = () => {
     const choice = model.get("choice");
-    const told = model.get("_answer");
+    const told = model.get("_outcome");
     const asked = model.get("committed") || model.get("revealed");
     radios.forEach((radio, i) => {
       radio.checked = i === choice;
@@ -85,7 +85,7 @@ function render({ model, el }) {
       stopOpening();
     };
   };
-  listen("change:choice change:committed change:revealed change:_answer", follow);
+  listen("change:choice change:committed change:revealed change:_outcome", follow);
   follow();
   return () => {
     stop();

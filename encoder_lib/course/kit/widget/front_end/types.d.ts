@@ -121,7 +121,7 @@ interface PredictionTraits {
   _prompt: string;
   _choices: string[];
   /** Empty until the reveal. */
-  _answer: Told | { verdict?: undefined };
+  _outcome: Told | { verdict?: undefined };
 }
 
 /** A widget's model, as anywidget hands it out. */
