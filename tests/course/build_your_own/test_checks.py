@@ -2,9 +2,10 @@
 
 import pytest
 import torch
+from answers import ANSWERS
 from torch import nn
 
-from encoder_lib.course.build_your_own.checks import parameter_names
+from encoder_lib.course.build_your_own.checks import check_own_encoder, parameter_names
 from encoder_lib.course.kit.checking import parts
 from encoder_lib.course.kit.checking.verdict import Feedback
 
@@ -48,3 +49,9 @@ def test_a_parameter_is_known_by_its_name_or_alone_of_its_shape(mine, theirs, na
 def test_a_missing_or_extra_parameter_is_named(mine, theirs, words):
     with pytest.raises(Feedback, match=words):
         parameter_names(mine, theirs)
+
+
+def test_an_attempt_that_changes_what_it_is_given_spoils_no_later_check():
+    right, wrong = ANSWERS[check_own_encoder]
+    assert not check_own_encoder(wrong["blocks taken out of the list"]).correct
+    assert check_own_encoder(right["loop"]).correct
