@@ -57,7 +57,8 @@ def unpadded(model: Encoder | TransformerEncoder, x: Tensor, lengths: Tensor) ->
     sequence separately, but not `forward`. Everything else in the model has to treat each token on its own.
 
     Shapes: x (B, T, D), or ids (B, T) for a TransformerEncoder; lengths (B,) -> (B, T, D).
-    Raises: TypeError for a model, a layer or an attention whose `forward` could mix tokens.
+    Raises: as the model; TypeError for another model, a layer or attention with a `forward` of its own, or lengths that
+    are not integers; ValueError for lengths of another shape, below 0 or above T.
     Source: Krell et al. 2021 (arXiv 2107.02027); Zhai et al. 2022, "ByteTransformer" (arXiv 2210.03052).
     """
     expect.instance("model", model, Encoder | TransformerEncoder, "an Encoder or a TransformerEncoder")
@@ -110,6 +111,7 @@ def fast(model: Model) -> Model:
     for subclasses of these layers and modules in their place (LoRA, quantised layers), and for layers with hooks, also
     hooks that are added later. The copy can be compiled: torch.compile(fast(model)). It keeps the submodules that the
     model has now: after replacing one in the model, make a new copy.
+    Raises: TypeError if `model` is not a module.
     """
     expect.instance("model", model, nn.Module, "a torch module")
     copy = share(model)

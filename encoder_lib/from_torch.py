@@ -38,8 +38,10 @@ def from_torch(module: nn.TransformerEncoder | nn.TransformerEncoderLayer) -> En
     True = may attend, where torch's `src_key_padding_mask` and boolean `mask` have True = may not. Outputs at padding
     may differ, because torch returns zeros there when it uses nested tensors (`enable_nested_tensor`).
 
-    Raises: TypeError for modules that compute in another way (subclasses, LoRA layers, hooks, parametrizations);
-    ValueError for settings that our layers do not have, such as another activation or `add_bias_kv`.
+    Raises: TypeError for any other module, for a subclass or a part that computes in its own way (such as a LoRA
+    layer), and for hooks and parametrizations; ValueError for an activation other than ReLU or exact GELU, a norm that
+    is not an `nn.LayerNorm` with weights, dropout rates or modes that differ within a layer, attention with
+    `add_bias_kv`, `add_zero_attn`, `kdim` or `vdim`, layers that differ in `batch_first`, or a stack without layers.
     """
     kinds = nn.TransformerEncoder | nn.TransformerEncoderLayer
     expect.instance("module", module, kinds, "nn.TransformerEncoder or nn.TransformerEncoderLayer")

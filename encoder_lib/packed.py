@@ -19,6 +19,7 @@ class Packed:
     `attend_per_sequence`, because otherwise tokens would attend to the neighbouring sequences.
 
     Shapes: lengths (B,), of integers from 0; x (B, T, D) <-> y (1, N, D).
+    Raises: TypeError for lengths that are not integers; ValueError for another shape or a length below 0.
     Source: Krell et al. 2021, "Efficient Sequence Packing without Cross-contamination" (arXiv 2107.02027).
     """
 

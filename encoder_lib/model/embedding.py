@@ -20,7 +20,8 @@ class TokenEmbedding(nn.Module):
     both cases. The row `padding_idx` is initialised to zero and never gets a gradient.
 
     Shapes: ids (…, T) -> (…, T, D).
-    Raises: IndexError for an id outside 0 … vocab_size − 1.
+    Raises: TypeError for ids that are not integers; IndexError for an id outside 0 … vocab_size − 1; ValueError for
+    a single id without a dimension, sizes below 1, a `padding_idx` outside the table.
     Source: Vaswani et al. 2017, "Attention Is All You Need", section 3.4 (arXiv 1706.03762).
     """
 
@@ -51,6 +52,8 @@ class TransformerEmbedding(nn.Module):
     "alibi", are applied inside attention: pass them to MultiHeadAttention or to TransformerEncoder.
 
     Shapes: ids (B, T) -> (B, T, D).
+    Raises: as TokenEmbedding; ValueError for an unknown `positional`, T > `max_len` for "learned", an odd D for
+    "sinusoidal".
     Source: Vaswani et al. 2017, sections 3.4 and 3.5.
     """
 

@@ -2,7 +2,8 @@
 
 import inspect
 from collections.abc import Callable
-from typing import TypedDict, TypeVar, Unpack, cast
+from functools import wraps
+from typing import Any, TypedDict, TypeVar, Unpack, cast
 
 from torch import Tensor, nn
 
@@ -39,6 +40,7 @@ class EncoderLayer(nn.Module):
     attention's projections. `positional` is "none", "rotary" or "alibi": see MultiHeadAttention, also for the mask.
 
     Shapes: x (B, T, D), mask broadcastable to (B, H, T, T) -> (B, T, D).
+    Raises: as MultiHeadAttention, FeedForward and LayerNorm; TypeError for a `norm_first` that is not True or False.
     Source: Vaswani et al. 2017, section 3.1 (arXiv 1706.03762); pre-norm: Xiong et al. 2020 (arXiv 2002.04745).
     """
 
@@ -76,13 +78,26 @@ class EncoderLayer(nn.Module):
         return self.norm2(x + self.dropout(self.feed_forward(x)))  # (B, T, D)
 
 
-def show_layer_settings(init: Init) -> Init:
-    """Show EncoderLayer's settings, with their defaults, in the signature of an `__init__` that passes them through."""
-    own, layer = inspect.signature(init).parameters.values(), inspect.signature(EncoderLayer).parameters
-    named = [p for p in own if p.kind is not p.VAR_KEYWORD]
-    named += [layer[name] for name in LayerSettings.__annotations__]
-    init.__signature__ = inspect.Signature(named)  # type: ignore[attr-defined]
-    return init
+def with_layer_settings(init: Init) -> Init:
+    """List EncoderLayer's settings and defaults in the signature of an `__init__` that passes them through.
+
+    Completion and help then show them, and an unknown keyword raises TypeError with those that there are.
+    """
+    own = inspect.signature(init).parameters
+    passed = inspect.signature(EncoderLayer).parameters
+    named = [p for p in own.values() if p.kind is not p.VAR_KEYWORD]
+    named += [passed[name] for name in LayerSettings.__annotations__]
+    signature = inspect.Signature(named)
+
+    @wraps(init)
+    def checked(self: nn.Module, *args: Any, **kwargs: Any) -> None:
+        if unknown := [name for name in kwargs if name not in signature.parameters]:
+            known = ", ".join(p.name for p in named if p.kind is p.KEYWORD_ONLY)
+            raise TypeError(f"{type(self).__name__}: expected keywords among {known}, got {unknown[0]!r}")
+        init(self, *args, **kwargs)
+
+    checked.__signature__ = signature  # type: ignore[attr-defined]
+    return cast(Init, checked)
 
 
 class Encoder(nn.Module):
@@ -94,9 +109,11 @@ class Encoder(nn.Module):
     are those of a layer: norm_first, activation, dropout, eps, bias, attention_bias (see LayerSettings), positional.
 
     Shapes: x (B, T, D), mask broadcastable to (B, H, T, T) -> (B, T, D).
+    Raises: as EncoderLayer; TypeError or ValueError for an `n_layers` that is not an integer ≥ 1.
+    Source: as EncoderLayer.
     """
 
-    @show_layer_settings
+    @with_layer_settings
     def __init__(
         self,
         n_layers: int,
@@ -141,10 +158,11 @@ class TransformerEncoder(nn.Module):
     `dropout` and `eps` also hold for the embedding.
 
     Shapes: ids (B, T), mask broadcastable to (B, H, T, T) -> (B, T, D).
+    Raises: as TransformerEmbedding and Encoder; ValueError for ids of another shape.
     Source: Vaswani et al. 2017; encoder alone: Devlin et al. 2018, "BERT" (arXiv 1810.04805).
     """
 
-    @show_layer_settings
+    @with_layer_settings
     def __init__(
         self,
         vocab_size: int,

@@ -18,6 +18,8 @@ class FeedForward(nn.Module):
     Dropout is applied to the hidden activations. GELU is the exact one, x · Φ(x).
 
     Shapes: x (…, T, D) -> (…, T, D).
+    Raises: TypeError for integer input or another dtype than the weights'; ValueError for another width, sizes
+    below 1, an unknown activation, a dropout outside 0 … 1.
     Source: Vaswani et al. 2017, "Attention Is All You Need", section 3.3 (arXiv 1706.03762); GELU: Hendrycks and
     Gimpel 2016 (arXiv 1606.08415).
     """

@@ -15,6 +15,7 @@ class LayerNorm(nn.Module):
     token, so other tokens and other sequences of the batch do not affect the result.
 
     Shapes: x (…, T, D) -> (…, T, D).
+    Raises: TypeError for integer input or another dtype than the weights'; ValueError for another width, `eps` < 0.
     Source: Ba, Kiros, Hinton 2016, "Layer Normalization", section 3 (arXiv 1607.06450).
     """
 
@@ -43,6 +44,7 @@ class RMSNorm(nn.Module):
         y = x / √(mean(x²) + ε) · weight               the mean over D
 
     Shapes: x (…, T, D) -> (…, T, D).
+    Raises: as LayerNorm.
     Source: Zhang, Sennrich 2019, "Root Mean Square Layer Normalization", equation 4 (arXiv 1910.07467).
     """
 

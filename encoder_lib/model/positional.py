@@ -21,6 +21,7 @@ def sinusoidal_table(length: int, d_model: int, *, base: float = 10_000.0, dtype
     rounded once, to `dtype` (torch's default when None).
 
     Shapes: -> (T, D).
+    Raises: TypeError for sizes that are not integers; ValueError for a negative length, an odd D, base ≤ 0.
     Source: Vaswani et al. 2017, "Attention Is All You Need", section 3.5 (arXiv 1706.03762).
     """
     expect.integer("length", length, least=0)
@@ -59,6 +60,7 @@ class SinusoidalPositionalEncoding(nn.Module):
         y[t] = x[t] + table[t]                         table: see `sinusoidal_table`
 
     Shapes: x (…, T, D) -> (…, T, D).
+    Raises: TypeError for token ids in place of vectors; ValueError for another width, an odd D.
     Source: Vaswani et al. 2017, section 3.5.
     """
 
@@ -78,7 +80,7 @@ class LearnedPositionalEncoding(nn.Module):
         y[t] = x[t] + weight[t]
 
     Shapes: x (…, T, D) -> (…, T, D).
-    Raises: ValueError when T > `max_len`.
+    Raises: as SinusoidalPositionalEncoding; ValueError when T > `max_len`.
     Source: Gehring et al. 2017 (arXiv 1705.03122); used by BERT, Devlin et al. 2018 (arXiv 1810.04805).
     """
 
@@ -103,6 +105,7 @@ class RotaryPositionalEncoding(nn.Module):
     The dot product of a rotated query and a rotated key depends on their positions only through the distance.
 
     Shapes: x (…, T, K) -> (…, T, K).
+    Raises: as SinusoidalPositionalEncoding.
     Source: Su et al. 2021, "RoFormer", section 3.2 (arXiv 2104.09864).
     """
 
@@ -130,6 +133,7 @@ def alibi_bias(
     of the next smaller power of two, followed by every other slope of the next larger one.
 
     Shapes: -> (H, q, k).
+    Raises: TypeError for sizes that are not integers; ValueError for n_heads < 1 or a negative length.
     Source: Press, Smith, Lewis 2021, "Train Short, Test Long", section 3 (arXiv 2108.12409).
     """
     n_heads = expect.integer("n_heads", n_heads, least=1)

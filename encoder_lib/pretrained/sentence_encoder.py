@@ -35,8 +35,10 @@ def load_pretrained(
     stay in the file, which is mapped into memory, until they are used. Use float64 to compare to the last digit.
     Loading starts no threads, so that a server can load the model once and then fork its workers.
 
-    Raises: FileNotFoundError or NotADirectoryError for a missing folder or file; ConnectionError when the hub is needed
-    and does not answer; KeyError for a missing weight or size; ValueError for any other unexpected content.
+    Raises: TypeError for a source that is neither a string nor a path, a dtype that is not floating-point, a size in
+    config.json that is not an integer; FileNotFoundError or NotADirectoryError for a missing folder or file;
+    ConnectionError when the hub is needed and does not answer; KeyError for a missing weight or size; ValueError for a
+    device that this machine does not have, and for any other file with unexpected content.
     Source: Devlin et al. 2018, "BERT" (arXiv 1810.04805); Wang et al. 2020, "MiniLM" (arXiv 2002.10957).
     """
     expect.instance("source", source, str | Path, "'minilm' or the path of a folder")
@@ -121,6 +123,8 @@ class SentenceEncoder:
         its own, so that none waits for another. All batches run on the layers of `fast`, under the caller's autocast.
 
         Shapes: N texts -> (N, D).
+        Raises: TypeError for one string, a mapping, a set or a table in place of a list of strings, or for an entry
+        that is not a string; TypeError or ValueError for `batch_tokens` that is not an integer ≥ 1.
         """
         expect.integer("batch_tokens", batch_tokens, least=1)
         expect.flags(progress=progress)

@@ -33,8 +33,10 @@ def fit(
     and returns the losses so far, so that the rest of a notebook can go on with both.
 
     Shapes: inputs as the model takes them, targets (…) of class ids, model(inputs) (…, classes).
-    Raises: TypeError or ValueError for batches that do not fit the model; RuntimeError if gradients are off or none can
-    reach a weight; FloatingPointError if the loss becomes infinite or NaN.
+    Raises: TypeError or ValueError for `steps` that is not an integer ≥ 1, lr ≤ 0, scores whose shape does not fit the
+    targets, targets that are not class ids, or a batch whose targets are all IGNORE_INDEX; TypeError for a model
+    without weights, a `draw` that is not a function returning pairs, or an `optimiser` of another type; RuntimeError
+    if gradients are off or none can reach a weight; FloatingPointError if the loss becomes infinite or NaN.
     """
     expect.sizes(steps=steps)
     expect.positive("lr", lr)

@@ -97,6 +97,7 @@ def solver(task: Task, *, n_layers: int = 1, n_heads: int = 1, d_model: int = 64
     """A model for a task, in float32: an encoder, and a linear layer from each token's vector to a score per answer.
 
     `settings` are passed on to TransformerEncoder. Shapes: ids (B, T) -> (B, T, answers).
+    Raises: as TransformerEncoder.
     """
     defaults: dict[str, Any] = {"positional": "learned", "max_len": 2 * task.length, "padding_idx": task.padding_idx}
     encoder = TransformerEncoder(len(task.symbols), n_layers, d_model, n_heads, 2 * d_model, **(defaults | settings))

@@ -28,7 +28,7 @@ def test_what_is_wanted_is_the_case_of_the_answer(notebook):
     wanted = notebook["wanted"].reshape(2, 2)  # own, fetched
     for own in range(8):
         for fetched in range(8):
-            assert ladder._outcome(own, fetched) % 2 == wanted[own % 2, fetched % 2]
+            assert ladder._answer(own, fetched) % 2 == wanted[own % 2, fetched % 2]
 
 
 def test_another_token_moves_its_own_row_of_the_network_alone(notebook):
