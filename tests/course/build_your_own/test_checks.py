@@ -5,7 +5,8 @@ import torch
 from answers import ANSWERS
 from torch import nn
 
-from encoder_lib.course.build_your_own.checks import check_own_encoder, parameter_names
+from encoder_lib.course.build_your_own.checks import NORM as NORM_KIND
+from encoder_lib.course.build_your_own.checks import check_own_encoder, names_in, parameter_names
 from encoder_lib.course.kit.checking import parts
 from encoder_lib.course.kit.checking.verdict import Feedback
 
@@ -55,3 +56,14 @@ def test_an_attempt_that_changes_what_it_is_given_spoils_no_later_check():
     right, wrong = ANSWERS[check_own_encoder]
     assert not check_own_encoder(wrong["blocks taken out of the list"]).correct
     assert check_own_encoder(right["loop"]).correct
+
+
+class Stopping(parts.Norm):
+    def forward(self, x):
+        raise ZeroDivisionError("by hand")
+
+
+def test_names_of_a_part_that_stops_are_not_known():
+    assert names_in(NORM_KIND, parts.Norm) == {"weight": "weight", "bias": "bias"}
+    with pytest.raises(ZeroDivisionError, match="by hand"):
+        names_in(NORM_KIND, Stopping)

@@ -264,3 +264,17 @@ def test_the_learners_random_numbers_go_on_as_they_were():
     for check in (checks.check_pair_loss, checks.check_own_norm):
         check(lambda *_: torch.rand(3))
     assert torch.equal(torch.get_rng_state(), before)
+
+
+@pytest.mark.parametrize(
+    ("value", "function", "error"),
+    [
+        (..., lambda: 3, verdict.NotWritten),
+        (None, lambda: None, verdict.NotWritten),
+        (None, lambda x: x.append(3), verdict.Feedback),
+    ],
+)
+def test_placeholder_and_missing_return_differ(value, function, error):
+    assert verdict.require_written(0, function) == 0
+    with pytest.raises(error):
+        verdict.require_written(value, function)
