@@ -6,12 +6,12 @@ simulated at full severity (Machado et al., 2009), and distances are Euclidean i
 
 import itertools
 import re
+import warnings
 from pathlib import Path
 
 import matplotlib.pyplot as plt
 import numpy as np
 import pytest
-from colorspacious import cspace_convert
 from jupyter_core.paths import jupyter_path
 from matplotlib import colormaps
 from matplotlib.colors import to_rgb, to_rgba, to_rgba_array
@@ -22,6 +22,10 @@ from places import ROOT
 from encoder_lib.course import explore
 from encoder_lib.course.kit import notebook
 from encoder_lib.course.kit.checking.verdict import Verdict
+
+with warnings.catch_warnings():
+    warnings.simplefilter("ignore")  # compiling it, Python warns of the backslashes in its docstrings
+    from colorspacious import cspace_convert
 
 VISIONS = {  # as colorspacious names the colours that they see
     "usual": "sRGB1",
