@@ -43,7 +43,7 @@ import far_device
 import pytest
 import torch
 from answers import ANSWERS
-from test_elsewhere import RUNS, STOPS, Part
+from test_fake_device import RUNS, STOPS, Part
 
 for forward in RUNS.values():
     Part(forward).to("far")(torch.ones(2, 4, 3, device="far"))
@@ -59,7 +59,8 @@ for check, (right, _) in ANSWERS.items():
 
 def run_alone(program, *arguments):
     """Run a program in a process of its own, with what tests find; it must come to its end."""
-    environment = os.environ | {"PYTHONPATH": os.pathsep.join([*sys.path, str(ROOT / "tests/notebooks")])}
+    folders = [*sys.path, str(ROOT / "tests/notebooks"), str(ROOT / "tests/course/kit/checking")]
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join(folders)}
     command = [sys.executable, "-c", program, *arguments]
     done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=600)
     assert done.returncode == 0, done.stderr
