@@ -15,9 +15,10 @@ SPECIAL = re.compile(r"([*|\\]|(?<=\w)_(?!\w))")
 def write_reference(folder: Path) -> list[str]:
     """Write a page for each part of the library into `folder`; gives their names."""
     parts = {}
-    for wing in (LIBRARY, LIBRARY / "course"):
+    wings = (LIBRARY, LIBRARY / "course", LIBRARY / "course/kit")  # each package in a wing has a page of its own
+    for wing in wings:
         parts[_module(wing / "__init__.py")] = sorted(wing.glob("*.py"))
-        for package in sorted(path.parent for path in wing.glob("*/__init__.py") if path.parent.name != "course"):
+        for package in sorted({path.parent for path in wing.glob("*/__init__.py")} - {*wings}):
             parts[_module(package / "__init__.py")] = sorted(package.rglob("*.py"))
     (folder / "reference").mkdir()
     for name, files in parts.items():
