@@ -256,6 +256,7 @@ def test_autocast(traced, device):
     assert y.dtype == torch.bfloat16 and (y - module(x, x, x)).abs().max() < 5e-2
 
 
+@pytest.mark.long
 def test_function_compiles():
     inputs, options = [*torch.randn(3, T, K), draw_mask(T, T)], {"bias": torch.randn(T, T), "scale": 0.3}
     torch._dynamo.reset()

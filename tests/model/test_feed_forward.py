@@ -48,6 +48,7 @@ def test_precision(dtype, limit, device):
     assert y.dtype == dtype and (y - network.double()(x.double())).abs().max() < limit
 
 
+@pytest.mark.long
 def test_compiles(compiles):
     batch, length = torch.export.Dim("B"), torch.export.Dim("T")
     compiles(FeedForward(D, F, activation="gelu"), lambda b, t: (torch.randn(b, t, D),), ({0: batch, 1: length},))

@@ -75,6 +75,7 @@ def test_half_precision(norm, dtype, limit, device):
 
 
 @norms
+@pytest.mark.long
 def test_compiles(norm, compiles):
     batch, length = torch.export.Dim("B"), torch.export.Dim("T")
     compiles(norm(D), lambda b, t: (torch.randn(b, t, D),), ({0: batch, 1: length},))

@@ -119,6 +119,7 @@ def test_alibi_is_rounded_once_in_half_precision(dtype):
 
 
 @TABLED
+@pytest.mark.long
 def test_compiles(module, compiles):
     batch, length = torch.export.Dim("B"), torch.export.Dim("T")
     compiles(module(D), lambda b, t: (torch.randn(b, t, D),), ({0: batch, 1: length},))
