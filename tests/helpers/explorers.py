@@ -61,11 +61,11 @@ heads = EXPLORERS["heads"]
 
 
 def picture(explorer):
-    """All that the reader sees: the way and the current frame of every panel, or the PNG."""
+    """All that the reader sees: the timeline and the current frame of every panel, or the PNG."""
     if explorer._view is None:
         return explorer._picture
-    way = repr((explorer._timeline, explorer._frame)).encode() if explorer._timeline else b""
-    return way + b"".join(panel.frame(explorer._frame).tobytes() for panel in explorer._view.panels)
+    timeline = repr((explorer._timeline, explorer._frame)).encode() if explorer._timeline else b""
+    return timeline + b"".join(panel.frame(explorer._frame).tobytes() for panel in explorer._view.panels)
 
 
 def ends(explorer):

@@ -135,7 +135,7 @@ class Timeline:
     values: Sequence[float]
 
     def draw(self, index: int, ax: Axes) -> None:
-        """Draw the way on a matplotlib Axes, with station `index` marked."""
+        """Draw the timeline on a matplotlib Axes, with station `index` marked."""
         joined = [i for i, (*_, through) in enumerate(self.stations) if through]
         aside = [i for i in range(len(self.stations)) if i not in joined]
         for places, look in ((joined, "o-"), (aside, "s")):
