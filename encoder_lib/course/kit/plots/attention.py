@@ -24,7 +24,7 @@ def plot_attention(
     width = min(max(as_array(output, name="output").shape[1] / len(words), 0.5), 1)  # where scores and weights have 1
     size = style.figure_size(3, 3.0)
     figure, axes = plt.subplots(1, 3, figsize=size, width_ratios=(1, 1, width), layout="constrained")
-    square = partial(plot_heatmap, x_label="looked at", y_label="looks", x_ticks=words, y_ticks=words)
+    square = partial(plot_heatmap, x_label="key", y_label="query", x_ticks=words, y_ticks=words)
     square(scores, title=titles[0], cmap="coolwarm", ax=axes[0])
     square(weights, title=titles[1], limits=(0, 1), ax=axes[1])
     plot_heatmap(output, title=titles[2], cmap="coolwarm", x_label="dimension", y_ticks=words, ax=axes[2])

@@ -22,7 +22,7 @@ def plot_attention_lines(
     title: str = "",
     ax: Axes | None = None,
 ) -> Axes:
-    """Draw the words twice, and a line from each word on the left to each that it looks at, the thicker the more.
+    """Draw the words twice, and a line from each query on the left to each key on the right, thicker if it weighs more.
 
     weights: (T, T), row i belongs to word i, numbers from 0 to 1; those below 0.05 are left out. only: the rows whose
     lines are drawn, all when None.
@@ -42,7 +42,7 @@ def plot_attention_lines(
         ax.text(-0.04, place, name, ha="right", va="center", **style.plain_text())
         ax.text(1.04, place, name, ha="left", va="center", **style.plain_text())
     ax.set(xlim=(-0.6, 1.6), ylim=(len(array) - 0.5, -0.5), xticks=[0, 1], yticks=[])
-    ax.set_xticklabels(["looks", "looked at"])
+    ax.set_xticklabels(["query", "key"])
     ax.tick_params(length=0)
     ax.spines[:].set_visible(False)
     return style.label_axes(ax, title)

@@ -25,7 +25,7 @@ def plot_cards(
 ) -> Axes:
     """Draw a row of cards, each with its letter and an arrow to the card that it points at, and answers below.
 
-    arrows: the places that the cards point at, counted from 0. answers: a text below each card. only: the card,
+    arrows: the positions that the cards point at, counted from 0. answers: a text below each card. only: the card,
     or the cards, whose arrows are drawn dark; the others stay grey.
     Raises ValueError for lists of different lengths.
     """
@@ -57,4 +57,4 @@ def plot_cards(
     ax.set(xlim=(-0.7, len(names) - 0.3), ylim=(-1.0, 2.4), aspect="equal", xticks=range(len(names)), yticks=[])
     ax.spines[:].set_visible(False)
     ax.tick_params(length=0)
-    return style.label_axes(ax, title, "place")
+    return style.label_axes(ax, title, "position")

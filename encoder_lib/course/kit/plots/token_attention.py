@@ -1,4 +1,4 @@
-"""A sentence whose words are shaded by how much one of them looks at each."""
+"""A sentence whose words are shaded by the attention weight that one of them gives to each."""
 
 from collections.abc import Sequence
 
@@ -23,7 +23,7 @@ def plot_token_attention(
     cmap: str = "viridis",
     ax: Axes | None = None,
 ) -> Axes:
-    """Draw a sentence as boxes, each coloured by the weight with which the chosen word looks at it, in per cent.
+    """Draw a sentence as boxes, each coloured by the attention weight of the chosen word on it, in per cent.
 
     weights: (T,), the chosen word's row. words: one string for each weight. limits: the weights at the colours' ends.
     The boxes are the patches of the Axes, one for each word in order, and the chosen one has a thick frame.
