@@ -9,8 +9,8 @@ from encoder_lib.course.kit.plots import style
 from encoder_lib.course.kit.plots.inputs import as_array, as_words
 
 FAINTEST = 0.05  # a weight below it is not drawn
-LONGEST = 16  # letters of a word that have room beside the lines
-THICKEST = 5  # points, of a weight of 1
+LONGEST = 16  # characters of a word that fit beside the lines
+THICKEST = 5  # in points, for a weight of 1
 
 
 @style.close_on_error
@@ -25,9 +25,9 @@ def plot_attention_lines(
     """Draw the words twice, and a line from each query on the left to each key on the right, thicker if it weighs more.
 
     weights: (T, T), row i belongs to word i, numbers from 0 to 1; those below 0.05 are left out. only: the rows whose
-    lines are drawn, all when None.
-    Raises ValueError for weights that are not square or not finite, or words that don't match; TypeError for what are
-    no numbers.
+    lines are drawn; all of them when None.
+    Raises ValueError for weights that are not square or not finite, or words that don't match; TypeError for
+    anything that is not numbers.
     """
     array = as_array(weights, name="weights", finite=True)  # (T, T)
     if array.shape[0] != array.shape[1]:
