@@ -75,7 +75,7 @@ def compact(image: Image.Image) -> bytes:
 
 
 def _to_rgba(colours: np.ndarray) -> np.ndarray:
-    """Add opacity to colours (…, 3) -> (…, 4), from 0 to 255: the same on white, and the paler, the more transparent."""
+    """Add opacity to colours (…, 3) -> (…, 4), from 0 to 255: the same on white; paler is more transparent."""
     through = (1 - WHITE) / 255 * colours.min(axis=-1, keepdims=True)
     opaque = (colours - 255 * through) / (1 - through)
     return np.concatenate([opaque, 255 * (1 - through)], axis=-1).round().astype(np.uint8)
