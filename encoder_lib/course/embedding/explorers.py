@@ -77,7 +77,7 @@ def similarity(tables: Tensor, words: Sequence[str], kinds: Sequence[str]) -> Ex
             ),
             frames="step",
             description=[
-                f"After {n} steps, mean cosine {a:.2f} between words of a kind, {b:.2f} between words of different kinds."
+                f"After {n} steps, mean cosine {a:.2f} within kinds, {b:.2f} between words of different kinds."
                 for n, (a, b) in enumerate(zip(same, different, strict=True))
             ],
         )
