@@ -143,7 +143,7 @@ def test_sixteen_rows_determine_the_rotation_of_three_or_four_clocks(width, step
 
 
 def test_with_64_columns_another_solution_fits_the_sixteen_rows_and_goes_wrong(notebook):
-    """The rotation solves the equations too, but least squares finds another matrix, which is right on these rows too."""
+    """The rotation solves the equations too, but least squares finds another matrix, right on these rows too."""
     many, solution = notebook["many"], notebook["solution"]
     back = rotation(-3 * 10_000 ** (-torch.arange(0, 64, 2) / 64))
     for matrix in (back, solution):
