@@ -234,7 +234,7 @@ def test_a_visit_shows_what_is_found_in_two_encoders(default_dtype):
     shown = clinic.visit(TESTS["inventory"], 1)
     assert list(shown.index) == ["a correct encoder", "patient 1"]
     assert shown["without a gradient"].tolist() == ["0", "16"]
-    assert clinic.visit(TESTS["parity"], 1)["beside PyTorch's"].tolist()[1] == "ValueError"
+    assert clinic.visit(TESTS["parity"], 1)["difference from PyTorch"].tolist()[1] == "ValueError"
     assert torch.equal(torch.rand(3), expected)
 
 
@@ -270,8 +270,8 @@ def test_a_test_that_raises_or_never_ends_has_found_something(monkeypatch):
         (lambda: clinic.cut_with(3), "cut: expected a function"),
         (lambda: clinic.train(3), "cut: expected a function"),
         (lambda: clinic.visit(3, 1), "test: expected a function"),
-        (lambda: clinic.visit(lambda model: 0, 1), "what the test gives: expected a dictionary"),
-        (lambda: clinic.notices(finds("x"), clinic.correct_encoder()), "what the test gives, 'found'"),
+        (lambda: clinic.visit(lambda model: 0, 1), "what the test returns: expected a dictionary"),
+        (lambda: clinic.notices(finds("x"), clinic.correct_encoder()), "what the test returns, 'found'"),
         (lambda: clinic.notices(None, clinic.correct_encoder()), "test: expected a function"),
         (lambda: clinic.fault_matrix(TESTS["parity"]), "tests: expected a list of functions"),
         (lambda: clinic.fault_matrix([]), "tests: expected at least one"),
