@@ -59,9 +59,9 @@ CLINIC = {
         OWN_LAYERS,
         {"a loop": Stacked},
         {
-            "one object": ({"self.layer = E": "layer = E", "deepcopy(self.layer) for": "layer for"}, "holds one layer"),
+            "one object": ({"self.layer = E": "layer = E", "deepcopy(self.layer) for": "layer for"}, "holds only one layer"),
             "copies": ({"self.layer = E": "layer = E", "deepcopy(self.layer)": "deepcopy(layer)"},
-                       "The second fault: a deep copy copies the random numbers too."),
+                       "the second fault: a deep copy copies the random numbers too."),
             "a plain list": (
                 TEMPLATE | {"nn.ModuleList(deepcopy(self.layer) for _ in range(n_layers))":
                             "[EncoderLayer(d_model, n_heads, d_ff).double() for _ in range(n_layers)]"},
@@ -113,7 +113,7 @@ CLINIC = {
                  'self.register_buffer("table", sinusoidal_table(10, d_model))'}, "the first T rows"),
             "a detached x": ({"x + self.table[: x.shape[1]]": "x.detach() + self.table[: x.shape[1]].to(x)"},
                              "a gradient reaches"),
-            "dtype alone": ({"[: x.shape[1]]": "[: x.shape[1]].to(x.dtype)"}, "the device does not"),
+            "dtype alone": ({"[: x.shape[1]]": "[: x.shape[1]].to(x.dtype)"}, "the device doesn't"),
         },
     ),
     "check_table": Answers(

@@ -100,7 +100,7 @@ def test_pytorchs_documentation_recommends_initialising_the_layers_yourself():
 
 
 def test_patient_2_hides_a_sentence_without_padding_altogether(notebook):
-    """Sent alone, the second sentence is masked out altogether; in its batch it attends to its padding and nothing else."""
+    """Sent alone, the second sentence is masked out altogether; in its batch it attends to its padding alone."""
     model, ids = clinic.patient(2), notebook["ids"]
     assert model(ids[1:, :3]).isnan().all() and notebook["real"][1].tolist() == [True] * 3 + [False] * 2
     y = model(ids)
@@ -371,7 +371,7 @@ def test_the_copying_stops_for_a_layer_that_makes_its_norms_first():
     for name in ("attention", "feed_forward"):  # to the end of the layer's parts
         layer._modules[name] = layer._modules.pop(name)
     assert next(name for name, _ in layer.named_parameters()).startswith("norm")
-    with pytest.raises(RuntimeError, match="size"):
+    with pytest.raises(RuntimeError, match="shape"):
         clinic.torch_counterpart(mine)
 
 
