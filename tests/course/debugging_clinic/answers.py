@@ -59,7 +59,8 @@ CLINIC = {
         OWN_LAYERS,
         {"a loop": Stacked},
         {
-            "one object": ({"self.layer = E": "layer = E", "deepcopy(self.layer) for": "layer for"}, "holds only one layer"),
+            "one object": ({"self.layer = E": "layer = E", "deepcopy(self.layer) for": "layer for"},
+                           "holds only one layer"),
             "copies": ({"self.layer = E": "layer = E", "deepcopy(self.layer)": "deepcopy(layer)"},
                        "the second fault: a deep copy copies the random numbers too."),
             "a plain list": (
