@@ -72,7 +72,7 @@ def orthogonal_least_squares(curve: str, width: int, *, activation: str = "relu"
 
 
 def train(network: nn.Module, x: Tensor, y: Tensor, *, steps: int = 500) -> nn.Module:
-    """Train a module in position to predict y from x, and return it. Shapes: x (P, inputs), y (P, outputs).
+    """Train a module in place to predict y from x, and return it. Shapes: x (P, inputs), y (P, outputs).
 
     Each step moves the weights against the gradient of the mean squared error over all rows (Adam at 0.02).
     """
