@@ -94,7 +94,7 @@ def test_within_3000_steps_it_overtakes_the_counting(notebook, capsys):
 @pytest.mark.weekly
 @pytest.mark.parametrize("seed", range(1, 8))
 def test_eight_excerpts_are_learned_by_heart_with_other_seeds(notebook, seed):
-    """Eight excerpts are learned by heart, and on other text the accuracy is below that of always answering space."""
+    """Eight excerpts are learned by heart, and other text is filled worse than by always answering space."""
     torch.manual_seed(seed)
     learner, gaps = notebook["new_filler"](seed), notebook["gaps"]
     eight = notebook["excerpts"](notebook["text"], 8, 0.3)
@@ -137,7 +137,7 @@ def test_few_correct_answers_depend_on_far_letters(notebook, small, seed):
 def test_the_tables_of_weights_and_of_the_masks(notebook):
     near, far = ([notebook["weight_on"](notebook[n], x) for x in notebook["maps"]] for n in ("near", "far"))
     assert 40 < far[0] < 60 and near[1] > 2 * far[1]
-    nothing, farther, nearest = map(float, notebook.prediction("forbidden").result["accuracy (%)"])
+    nothing, farther, nearest = map(float, notebook.prediction("masked_out").result["accuracy (%)"])
     assert farther > 0.8 * nothing and 40 < nothing < 60
     assert nearest < notebook["counting"]["no neighbour"]
 
@@ -150,9 +150,9 @@ def test_six_small_models_keep_three_quarters_without_far_letters(notebook):
 
 
 def test_without_near_letters_in_layer_1_the_model_loses_more(notebook):
-    """Near and far have half of layer 1's weight each, and without near nearly three times as many answers are lost."""
+    """Near and far have half of layer 1's weight each. Without near, 14 answers are lost, without far 4."""
     near, far = losses(notebook, notebook["filler"])
-    assert 10 < near < 20 and far < 8 and near > 2 * far
+    assert 10 < near < 20 and far < 9 and near > 1.5 * far
     assert all(40 < notebook["weight_on"](notebook[pairs], notebook["maps"][0]) < 60 for pairs in ("near", "far"))
 
 
@@ -235,16 +235,16 @@ def test_the_map_of_layer_2_is_ahead_of_the_answers_with_other_seeds(notebook, s
 
 def test_known_stretches_are_filled_better_and_are_few(notebook):
     """14 % of the gaps are in known stretches; 60 % against 51 % are correct, by counting 72 % against 64 %."""
-    (gaps, model, counting), (others, model_there, counting_there), _ = notebook["by_part"].values()
+    (gaps, others, _), (model, model_there, _), (counting, counting_there, _) = notebook["results"].values()
     assert abs(100 * gaps / (gaps + others) - 14) < 4
     assert abs(model - 60) < 6 and abs(model_there - 51) < 4 and model > model_there + 3
     assert abs(counting - 72) < 6 and abs(counting_there - 64) < 4 and counting > counting_there + 3
 
 
 def test_on_alice_both_do_worse_and_counting_stays_ahead(notebook):
-    """41 % by the model, 49 % by counting."""
-    _, model, counting = notebook["by_part"]["in Alice"]
-    assert abs(model - 41) < 5 and abs(counting - 49) < 5 and counting > model + 3
+    """The model fills 41 % correctly, counting 50 %."""
+    _, model, counting = (column[2] for column in notebook["results"].values())
+    assert abs(model - 41) < 5 and abs(counting - 50) < 5 and counting > model + 3
 
 
 def test_one_gap_in_five_is_in_a_stretch_known_from_beyond_its_excerpt(notebook):
@@ -278,9 +278,9 @@ def test_the_loop_of_larger_trainings_runs(notebook, monkeypatch):
         assert torch.nn.utils.get_total_norm([x.grad for x in parameters]) < 1.001
 
     monkeypatch.setattr(torch.nn.utils, "clip_grad_norm_", clipped)
-    names = {"torch": torch, "nn": torch.nn, "F": F, "model": model, "steps": 100, "next_batch": next_batch}
+    names = {"torch": torch, "nn": torch.nn, "F": F, "model": model, "steps": 200, "next_batch": next_batch}
     exec(fold(notebook, "optimiser = torch.optim.AdamW"), names)
-    assert len(rates) == 100 and rates[:14] == sorted(rates[:14]) and rates[14:] == sorted(rates[14:], reverse=True)
+    assert len(rates) == 200 and rates[:14] == sorted(rates[:14]) and rates[14:] == sorted(rates[14:], reverse=True)
     assert 0.85 * 0.003 < max(rates) <= 0.003 and names["optimiser"].param_groups[0]["lr"] == 0
     assert notebook["accuracy"](model(notebook["gaps"].ids), notebook["gaps"]) > 20
 
