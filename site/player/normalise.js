@@ -60,8 +60,8 @@ export function normalise(values, _, width) {
     _picture: svg(
       width,
       450,
-      panel(before, "Before: what the token brings", 28, width),
-      panel(after, "After: what the next layer gets", 258, width),
+      panel(before, "Before: what the norm gets", 28, width),
+      panel(after, "After: what the norm gives", 258, width),
     ),
     _descriptions: [inWords(values, moments(before), moments(after))],
   };
@@ -89,7 +89,7 @@ function panel(numbers, title, top, width) {
     return `<rect ${place} fill="${INKS.blue}" fill-opacity="0.75"/>`;
   });
   const ticks = numbers.map((v) => line(x(v), y(-1.1) - 5, x(v), y(-1.1) + 5, "black"));
-  const facts = [`mean ${plain(mean)}`, `spread ${std.toFixed(4)}`];
+  const facts = [`mean ${plain(mean)}`, `standard deviation ${std.toFixed(4)}`];
   return [
     ...bars,
     line(x(mean), box.top, x(mean), box.bottom, INKS.orange, 2),
@@ -113,6 +113,6 @@ function panel(numbers, title, top, width) {
 function inWords({ method }, old, now) {
   return (
     `${method[0].toUpperCase()}${method.slice(1)}: the mean went from ${plain(old.mean)} to ${plain(now.mean)}, the ` +
-    `spread from ${general(old.std, 4)} to ${general(now.std, 4)}.`
+    `standard deviation from ${general(old.std, 4)} to ${general(now.std, 4)}.`
   );
 }

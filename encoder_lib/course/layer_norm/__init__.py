@@ -1,1 +1,1 @@
-"""Lesson 03_layer_norm: what layer norm does, and over which axis."""
+"""Lesson 03_layer_norm: what layer norm does, over which axis, and what it does for training."""

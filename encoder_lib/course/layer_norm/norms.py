@@ -1,4 +1,4 @@
-"""A published encoder with other norms in the place of its own."""
+"""A pretrained encoder with other norms in the place of its own."""
 
 from collections.abc import Callable
 
@@ -13,7 +13,7 @@ Norm = Callable[[Tensor, Tensor, Tensor, float], Tensor]  # x (B, T, D), weight 
 
 
 def replace_norms(model: SentenceEncoder, norm: Norm) -> SentenceEncoder:
-    """The same model, in which each norm in the layers gives norm(x, weight, bias, eps), with its own parameters."""
+    """The same model, in which each norm in the layers computes norm(x, weight, bias, eps), with its own parameters."""
     norms = {f"encoder.{name}": m for name, m in model.encoder.encoder.named_modules() if isinstance(m, LayerNorm)}
     return SentenceEncoder(model.tokenizer, patch(model.encoder, {n: _edit(m, norm) for n, m in norms.items()}))
 
@@ -24,7 +24,7 @@ def _edit(module: LayerNorm, norm: Norm) -> Edit:
 
 
 def split_cls(for_cls: Norm, for_others: Norm) -> Norm:
-    """One norm out of two: `for_cls` gets each sequence's first token, `for_others` all others."""
+    """One norm that joins two: `for_cls` gets the first token of each sequence, `for_others` gets all other tokens."""
 
     def norm(x: Tensor, gain: Tensor, bias: Tensor, eps: float) -> Tensor:
         first, others = for_cls(x[:, :1], gain, bias, eps), for_others(x[:, 1:], gain, bias, eps)

@@ -1,4 +1,4 @@
-"""A block (B, T, D) as cubes: which numbers share one mean."""
+"""A batch (B, T, D) drawn as cubes: which numbers share one mean."""
 
 from collections.abc import Mapping
 
@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 from encoder_lib.course.kit.plots import style
 
 SHAPE = (3, 4, 6)  # B, T and D of the block that is drawn
-_CUBE = (  # the three faces of a cube that are seen from the front, above and the right: corners (x, y, z), y down
+_CUBE = (  # the three visible faces of a cube: front, top and right, as corners (x, y, z), y down
     ((0.0, 0.0, 0.0), (0.9, 0.0, 0.0), (0.9, 0.9, 0.0), (0.0, 0.9, 0.0)),
     ((0.0, 0.0, 0.0), (0.9, 0.0, 0.0), (0.9, 0.0, 0.9), (0.0, 0.0, 0.9)),
     ((0.9, 0.0, 0.0), (0.9, 0.0, 0.9), (0.9, 0.9, 0.9), (0.9, 0.9, 0.0)),
@@ -21,9 +21,9 @@ _SHADES = {True: ("#d55e00", "#f0a05f", "#a34700"), False: ("0.87", "0.95", "0.7
 
 @style.close_on_error
 def plot_normalisations(dims: Mapping[str, int | tuple[int, ...]]) -> Figure:
-    """Draw a block (B, T, D) as cubes for each way to average, side by side, those in colour that share one mean.
+    """Draw a batch (B, T, D) as cubes, once for each way to average; the cubes in colour share one mean.
 
-    dims: name -> the axis or axes averaged over, as torch takes them. The title counts the means.
+    dims: name -> the axis or axes averaged over, as torch takes them. The titles count the means.
     """
     size = style.figure_size(len(dims), 3.2)
     figure, axes = plt.subplots(1, len(dims), figsize=size, squeeze=False, layout="constrained")
@@ -36,7 +36,7 @@ def plot_normalisations(dims: Mapping[str, int | tuple[int, ...]]) -> Figure:
 
 def _draw_block(ax: Axes, averaged: set[int]) -> None:
     """Draw one block. averaged: the axes averaged over, 0, 1 or 2."""
-    corner = (0, 0, SHAPE[2] - 1)  # of all cubes, this one shows three faces
+    corner = (0, 0, SHAPE[2] - 1)  # the only cube of which all three faces can be seen
     faces: list[list[tuple[float, float]]] = []
     colours: list[str] = []
     for b in reversed(range(SHAPE[0])):  # from the back to the front, so that near cubes cover far ones
@@ -57,5 +57,5 @@ def _draw_block(ax: Axes, averaged: set[int]) -> None:
 
 
 def _oblique(x: float, y: float, z: float) -> tuple[float, float]:
-    """Where a point of a box is drawn: x to the right, y down, z away from the reader, up and to the right."""
+    """Where a point is drawn: x goes to the right, y down, and z away from the reader, up and to the right."""
     return x + 0.5 * z, 0.38 * z - y

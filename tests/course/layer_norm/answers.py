@@ -1,4 +1,4 @@
-"""What learners answer in 03_layer_norm: right answers, and wrong ones by the mistake that each makes."""
+"""Answers to the first exercise of 03_layer_norm: right ones, and wrong ones by the mistake that each makes."""
 
 import numpy as np
 import torch
@@ -21,10 +21,10 @@ ANSWERS = {
         {
             "mean not subtracted": lambda width: width**0.5,
             "square not undone": lambda width: width - 1,
-            "unbiased spread": lambda width: (width - 1) / width**0.5,
-            "spread not divided by": lambda width: 1 - 1 / width,
-            "half of the numbers up": lambda width: 1,
-            "that of [CLS]": lambda width: 19.57,
+            "divided by the unbiased deviation": lambda width: (width - 1) / width**0.5,
+            "not divided by the deviation": lambda width: 1 - 1 / width,
+            "half of the components above the mean": lambda width: 1,
+            "the value for [CLS]": lambda width: 19.57,
             "not a number": lambda width: float("nan"),
             "with eps": lambda width: torch.nn.functional.layer_norm(torch.eye(width)[0], (width,)).max(),
             "the token": lambda width: torch.eye(width)[0],

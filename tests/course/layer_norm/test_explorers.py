@@ -1,4 +1,4 @@
-"""The explorer of 03_layer_norm: its numbers, against torch's own layers and torch's statistics."""
+"""The explorer of 03_layer_norm: its numbers, compared with torch's own norms and torch's statistics."""
 
 import pytest
 import torch
@@ -11,17 +11,17 @@ F64 = torch.float64
 
 
 def panels(explorer):
-    """The figure's two Axes: before, after."""
+    """The two Axes of the figure: before and after."""
     return explorer._figure.axes
 
 
 def ticks(ax):
-    """The numbers drawn as small black lines: the token's own."""
+    """The numbers drawn as black ticks: the token's components."""
     return torch.tensor(ax.lines[0].get_xdata(), dtype=F64)
 
 
 def by_torch(x, method, eps):
-    """A token (D,) after torch's own layer."""
+    """A token (D,) after torch's own norm."""
     layer = {"layer norm": nn.LayerNorm, "RMS norm": nn.RMSNorm}[method]
     return layer(16, eps=eps, dtype=F64)(x).detach()
 
@@ -50,13 +50,14 @@ def test_every_number_is_counted_wherever_the_controls_put_it():
 def test_statistics_are_in_picture_and_description():
     explorer = explore.normalise(mean=2, spread=1.5, outlier=4)
     x = ticks(panels(explorer)[0]).numpy()
-    before, after = (ax.texts[0].get_text().split() for ax in panels(explorer))
-    assert [float(n) for n in before[1::2]] == pytest.approx([x.mean(), x.std()], abs=5e-3)
-    assert [float(n) for n in after[1::2]] == pytest.approx([0, 1], abs=5e-3)
+    texts = [ax.texts[0].get_text().splitlines() for ax in panels(explorer)]
+    before, after = ([float(line.split()[-1]) for line in lines] for lines in texts)
+    assert before == pytest.approx([x.mean(), x.std()], abs=5e-3)
+    assert after == pytest.approx([0, 1], abs=5e-3)
     assert "from 2.25 to 0.00" in explorer.description
 
 
 def test_a_gain_of_zero_makes_all_numbers_equal():
     explorer = explore.normalise(gain=0, bias=1)
-    assert "the spread from 0.5 to 0." in explorer.description
+    assert "the standard deviation from 0.5 to 0." in explorer.description
     assert (ticks(panels(explorer)[1]) == 1).all()

@@ -1,4 +1,4 @@
-"""A published encoder with other norms: its own formula changes nothing, and the original keeps its norms."""
+"""A pretrained encoder with other norms: its own formula changes nothing, and the original keeps its norms."""
 
 import torch
 import torch.nn.functional as F
@@ -16,7 +16,7 @@ def test_replaced_norms_leave_the_original_as_it_was():
     torch.testing.assert_close(same.encode([TEXT]), own, atol=1e-5, rtol=0)
     seen = []
     replace_norms(model, lambda x, *_: seen.append(x) or x).encode([TEXT])
-    assert len(seen) == 12, "all but the embedding's"
+    assert len(seen) == 12, "all but the norm of the embedding"
     torch.testing.assert_close(model.encode([TEXT]), own)
 
 
