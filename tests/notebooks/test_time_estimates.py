@@ -19,9 +19,9 @@ NUMBERS = {
 
 
 def main_path(notebook):
-    """The cells before *Going deeper*, and before the list of words that one comes back to."""
+    """The cells before *Going deeper*."""
     for cell in notebook.cells:
-        if cell.cell_type == "markdown" and re.match("## (Going deeper|Words and letters)", cell.source):
+        if cell.cell_type == "markdown" and cell.source.startswith("## Going deeper"):
             return
         yield cell
 
