@@ -56,7 +56,7 @@ def test_every_known_mistake_has_a_hint_and_every_hint_a_mistake():
     ("check", "mistake", "words"),
     [
         (checks.check_take, "forbidden too late", "comes from weights set to 0 after the softmax"),
-        (checks.check_take, "scores of zero", "comes from a score of 0 for forbidden tokens"),
+        (checks.check_take, "scores of zero", "comes from a score of 0 for masked tokens"),
         (checks.check_take, "a root", "comes from scores divided by √K"),
         (checks.check_take, "a score of -100", "very low scores"),
         (checks.check_take, "changes the values", "changed its own input values"),
