@@ -129,9 +129,10 @@ def _words(words: list[str], scores: Tensor, weights: Tensor, mask: Tensor) -> s
     hidden = (~mask[attending]).sum().item()
     masked = f" {hidden} of the {attending.sum().item() * len(words)} weights are masked out." if hidden else ""
     return (
-        f"Scores from {scores.min():.2f} to {scores.max():.2f}, with variance {scores.var(correction=0):.2f}. On average, "
-        f"a word's largest weight is {percent(most)}; equal weights would be {percent(1 / len(words))} each. The largest "
-        f"weight of all: “{words[i]}” attends to “{words[j]}”, {percent(weights[i, j].item())}.{masked}{nothing}"
+        f"Scores from {scores.min():.2f} to {scores.max():.2f}, with variance {scores.var(correction=0):.2f}. On "
+        f"average, a word's largest weight is {percent(most)}; equal weights would be {percent(1 / len(words))} each. "
+        f"The largest weight of all: “{words[i]}” attends to “{words[j]}”, {percent(weights[i, j].item())}."
+        f"{masked}{nothing}"
     )
 
 
@@ -193,6 +194,6 @@ def _slice_words(
     size = sum(p.numel() for p in attention.parameters())
     slice_ = f"dimension {first}" if d_head == 1 else f"dimensions {first} to {first + d_head - 1}"
     return (
-        f"Head {shown} of {n_heads} works on {slice_}, K = {d_head} of {D_MODEL}. Its largest weight: “{words[i]}” attends "
-        f"to “{words[j]}”, {percent(weights[i, j].item())}. The layer has {size} parameters, whatever H is."
+        f"Head {shown} of {n_heads} works on {slice_}, K = {d_head} of {D_MODEL}. Its largest weight: “{words[i]}” "
+        f"attends to “{words[j]}”, {percent(weights[i, j].item())}. The layer has {size} parameters, whatever H is."
     )

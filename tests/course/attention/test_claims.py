@@ -4,12 +4,12 @@ import pytest
 import torch
 from claims import seeds
 
-from encoder_lib import causal_mask
+from encoder_lib import causal_mask, patch, trace
 from encoder_lib.course import explore
 from encoder_lib.course.kit import ladder
 from encoder_lib.seeded import seeded
 
-pytestmark = pytest.mark.long  # the notebook takes half a minute
+pytestmark = pytest.mark.long  # the notebook takes a minute
 
 
 def test_with_dim_0_the_weights_of_a_row_miss_1(notebook):
@@ -54,7 +54,7 @@ def test_without_the_root_one_key_gets_above_80_percent(notebook):
 
 
 def slower_without(divided, undivided):
-    """Whether with the root the loss is near 0 from step 70 on and all cards attend to the right one, and not without."""
+    """Whether the loss is near 0 from step 70 on, and each card attends to the right one, with the root alone."""
     (losses, wrong), (others, others_wrong) = divided, undivided
     late, others_late = sum(losses[70:85]) / 15, sum(others[70:85]) / 15
     return late < 0.05 < others_late and wrong < 0.5 < others_wrong
@@ -133,46 +133,95 @@ def test_one_head_attends_left_and_one_along_the_arrows(notebook):
 # The ladder
 
 
-def test_attention_brings_half_of_the_answers(notebook):
-    """With one head of attention half of the answers are right, and the rungs below stay at chance."""
+def test_one_head_is_at_50_percent_after_400_steps(notebook):
+    """And the rungs below stay at chance, which is their upper bound; the bound of attention is 100 %."""
     *below, top = notebook["rungs"]
-    assert all(100 * rung.right == pytest.approx(12.5, abs=1.5) for rung in below) and 0.46 < top.right < 0.54
-    assert [rung.name for rung in below] == ["a guess", "embedding", "positions"] and top.at_most == 0.5
+    assert all(100 * rung.accuracy == pytest.approx(12.5, abs=1.5) for rung in below) and 0.46 < top.accuracy < 0.54
+    assert [rung.name for rung in below] == ["chance", "embedding", "positions"]
+    assert [rung.at_most for rung in notebook["rungs"]] == [1 / 8, 1 / 8, 1 / 8, 1]
 
 
-def test_a_card_finds_the_letter_and_tosses_its_case(notebook):
-    """Each card attends to the one its arrow points at, hardly to itself, so it knows the letter and not the case."""
+def test_after_400_steps_the_letter_is_found_and_not_its_case(notebook):
+    """Each card attends to the one at its arrow; the letter is right, and its case one time in two."""
     with seeded(5):
         cards, answers = ladder.deal(1000)
     weights = ladder.weights(notebook["rungs"][-1].model, cards)  # (B, 1, T, T)
     assert ladder.at_the_arrow(weights, cards).mean() > 0.95
-    assert weights.diagonal(dim1=-2, dim2=-1).mean() < 0.02
     said = notebook["rungs"][-1].model(cards).argmax(-1)
     assert (said // 2 == answers // 2).float().mean() > 0.98  # a and A share a letter
     assert 0.46 < (said == answers).float().mean() < 0.54
 
 
-@seeds(3)
-def test_two_heads_answer_all_each_there_for_one_case(notebook, seed):
-    model, right = notebook["trick"], notebook["two_right"]
-    if seed:
-        model, right = ladder.train(lambda: ladder.CardModel(positions="learned", attention=True, n_heads=2), seed=seed)
-    assert right > 0.99
-    with seeded(7):
-        cards, _ = ladder.deal(300)
-    at = ladder.at_the_arrow(ladder.weights(model, cards), cards).transpose(1, 2)  # (B, T, H)
-    capital = cards // 8 % 2 == 1
-    capitals, small = at[capital].mean(dim=0), at[~capital].mean(dim=0)  # (H,) each
-    mine = int(capitals.argmax())
-    assert capitals[mine] > 0.9 and small[1 - mine] > 0.9
-    assert capitals[1 - mine] < capitals[mine] - 0.25 and small[mine] < small[1 - mine] - 0.25
+def test_from_six_of_eight_seeds_one_head_leaves_50_percent(notebook):
+    """The first before step 700, the last after step 2,000; they end between 74 and 100 %, and two stay to 8,000."""
+    curves = notebook["curves"].pivot(index="seed", columns="step", values="accuracy")
+    left = (curves > 55).any(axis=1)
+    first = (curves > 55).idxmax(axis=1)[left]
+    assert len(curves) == 8 and left.sum() == 6 and 400 < first.min() < 700 and first.max() > 2000
+    assert curves.loc[left, 8000].between(74, 100).all() and (curves.loc[~left].loc[:, 400:] - 50).abs().max().max() < 2
+    assert curves.columns.max() == 8000
+
+
+def case_changes_and_weights(notebook, seed):
+    """What the notebook shows of one head after 2,000 steps, from any seed; see `case_changes` there."""
+    head, accuracy = ladder.train(lambda: ladder.CardModel(positions="learned", attention=True), steps=2000, seed=seed)
+    assert accuracy > 0.8, "the seeds of this test have left 50 %"
+    many, upper, there = (notebook[name] for name in ("many", "upper", "upper_there"))
+    with torch.no_grad(), trace(head) as swapped:
+        head(many ^ 8)
+    changes = []
+    for part in ("query", "key", "value"):
+        name = f"layers.0.attention.{part}"
+        patched = patch(head, {name: lambda usual, name=name: swapped[name]})
+        with torch.no_grad():
+            changes.append(100 * (patched(many).argmax(-1) == head(many).argmax(-1) ^ 1).double().mean())
+    weight = ladder.at_the_arrow(ladder.weights(head, many), many)[:, 0]
+    table = [[weight[own & case].mean() for own in (~upper, upper)] for case in (~there, there)]
+    return torch.stack(changes), torch.tensor(table)
+
+
+def decides_in_the_weights(changes, weights):
+    """Whether queries and keys change the case of most answers and values of hardly any, and weights are an XOR."""
+    query, key, value = changes
+    same, different = weights.diagonal(), weights.fliplr().diagonal()
+    xor = same.min() > different.max() + 0.05 or different.min() > same.max() + 0.05
+    return bool(query > 50 and key > 50 and value < 10 and xor)
+
+
+def test_the_case_is_decided_where_queries_meet_keys(notebook):
+    """The weight at the arrow differs between equal and different cases, and the answers' case depends on it."""
+    weights = torch.tensor([[float(value) for value in column] for column in notebook["columns_of_cases"].values()]).T
+    assert notebook["accuracy"] > 0.9 and decides_in_the_weights(torch.stack(notebook["changed"]), weights)
+    assert weights.diagonal().min() > weights.fliplr().diagonal().max()  # high where the cases are the same
 
 
 @pytest.mark.weekly
-@pytest.mark.parametrize("seed", range(1, 8))
-def test_one_head_stays_with_the_toss_from_each_of_eight_seeds(seed):
-    _, right = ladder.train(lambda: ladder.CardModel(positions="learned", attention=True), seed=seed)
-    assert 0.44 < right < 0.56
+@pytest.mark.parametrize("seed", [0, 4, 5, 7])
+def test_heads_from_other_seeds_decide_in_the_weights_too(notebook, seed):
+    """Some with the high weight where the cases are the same, some where they differ."""
+    assert decides_in_the_weights(*case_changes_and_weights(notebook, seed))
+
+
+def test_a_curve_trained_again_leaves_50_percent_again(notebook):
+    again = notebook["again"].set_index("step")["accuracy"]
+    assert again[400] == pytest.approx(50, abs=3) and again[1000] > 55
+
+
+@seeds(3)
+def test_two_heads_answer_all_each_sure_for_one_case(notebook, seed):
+    model, accuracy = notebook["two"], notebook["two_accuracy"]
+    if seed:
+        build = lambda: ladder.CardModel(positions="learned", attention=True, n_heads=2)  # noqa: E731
+        model, accuracy = ladder.train(build, seed=seed)
+    assert accuracy > 0.99
+    with seeded(7):
+        cards, _ = ladder.deal(300)
+    at = ladder.at_the_arrow(ladder.weights(model, cards), cards).transpose(1, 2)  # (B, T, H)
+    upper = cards // 8 % 2 == 1
+    uppercase, lowercase = at[upper].mean(dim=0), at[~upper].mean(dim=0)  # (H,) each
+    mine = int(uppercase.argmax())
+    assert uppercase[mine] > 0.9 and lowercase[1 - mine] > 0.9
+    assert uppercase[1 - mine] < uppercase[mine] - 0.25 and lowercase[mine] < lowercase[1 - mine] - 0.25
 
 
 # What the explorers should show
