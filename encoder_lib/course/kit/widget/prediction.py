@@ -24,12 +24,12 @@ class Question:
     finding: str
 
     def verdict(self, choice: int | None) -> str:
-        """What the reader is told of a choice, or without one."""
+        """The sentence shown for a choice, or for none."""
         answer = self.choices[self.answer]
         if choice is None:
             return f"The answer is “{answer}”."
         if choice == self.answer:
-            return f"You said “{answer}”, and so it is."
+            return f"You said “{answer}”, and that is correct."
         return f"You said “{self.choices[choice]}”, but the answer is “{answer}”."
 
 
@@ -49,11 +49,11 @@ class Prediction(anywidget.AnyWidget):
     """One question, asked. The front end never holds answer, finding or result before the reader has committed.
 
     question: what is asked.
-    show: called without arguments when the question is made; gives what is seen then: a picture, an Axes or a Figure, a
-        pandas DataFrame, a number, a tensor or a text. Without it there is nothing to see beside the finding.
+    show: called without arguments when the question is made; returns what is shown after the reveal: a picture, an Axes
+        or a Figure, a pandas DataFrame, a number, a tensor or a text. Without it only the finding is shown.
     `choice` is the chosen index, None at first; `committed` = True locks it, and everything is revealed. `revealed` =
     True alone is "show me", without an answer. Steps in another order raise ValueError, once revealed any other step
-    does. `message` is what the reader is told, and `result` what `show` gave.
+    does. `message` is the sentence shown to the reader, and `result` what `show` gave.
     Raises TypeError and ValueError for what cannot be shown; what `show` raises goes through.
     """
 
@@ -76,7 +76,7 @@ class Prediction(anywidget.AnyWidget):
 
     @property
     def message(self) -> str:
-        """What the reader is told: nothing, and once revealed the verdict and the finding."""
+        """The sentence shown to the reader: empty at first, and after the reveal the verdict and the finding."""
         return f"{self._outcome['verdict']} {self._outcome['finding']}" if self._outcome else ""
 
     def set_state(self, sync_data: dict) -> None:
@@ -116,14 +116,14 @@ class Prediction(anywidget.AnyWidget):
     @traitlets.observe("committed", "revealed")
     def _reveal(self, change: Bunch) -> None:
         question = self.question
-        told = {
+        outcome = {
             "answer": question.answer,
             "verdict": question.verdict(self.choice if self.committed else None),
             "finding": question.finding,
             "result": self._shown.spec if self._shown else {},
         }
         with self.hold_sync():
-            self.revealed, self._outcome = True, told
+            self.revealed, self._outcome = True, outcome
 
     def _repr_mimebundle_(self, **kwargs: dict) -> tuple[dict, dict]:
         """Give the live widget and, for readers without a kernel, the question with its answer folded away."""

@@ -118,8 +118,8 @@ class Heatmap:
 
 
 def attention_map(weights: ArrayLike, words: Sequence[str], title: str, **options: Any) -> Heatmap:
-    """Attention weights as colours: the words along the rows look, those along the columns are looked at."""
-    return Heatmap(weights, title=title, x_label="looked at", y_label="looks", x_ticks=words, y_ticks=words, **options)
+    """Attention weights as colours: a row for each query, a column for each key."""
+    return Heatmap(weights, title=title, x_label="key", y_label="query", x_ticks=words, y_ticks=words, **options)
 
 
 @dataclass(frozen=True)
@@ -152,10 +152,11 @@ class View:
 
     frames: the name of the `Range` control that picks the frame of every framed panel. The front end steps through the
     frames by itself, so this control causes no computation. `description` may then be a list, one text for each frame.
-    tokens: a panel with the same words on both axes. They stand above the panels as a sentence, one button a word: the
-    word that is pointed at or focused shows where it looks. The others take the colours, and the numbers in per cent,
-    that they have in its row; the front end does that by itself, and frames the row in every panel with these words.
-    chosen: the place of the word that is lit at first; the second one, since the first is often a special token.
+    tokens: a panel with the same words on both axes. The words are shown above the panels as a sentence, with a button
+    for each. The word that is pointed at or focused gives all of them the colours and percentages of its row; the front
+    end does that by itself, and frames the row in every panel with these words.
+    chosen: the position of the word that is highlighted at first: the second one, because the first is often a special
+    token.
     timeline: a curve above the panels, through as many stations as there are frames.
     """
 
@@ -213,9 +214,9 @@ class View:
 
 
 def _draw_tokens(weights: Heatmap, chosen: int, index: int, ax: Axes) -> None:
-    """Draw the words, and where the chosen one looks in frame `index`."""
+    """Draw the words, coloured by the attention weights of the chosen one in frame `index`."""
     words = weights.y_ticks or []
-    row, title = weights.frame(index)[chosen], f"Where “{words[chosen]}” looks"
+    row, title = weights.frame(index)[chosen], f"Attention weights of “{words[chosen]}”"
     plot_token_attention(row, words, chosen=chosen, title=title, limits=weights.limits, cmap=weights.cmap, ax=ax)
 
 
