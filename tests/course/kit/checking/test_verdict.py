@@ -94,7 +94,7 @@ def test_an_answer_in_float32_is_right_too():
 def test_a_large_result_is_shown_where_it_differs_most():
     ones = verdict.Case("ones", (torch.ones(200, 6),))
     problem = verdict.problem_on(lambda x: x + torch.arange(1, 7), reference=lambda x: x, case=ones)
-    assert ": 1200 of 1200 places differ, most at (0, 5): expected 1.0, got 7.0" in problem
+    assert ": 1200 of 1200 positions differ, most at (0, 5): expected 1.0, got 7.0" in problem
 
 
 @pytest.mark.parametrize(
