@@ -146,7 +146,7 @@ def test_a_large_result_is_shown_where_it_differs_most():
         (checks.check_pair_loss, "without the factor", "by what does the script multiply them"),
         (checks.check_pair_loss, "their sum", "the mean of the two losses and not their sum"),
         (checks.check_table_gradient, "each row once", "both copies have to be added"),
-        (checks.check_own_norm, "a mean that remembers", "nothing is averaged over calls"),
+        (checks.check_own_norm, "a mean that remembers", "random or averaged over calls"),
         (checks.check_own_positions, "in place", "changed its own input"),
     ],
 )
