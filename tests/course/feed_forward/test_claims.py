@@ -128,6 +128,10 @@ def distances(notebook, seed, steps):
     return accuracy, *(notebook["moved"](model, notebook[f"{case}_swapped"]) for case in ("own", "fetched"))
 
 
+def test_network_of_the_ladder_has_128_units(notebook):
+    assert notebook["build"]().layers[0].feed_forward.linear1.weight.shape == (128, 64)
+
+
 def test_own_case_moves_the_vector_only_later(notebook):
     """With seed 1, as shown: little after 400 steps, at 50 %, and about as far as the fetched case after 1,500."""
     early, late = ([*kinds.values()] for kinds in notebook["moves"].values())
