@@ -17,7 +17,9 @@ export function showWalk({ _panels, _timeline }, [first, second]) {
   const shared = first.tokens.filter((token) => second.tokens.includes(token) && isWord(token));
   const longest = (/** @type {string} */ a, /** @type {string} */ b) => (b.length > a.length ? b : a);
   const word = shared.reduce(longest, shared[0] ?? first.tokens[0]);
-  const said = shared.length ? "" : `The sentences have no word in common: followed is ${word}, which begins every text. `;
+  const said = shared.length
+    ? ""
+    : `The sentences have no word in common: followed is ${word}, which begins every text. `;
   const visits = [first, second].map((reading) => ({ ...reading, place: reading.tokens.indexOf(word) }));
   /** @type {Station[]} */
   const stations = _timeline.stations;
