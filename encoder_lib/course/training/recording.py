@@ -1,5 +1,7 @@
 """Record, during training, what a model attends to and how well it fills the gaps of held-out text."""
 
+from collections.abc import Mapping
+
 import torch
 from torch import Tensor, nn
 
@@ -74,6 +76,6 @@ class Recording:
         return torch.stack(self._maps)
 
 
-def _attention(t: dict[str, Tensor]) -> list[Tensor]:
+def _attention(t: Mapping[str, Tensor]) -> list[Tensor]:
     """The attention weights of each layer, (B, H, T, T)."""
     return [x for name, x in t.items() if name.endswith("attention.weights")]
