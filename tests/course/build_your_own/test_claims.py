@@ -18,7 +18,7 @@ def test_one_block_learns_the_cards(notebook):
 
 def test_rungs_of_the_ladder():
     """An embedding is bounded by 12.5 %; with all parts every model is there by step 250."""
-    assert 100 * ladder.ITS_OWN == 12.5
+    assert (100 * ladder.ITS_OWN, 100 * ladder.FETCHED) == (12.5, 50)
     curves = stored_curves().pivot(index="step", columns=["model", "seed"], values="accuracy")
     attention, network, every = (
         curves[f"attention{rest}"] for rest in ("", " + feed-forward", " + feed-forward + residual")
