@@ -83,7 +83,7 @@ CLINIC = {
         {
             "no mask": ({", key_padding_mask=real": ""}, "a mixture of both"),
             "nan_to_num": ({"[0]": "[0].nan_to_num()"}, ""),
-            "the mask inverted in place": ({"=real": "=real.logical_not_()"}, "belongs to its caller"),
+            "the mask inverted in place": ({"=real": "=real.logical_not_()"}, "belong to the caller"),
             "a detached x": ({"=real": "=~real", "(x, x": "(x.detach(), x"}, "a gradient reaches"),
             "−100 in place of −∞": ({"=real": "=-100.0 * (~real).to(x.dtype)"}, "below all of them"),
             "padding zeroed as a query": (
@@ -174,14 +174,14 @@ SIZES = {
     "padding set to zero": lambda x: (x * REAL[..., None]).square().mean().sqrt(),
 }
 WRONG_SIZES = {
-    "padding compared too": (lambda x: x.abs().max(), "something else at padding", "Nobody reads"),
-    "the largest, with its sign": (lambda x: x[REAL].max(), "a number that falls", "each direction"),
-    "the smallest, with its sign": (lambda x: x[REAL].min(), "a number that rises", "each direction"),
+    "padding compared too": (lambda x: x.abs().max(), "something else at padding", "never used"),
+    "the largest, with its sign": (lambda x: x[REAL].max(), "a number that falls", "either direction"),
+    "the smallest, with its sign": (lambda x: x[REAL].min(), "a number that rises", "either direction"),
     "the sum, with signs": (lambda x: x[REAL].sum(), "one that rises and one that falls", "opposite sign"),
     "the second sentence": (lambda x: x[1, :3].abs().max(), "first sentence", "Which words"),
     "the first numbers": (lambda x: x[REAL][:, :2].abs().max(), "at the end of a vector", "Which components"),
     "all but the third": (lambda x: x[REAL][:7].abs().max(), "last word", "Which words"),
-    "NaN replaced": (lambda x: worst(x.nan_to_num()), "✗ NaN: its words", "NaN is a find"),
+    "NaN replaced": (lambda x: worst(x.nan_to_num()), "✗ NaN: its words", "NaN is a result"),
     "NaN lost in Python's max": (lambda x: max(0.0, worst(x).item()), "✗ NaN: its words", "max(0.0, nan) is 0.0"),
 }
 
