@@ -252,7 +252,8 @@ def test_with_12_heads_each_compares_one_number_of_624():
     explorer = explore.head_slices()
     before = explorer.description
     explorer.set(n_heads=12)
-    assert "624 parameters" in before and "624 parameters" in explorer.description and "K = 1 of 12" in explorer.description
+    assert "624 parameters" in before and "624 parameters" in explorer.description
+    assert "K = 1 of 12" in explorer.description
 
 
 # The trophy
