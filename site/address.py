@@ -45,8 +45,9 @@ def live(path: str) -> str:
 
 def closing(stem: str) -> str:
     """What a notebook ends with, as Markdown: where to say what is wrong, in forms with its name filled in."""
-    told = {"sentence": "a sentence lose you", "check": "a check judge wrongly", "run": "something not run"}
+    asked = {"sentence": "was a sentence unclear", "check": "did a check judge wrongly", "run": "did something not run"}
     if not KNOWN:
-        return f"Did {', or '.join(told.values())}? Tell whoever gave you this course: the notebook is {stem[:2]}."
-    links = [f"[{text}]({REPOSITORY}/issues/new?template={form}.yml&notebook={stem})" for form, text in told.items()]
-    return f"Did {', or '.join(links)}? Say so: the form knows your notebook."
+        question = ", or ".join(asked.values()).capitalize()
+        return f"{question}? Tell the person who gave you this course; the notebook is {stem[:2]}."
+    links = [f"[{text}]({REPOSITORY}/issues/new?template={form}.yml&notebook={stem})" for form, text in asked.items()]
+    return f"Please tell us: {', or '.join(links)}? The form already knows your notebook."

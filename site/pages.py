@@ -1,7 +1,7 @@
 """The course's own files as the pages of the web edition: copied, links led to where they go, live parts marked.
 
-Written anew is the first page alone, `index.md`, and what it tells of each lesson is taken from its notebook. The page
-of words is the last section of 00_start_here, and what was measured is tests/benchmarks/RESULTS.md.
+Written anew is the first page alone, `index.md`, and what it tells of each lesson is taken from its notebook. What was
+measured is tests/benchmarks/RESULTS.md.
 
 Two notes in the metadata of a notebook's cells are for these pages: `description`, of its first cell, which search
 engines show; and `web`, what a page says in place of words that speak of cells and keys.
@@ -31,17 +31,16 @@ from reference import write_reference
 TEXTS = {  # pages beside the notebooks, and what they are
     "CONTRIBUTING.md": "How the course is made: files and tests, and how to add a lesson, an explorer or a question.",
     "tests/benchmarks/RESULTS.md": "What was measured: the speed of the encoder, of its parts and of the whole course.",
+    "notebooks/glossary.md": "The terms and letters of the course: what each means, and which notebook introduces it.",
     "TEACHING.md": "For teachers: what to prepare, what a class needs, and how exercises are collected.",
     "binder/README.md": "How to give the course to a class: what it wants from a server, and what each reader costs.",
 }
 LINK = re.compile(r"\[((?:[^\[\]]|\[[^\]]*\])*)\]\((?!https?:|#|mailto:)([^)\s#]+)(#[^)\s]*)?\)")
 DRAWING = re.compile(r"!\[[^\]]*\]\((notebooks/)?(pictures/\w+\.svg)\)")
 QUESTION = re.compile(r"\bexplore\.predict\(\s*[\"'](\w+)[\"']")
-PLAN = re.compile(r"Plan for ([^.]*)\.")
+PLAN = re.compile(r"Plan for (\d+ minutes)")
 COLAB = re.compile(r"\A# On Colab.*\n(#.*\n)+")  # what a page leaves out of the first cell of code
-WORDS = "00_start_here", "## Words and letters"  # the notebook and the section that the page of words is
 OPENING = "00_start_here", "heads"  # the notebook of the explorer on the first page, and its name
-WORDS_TOLD = "The main words of the course, what they mean, the letters that stand for them, and their Chinese names."
 INSTALL = re.compile(r"(?ms)^    git clone .*?(?=^\*\*|^#)")  # of the README
 HERE = Path(__file__).parent
 WIDTHS = "--desk", "--phone", "--between"  # for which site.css takes the heights of an explorer
@@ -72,7 +71,6 @@ def write_pages(folder: Path, static: Path, recordings: Path) -> None:
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         text = (ROOT / name).read_text(encoding="utf-8")
         (folder / name).write_text(_described(description, _led(text, name, pages)), encoding="utf-8")
-    (folder / "words.md").write_text(_words(), encoding="utf-8")
     listed = f'<ol class="lessons" start="0">{"".join(lessons)}</ol>'
     (folder / "404.md").write_text((HERE / "404.md").read_text(encoding="utf-8") + listed, encoding="utf-8")
     reference = write_reference(folder)
@@ -84,7 +82,7 @@ def write_pages(folder: Path, static: Path, recordings: Path) -> None:
     index = _drawn(Template((HERE / "index.md").read_text(encoding="utf-8")).substitute(parts))
     contents = [
         _contents("Lessons", [f"notebooks/{path.stem}" for path in notebooks()]),
-        _contents("To look up", ["words", "tests/benchmarks/RESULTS", *reference]),
+        _contents("To look up", ["notebooks/glossary", "tests/benchmarks/RESULTS", *reference]),
         _contents("To take part", ["TEACHING", "binder/README", "CONTRIBUTING"]),
     ]
     (folder / "index.md").write_text("\n".join([index, *contents]), encoding="utf-8")
@@ -135,17 +133,6 @@ def _drawn(text: str) -> str:
         return "<div>" + svg.replace('role="img"', 'role="group"') + "</div>"  # an image's links would be out of reach
 
     return DRAWING.sub(draw, text)
-
-
-def _words() -> str:
-    """The section of words as a page of its own, unfolded."""
-    name, heading = WORDS
-    cells = nbformat.read(ROOT / "notebooks" / f"{name}.ipynb", as_version=4).cells
-    found = [cell.source for cell in cells if cell.source.startswith(heading)]
-    if len(found) != 1:
-        raise ValueError(f"{name}: expected one cell that begins with {heading!r}, got {len(found)}")
-    text = found[0].replace("## ", "# ", 1).replace("<details><summary>", "").replace("</summary>", "")
-    return LINK.sub(r"[\1](notebooks/\2\3)", _described(WORDS_TOLD, text.replace("</details>", "")))
 
 
 # The cells of a notebook.

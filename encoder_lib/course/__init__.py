@@ -1,1 +1,1 @@
-"""The course's equipment: a folder for each lesson, and `kit`, which they share. Nothing outside imports from here."""
+"""The code of the course: a folder for each lesson, and `kit`, which the lessons share. Nothing outside imports it."""

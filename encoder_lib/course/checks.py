@@ -1,6 +1,6 @@
-"""Checks of the exercises: `checks.check_x(attempt)` tries what the learner wrote and answers with a verdict.
+"""Checks of the exercises: `checks.check_x(attempt)` tries the learner's code and returns a verdict.
 
-They are the functions of the lessons' `checks` modules whose names begin with `check_`.
+These are the functions in the lessons' `checks` modules whose names begin with `check_`.
 """
 
 from typing import Any

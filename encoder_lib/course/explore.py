@@ -1,6 +1,6 @@
 """Explorers and prediction questions: `explore.attend()` shows one, `explore.predict("name", show)` asks one.
 
-The explorers are the functions of the lessons' `explorers` modules that return an `Explorer`.
+The explorers are the functions in the lessons' `explorers` modules that return an `Explorer`.
 """
 
 from typing import Any

@@ -133,7 +133,7 @@ function inWords(words, scores, weights, mask) {
   const T = words.length;
   const looking = mask.map((row) => row.some(Boolean));
   const mute = looking.indexOf(false);
-  const nothing = mute < 0 ? "" : ` “${words[mute]}” may look at nothing: its weights and its output are 0.`;
+  const nothing = mute < 0 ? "" : ` “${words[mute]}” may attend to nothing: its weights and its output are 0.`;
   const rows = weights.filter((_, t) => looking[t]);
   if (!rows.length) return `There is nothing to see.${nothing}`;
   const centre = mean(scores);
@@ -142,11 +142,11 @@ function inWords(words, scores, weights, mask) {
   const strongest = all.indexOf(Math.max(...all));
   const [i, j] = [Math.floor(strongest / T), strongest % T];
   const hidden = rows.length * T - scores.length;
-  const masked = hidden ? ` ${hidden} of the ${rows.length * T} looks are masked.` : "";
+  const masked = hidden ? ` ${hidden} of the ${rows.length * T} weights are masked out.` : "";
   return (
     `Scores from ${Math.min(...scores).toFixed(2)} to ${Math.max(...scores).toFixed(2)}, with variance ${variance.toFixed(2)}. ` +
-    `A word gives ${percent(mean(rows.map((row) => Math.max(...row))))} of its weight to one word, on average; an even ` +
-    `look at all would give ${percent(1 / T)}. The strongest look: “${words[i]}” at “${words[j]}”, ${percent(all[strongest])}.${masked}${nothing}`
+    `On average, a word's largest weight is ${percent(mean(rows.map((row) => Math.max(...row))))}; equal weights would be ` +
+    `${percent(1 / T)} each. The largest weight of all: “${words[i]}” attends to “${words[j]}”, ${percent(all[strongest])}.${masked}${nothing}`
   );
 }
 

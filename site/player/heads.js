@@ -54,7 +54,7 @@ function habit(weights, tokens) {
   });
   const strongest = largest(inner);
   const [looks, at] = [tokens[Math.floor(strongest / T)], tokens[strongest % T]];
-  return `${words} Its strongest look from one word to another: “${looks}” at “${at}”, ${percent(inner[strongest])}.`;
+  return `${words} Its largest weight from one word to another: from “${looks}” to “${at}”, ${percent(inner[strongest])}.`;
 }
 
 /**

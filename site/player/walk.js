@@ -17,7 +17,9 @@ export function showWalk({ _panels, _timeline }, [first, second]) {
   const shared = first.tokens.filter((token) => second.tokens.includes(token) && isWord(token));
   const longest = (/** @type {string} */ a, /** @type {string} */ b) => (b.length > a.length ? b : a);
   const word = shared.reduce(longest, shared[0] ?? first.tokens[0]);
-  const said = shared.length ? "" : `The sentences share no word: the walk follows ${word}, which opens every text. `;
+  const said = shared.length
+    ? ""
+    : `The sentences have no word in common: followed is ${word}, which begins every text. `;
   const visits = [first, second].map((reading) => ({ ...reading, place: reading.tokens.indexOf(word) }));
   /** @type {Station[]} */
   const stations = _timeline.stations;
@@ -27,13 +29,13 @@ export function showWalk({ _panels, _timeline }, [first, second]) {
   return {
     _timeline: { ..._timeline, values: cosines, title },
     _panels: visits.map(({ tokens }, i) => {
-      const title = `${i ? "Second" : "First"} sentence: “${word}” looks at`;
+      const title = `${i ? "Second" : "First"} sentence: what “${word}” attends to`;
       const panel = /** @type {PanelSpec} */ (_panels[i]);
       return { ..._panels[i], title, x_ticks: tokens, columns: tokens.length, stride: panel.rows * tokens.length };
     }),
     _data: packed(looks.flat()),
     _descriptions: cosines.map((value, i) => {
-      return `${said}Station ${i + 1} of ${cosines.length}, ${told(stations, i, visits)}: cosine ${value.toFixed(3)}.`;
+      return `${said}Step ${i + 1} of ${cosines.length}, ${told(stations, i, visits)}: cosine ${value.toFixed(3)}.`;
     }),
   };
 }
@@ -85,9 +87,9 @@ const dot = (a, b) => a.reduce((sum, value, i) => sum + value * b[i], 0);
  * @type {Record<string, string>}
  */
 const TOLD = {
-  "+ norm": "The sum is brought to size. Two vectors",
-  "feed-forward": "It looks at no other token. What it adds",
-  mean: "One vector for each sentence. The two sentences",
+  "+ norm": "The part's output is added, and the sum is normalised. Two vectors",
+  "feed-forward": "It works on each token alone. What it adds",
+  mean: "The mean over all tokens is the vector of the sentence. Two sentences",
 };
 
 /**
@@ -99,15 +101,15 @@ const TOLD = {
 function told(stations, i, visits) {
   const [short, layer] = stations[i];
   if (short === "table") {
-    return `table. ${visits.map(({ tokens }) => tokens.length).join(" and ")} tokens get their rows. Two vectors`;
+    return `table. ${visits.map(({ tokens }) => tokens.length).join(" and ")} tokens get their rows of the table. Two vectors`;
   }
   if (short === "position") {
     const places = visits.map(({ place }) => place).join(" and ");
-    return `position. The rows of places ${places}, counted from 0, are added. Two vectors`;
+    return `position. The rows of positions ${places}, counted from 0, are added. Two vectors`;
   }
   if (short === "attention") {
     const [here, there] = visits.map((visit) => strongest(visit, layer));
-    return `layer ${layer}: attention adds. It takes something from each token. Its strongest look at another word: ${here} in the first sentence, ${there} in the second. What it takes`;
+    return `layer ${layer}: attention adds. Its largest weight on another word: ${here} in the first sentence, ${there} in the second. What it adds`;
   }
   const inside = short === "+ norm" ? `+ norm after ${stations[i - 1][0]}` : `${short} adds`;
   return `${layer ? `layer ${layer}: ${inside}` : short}. ${TOLD[short]}`;

@@ -145,7 +145,7 @@ def test_a_word_is_framed_only_among_the_same_words(modules, start, others, fram
     before = modules.page.evaluate(canvas)
     modules.page.locator(".explorer-words button").first.focus()
     assert (modules.page.evaluate(canvas) != before) == framed
-    assert text(modules, ".explorer-readout") == "“a” looks at a 100 %"
+    assert text(modules, ".explorer-readout") == "“a” attends to a 100 %"
 
 
 def test_an_explorer_that_is_hidden_draws_when_it_is_shown(modules, start):
@@ -280,7 +280,7 @@ NAMES = ["the", "<b>", "a,b", "dog", "dog", "bites", "it", "now", "x", "y", "z"]
 
 
 def sentence(words, power):
-    """Row 0 runs through every shade, the others are as that, turned; the last word looks at nothing."""
+    """Row 0 runs through every shade, the others are as that, turned; the last word attends to nothing."""
     weights = np.stack([np.roll(np.linspace(0, 1, words) ** power, k) for k in range(words)])
     weights[-1] = 0
     looks = Heatmap(weights, x_ticks=NAMES[:words], y_ticks=NAMES[:words])
@@ -302,7 +302,7 @@ def chosen(buttons):
 
 
 def test_arrow_keys_read_each_words_attention(modules, words):
-    """Arrows, Home and End move the focus; the reading names the strongest look first; a dead row looks at nothing."""
+    """Arrows, Home and End move the focus; the largest weight is read first; a dead row attends to nothing."""
     buttons = words[1]
     assert buttons.locator("span").all_text_contents() == NAMES and chosen(buttons) == [1]
     row = modules.page.locator(".explorer-words[role=toolbar]")
@@ -313,8 +313,8 @@ def test_arrow_keys_read_each_words_attention(modules, words):
         modules.page.keyboard.press(key)
         readings.append((*chosen(buttons), text(modules, ".explorer-readout[aria-live=polite]")))
     assert [place for place, _ in readings] == [2, 3, 2, 1, 0, 0, 10, 10]
-    assert readings[4][1].startswith("“the” looks at z 100 %, y 90 %, x 80 %") and "the 0 %" not in readings[4][1]
-    assert readings[-1][1] == "“z” looks at nothing"
+    assert readings[4][1].startswith("“the” attends to z 100 %, y 90 %, x 80 %") and "the 0 %" not in readings[4][1]
+    assert readings[-1][1] == "“z” attends to nothing"
     assert row.evaluate("e => e.contains(document.activeElement)")
     for key in ("Control+ArrowLeft", "Control+Home", "Meta+ArrowLeft"):  # the browser's own keys
         modules.page.keyboard.press(key)
@@ -336,6 +336,6 @@ def test_mouse_and_focus_choose_alike_and_survive_a_new_sentence(modules, words)
     assert buttons.locator("small").all_text_contents()[5] == "< 1 %" and chosen(buttons) == [4]
     send(modules, explorer, words=3)
     assert buttons.locator("span").all_text_contents() == NAMES[:3] and chosen(buttons) == [2]
-    assert text(modules, ".explorer-readout") == "“a,b” looks at nothing"
+    assert text(modules, ".explorer-readout") == "“a,b” attends to nothing"
     send(modules, explorer, words=11)
     assert chosen(buttons) == [4]

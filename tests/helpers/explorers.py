@@ -5,12 +5,13 @@ from inspect import signature
 
 import torch
 
-from encoder_lib import load_pretrained
+from encoder_lib import TransformerEncoder, load_pretrained
 from encoder_lib.course import explore
 from encoder_lib.course.explore import Checkbox, Range, Select
+from encoder_lib.course.training import letters
 from encoder_lib.course.training.recording import Recording
 from encoder_lib.training.fit import fit
-from encoder_lib.training.tasks import TASKS, solver
+from encoder_lib.training.tasks import IGNORE_INDEX, Sample
 
 
 @lru_cache
@@ -20,11 +21,7 @@ def minilm():
 
 @lru_cache
 def recording():
-    task = TASKS["pointer"]
-    model = solver(task, n_layers=2, n_heads=4)
-    recording = Recording(model, task, task.draw(20), every=5)
-    fit(model, lambda: task.draw(16), steps=20, callback=recording)
-    return recording
+    return trained_filler("the f_nction ret_rns", steps=20, every=5)[2]
 
 
 SENTENCE = "The cat sat on the mat because it was tired."
@@ -82,11 +79,19 @@ def ends_of(control):
     return (False, True) if isinstance(control, Checkbox) else ("", "a b " * (control.max_length // 4))
 
 
-def trained(name, *, steps=6, every=2, **settings):
-    """A short training with its recording."""
+def filler(**settings):
+    """An untrained model that fills gaps, and a sample of held-out text."""
     torch.manual_seed(0)
-    task = TASKS[name]
-    model, sample = solver(task, **settings), task.draw(30)
-    recording = Recording(model, task, sample, every=every, keep=4)
-    fit(model, lambda: task.draw(8), steps=steps, callback=recording)
+    encoder = TransformerEncoder(letters.GAP + 1, 2, 16, 2, 32, positional="rotary", **settings)
+    whole = letters.manual()[1][:480].view(20, 24)
+    hidden = torch.rand(whole.shape) < 0.2
+    sample = Sample(whole.masked_fill(hidden, letters.GAP), whole.masked_fill(~hidden, IGNORE_INDEX), None)
+    return torch.nn.Sequential(encoder, torch.nn.Linear(16, letters.GAP)).float(), sample
+
+
+def trained_filler(text, *, steps=6, every=2, **settings):
+    """A short training of a model that fills gaps, with its sample and its recording."""
+    model, sample = filler(**settings)
+    recording = Recording(model, sample, text, every=every)
+    fit(model, lambda: sample, steps=steps, callback=recording)
     return model, sample, recording

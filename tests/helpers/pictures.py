@@ -2,6 +2,7 @@
 
 from types import SimpleNamespace
 
+import pandas as pd
 import torch
 
 from encoder_lib.course.kit import lessons
@@ -32,6 +33,11 @@ def curves(names):
     return {name: WAVE + i for i, name in enumerate(names)}
 
 
+def learning_curves(models):
+    rows = [(model, seed, step, 50.0) for model in models for seed in (0, 1) for step in (100, 200)]
+    return pd.DataFrame(rows, columns=["model", "seed", "step", "accuracy"])
+
+
 def fit(titles):
     x, units = torch.arange(30.0), torch.stack([WAVE] * 3, dim=-1)
     return plots.plot_fit(x, WAVE, units, 0.1, breakpoints=[3.0, 4.0], unit=1, titles=titles)
@@ -49,6 +55,7 @@ DRAWN = {
     "plot_attention_lines": lambda n, t: plots.plot_attention_lines(rows(n), n, title=t),
     "plot_cards": lambda n, t: plots.plot_cards(n, order(n), n, title=t),
     "plot_ladder": lambda n, t: plots.plot_ladder([(name, 0.5, 1.0) for name in n], title=t),
+    "plot_learning_curves": lambda n, t: plots.plot_learning_curves(learning_curves(n[:2]), title=t),
     "plot_token_attention": lambda n, t: plots.plot_token_attention(rows(n)[0], n, chosen=0, title=t),
     "plot_reordering": lambda n, t: plots.plot_reordering(rows(n), rows(n), order(n), n, title=t),
     "plot_fit": lambda n, t: fit([t] * 2),

@@ -6,7 +6,7 @@ import re
 from encoder_lib.course.kit.questions import QUESTIONS
 
 # Numbers of a finding that may be read before: a baseline that the finding repeats, or another quantity.
-HARMLESS = {"misread": {"0.70", "0.81"}, "opposite": {"0.70"}, "bare_minilm": {"0.99"}}
+HARMLESS = {"misread": {"0.70", "0.81"}, "negation": {"0.70"}, "bare_minilm": {"0.99"}}
 DECIMAL = r"(?<![\d.])\d+\.\d+"
 
 

@@ -61,7 +61,7 @@ def test_with_all_answers_every_part_and_stage_is_the_readers(whole):
 
 
 def test_the_stages_reach_what_the_prose_says(whole):
-    assert whole["right"] > 0.99 and whole["difference"] < 1e-13
+    assert whole["accuracy"] > 0.99 and whole["difference"] < 1e-13
     assert (whole["vectors"] - whole["expected"]).abs().max() < 5e-7
 
 

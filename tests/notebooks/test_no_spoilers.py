@@ -83,8 +83,8 @@ def test_no_answer_is_given_away_before_its_question(notebook):
 
 # Notebooks that do give one away
 
-FINDING = "A weighted mean does not care how its terms are ordered."  # of shuffle, and the answer to it
-ANSWER = "In the last row: it has *gone with dog*"
+FINDING = "A weighted mean doesn't care about the order of its terms."  # of shuffle, and the answer to it
+ANSWER = "In the last row: it has *moved along with dog*"
 
 
 def page(name="shuffle"):
@@ -109,7 +109,7 @@ def output(**data):
         (1, {"source": f"# {ANSWER.replace('*', '')}"}),
         (1, {"outputs": [new_output("stream", name="stdout", text=FINDING)]}),
         (2, {"outputs": output(html=f'<img alt="{FINDING}" src="x">', plain="x")}),
-        (3, {"outputs": output(html="A weighted <b>mean</b> does not care how its terms are ordered", plain="")}),
+        (3, {"outputs": output(html="A weighted <b>mean</b> doesn't care about the order of its terms", plain="")}),
         (4, {"source": f"<details>\n\nWhy?\n\n</details>\n\n{ANSWER}."}),
         (5, {"source": f"zero = 0  # {FINDING}"}),
     ],

@@ -15,7 +15,10 @@ def test_notebook_keeps(path, rule):
     assert list(rule(nbformat.read(path, as_version=4), path)) == []
 
 
-@pytest.mark.parametrize("name", [*sorted(path.name for path in ROOT.glob("*.md")), "binder/README.md"])
+DOCUMENTS = [*sorted(path.name for path in ROOT.glob("*.md")), "binder/README.md", "notebooks/glossary.md"]
+
+
+@pytest.mark.parametrize("name", DOCUMENTS)
 def test_links_of_the_documents_resolve(name):
     path = ROOT / name
     assert list(notebook_rules.broken_links(path.read_text(), path.parent)) == []
@@ -27,20 +30,23 @@ def prose(path):
 
 
 def glossary():
-    """The rows of the table of words at the end of the first notebook, as lists of four columns."""
-    words = prose(NOTEBOOKS[0]).split("## Words and letters")[1].split("</details>")[0]
-    lines = [line.strip("| ").split(" | ") for line in words.splitlines() if line.startswith("| ")]
-    return [[column.strip() for column in line] for line in lines[1:]]
+    """The rows of the glossary's table of terms, as lists of three columns: term, meaning, notebook."""
+    terms = (ROOT / "notebooks/glossary.md").read_text(encoding="utf-8").split("## Terms")[1]
+    return [line.strip("| ").split(" | ") for line in terms.splitlines() if line.startswith("| ")][1:]
 
 
 @pytest.mark.parametrize("row", glossary(), ids=lambda row: row[0])
 def test_glossary_names_where_a_term_is_taught(row):
-    """The notebook that the table names says every term of the row, and each has a Chinese name."""
-    term, _, where, chinese = row
-    path = NOTEBOOKS[0] if where == "here" else ROOT / "notebooks" / re.search(r"\((.+)\)", where).group(1)
-    text = prose(path).split("## Words and letters")[0].lower()
+    """The notebook that the table names says every term of the row, and the row explains it in a sentence."""
+    term, meaning, where = row
+    text = prose(ROOT / "notebooks" / re.search(r"\((.+)\)", where).group(1)).lower()
     assert [word for word in term.lower().split(", ") if word not in text] == []
-    assert re.search("[\u4e00-\u9fff]", chinese)
+    assert meaning.endswith(".")
+
+
+def test_the_glossary_is_sorted_and_linked():
+    terms = [term.casefold() for term, *_ in glossary()]
+    assert terms == sorted(terms) and "](glossary.md)" in prose(NOTEBOOKS[0])
 
 
 def test_code_of_the_readme_runs():

@@ -21,7 +21,7 @@ EXCEPTIONS = {  # notebook -> numbers that are nowhere else, and why
 # Not findings: code, formulas, tags, links, sources, other notebooks, years, the numbers of parts and exercises.
 ASIDE = re.compile(
     r"(?s)```.*?```|`[^`]*`|\$\$.*?\$\$|\$[^$]*\$|<[^<>]+>|\[[^\]]*\]\([^)]*\)|\*\*Sources\.\*\*.*"
-    r"|\b0\d\b|(?m:^(?:\*\*|#+ )?\d+(?:\.| ·)\s)|\b(?:19|20)\d\d\b"
+    r"|Plan for \d+ minutes|\bsections? \d[\d.]*|\b0\d\b|(?m:^(?:\*\*|#+ )?\d+(?:\.| ·)\s)|\b(?:19|20)\d\d\b"
 )
 NUMBER = re.compile(r"\d+(?:[,_]\d{3})+|\d+(?:\.\d+)?(?:e-?\d+)?")
 PICTURE = re.compile(r'alt="[^"]*"|<picture: [^>]*>')  # the author's words

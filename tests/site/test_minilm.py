@@ -266,5 +266,5 @@ def test_the_walk_works_with_typed_sentences(browser, address):
     walk.get_by_text("vectors of “mouse”").first.wait_for()
     description = walk.locator(".explorer-description")
     walk.locator("input[data-control=station]").press("End")
-    assert "Station 27 of 27" in description.text_content()
+    assert "Step 27 of 27" in description.text_content()
     page.context.close()

@@ -16,8 +16,9 @@ from spoilers import answers_in, asked, normal
 pytestmark = [pytest.mark.long, pytest.mark.browser]
 FIRST = 550_000  # bytes that a page may fetch before one scrolls
 WIDTHS = {"desk": 1280, "phone": 390}
-OTHERS = ("index", "words", "search", "CONTRIBUTING", "tests/benchmarks/RESULTS", "reference/encoder_lib.model")
-PAGES = [*OTHERS, *(f"notebooks/{path.name}" for path in NOTEBOOKS)]  # the ending lets processes share them
+OTHERS = ("index", "search", "CONTRIBUTING", "tests/benchmarks/RESULTS", "reference/encoder_lib.model")
+GLOSSARY = "notebooks/glossary"
+PAGES = [*OTHERS, GLOSSARY, *(f"notebooks/{path.name}" for path in NOTEBOOKS)]  # the ending lets processes share them
 # There is no kernel to wait for. What moves on the page is added up, but for what the reader moves.
 DRAWN = """window.kernelIdle = () => !document.querySelector('[aria-busy="true"]');
 window.shifted = 0;

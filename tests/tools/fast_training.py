@@ -17,8 +17,8 @@ def shorten():
     from encoder_lib.course.encoder_stack import warm_up
 
     trainings = (
-        ladder.climb, ladder.train, plain_stack.plain_stack_accuracy, positions.copy_accuracy,
-        positions.reversal_accuracy, warm_up.learn_to_reverse, clinic.train,
+        ladder.climb, ladder.train, plain_stack.plain_stack_accuracy, positions.accuracy_by_position,
+        positions.accuracy_by_length, warm_up.learn_to_reverse, clinic.train,
     )
     for training in trainings:
         training.__kwdefaults__["steps"] = 20

@@ -35,9 +35,9 @@ def check_head_by_hand(attempt: Callable) -> Verdict:
     """
     with seeded(0):
         cards, _ = ladder.deal(40)  # (B, T)
-    arrows, places = cards % 8, torch.arange(8).expand_as(cards)  # (B, T) each
-    one = torch.eye(8, dtype=torch.float64)
-    x = torch.cat([one[cards // 8], one[places], one[arrows]], dim=-1)  # (B, T, 24)
+    arrows, positions = cards % 8, torch.arange(8).expand_as(cards)  # (B, T) each
+    one_hot = torch.eye(8, dtype=torch.float64)
+    x = torch.cat([one_hot[cards // 8], one_hot[positions], one_hot[arrows]], dim=-1)  # (B, T, 24)
     left = (arrows - 1) % 8  # (B, T)
 
     def weights_and_outputs(attempt: Callable) -> tuple[Tensor, Tensor]:
@@ -49,33 +49,33 @@ def check_head_by_hand(attempt: Callable) -> Verdict:
         weights_and_outputs(attempt)
         return ""
 
-    def looks(attempt: Callable) -> str:
+    def attends(attempt: Callable) -> str:
         weights, _ = weights_and_outputs(attempt)
-        for row, place in (weights.argmax(dim=-1) != left).nonzero().tolist():
-            most = int(weights[row, place].argmax())
-            arrow, wanted = int(arrows[row, place]), int(left[row, place])
+        for row, position in (weights.argmax(dim=-1) != left).nonzero().tolist():
+            most = int(weights[row, position].argmax())
+            arrow, wanted = int(arrows[row, position]), int(left[row, position])
             return (
-                f"the card at place {place}, whose arrow points at {arrow}, attends most to place {most}, "
+                f"the card at position {position}, whose arrow points at {arrow}, attends most to position {most}, "
                 f"expected {wanted}"
             )
         return ""
 
     def surely(attempt: Callable) -> str:
-        share = weights_and_outputs(attempt)[0].gather(-1, left[..., None]).min().item()
-        return "" if share >= ENOUGH else f"one card has only {100 * share:.2f} % of its weight there"
+        least = weights_and_outputs(attempt)[0].gather(-1, left[..., None]).min().item()
+        return "" if least >= ENOUGH else f"one card has only {100 * least:.2f} % of its weight there"
 
     def brings(attempt: Callable) -> str:
         output = weights_and_outputs(attempt)[1]
         letters = (cards // 8).gather(1, left)  # (B, T), before the swap
-        for row, place in ((output - one[letters ^ 1]).abs().amax(dim=-1) > 0.02).nonzero().tolist():
-            found, wanted = ladder.spell(torch.stack([letters[row, place], letters[row, place] ^ 1]))
-            got = show(output[row, place])
+        for row, position in ((output - one_hot[letters ^ 1]).abs().amax(dim=-1) > 0.02).nonzero().tolist():
+            found, wanted = ladder.spell(torch.stack([letters[row, position], letters[row, position] ^ 1]))
+            got = show(output[row, position])
             return f"a card that attends to {found} brings back {got}, expected the vector of {wanted}"
         return ""
 
     probes = [
         Probe("three matrices", shapes),
-        Probe("each card attends to the right one", looks),
+        Probe("each card attends to the right one", attends),
         Probe("with 99 % of its weight", surely),
         Probe("what it brings back", brings),
     ]
@@ -129,7 +129,7 @@ def check_multi_head(attempt: Callable) -> Verdict:
 
     def reference(x: Tensor, *rest: Any) -> Tensor:
         *projections, n_heads, mask = rest
-        with seeded(0):  # what the layer draws is thrown away, and the learner's random numbers go on as they were
+        with seeded(0):  # its own parameters are replaced at once, and the learner's random numbers stay as they were
             layer = MultiHeadAttention(x.shape[-1], n_heads)
         layer.q_proj, layer.k_proj, layer.v_proj, layer.out_proj = projections
         return layer(x, x, x, mask)
@@ -139,7 +139,7 @@ def check_multi_head(attempt: Callable) -> Verdict:
     ) -> Case:
         seed = 10 * (batch + length + width + n_heads)
         projections = [_linear(width, seed=seed + i) for i in range(4)]
-        if low:  # queries and keys are near b and −b in all their numbers, so that scores are near −b² √K
+        if low:  # all numbers of queries and keys are near b and −b, so the scores are near −b² √K
             b = (-LOW_SCORE / (width / n_heads) ** 0.5) ** 0.5
             for sign, projection in ((1, projections[0]), (-1, projections[1])):
                 with torch.no_grad():
@@ -188,7 +188,7 @@ def _reshape_to_join(heads: Tensor) -> Tensor:
 def _mistaken(
     cut: Callable = _cut, join: Callable = _join, attend: Callable = attention, *, finish: bool = True
 ) -> Callable:
-    """multi_head with one of its steps replaced, or without the last one."""
+    """multi_head with one of its steps replaced, or without its last step."""
 
     def multi_head(x: Tensor, q_proj: nn.Module, k_proj: nn.Module, v_proj: nn.Module, out_proj: nn.Module,
                    n_heads: int, mask: Tensor | None) -> Tensor:  # fmt: skip

@@ -1,4 +1,4 @@
-"""The live pictures of 04_attention."""
+"""The explorers of 04_attention."""
 
 import math
 import zlib
@@ -19,15 +19,15 @@ from encoder_lib.trace import trace
 MOST_WORDS, LONGEST_WORD = 12, 16  # words of a sentence, characters of a word
 WIDEST, VALUES = 512, 8  # numbers of a query or key, and of a value
 SILENT = ("no word", "the first word", "the second word", "the third word", "the last word")
-PADDED = 2  # words at the end that the padding mask hides
+PADDED = 2  # words at the end that the padding mask masks out
 SIGNED = partial(Heatmap, cmap="coolwarm", limits=(-3, 3))
 
 
 def attend(sentence: str = "the dog bites the man", *, similarity: float = 0.0, masks: bool = True) -> Explorer:
     """Attention of a sentence that the reader types: scores, weights and output side by side, for random vectors.
 
-    A word's query, key and value are drawn at random, the same ones on every machine and in every place; the control
-    `similarity` turns the keys towards the queries. Without `masks` the controls of the masks are left out.
+    A word's query, key and value are drawn at random, the same ones on every machine and at every position; the control
+    `similarity` rotates the keys towards the queries. Without `masks` the controls of the masks are left out.
     """
 
     def show(
@@ -60,7 +60,7 @@ def attend(sentence: str = "the dog bites the man", *, similarity: float = 0.0, 
                 weights @ value,
                 title="Output: weighted means",
                 x_label="value dimension",
-                y_label="looks",
+                y_label="query",
                 y_ticks=words,
             ),
             tokens=shown,
@@ -78,28 +78,28 @@ def attend(sentence: str = "the dog bites the man", *, similarity: float = 0.0, 
     if masks:
         controls += [
             Checkbox("padding", False, label=f"padding mask (last {PADDED} words)"),
-            Checkbox("causal", False, label="causal mask (no look ahead)"),
-            Select("silent", SILENT[0], options=SILENT, label="mask everything in the row of"),
+            Checkbox("causal", False, label="causal mask (no later words)"),
+            Select("silent", SILENT[0], options=SILENT, label="mask out everything in the row of"),
         ]
     return Explorer(show, *controls, title="Attention, word by word" + (", with masks" if masks else ""), web=web)
 
 
 @lru_cache(maxsize=1024)
 def _drawn(word: str) -> Tensor:
-    """Random numbers (2, 512 + 8) that belong to a word, however it is capitalised."""
+    """Random numbers (2, 512 + 8) that belong to a word, whether it is written in uppercase or lowercase."""
     seed = torch.Generator().manual_seed(zlib.crc32(word.casefold().encode()))
     return torch.randn(2, WIDEST + VALUES, generator=seed, dtype=torch.float64)
 
 
 def _vectors(words: list[str], similarity: float, d_head: int) -> tuple[Tensor, Tensor, Tensor]:
-    """Queries (T, K), keys (T, K) and values (T, V) of the words; wider queries begin with the narrower ones."""
+    """Queries (T, K), keys (T, K) and values (T, V) of the words; a wider query begins with the narrower one."""
     query, other = torch.stack([_drawn(word) for word in words], dim=1)  # (T, 512 + 8) each
     key = similarity * query + math.sqrt(1 - similarity**2) * other  # (T, 512 + 8), as long as the queries
     return query[:, :d_head], key[:, :d_head], query[:, WIDEST:]
 
 
 def _mask(length: int, padding: bool, causal: bool, silent: str) -> Tensor:
-    """Which word may look at which (T, T); one word at least is no padding."""
+    """Which word may attend to which (T, T); at least one word is not padding."""
     mask = torch.ones(length, length, dtype=torch.bool)
     if padding:
         mask = mask & lengths_mask(torch.tensor([max(1, length - PADDED)]), length)[0, 0]  # (1, T) on (T, T)
@@ -119,20 +119,20 @@ def _limits(scores: Tensor) -> tuple[float, float]:
 
 
 def _words(words: list[str], scores: Tensor, weights: Tensor, mask: Tensor) -> str:
-    looking = mask.any(dim=-1)  # (T,)
-    silent = [f"“{word}”" for word, attention_map in zip(words, looking.tolist(), strict=True) if not attention_map]
-    nothing = f" {silent[0]} may look at nothing: its weights and its output are 0." if silent else ""
-    if not looking.any():
+    attending = mask.any(dim=-1)  # (T,)
+    silent = [f"“{word}”" for word, attends in zip(words, attending.tolist(), strict=True) if not attends]
+    nothing = f" {silent[0]} may attend to nothing: its weights and its output are 0." if silent else ""
+    if not attending.any():
         return f"There is nothing to see.{nothing}"
-    most = weights[looking].amax(dim=-1).mean().item()
+    most = weights[attending].amax(dim=-1).mean().item()
     i, j = divmod(int(weights.argmax()), len(words))
-    hidden = (~mask[looking]).sum().item()
-    masked = f" {hidden} of the {looking.sum().item() * len(words)} looks are masked." if hidden else ""
+    hidden = (~mask[attending]).sum().item()
+    masked = f" {hidden} of the {attending.sum().item() * len(words)} weights are masked out." if hidden else ""
     return (
-        f"Scores from {scores.min():.2f} to {scores.max():.2f}, with variance {scores.var(correction=0):.2f}. A word "
-        f"gives {percent(most)} of its weight to one word, on average; an even look at all would give "
-        f"{percent(1 / len(words))}. The strongest look: “{words[i]}” at “{words[j]}”, "
-        f"{percent(weights[i, j].item())}.{masked}{nothing}"
+        f"Scores from {scores.min():.2f} to {scores.max():.2f}, with variance {scores.var(correction=0):.2f}. On "
+        f"average, a word's largest weight is {percent(most)}; equal weights would be {percent(1 / len(words))} each. "
+        f"The largest weight of all: “{words[i]}” attends to “{words[j]}”, {percent(weights[i, j].item())}."
+        f"{masked}{nothing}"
     )
 
 
@@ -141,7 +141,7 @@ DIVISORS = tuple(h for h in range(1, D_MODEL + 1) if D_MODEL % h == 0)
 
 
 def head_slices(n_heads: int = 3, head: int = 1) -> Explorer:
-    """Heads as slices of D: what one head gets of the queries, whom it looks at, and where its output goes."""
+    """Heads as slices of D: one head's part of the queries, its attention weights, and where its output goes."""
     words = ["the", "dog", "bites", "the", "man"]
     seed = torch.Generator().manual_seed(5)
     x = torch.stack([_drawn(word)[0, :D_MODEL] for word in words])[None]  # (1, T, D)
@@ -167,8 +167,8 @@ def head_slices(n_heads: int = 3, head: int = 1) -> Explorer:
                 query.masked_fill(elsewhere, torch.nan),
                 title=f"Queries: head {shown} gets {d_head} of {D_MODEL} numbers",
             ),
-            attention_map(weights, words, f"Whom head {shown} looks at"),
-            lit(joined.masked_fill(elsewhere, torch.nan), title="Output, in its head’s place"),
+            attention_map(weights, words, f"Weights of head {shown}"),
+            lit(joined.masked_fill(elsewhere, torch.nan), title="Output, in the slice of its head"),
             description=_slice_words(n_heads, shown, first, d_head, words, weights, attention),
         )
 
@@ -182,7 +182,7 @@ def head_slices(n_heads: int = 3, head: int = 1) -> Explorer:
 
 
 def _unfilled(n_heads: int) -> MultiHeadAttention:
-    """Attention whose weights have shapes and no numbers, so that none are drawn."""
+    """Attention whose parameters have shapes and no numbers, so that none are drawn."""
     with torch.device("meta"):
         return MultiHeadAttention(D_MODEL, n_heads)
 
@@ -194,6 +194,6 @@ def _slice_words(
     size = sum(p.numel() for p in attention.parameters())
     slice_ = f"dimension {first}" if d_head == 1 else f"dimensions {first} to {first + d_head - 1}"
     return (
-        f"Head {shown} of {n_heads} works on {slice_}, K = {d_head} of {D_MODEL}. Its strongest look: “{words[i]}” at "
-        f"“{words[j]}”, {percent(weights[i, j].item())}. All heads together hold {size} numbers, whatever H is."
+        f"Head {shown} of {n_heads} works on {slice_}, K = {d_head} of {D_MODEL}. Its largest weight: “{words[i]}” "
+        f"attends to “{words[j]}”, {percent(weights[i, j].item())}. The layer has {size} parameters, whatever H is."
     )

@@ -1,6 +1,6 @@
-"""Checks of 10_debugging_clinic: each takes a function or class that looks right, and shows where it is not.
+"""Checks of 10_debugging_clinic: each takes a function or class that looks right, and shows where it is wrong.
 
-`patient(case)` is an encoder with the broken piece of a case in it; `visit` and `fault_matrix` let tests look at them.
+`patient(case)` is an encoder with the broken piece of a case in it; `visit` and `fault_matrix` run tests on patients.
 """
 
 from encoder_lib.course.debugging_clinic.cases import (

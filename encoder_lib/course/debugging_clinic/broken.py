@@ -1,4 +1,4 @@
-"""The broken piece of each case, as the cells of notebook 10 show it before anybody mends it."""
+"""The broken piece of each case, as the cells of notebook 10 show it before anybody has mended it."""
 
 # mypy: ignore-errors
 
@@ -12,7 +12,7 @@ from encoder_lib.model.encoder import EncoderLayer
 from encoder_lib.model.positional import sinusoidal_table
 
 
-class WithATemplate(nn.Module):
+class StackWithATemplate(nn.Module):
     def __init__(self, n_layers, d_model, n_heads, d_ff):
         super().__init__()
         self.layer = EncoderLayer(d_model, n_heads, d_ff)
@@ -24,7 +24,7 @@ class WithATemplate(nn.Module):
         return x
 
 
-def attend_with_the_mask_turned(attention, x, real):  # an nn.MultiheadAttention; real (B, T): True = a word
+def attend_with_inverted_mask(attention, x, real):  # an nn.MultiheadAttention; real (B, T): True = a word
     return attention(x, x, x, key_padding_mask=real)[0]  # (B, T, D)
 
 
@@ -37,13 +37,13 @@ class TableLeftBehind(nn.Module):
         return x + self.table[: x.shape[1]]  # (B, T, D)
 
 
-def positions_with_a_frequency_a_column(length, d_model):
+def positions_with_one_frequency_per_column(length, d_model):
     t, i = torch.arange(length)[:, None], torch.arange(d_model)
     angle = t / 10_000 ** (2 * i / d_model)  # (T, D)
     return torch.where(i % 2 == 0, angle.sin(), angle.cos())
 
 
-def heads_joined_as_they_lie(layer, query, key, value, mask):
+def heads_joined_without_transpose(layer, query, key, value, mask):
     slices = layer.n_heads, -1  # (H, K)
     q = layer.q_proj(query).unflatten(-1, slices).transpose(1, 2)  # (B, H, T, K)
     k = layer.k_proj(key).unflatten(-1, slices).transpose(1, 2)

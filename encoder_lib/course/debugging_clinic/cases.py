@@ -1,4 +1,4 @@
-"""The check of each case: of 1 to 4, one for each test, and of the unknown patient."""
+"""The checks of the five cases: 1 to 4, one for each test, and 5, the unknown patient."""
 
 from collections.abc import Callable
 from functools import partial
@@ -28,14 +28,14 @@ from encoder_lib.seeded import seeded
 
 
 def check_stack(thing: Callable) -> Verdict:
-    """Stack(n_layers, d_model, n_heads, d_ff): encoder layers in a row, each with parameters of its own."""
+    """Stack(n_layers, d_model, n_heads, d_ff): encoder layers one after another, each with its own parameters."""
 
     def many(thing: Callable, n_layers: int) -> str:
         return trainable(build(thing, n_layers, 4, 1, 6), n_layers * count(EncoderLayer(4, 1, 6)))
 
     def apart(thing: Callable) -> str:
         pairs = equal_matrices(build(thing, 2, 4, 1, 6))
-        return f"expected layers that begin apart, got {pairs} pairs of equal matrices" if pairs else ""
+        return f"expected layers with different initial values, got {pairs} pairs of equal matrices" if pairs else ""
 
     def one_by_one(thing: Callable) -> str:
         module, theirs = build(thing, 3, 6, 2, 5), [EncoderLayer(6, 2, 5).double() for _ in range(3)]
@@ -47,7 +47,7 @@ def check_stack(thing: Callable) -> Verdict:
         mask = torch.tensor([[True, True, False], [True, True, True]])[:, None, None]  # (B, 1, 1, T)
         y, expected = run(module, x, mask), run_layers(theirs, other, mask)
         return (
-            difference("three layers, and one token hidden", expected, y)
+            difference("three layers, with one token masked out", expected, y)
             or missing_gradients(y, dict(module.named_parameters()))
             or wrong_gradients(y, {"x": x}, expected, {"x": other})
         )
@@ -56,17 +56,17 @@ def check_stack(thing: Callable) -> Verdict:
         Probe("it runs", lambda thing: other_shape(build(thing, 2, 4, 1, 6), 2, 3, 4)),
         Probe("one layer", partial(many, n_layers=1)),
         Probe("three layers", partial(many, n_layers=3)),
-        Probe("the first numbers", apart),
-        Probe("layers in a row", one_by_one),
+        Probe("the initial values", apart),
+        Probe("layers one after another", one_by_one),
     )
     return diagnose("Case 1, Stack", thing, probes)
 
 
 def check_torch_mask(thing: Callable) -> Verdict:
-    """attend(attention, x, real): torch's nn.MultiheadAttention on x (B, T, D), real (B, T) True where a word is."""
+    """attend(attention, x, real): runs torch's nn.MultiheadAttention on x (B, T, D); real (B, T) is True at words."""
 
     def plain(x: Tensor, real: Tensor) -> Callable[[Callable], str]:
-        """A look with an attention whose matrices change nothing."""
+        """Ask with an attention whose matrices change nothing."""
 
         def ask(thing: Callable) -> str:
             theirs = nn.MultiheadAttention(x.shape[-1], 1, batch_first=True, dtype=torch.float64)
@@ -80,7 +80,7 @@ def check_torch_mask(thing: Callable) -> Verdict:
         return ask
 
     def drawn(factor: float) -> Callable[[Callable], str]:
-        """A look with random parameters and sentences of three lengths, at numbers and gradients."""
+        """Ask with random parameters and sentences of three lengths; compare numbers and gradients."""
 
         def ask(thing: Callable) -> str:
             theirs = nn.MultiheadAttention(4, 1, batch_first=True, dtype=torch.float64)
@@ -108,7 +108,7 @@ def check_positions(thing: Callable) -> Verdict:
     """Positions(d_model): adds the sinusoidal table, in the dtype and on the device that the module was moved to."""
 
     def moved(dtype: torch.dtype) -> Callable[[Callable], str]:
-        def look(thing: Callable) -> str:
+        def ask(thing: Callable) -> str:
             x = torch.zeros(1, 3, 4, dtype=dtype)
             expected, got = sinusoidal_table(3, 4, dtype=dtype)[None].double(), run(build(thing, 4).to(dtype), x)
             mine = as_tensor(got).double()
@@ -118,7 +118,7 @@ def check_positions(thing: Callable) -> Verdict:
                 "" if got.dtype == dtype else f"{dtype} in, {got.dtype} out"
             )
 
-        return look
+        return ask
 
     def batch(thing: Callable) -> str:
         module, x = build(thing, 6), numbers(2, 60, 6)
@@ -130,7 +130,7 @@ def check_positions(thing: Callable) -> Verdict:
 
     def fixed(thing: Callable) -> str:
         names = [name for name, weight in build(thing, 4).named_parameters() if weight.requires_grad]
-        return f"expected nothing to train, got {', '.join(names)}" if names else ""
+        return f"expected no trainable parameters, got {', '.join(names)}" if names else ""
 
     probes = (
         Probe("as it was made", moved(torch.float64)),
@@ -159,22 +159,22 @@ def check_table(thing: Callable) -> Verdict:
 
 
 def check_unknown(thing: Callable) -> Verdict:
-    """multi_head(layer, query, key, value, mask): what the course's attention gives, with its own four maps."""
+    """multi_head(layer, query, key, value, mask): what the course's attention returns, with its four linear layers."""
 
     def beside(n_heads: int, mask: Tensor | None = None) -> Callable[[Callable], str]:
-        """A look at self-attention, D = 4."""
+        """Ask for self-attention, D = 4."""
 
-        def look(thing: Callable) -> str:
+        def ask(thing: Callable) -> str:
             with seeded(0):
                 layer = MultiHeadAttention(4, n_heads).double()
             x = numbers(2, 3, 4)
             given = f"n_heads {n_heads}, query of shape {(2, 3, 4)}, key and value of shape {(2, 3, 4)}"
             return difference(given, layer(x, x, x, mask), call(thing, layer, x, x, x, mask))
 
-        return look
+        return ask
 
     def across(thing: Callable, factor: float) -> str:
-        """A look at two queries, and at other vectors as keys and as values, D = 6: at numbers and gradients."""
+        """Ask with two queries, and other vectors as keys and as values, D = 6; compare numbers and gradients."""
         with seeded(0):
             layer = MultiHeadAttention(6, 3).double()
         mask = torch.tensor([[[[True, True, False]]], [[[True, False, True]]]])  # (B, 1, 1, T)

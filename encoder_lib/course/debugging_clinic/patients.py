@@ -1,6 +1,6 @@
-"""Patients: a small encoder of which one part was exchanged for a piece of somebody's code.
+"""Patients: a small correct encoder in which one part has been replaced by a piece of somebody's code.
 
-Each `inject_x(thing, model)` takes a piece of one kind, and puts it where it belongs in a correct encoder.
+Each `inject_x(thing, model)` takes a piece of one kind, and puts it where that kind belongs in the encoder.
 """
 
 from collections.abc import Callable, Iterator
@@ -21,7 +21,7 @@ VOCAB, LAYERS, D, HEADS, D_FF = 11, 2, 6, 2, 10
 
 @contextmanager
 def in_float64() -> Iterator[None]:
-    """float64 as the default dtype: a table that a part makes in float32 would keep its rounding."""
+    """Make float64 the default dtype: a table that a part makes in float32 would keep its rounding."""
     before = torch.get_default_dtype()
     torch.set_default_dtype(torch.float64)
     try:
@@ -31,7 +31,7 @@ def in_float64() -> Iterator[None]:
 
 
 def correct_encoder(inject: Callable[[TransformerEncoder], None] = lambda model: None) -> TransformerEncoder:
-    """An encoder of 11 words, 2 layers, 2 heads, D = 6, F = 10, in `eval()`; `inject` may exchange a part of it."""
+    """An encoder of 11 words, 2 layers, 2 heads, D = 6, F = 10, in `eval()`; `inject` may replace a part of it."""
     with seeded(0), in_float64():
         model = TransformerEncoder(VOCAB, LAYERS, D, HEADS, D_FF, final_norm=False, padding_idx=0)
         inject(model)
@@ -39,9 +39,9 @@ def correct_encoder(inject: Callable[[TransformerEncoder], None] = lambda model:
 
 
 def torch_counterpart(model: nn.Module) -> tuple[Tensor, nn.TransformerEncoder]:
-    """A table of words (V, D) and PyTorch's own stack, all drawn at random, and then copied into `model`, in order.
+    """The reference: a table of words (V, D) and PyTorch's encoder, drawn at random and copied into `model`, in order.
 
-    PyTorch starts its layers as copies of one, its biases at 0 and its gains at 1: a fault could hide there.
+    PyTorch starts its layers as copies of one, attention's biases at 0 and gains at 1, and a fault could hide in that.
     Raises: ValueError for a model with more or fewer parameters.
     """
     with seeded(1), in_float64():
@@ -66,7 +66,7 @@ def _sizes(model: TransformerEncoder) -> tuple[int, int, int]:
 
 
 class Attention(MultiHeadAttention):
-    """Attention whose inside is `core(query, key, value, mask)`, with vectors (B, T, D) and a mask (B, q or 1, k)."""
+    """Attention whose heads come from `core(query, key, value, mask)`; vectors (B, T, D), mask (B, q or 1, k)."""
 
     def __init__(self, d_model: int, core: Callable[..., Tensor]):
         super().__init__(d_model, 1)
@@ -87,8 +87,8 @@ def inject_cut(thing: Callable, model: TransformerEncoder) -> None:
         return heads.transpose(1, 2).flatten(-2)  # (B, q, D)
 
     for layer in _layers(model):
-        correct_encoder, layer.attention = layer.attention, Attention(layer.attention.d_model, core)
-        layer.attention.load_state_dict(correct_encoder.state_dict())
+        original, layer.attention = layer.attention, Attention(layer.attention.d_model, core)
+        layer.attention.load_state_dict(original.state_dict())
 
 
 def inject_torch_attend(thing: Callable, model: TransformerEncoder) -> None:
@@ -114,7 +114,7 @@ def inject_torch_attend(thing: Callable, model: TransformerEncoder) -> None:
 
 
 def inject_heads(thing: Callable, model: TransformerEncoder) -> None:
-    """multi_head(layer, query, key, value, mask), with an attention's maps and number of heads in `layer`."""
+    """multi_head(layer, query, key, value, mask); `layer` has the attention's linear layers and number of heads."""
 
     class Heads(MultiHeadAttention):
         def forward(self, query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None = None) -> Tensor:
@@ -131,7 +131,7 @@ def inject_stack(thing: Callable, model: TransformerEncoder) -> None:
 
 
 def inject_positions(thing: Callable, model: TransformerEncoder) -> None:
-    """Positions(d_model): vectors -> vectors with their positions."""
+    """Positions(d_model): vectors -> vectors with positions added."""
     model.embedding.position = thing(model.embedding.token.d_model)
 
 

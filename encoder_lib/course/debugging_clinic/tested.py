@@ -1,4 +1,4 @@
-"""The check of a test: it has to leave correct encoders alone, and to notice faulty ones."""
+"""The check of a test: the test must find nothing in correct encoders, and something in faulty ones."""
 
 from collections.abc import Callable
 from functools import partial
@@ -13,7 +13,7 @@ from encoder_lib.model.encoder import TransformerEncoder
 
 
 def check_parity(thing: Callable) -> Verdict:
-    """parity(model): a test that notices where a model and its twin, with the same parameters, part at a word."""
+    """parity(model): notices where a model and the reference, with the same parameters, give different words."""
 
     def at_padding(ids: Tensor, y: Tensor) -> Tensor:
         return y + (ids == 0)[..., None]
@@ -25,7 +25,7 @@ def check_parity(thing: Callable) -> Verdict:
         return x.reshape(len(x), n_heads, x.shape[1], -1)
 
     def moved(word: int, *by: float) -> Callable[[], TransformerEncoder]:
-        """A correct encoder but for the first numbers of one word, which are off by so much."""
+        """A correct encoder, except that the first components of one word are off by `by`."""
 
         def change(ids: Tensor, y: Tensor) -> Tensor:
             y = y.clone()
@@ -38,7 +38,7 @@ def check_parity(thing: Callable) -> Verdict:
         Probe("a correct encoder", _quiet(correct_encoder)),
         Probe("a correct encoder that says something else at padding", _quiet(partial(_changed, at_padding))),
         Probe("case 4, a wrong table of positions", _noticed(partial(patient, 4))),
-        Probe("words twice as long", _noticed(partial(correct_encoder, _double_words))),
+        Probe("word vectors twice as long", _noticed(partial(correct_encoder, _double_words))),
         Probe("cut B", _noticed(partial(cut_with, cut_b))),
         Probe("a number that falls", _noticed(moved(9, -1.0))),
         Probe("a number that rises", _noticed(moved(9, 1.0))),
@@ -46,14 +46,14 @@ def check_parity(thing: Callable) -> Verdict:
         Probe("a word of the first sentence", _noticed(moved(5, 1.0))),
         Probe("the last word of the second", _noticed(moved(6, 1.0))),
         Probe("NaN", _noticed(moved(2, float("nan")))),
-        Probe("a number at the end of a word", _noticed(partial(_changed, at_the_end))),
+        Probe("a wrong component at the end of a vector", _noticed(partial(_changed, at_the_end))),
         Probe("a model that stops with an error", _stops),
     )
     return diagnose("Your turn, my_parity", thing, probes)
 
 
 def _found(thing: Callable, build: Callable) -> list[str]:
-    """What a test finds, in words: each number that is more than rounding."""
+    """What a test finds, as text: each number that is more than rounding."""
     with in_float64():
         got = require_written(thing(build()), thing)
         try:
@@ -64,22 +64,23 @@ def _found(thing: Callable, build: Callable) -> list[str]:
 
 
 def _quiet(build: Callable) -> Callable[[Callable], str]:
-    """A look at a test that has to find nothing in what `build` makes."""
+    """Ask a test about what `build` makes; it must find nothing."""
 
-    def look(thing: Callable) -> str:
+    def ask(thing: Callable) -> str:
         found = _found(thing, build)
-        return f"nothing is wrong with it, and the test found {found[0]}" if found else ""
+        return f"nothing is wrong with it, but the test found {found[0]}" if found else ""
 
-    return look
+    return ask
 
 
 def _noticed(build: Callable) -> Callable[[Callable], str]:
-    """A look at a test that has to find the fault in what `build` makes."""
-    return lambda thing: "" if _found(thing, build) else "its words are not the twin's, and the test found nothing"
+    """Ask a test about what `build` makes; it must find the fault."""
+    missed = "its words differ from the reference's, but the test found nothing"
+    return lambda thing: "" if _found(thing, build) else missed
 
 
 def _stops(thing: Callable) -> str:
-    """Whether a test lets an error of the model be one, or reports it as a find."""
+    """What is wrong if a test hides an error of the model; empty if it lets it through or reports it."""
 
     def stop(ids: Tensor, y: Tensor) -> Tensor:
         raise RuntimeError("the model stops")
@@ -88,11 +89,11 @@ def _stops(thing: Callable) -> str:
         found = _found(thing, partial(_changed, stop))
     except Exception:
         return ""
-    return "" if found else "the error was caught, and the test found nothing"
+    return "" if found else "the test caught the error, but found nothing"
 
 
 def _changed(change: Callable[[Tensor, Tensor], Tensor]) -> TransformerEncoder:
-    """A correct encoder whose answer y to `ids` becomes `change(ids, y)`."""
+    """A correct encoder whose output y for `ids` becomes `change(ids, y)`."""
     model = correct_encoder()
     model.register_forward_hook(lambda module, given, y: change(given[0], y))
     return model

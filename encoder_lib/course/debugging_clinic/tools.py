@@ -1,4 +1,4 @@
-"""What several checks of the clinic need."""
+"""Helpers that several checks of the clinic share."""
 
 import torch
 from torch import Tensor, nn
@@ -16,12 +16,12 @@ def all_true(*shape: int) -> Tensor:
 
 
 def trainable(module: nn.Module, expected: int) -> str:
-    """Whether a module trains so many numbers."""
+    """What is wrong if a module does not train exactly `expected` numbers; empty if it does."""
     got = sum(weight.numel() for weight in module.parameters() if weight.requires_grad)
     return "" if got == expected else f"expected {expected} trainable numbers in parameters(), got {got}"
 
 
 def other_shape(module: nn.Module, *shape: int) -> str:
-    """Whether what a module gives has the shape of what it got."""
+    """What is wrong if a module's output does not have the shape of its input; empty if it has."""
     got = run(module, numbers(*shape)).shape
     return "" if got == shape else f"with x of shape {shape} expected the same shape, got {tuple(got)}"

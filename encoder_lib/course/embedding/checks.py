@@ -27,7 +27,7 @@ from encoder_lib.seeded import seeded
 
 
 def check_descend(attempt: Callable) -> Verdict:
-    """descend(model, given, beside, steps, lr): steps of gradient descent on all pairs; gives back each step's loss."""
+    """descend(model, given, beside, steps, lr): gradient descent on all pairs; returns the loss of each step."""
 
     def tried(descend: Callable, before: nn.Module, *given: Any) -> Tensor:
         model = deepcopy(before)
@@ -55,7 +55,7 @@ def check_descend(attempt: Callable) -> Verdict:
         deep = nn.Sequential(TokenEmbedding(7, 4), nn.Linear(4, 3), nn.Tanh(), nn.Linear(3, 7)).double()
     cases = [
         case(
-            "the loss of one step that hardly moves anything, and the loss after it",
+            "the loss of one step that hardly changes anything, and the loss after it",
             small,
             [0, 3, 3, 4],
             [1, 2, 4, 0],
@@ -72,7 +72,7 @@ def check_descend(attempt: Callable) -> Verdict:
 
 
 def check_table_gradient(attempt: Callable) -> Verdict:
-    """table_gradient(ids, arriving, vocab_size): the gradient of a table (V, D), where (T, D) arrives at its copies."""
+    """table_gradient(ids, arriving, vocab_size): the gradient of a table (V, D), if (T, D) arrives at its copies."""
 
     def reference(ids: Tensor, arriving: Tensor, vocab_size: int) -> Tensor:
         return arriving.new_zeros(vocab_size, arriving.shape[1]).index_add(0, ids, arriving)
@@ -82,14 +82,14 @@ def check_table_gradient(attempt: Callable) -> Verdict:
         Case("one id", (torch.tensor([1]), small[:1, :1], 2)),
         Case("ids out of order", (torch.tensor([2, 0, 1]), small, 3)),
         Case("rows that are not read", (torch.tensor([3, 1]), -small[1:], 5)),
-        Case("an id that comes twice", (torch.tensor([2, 3, 2]), small, 4)),
+        Case("an id that occurs twice", (torch.tensor([2, 3, 2]), small, 4)),
         Case("many ids", (torch.arange(40) ** 2 % 7, numbers(40, 5), 9)),
     ]
     return examine("table_gradient", attempt, reference, cases)
 
 
 def check_padded_embedding(attempt: Callable) -> Verdict:
-    """PaddedEmbedding(vocab_size, d_model, padding_idx), called with ids (B, T): rows of a table -> (B, T, D)."""
+    """PaddedEmbedding(vocab_size, d_model, padding_idx), called with ids (B, T): rows of a table (B, T, D)."""
     probes = [
         Probe("the rows of a table", _reads_rows),
         Probe("a start with mean 0 and standard deviation 1", _starts_as_randn),
@@ -103,7 +103,7 @@ def check_padded_embedding(attempt: Callable) -> Verdict:
 
 
 def _table(module: nn.Module, vocab_size: int, d_model: int) -> Tensor:
-    """The table of a learner's module. Raises: Feedback if there is none, or if the module learns anything else."""
+    """The table of a learner's module. Raises: Feedback if there is none, or if the module has other parameters."""
     table = parameter_of_shape(module, vocab_size, d_model)
     others = [name for name, weight in module.named_parameters() if weight is not table and weight.requires_grad]
     if others:
@@ -129,7 +129,7 @@ def _starts_as_randn(attempt: Callable) -> str:
     if (within := (table.abs() < 1).double().mean().item()) < 0.63 or within > 0.73:
         return f"expected 68 % of a normal distribution between −1 and 1, got {100 * within:.0f} %"
     if any(len(table.unique(dim=dim)) < table.shape[dim] for dim in (0, 1)):
-        return "expected a new draw for each number, got rows or columns that are equal"
+        return "expected every number to be drawn separately, got rows or columns that are equal"
     again = attempt(60, 50, None).double()
     if torch.equal(table, _table(again, 60, 50)):
         return "expected another table in a second object, got the same one; is a seed set in __init__?"
@@ -144,7 +144,7 @@ def _table_has_gradient(attempt: Callable) -> str:
 
 
 def _trains_as_ours(vocab_size: int, d_model: int, padding_idx: int | None, n_steps: int, attempt: Callable) -> str:
-    """What is wrong with the vectors after some steps of SGD, compared with the library's from the same start."""
+    """Compare the vectors after some steps of SGD with those of the library's embedding, from the same start."""
     sizes = vocab_size, d_model
     mine, theirs = build(attempt, *sizes, padding_idx), TokenEmbedding(*sizes, padding_idx=padding_idx).double()
     padding = 1 if padding_idx is None else padding_idx

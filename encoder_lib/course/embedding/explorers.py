@@ -1,4 +1,4 @@
-"""The live picture of 01_embedding."""
+"""The explorers of 01_embedding."""
 
 from collections.abc import Sequence
 from functools import partial
@@ -18,7 +18,7 @@ NAMES = ("first", "second", "third")
 
 
 def look_up(first: int = 2, second: int = 0, third: int = 2) -> Explorer:
-    """Three ids, the table they are looked up in, and what comes out: pick ids and see rows light up."""
+    """Three ids, the table in which they are looked up, and the resulting vectors."""
     embed = TokenEmbedding(VOCABULARY, WIDTH)
     table = embed.weight.detach()  # (V, D)
 
@@ -34,7 +34,7 @@ def look_up(first: int = 2, second: int = 0, third: int = 2) -> Explorer:
         return View(
             Heatmap(one_hot, title="The ids, one-hot", y_ticks=names, x_label="row of the table"),
             signed(lit, title="The rows that are read", missing="not read", y_ticks=rows),
-            signed(out, title="What comes out", y_ticks=names),
+            signed(out, title="The resulting vectors", y_ticks=names),
             description=_words(ids.tolist()),
         )
 
@@ -52,9 +52,9 @@ def _words(ids: list[int]) -> str:
 
 
 def similarity(tables: Tensor, words: Sequence[str], kinds: Sequence[str]) -> Explorer:
-    """The cosine of every two words while their table learns: `tables` (N, V, D) holds one table for each step.
+    """The cosine of every two words during training; `tables` (N, V, D) holds one table for each step.
 
-    Raises TypeError for what are no tables; ValueError for fewer than two steps, or words that do not match.
+    Raises TypeError for anything that is not tables; ValueError for fewer than two steps, or words that do not match.
     """
     expect.vectors(tables, name="tables")
     if tables.ndim != 3 or len(tables) < 2:
@@ -69,7 +69,7 @@ def similarity(tables: Tensor, words: Sequence[str], kinds: Sequence[str]) -> Ex
         return View(
             Heatmap(
                 cosines,
-                title="Cosine of every two words",
+                title="Cosine between every two words",
                 x_ticks=words,
                 y_ticks=words,
                 cmap="coolwarm",
@@ -77,10 +77,10 @@ def similarity(tables: Tensor, words: Sequence[str], kinds: Sequence[str]) -> Ex
             ),
             frames="step",
             description=[
-                f"After {n} steps: mean cosine {a:.2f} of two words of one kind, {b:.2f} of words of different kinds."
+                f"After {n} steps, mean cosine {a:.2f} within kinds, {b:.2f} between words of different kinds."
                 for n, (a, b) in enumerate(zip(same, different, strict=True))
             ],
         )
 
     step = Range("step", 0, min=0, max=len(tables) - 1)
-    return Explorer(show, step, title="Words of one kind find each other", web=Web(heights=(630, 620)))
+    return Explorer(show, step, title="Cosines of the word vectors during training", web=Web(heights=(630, 620)))

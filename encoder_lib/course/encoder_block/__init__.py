@@ -1,1 +1,1 @@
-"""Lesson 06_encoder_block: residual connections, and the order of the norms."""
+"""Lesson 06_encoder_block: the encoder layer, with residual connections and norms in either order."""

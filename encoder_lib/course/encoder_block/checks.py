@@ -1,4 +1,4 @@
-"""Checks of the exercises of 06_encoder_block."""
+"""Checks for the exercises in 06_encoder_block."""
 
 from collections.abc import Callable
 
@@ -12,9 +12,9 @@ from encoder_lib.model.masks import lengths_mask
 
 
 def check_encoder_layer(attempt: Callable) -> Verdict:
-    """Block(d_model, n_heads, d_ff, norm_first), called with (x, mask): a layer as a class, x (B, T, D) -> (B, T, D).
+    """Block(d_model, n_heads, d_ff, norm_first), called with (x, mask): an encoder layer, x (B, T, D) -> (B, T, D).
 
-    Its parts are attention, feed_forward, norm1 and norm2, as in EncoderLayer.
+    Its parts are called attention, feed_forward, norm1 and norm2, as in EncoderLayer.
     """
     padding = lengths_mask(torch.tensor([4, 2]))
     cases = [
@@ -31,7 +31,7 @@ def check_encoder_layer(attempt: Callable) -> Verdict:
 
 
 def check_count_parameters(attempt: Callable) -> Verdict:
-    """count_parameters(d_model, n_heads, d_ff): how many numbers an encoder layer learns."""
+    """count_parameters(d_model, n_heads, d_ff): how many parameters an encoder layer has."""
 
     def reference(d_model: int, n_heads: int, d_ff: int) -> Tensor:
         attention, norms = 4 * (d_model**2 + d_model), 2 * 2 * d_model

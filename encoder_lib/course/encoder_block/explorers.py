@@ -1,4 +1,4 @@
-"""The live picture of 06_encoder_block: every tensor of one layer, in the order in which they are computed."""
+"""The explorer in 06_encoder_block: every tensor of one encoder layer, in the order of computation."""
 
 import math
 from dataclasses import dataclass
@@ -25,14 +25,14 @@ from encoder_lib.trace import trace
 
 LONGEST = 60  # characters of a sentence
 ORDERS = ("post-norm", "pre-norm")
-STEPS = 15  # tensors of a layer, in either order
-GAP = 3  # empty columns between two heads
-(WIDTH, HEIGHT), MAP = figure_size(2, 4.7), 2.6  # inches: the picture, and the map of the layer on its left
+STEPS = 15  # tensors in a layer, in either order
+GAP = 3  # empty columns between neighbouring heads
+(WIDTH, HEIGHT), MAP = figure_size(2, 4.7), 2.6  # inches: the figure, and the drawing of the layer on its left
 
 
 @dataclass(frozen=True)
 class Step:
-    """One tensor of a layer: what it is called, its name in the trace, its part of the layer, formula and shape."""
+    """One tensor of a layer: its name, its name in the trace, the part that computes it, its formula and its shape."""
 
     name: str
     key: str
@@ -41,11 +41,11 @@ class Step:
     letters: str = "(T, D)"
 
 
-def block_tensors(norm_first: bool, activation: str = "relu") -> list[Step]:
+def layer_tensors(norm_first: bool, activation: str = "relu") -> list[Step]:
     """The 15 tensors of an encoder layer in the order in which they are computed."""
 
     def attention(read: str) -> list[Step]:
-        linear, inside = "{} · W_{} + b_{}, cut into heads".format, {"part": "attention", "letters": "(H, T, K)"}
+        linear, inside = "{} · W_{} + b_{}, split into heads".format, {"part": "attention", "letters": "(H, T, K)"}
         return [
             *(Step(n, f"attention.{n}", formula=linear(read, n[0], n[0]), **inside) for n in ("query", "key", "value")),
             Step("scores", "attention.scores", "attention", "query · keyᵀ / √K", "(H, T, T)"),
@@ -55,14 +55,14 @@ def block_tensors(norm_first: bool, activation: str = "relu") -> list[Step]:
         ]
 
     def feed_forward(read: str) -> list[Step]:
-        bend = {"relu": "ReLU", "gelu": "GELU"}[activation]
+        function = {"relu": "ReLU", "gelu": "GELU"}[activation]
         return [
-            Step("before the bend", "feed_forward.linear1", "feed_forward", f"{read} · W₁ + b₁", "(T, F)"),
-            Step("hidden", "feed_forward.hidden", "feed_forward", f"{bend}(before the bend)", "(T, F)"),
-            Step("feed-forward", "feed_forward", "feed_forward", "hidden · W₂ + b₂"),
+            Step("pre-activation", "feed_forward.linear1", "feed_forward", f"{read} · W₁ + b₁", "(T, F)"),
+            Step("activation", "feed_forward.hidden", "feed_forward", f"{function}(pre-activation)", "(T, F)"),
+            Step("feed-forward", "feed_forward", "feed_forward", "activation · W₂ + b₂"),
         ]
 
-    x = Step("x", "input", "x", "what the layer is given")
+    x = Step("x", "input", "x", "the input of the layer")
     if norm_first:
         return [
             x,
@@ -80,39 +80,39 @@ def block_tensors(norm_first: bool, activation: str = "relu") -> list[Step]:
         Step("norm 1", "norm1", "norm1", "norm of the first sum"),
         *feed_forward("norm 1"),
         Step("second sum", "norm2.input", "sum2", "norm 1 + feed-forward"),
-        Step("y", "output", "norm2", "norm 2, of the second sum"),
+        Step("y", "output", "norm2", "norm of the second sum"),
     ]
 
 
 def rewired(layer: EncoderLayer, *, norm_first: bool) -> EncoderLayer:
-    """A layer of the same parts, weights shared, with the norms before the branches or after the sums."""
-    with torch.device("meta"):  # all its parts are exchanged below: nothing is drawn for them
+    """The same layer, sharing its parts, with its norms at the start of the branches or after the additions."""
+    with torch.device("meta"):  # its parts are all replaced below, so none is initialised
         other = EncoderLayer(1, 1, 1, norm_first=norm_first)
     for name, part in layer.named_children():
         setattr(other, name, part)
-    other.training = layer.training  # not train(), which would change the modes of the shared parts
+    other.training = layer.training  # not train(), which would change the mode of the shared parts
     return other
 
 
 def block_steps(
     model: SentenceEncoder, sentence: str, *, step: int = 1, layer: int = 1, order: str = ORDERS[0]
 ) -> Explorer:
-    """Walk through a layer tensor by tensor: a map of the layer, lit where we are, and the numbers there as colours.
+    """Walk through a layer tensor by tensor: a drawing with the current part highlighted, and its numbers as colours.
 
-    Layers and steps count from 1. A layer gets what the layers below it put out, as they were trained; `order` rewires
-    the chosen layer alone, with its trained weights.
-    Raises TypeError for what is no SentenceEncoder, and what the controls raise for values that they do not take.
+    Layers and steps are counted from 1. A layer receives the output of the trained layers below it; `order` rewires
+    only the chosen layer, which keeps its trained parameters.
+    Raises TypeError if `model` isn't a SentenceEncoder, and whatever the controls raise for values they don't accept.
     """
     expect.instance("model", model, SentenceEncoder, "a SentenceEncoder", "; try load_pretrained()")
     layers = [layer for layer in model.encoder.encoder.layers if isinstance(layer, EncoderLayer)]
     controls = (
         Text("sentence", sentence, max_length=LONGEST, label="your sentence"),
-        Range("step", step, min=1, max=STEPS, label="tensor, in order of computation"),
+        Range("step", step, min=1, max=STEPS, label="step, in order of computation"),
         Range("layer", layer, min=1, max=len(layers)),
-        Select("order", order, options=ORDERS, label="wiring"),
+        Select("order", order, options=ORDERS, label="order of the norms"),
     )
     trained = ORDERS[layers[0].norm_first]
-    names = {o: block_tensors(o == ORDERS[1], layers[0].feed_forward.activation) for o in ORDERS}
+    names = {o: layer_tensors(o == ORDERS[1], layers[0].feed_forward.activation) for o in ORDERS}
     picture = _Picture(model.encoder.n_heads)
 
     @lru_cache(maxsize=4)
@@ -123,14 +123,14 @@ def block_steps(
             inputs.append(each(inputs[-1]))
         return [readable(token, 12) for token in model.tokens(sentence)], inputs  # (1, T, D) each
 
-    @lru_cache(maxsize=8)  # moving along the steps computes nothing anew
+    @lru_cache(maxsize=8)  # moving along the steps recomputes nothing
     @torch.no_grad()
     def inside(sentence: str, layer: int, order: str) -> dict[str, Tensor]:
         chosen = rewired(layers[layer - 1], norm_first=order == ORDERS[1])
         with trace(chosen) as t:
             chosen(below(sentence)[1][layer - 1])
-        bend = ACTIVATIONS[chosen.feed_forward.activation]
-        tensors = dict(t) | {"feed_forward.hidden": bend(t["feed_forward.linear1"])}
+        function = ACTIVATIONS[chosen.feed_forward.activation]
+        tensors = dict(t) | {"feed_forward.hidden": function(t["feed_forward.linear1"])}
         return {s.key: tensors[s.key][0].cpu().double() for s in names[order]}
 
     def show(sentence: str, step: int, layer: int, order: str) -> str:
@@ -144,7 +144,7 @@ def block_steps(
             alike = torch.nn.functional.cosine_similarity(values, tensors["input"], dim=-1).mean().item()
             words.append(f"The mean cosine of a token with its own x is {alike + 0.0:.2f}.")
         if order != trained:
-            words.append(f"These weights were trained in {trained} order.")
+            words.append(f"These parameters were trained in {trained} order.")
         return " ".join(words)
 
     web = Web(
@@ -160,15 +160,15 @@ def _shape(step: Step, values: Tensor) -> str:
 
 
 def _statistics(step: Step, values: Tensor, tokens: list[str]) -> str:
-    """Mean, spread and the largest number of a tensor, and how long a token's vector is, in words."""
-    mean, spread = (round(number.item(), 2) + 0.0 for number in (values.mean(), values.std(correction=0)))
+    """A tensor's mean, standard deviation and largest number, and the mean length of a token's vector, in words."""
+    mean, deviation = (round(number.item(), 2) + 0.0 for number in (values.mean(), values.std(correction=0)))
     *head, row, column = (int(i) for i in np.unravel_index(int(values.abs().argmax()), values.shape))
     largest = f"the number furthest from 0 is {values[(*head, row, column)].item():.2f}"
-    words = f"Mean {mean:.2f}, standard deviation {spread:.2f};"
+    words = f"Mean {mean:.2f}, standard deviation {deviation:.2f};"
     if step.letters == "(H, T, T)":
-        return f"{words} {largest}, in head {head[0] + 1}, where “{tokens[row]}” looks at “{tokens[column]}”."
+        return f"{words} {largest}, in head {head[0] + 1}, where “{tokens[row]}” attends to “{tokens[column]}”."
     place = f"in head {head[0] + 1}" if head else f"in {_columns(step)} {column}"
-    rows = values.transpose(0, 1).flatten(1) if head else values  # (T, D): all heads of a token together
+    rows = values.transpose(0, 1).flatten(1) if head else values  # (T, D): a token's heads joined
     length = rows.norm(dim=-1).mean().item()
     return f"{words} a token’s vector is {length:.1f} long on average; {largest}, at “{tokens[row]}”, {place}."
 
@@ -177,9 +177,9 @@ def _columns(step: Step) -> str:
     return "hidden unit" if step.letters == "(T, F)" else "dimension"
 
 
-@cache  # eight parts in two orders: drawn once each, since their text costs more than all the rest
+@cache  # eight parts in two orders, each drawn once, since drawing their text is what takes longest
 def _map(order: str, lit: str) -> np.ndarray:
-    """The wiring of a layer as pixels, with the part that is lit."""
+    """The drawing of a layer as pixels, with one part highlighted."""
     figure = Figure(figsize=(MAP, HEIGHT), dpi=100)
     ax = figure.add_axes((0, 0.01, 1, 0.9))
     plot_residual_stream(norm_first=order == ORDERS[1], title=order, lit=lit, ax=ax)
@@ -189,18 +189,18 @@ def _map(order: str, lit: str) -> np.ndarray:
 
 
 class _Picture:
-    """The map of the layer, and beside it one tensor as colours: drawn once, then updated."""
+    """The drawing of the layer and one tensor as colours beside it: created once, then updated."""
 
     def __init__(self, n_heads: int):
         self.n_heads = n_heads
-        self.ends: tuple[int, int] | None = None  # the numbers that the ends of the colours stand for
+        self.ends: tuple[int, int] | None = None  # the numbers at the two ends of the colour scale
         self.figure = plt.figure(figsize=(WIDTH, HEIGHT), dpi=100)
         self.map = self.figure.figimage(_map(ORDERS[0], "x"), zorder=-1)
         self.ax = self.figure.add_axes((0.38, 0.13, 0.535, 0.72))
         self.image = self.ax.imshow([[0.0]], aspect="auto")
         self.bar = self.figure.colorbar(self.image, cax=self.figure.add_axes((0.925, 0.13, 0.015, 0.72)))
         self.bar.outline.set_visible(False)
-        self.bar.ax.set_title("", y=1)  # here and below: a place of its own costs no search for one
+        self.bar.ax.set_title("", y=1)  # here and below: a fixed position saves searching for one
         self.ax.spines[:].set_visible(False)
         self.ax.tick_params(left=False, bottom=False)
         for axis, place in ((self.ax.xaxis, (0.5, -0.09)), (self.ax.yaxis, (-0.2, 0.5)), (self.bar.ax.yaxis, (2, 0.5))):
@@ -223,7 +223,7 @@ class _Picture:
         self.ax.set_title(title, loc="left", y=1.01, parse_math=False)
 
     def _colour(self, ends: tuple[int, int]) -> None:
-        """Colours of one meaning in all pictures: weights from 0 to 1, anything else between two fixed ends."""
+        """Use the same colour scale in all pictures: weights from 0 to 1, anything else between two fixed ends."""
         if ends == self.ends:
             return
         low, high = self.ends = ends
@@ -238,7 +238,7 @@ class _Picture:
         names = [f"heads {n} to {min(n + across - 1, self.n_heads)}" for n in firsts]
         self.ax.set_yticks(range(size // 2 - 1, rows, size), names)
         self.ax.set_xticks([])
-        self.ax.set_xlabel("in each square, rows look and columns are looked at")
+        self.ax.set_xlabel("in each square, rows are queries and columns are keys")
 
     def _name_rows(self, step: Step, values: Tensor, tokens: list[str], columns: int) -> None:
         places = range(0, len(tokens), math.ceil(len(tokens) / 24))
@@ -259,13 +259,13 @@ def _across(n_heads: int) -> int:
 
 
 def side_by_side(values: Tensor) -> Tensor:
-    """Heads (H, T, K) next to each other, with a gap of NaN between: (T, H · (K + 3) − 3)."""
+    """Heads (H, T, K) side by side, separated by gaps of NaN: (T, H · (K + 3) − 3)."""
     gapped = torch.nn.functional.pad(values, (0, GAP), value=torch.nan)  # (H, T, K + 3)
     return gapped.transpose(0, 1).flatten(1)[:, :-GAP]
 
 
 def tiles(values: Tensor) -> Tensor:
-    """Maps (H, T, T) as squares in rows of ⌈√H⌉, with a line of NaN between: one matrix."""
+    """Maps (H, T, T) as squares, ⌈√H⌉ to a row and separated by lines of NaN, in one matrix."""
     n_heads, length, _ = values.shape
     across = _across(n_heads)
     down = math.ceil(n_heads / across)

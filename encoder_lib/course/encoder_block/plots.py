@@ -1,4 +1,4 @@
-"""How the parts of an encoder layer are wired: the residual stream and its branches."""
+"""A drawing of an encoder layer: the residual stream, and the branches that read from it and add to it."""
 
 import itertools
 from functools import partial
@@ -9,7 +9,7 @@ from matplotlib.patches import Circle, FancyBboxPatch, Patch
 from encoder_lib.course.kit.plots import style
 
 BLOCK_PARTS = ("x", "attention", "sum1", "norm1", "feed_forward", "sum2", "norm2", "y")
-_BRANCH = 2.1  # how far to the right of the stream the branches run
+_BRANCH = 2.1  # how far the branches are to the right of the stream
 _POST_NORM = {
     "x": (0, 0), "attention": (_BRANCH, 1.75), "sum1": (0, 2.55), "norm1": (0, 3.5),
     "feed_forward": (_BRANCH, 5.15), "sum2": (0, 5.95), "norm2": (0, 6.9), "y": (0, 7.9),
@@ -23,11 +23,11 @@ _FILLS = {"attention": "#fbe3d0", "feed_forward": "#d5efe6", "norm1": "#e6e6e6",
 
 @style.close_on_error
 def plot_residual_stream(*, norm_first: bool = False, lit: str = "", title: str = "", ax: Axes | None = None) -> Axes:
-    """Draw how the parts of an encoder layer are wired, from the input at the bottom to the output on top.
+    """Draw how the parts of an encoder layer are connected, from the input at the bottom to the output at the top.
 
-    The thick line is the residual stream: what enters is still in it at the end, except where a norm stands on the line
-    and rescales it (post-norm). With `norm_first` both norms stand on the branches, and the line runs through.
-    lit: the part to be shown bright, one of `BLOCK_PARTS`.
+    The thick line is the residual stream. What enters it is still in it at the end, though in post-norm order two norms
+    on the line rescale it. With `norm_first`, both norms are on the branches, and nothing interrupts the line.
+    lit: the part to highlight, one of `BLOCK_PARTS`.
     """
     ax = style.axes_or_new(ax, figsize=(3.6, 5.2))
     places = _PRE_NORM if norm_first else _POST_NORM
@@ -49,7 +49,7 @@ def plot_residual_stream(*, norm_first: bool = False, lit: str = "", title: str 
 
 
 def _draw_part(ax: Axes, part: str, x: float, y: float, *, lit: bool) -> None:
-    """Draw a part as a shape with its name in it; the shape is found again by its `gid`."""
+    """Draw a part as a shape with its name inside; its `gid` identifies the shape later."""
     text = {"feed_forward": "feed-forward", "norm1": "norm 1", "norm2": "norm 2", "sum1": "+", "sum2": "+"}
     if part in ("x", "y", "sum1", "sum2"):
         shape: Patch = Circle((x, y), 0.3)

@@ -14,7 +14,7 @@ from encoder_lib.model.masks import lengths_mask
 def check_stack(attempt: Callable) -> Verdict:
     """Stack(n_layers, d_model, n_heads, d_ff, norm_first), called with (x, mask): x (B, T, D) -> (B, T, D).
 
-    Its parts are layers and, in pre-norm order, norm, as in Encoder.
+    Its parts are `layers` and, in pre-norm order, `norm`, as in Encoder.
     """
     x, padding = numbers(2, 4, 6), lengths_mask(torch.tensor([4, 2]))
     cases = [
@@ -27,7 +27,7 @@ def check_stack(attempt: Callable) -> Verdict:
 
 
 def check_reach(attempt: Callable) -> Verdict:
-    """reach(arrows, n_layers): whose letter and arrow each card has, if in each layer it goes where its own points."""
+    """reach(arrows, n_layers): the position of the card whose letter and arrow each card holds after the layers."""
     ring = torch.tensor([1, 2, 3, 4, 5, 6, 7, 8, 0])
     cases = [
         Case("no layer", (ring[:3] % 3, 0)),

@@ -1,4 +1,4 @@
-"""The live picture of 07_encoder_stack."""
+"""The explorer of 07_encoder_stack."""
 
 from encoder_lib.course.encoder_stack.plots import plot_profiles
 from encoder_lib.course.kit.measure import INITS, ORDERS, Profile, depth_profiles
@@ -12,10 +12,10 @@ QUANTITIES = ("gradient", "size", "similarity")  # one Axes each
 
 
 def depth(depth: int = 12, order: str = "post-norm", init: str = "default") -> Explorer:
-    """What each layer of a random stack does: its gradient, the size of its vectors and how alike the tokens are.
+    """Measure each layer of a random stack: its gradient, the size of its vectors, and the similarity of its tokens.
 
-    The other order, with the same initialisation, stands behind in grey. Everything is measured when the explorer is
-    made, in a second or two, so that the slider never waits.
+    The other order, with the same initialisation, is drawn in grey. Everything is measured when the explorer is made,
+    in a second or two, so that the slider does not have to wait.
     """
     controls = (
         Range("depth", depth, min=STEP, max=DEEPEST, step=STEP, label="layers"),
@@ -52,7 +52,7 @@ def depth(depth: int = 12, order: str = "post-norm", init: str = "default") -> E
         return f"{depth} layers, {init} initialisation. {_words(order, this)} {_words(_other(order), other)}"
 
     web = Web(heights=(600, 700), together=(("depth", "order", "init"),))
-    return Explorer(show, *controls, title="Depth, before any training", figure=figure, web=web)
+    return Explorer(show, *controls, title="A stack before training, layer by layer", figure=figure, web=web)
 
 
 def _other(order: str) -> str:
@@ -63,6 +63,6 @@ def _words(order: str, profile: Profile) -> str:
     ratio = (profile.gradient[-1] / profile.gradient[0]).item()
     size, similarity = profile.size[-1].item(), profile.similarity[-1].item()
     return (
-        f"{order.capitalize()}: the last layer's gradient is {ratio:.2f} times the first one's, the vectors come out "
-        f"with size {size:.2f}, and two tokens with a mean cosine of {similarity:.2f}."
+        f"{order.capitalize()}: the last layer's gradient is {ratio:.2f} times the first one's. After the last layer "
+        f"the root mean square of the vectors is {size:.2f}, and the mean cosine between two tokens {similarity:.2f}."
     )

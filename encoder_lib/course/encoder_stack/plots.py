@@ -1,4 +1,4 @@
-"""What the layers of some stacks do."""
+"""Stacks, measured layer by layer."""
 
 from collections.abc import Mapping
 from itertools import cycle
@@ -11,19 +11,23 @@ from matplotlib.ticker import MaxNLocator
 from encoder_lib.course.kit.plots import style
 from encoder_lib.course.kit.plots.inputs import as_array
 
-PANELS = {"gradient": "Gradient", "size": "Size of the vectors", "similarity": "Mean cosine of two tokens"}
+PANELS = {
+    "gradient": "Length of the gradient",
+    "size": "Root mean square of the vectors",
+    "similarity": "Mean cosine between two tokens",
+}
 
 
 @style.close_on_error
 def plot_profiles(profiles: Mapping[str, object]) -> Figure:
-    """Draw what the layers of some stacks do (see measure.Profile), side by side: gradient, size, token similarity.
+    """Draw the layers of some stacks (see measure.Profile) in three panels: gradient, size, token similarity.
 
     profiles: name -> profile. Line i of each of the three Axes belongs to the i-th profile; layer 0 is the input.
     """
     figure, axes = plt.subplots(1, 3, figsize=style.figure_size(3), layout="constrained")
     for ax, (quantity, name) in zip(axes, PANELS.items(), strict=True):
-        looks = zip(cycle(style.COLOURS), cycle(style.DASHES), strict=False)
-        for (label, profile), (colour, dash) in zip(profiles.items(), looks, strict=False):
+        styles = zip(cycle(style.COLOURS), cycle(style.DASHES), strict=False)
+        for (label, profile), (colour, dash) in zip(profiles.items(), styles, strict=False):
             values = as_array(getattr(profile, quantity), ndim=(1,))  # (L,) or (L + 1,)
             layers = np.arange(len(values)) + (quantity == "gradient")  # the input has no gradient of its own
             ax.plot(layers, values, color=colour, linestyle=dash, label=style.legend_label(label))

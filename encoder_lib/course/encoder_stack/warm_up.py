@@ -1,4 +1,4 @@
-"""Does a deep stack learn, with its norms here or there, at full steps from the first one on or with a warm-up?"""
+"""Train deep stacks with post-norm or pre-norm, and with or without a warm-up of the learning rate."""
 
 from functools import partial
 from itertools import count
@@ -15,18 +15,19 @@ from encoder_lib.training.loading import load_optimisers
 from encoder_lib.training.tasks import reversal
 
 SYMBOLS, LENGTH, BATCH = 10, 8, 32
-N_TEST = 300  # fresh sequences that a model is tried on
+N_TEST = 300  # new sequences, on which the accuracy is measured
 
 
 class Learned(NamedTuple):
-    """How a training went.
+    """The result of a training.
 
-    Each step's loss, the share of right answers, the mean cosine of a sequence's tokens after the last layer, and how
-    much of a gradient's length at the top arrives at the bottom, in the median sequence: in a few it can be multiplied.
+    losses: the loss of each step. accuracy: from 0 to 1. similarity: the mean cosine between the tokens of a sequence
+    after the last layer. arrives: the fraction of a gradient's length at the top that arrives at the bottom, as the
+    median over the sequences, because in a few of them it can grow.
     """
 
     losses: list[float]
-    right: float
+    accuracy: float
     similarity: float
     arrives: float
 
@@ -34,19 +35,19 @@ class Learned(NamedTuple):
 def learn_to_reverse(
     n_layers: int, *, norm_first: bool, warm_up: int = 0, steps: int = 60, lr: float = 0.01, seed: int = 0
 ) -> Learned:
-    """Train a stack (D = 32, two heads, F = 64) to write eight random symbols backwards, and try it on fresh ones.
+    """Train a stack (D = 32, two heads, F = 64) to reverse eight random symbols, and measure its accuracy on new ones.
 
-        learning rate of step s = lr · min(1, s / warm_up),  s = 1, 2, …;  without a warm-up lr throughout
+        learning rate of step s = lr · min(1, s / warm_up),  s = 1, 2, …;  without a warm-up always lr
 
-    Learned positions, Adam on batches of 32 sequences, in float32. The gradient at the top is random, a number for
-    each that the stack puts out; the bottom is what enters the first layer. All that is drawn comes from the seed.
+    Learned positions, Adam on batches of 32 sequences, in float32. The gradient at the top is random, one number for
+    each output of the stack; the bottom is the input of the first layer. All random numbers come from the seed.
     """
     with seeded(seed):
         encoder = TransformerEncoder(SYMBOLS, n_layers, 32, 2, 64, positional="learned", norm_first=norm_first)
         model = nn.Sequential(encoder, nn.Linear(32, SYMBOLS)).float()
         load_optimisers()
         optimiser = torch.optim.Adam(model.parameters(), lr=lr)
-        coming = count(1)  # fit calls back before the first step, and after each
+        coming = count(1)  # fit calls back before the first step and after each one
 
         def set_rate() -> None:
             optimiser.param_groups[0]["lr"] = lr * min(1.0, next(coming) / max(warm_up, 1))

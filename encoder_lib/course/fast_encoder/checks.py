@@ -15,7 +15,7 @@ from encoder_lib.seeded import seeded
 
 
 def _half(scores: Tensor, values: Tensor) -> tuple[Tensor, Tensor]:
-    """What attention over some keys hands in: its output (T, K), and the logarithm of its total (T, 1)."""
+    """The result of attention over some of the keys: its output (T, K), and the logarithm of its total (T, 1)."""
     return scores.softmax(-1) @ values, scores.logsumexp(-1, keepdim=True)
 
 
@@ -26,9 +26,9 @@ def _halves(first: Tensor, second: Tensor, values: Tensor) -> tuple[Tensor, ...]
 
 
 def check_join(attempt: Callable) -> Verdict:
-    """join: the attention output over all keys from what two workers hand in, who had a half of the keys each.
+    """join: the attention output over all keys, from the results of two workers with half of the keys each.
 
-    It takes the output (T, K) and the logarithm of the total (T, 1) of the first, then of the second -> (T, K).
+    It takes the output (T, K) and the logarithm of the total (T, 1) of the first worker, then of the second -> (T, K).
     """
     few = torch.tensor([[1.0], [3.0], [5.0]], dtype=torch.float64)
     row = torch.tensor([[2.0, 0.0, 2.0]], dtype=torch.float64)
@@ -37,10 +37,10 @@ def check_join(attempt: Callable) -> Verdict:
         Case("one key each, with the same score", _halves(row[:, :1], row[:, 2:], few[:2])),
         Case("one key for the first, two for the second", _halves(row[:, :1], row[:, 1:], few)),
         Case(
-            "scores so large that e to their power is no number any more",
+            "scores so large that their exponentials overflow",
             _halves(1000 + row[:, :1], 1000 + row[:, 1:], few),
         ),
-        Case("scores so low that e to their power is 0", _halves(row[:, :1] - 1000, row[:, 1:] - 1000, few)),
+        Case("scores so low that their exponentials are 0", _halves(row[:, :1] - 1000, row[:, 1:] - 1000, few)),
         Case("the first half's scores larger by 2000", _halves(1000 + row[:, :1], row[:, 1:] - 1000, few)),
         Case(
             "the second half's scores larger by 2000",
@@ -59,11 +59,11 @@ def check_join(attempt: Callable) -> Verdict:
 
 
 class _PackedLayer(nn.Module):
-    """A layer that takes only the packed sequence of so many tokens, and remembers the shapes of its calls."""
+    """A layer that accepts only a packed sequence of this many tokens, and records the shapes of its calls."""
 
     def __init__(self, tokens: int) -> None:
         super().__init__()
-        with seeded(0):  # what the layer draws is thrown away, and the learner's random numbers go on as they were
+        with seeded(0):  # the layer's random numbers are not used, and the learner's random state is left as it was
             self.layer, self.tokens = EncoderLayer(4, 2, 6), tokens
         self.calls: list[tuple[int, ...]] = []
         for seed, parameter in enumerate(self.layer.parameters()):
@@ -78,24 +78,24 @@ class _PackedLayer(nn.Module):
         """Raises: Feedback if a call was not with the packed sequence, even if the learner's code caught that."""
         packed = (1, self.tokens, 4)
         if wrong := [shape for shape in self.calls if shape != packed]:
-            raise Feedback(f"the layer expected the strip, of shape {packed}, got {wrong[0]}")
+            raise Feedback(f"the layer expected the packed sequence, of shape {packed}, got {wrong[0]}")
 
 
 def check_packed(attempt: Callable) -> Verdict:
-    """packed(layer, x, lengths): what the layer gives the real tokens of x (B, T, D), out of one call on their strip.
+    """packed(layer, x, lengths): the layer's output for the real tokens of x (B, T, D), from one call on all of them.
 
     lengths (B,) -> (B, T, D), zeros at padding.
     """
 
     def case(label: str, *lengths: int) -> Case:
-        x = numbers(len(lengths), max(lengths), 4)  # padding is no zeros
+        x = numbers(len(lengths), max(lengths), 4)  # padding that is not zero
         return Case(label, (_PackedLayer(sum(lengths)), x, torch.tensor(lengths)))
 
     cases = [
         case("one text", 3),
         case("texts of 2 tokens and 1", 2, 1),
-        case("two texts of one length", 2, 2),
-        case("the longest in the middle", 1, 3, 2),
+        case("two texts of the same length", 2, 2),
+        case("the longest text in the middle", 1, 3, 2),
         case("five texts", 4, 1, 7, 2, 4),
     ]
 
@@ -103,7 +103,7 @@ def check_packed(attempt: Callable) -> Verdict:
         y = require_written(attempt(layer, x, lengths), attempt)
         layer.expect_packed()
         if len(layer.calls) != 1:
-            raise Feedback(f"expected one call of layer, on the strip, got {len(layer.calls)}")
+            raise Feedback(f"expected one call of layer, on the packed sequence, got {len(layer.calls)}")
         return y
 
     def reference(layer: _PackedLayer, x: Tensor, lengths: Tensor) -> Tensor:

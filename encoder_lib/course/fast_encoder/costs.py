@@ -1,4 +1,4 @@
-"""What one layer of an encoder costs, counted: arithmetic, and bytes that go through memory."""
+"""Count the costs of one encoder layer: arithmetic, and bytes that go through memory."""
 
 from dataclasses import dataclass
 
@@ -9,9 +9,10 @@ PARTS = ("projections", "feed-forward", "attention, explicit", "attention, fused
 
 @dataclass(frozen=True)
 class Cost:
-    """What a part costs: floating-point operations, and the bytes that go through memory for them.
+    """The cost of a part: floating-point operations, and the bytes that go through memory for them.
 
-    flops: multiplications and additions of the matrix products. bytes_moved: what their operations read and write.
+    flops: multiplications and additions of the matrix products. bytes_moved: bytes that these operations read and
+    write.
     """
 
     flops: int
@@ -19,20 +20,20 @@ class Cost:
 
     @property
     def arithmetic_intensity(self) -> float:
-        """How many operations there are for each byte. Source: Williams, Waterman and Patterson 2009, "Roofline"."""
+        """The number of operations for each byte. Source: Williams, Waterman and Patterson 2009, "Roofline"."""
         return self.flops / self.bytes_moved
 
 
 def layer_costs(batch: int, tokens: int, d_model: int, *, d_ff: int, n_heads: int, number: int = 4) -> dict[str, Cost]:
-    """The cost of each part of a layer for a batch of sequences, `number` bytes a number; attention in both ways.
+    """The cost of each part of a layer for a batch of sequences, with `number` bytes per number.
 
-        projections   4 maps: each reads and writes B·T·D numbers, and reads D²
-        feed-forward  2 maps: together they read and write 2·B·T·(D + F) numbers, and read 2·D·F
+        projections   4 linear layers: each reads and writes B·T·D numbers, and reads D²
+        feed-forward  2 linear layers: together they read and write 2·B·T·(D + F) numbers, and read 2·D·F
         attention     queries, keys, values and the result, 4·B·T·D; explicit, six times the B·H·T² scores as well:
                       the product writes them, the scale and the softmax read and write, the weighted mean reads
 
-    The count is that of operations which read everything from memory and write everything back: what a cache keeps is
-    left out, and so are biases, norms, activation and sums.
+    The count assumes that every operation reads its inputs from memory and writes its results back. Caches, biases,
+    norms, the activation function and residual connections are left out.
     """
     linear, meeting = layer_flops(tokens, d_model, d_ff)
     rows, scores = batch * tokens, batch * n_heads * tokens**2

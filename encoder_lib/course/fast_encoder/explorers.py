@@ -1,4 +1,4 @@
-"""The live picture of 11_fast_encoder."""
+"""The explorer of 11_fast_encoder."""
 
 from math import ceil
 
@@ -13,21 +13,21 @@ from encoder_lib.course.kit.widget.explorer import Explorer
 from encoder_lib.course.kit.widget.web import Web
 
 LEAST, MOST = 16, 4096  # tokens
-PLACES = tuple(2**power for power in range(4, 13))
-HEAD = 32  # numbers of a head, as in MiniLM
+LENGTHS = tuple(2**power for power in range(4, 13))
+HEAD = 32  # width of a head, as in MiniLM
 BYTES = {"float64": 8, "float32": 4, "bfloat16": 2}
-TOSS_UP = 2.0  # how far from the balance a part has to be for a verdict
-LIMITS = (1e4, 1e13), (5e3, 1e13)  # of FLOPs and of bytes: they hold all that the controls can ask for
+TOSS_UP = 2.0  # the smallest distance from the balance, as a factor, that counts
+LIMITS = (1e4, 1e13), (5e3, 1e13)  # of FLOPs and of bytes, wide enough for all values of the controls
 
 
 def _draw() -> Figure:
-    """FLOPs and bytes of each part of a layer against T, side by side; what is chosen moves the lines."""
+    """Draw FLOPs and bytes of each part of a layer against T, side by side."""
     flops, moved = _lines(8, 384, "float32")
     panels = {"Operations: both attentions do the same": flops, "Bytes: explicit attention moves more": moved}
-    figure = plot_panels(panels, share_y=False, x=PLACES, x_label="tokens T", x_scale="log", y_scale="log")
+    figure = plot_panels(panels, share_y=False, x=LENGTHS, x_label="tokens T", x_scale="log", y_scale="log")
     for ax, limits, label in zip(figure.axes, LIMITS, ("FLOPs of one layer", "bytes"), strict=True):
         ax.set(ylim=limits, xlim=(LEAST / 1.3, MOST * 1.3), ylabel=label)
-        ax.set_xticks(PLACES[::2], PLACES[::2])
+        ax.set_xticks(LENGTHS[::2], LENGTHS[::2])
         ax.yaxis.set(major_locator=LogLocator(numticks=5), major_formatter=LogFormatterSciNotation())
     return figure
 
@@ -37,8 +37,8 @@ def _costs(batch: int, tokens: int, width: int, number: str) -> dict[str, Cost]:
 
 
 def _lines(batch: int, width: int, number: str) -> tuple[dict[str, list[int]], dict[str, list[int]]]:
-    """FLOPs and bytes of each part, at every place."""
-    every = [_costs(batch, tokens, width, number) for tokens in PLACES]
+    """FLOPs and bytes of each part, at every number of tokens."""
+    every = [_costs(batch, tokens, width, number) for tokens in LENGTHS]
     quantities = ("flops", "bytes_moved")
     flops, moved = ({part: [getattr(c[part], q) for c in every] for part in PARTS} for q in quantities)
     return flops, moved
@@ -53,10 +53,10 @@ def cost(
     *,
     balance: float = 10.0,
 ) -> Explorer:
-    """What one layer computes and moves, against T; dots stand at the T that is chosen, open ones where it is unpadded.
+    """Count what one encoder layer computes and moves, against T; dots mark the chosen T, open dots T without padding.
 
-    padding: the share of each sequence that is padding, in per cent. balance: how many operations the machine does in
-    the time in which it moves one byte.
+    padding: the percentage of padding in each sequence. balance: the number of operations that the machine does in the
+    time in which it moves one byte.
     """
     expect.positive("balance", balance)
     controls = (
@@ -92,7 +92,7 @@ def cost(
 
 
 def _words(tokens: int, batch: int, width: int, number: str, costs: dict[str, Cost], balance: float) -> str:
-    """Sizes, operations, bytes and which side limits."""
+    """Describe sizes, operations, bytes, and which of the two limits."""
     projections, network, explicit, fused = (costs[part] for part in PARTS)
     sequences = f"{batch} sequence{'s'[: batch != 1]} of {tokens} tokens, width {width}, {number}"
     operations = (
@@ -112,7 +112,7 @@ def _words(tokens: int, batch: int, width: int, number: str, costs: dict[str, Co
 
 
 def _limit(cost: Cost, balance: float) -> str:
-    """Which side limits a part: within a factor of TOSS_UP of the balance, counts of bytes and FLOPs cannot tell."""
+    """Which side limits a part; within a factor of TOSS_UP of the balance, either may."""
     ratio = cost.arithmetic_intensity / balance
     if ratio < 1 / TOSS_UP:
         return "memory limits"
@@ -120,7 +120,7 @@ def _limit(cost: Cost, balance: float) -> str:
 
 
 def _waste(padding: int, padded: dict[str, Cost], without: dict[str, Cost]) -> str:
-    """What is left of the operations without padding."""
+    """Describe how many of the operations are left without padding."""
     if not padding:
         return ""
     left, whole = (sum(costs[part].flops for part in PARTS[:3]) for costs in (without, padded))
@@ -128,7 +128,7 @@ def _waste(padding: int, padded: dict[str, Cost], without: dict[str, Cost]) -> s
 
 
 def _short(number: float) -> str:
-    """A large number in three digits or fewer, with the letter of its size: 1.2 G."""
+    """Write a large number with at most three digits and a letter for its size: 1.2 G."""
     for size, letter in ((1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k")):
         if number >= size:
             return f"{number / size:.3g} {letter}"

@@ -1,4 +1,4 @@
-"""What a computation takes, measured: its time, against others in turn, and the memory that it holds."""
+"""Measure computations: their time, in turns with others, and their peak memory."""
 
 import platform
 import re
@@ -95,9 +95,9 @@ def machine() -> str:
 
 @torch.no_grad()
 def peak_bytes(function: Callable[[], object]) -> int:
-    """How many bytes of new tensors are held at once while a function runs, at the most, its result included.
+    """The largest number of bytes that new tensors take up at any one time while a function runs, including its result.
 
-    What a single operation of torch sets aside inside itself, and gives back before it ends, is not seen.
+    Memory that a single torch operation allocates and frees internally is not counted.
     """
     with _Held() as held:
         function()
@@ -105,19 +105,19 @@ def peak_bytes(function: Callable[[], object]) -> int:
 
 
 class _Held(TorchDispatchMode):
-    """Counts the bytes of all tensors that come out of operations, from when they are made until they are dropped."""
+    """Counts the bytes of all tensors returned by operations, from their creation until they are freed."""
 
     def __init__(self) -> None:
         super().__init__()
         self.now = self.most = 0
-        self.known = WeakIdKeyDictionary()  # storages: a view of one takes nothing
+        self.known = WeakIdKeyDictionary()  # storages, because views take no memory of their own
 
     def __torch_dispatch__(
         self, func: Callable, types: Iterable[type], args: tuple = (), kwargs: dict | None = None
     ) -> object:
         for x in tree_leaves((args, kwargs or {})):
             if isinstance(x, Tensor):
-                self.known.setdefault(x.untyped_storage())  # it was there before
+                self.known.setdefault(x.untyped_storage())  # it existed before
         out = func(*args, **(kwargs or {}))
         for x in tree_leaves(out):
             if isinstance(x, Tensor) and x.untyped_storage() not in self.known:

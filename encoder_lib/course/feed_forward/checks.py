@@ -13,7 +13,7 @@ FOUR = "4 tensors (w1, b1, w2, b2)"
 
 
 def _network(got: Any) -> list[Tensor]:
-    """What came back, if that is the parameters of a ReLU network 2 -> n -> 1, in float64. Raises: Feedback."""
+    """Return the parameters of a ReLU network 2 -> n -> 1, in float64. Raises: Feedback for anything else."""
     if isinstance(got, Tensor | Mapping | str) or not isinstance(got, Iterable):
         raise Feedback(f"expected {FOUR}, got {describe_type(got)}")
     given = list(got)
@@ -36,7 +36,7 @@ def _outputs_of(x: Tensor, w1: Tensor, b1: Tensor, w2: Tensor, b2: Tensor) -> Te
 
 
 def check_larger(attempt: Callable) -> Verdict:
-    """larger(): (w1, b1, w2, b2) of a ReLU network 2 -> n -> 1 that gives the larger of its two numbers."""
+    """larger(): (w1, b1, w2, b2) of a ReLU network 2 -> n -> 1 that returns the larger of its two inputs."""
     pairs = {
         "both above zero": [(1.0, 2.0), (5.0, 3.0), (2.0, 2.0)],
         "one below zero": [(-1.0, 2.0), (3.0, -4.0), (-2.0, 0.0), (4.0, -1.0), (-6.0, 1.0)],
@@ -44,7 +44,7 @@ def check_larger(attempt: Callable) -> Verdict:
     }
 
     def drawn(x: Tensor, in_units_of: float = 1.0) -> Tensor:
-        """What the network with the learner's weights puts out at x (P, 2), both in the given units."""
+        """The output of the network with the learner's parameters at x (P, 2), both in the given units."""
         return _outputs_of(in_units_of * x, *_network(require_written(attempt(), attempt))) / in_units_of
 
     def reference(x: Tensor, in_units_of: float = 1.0) -> Tensor:
@@ -53,5 +53,5 @@ def check_larger(attempt: Callable) -> Verdict:
     x = {label: torch.tensor(pair, dtype=torch.float64) for label, pair in pairs.items()}
     cases = [Case(label, (pair,)) for label, pair in x.items()]
     far = torch.cat([pair[:2] for pair in x.values()])
-    cases.append(Case("far from zero", (far, 1e200)))  # beside 1e200, no number of float32 counts
+    cases.append(Case("far from zero", (far, 1e200)))  # next to 1e200, every number of float32 is negligible
     return examine("larger", drawn if callable(attempt) else attempt, reference, cases)

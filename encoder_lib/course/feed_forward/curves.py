@@ -1,4 +1,4 @@
-"""Curves to fit, and networks grown to fit them: one hidden unit at a time, each where it helps most."""
+"""Curves to fit, and networks that fit them, grown by one hidden unit at a time, each where it helps most."""
 
 import itertools
 import math
@@ -13,13 +13,15 @@ from encoder_lib.seeded import seeded
 from encoder_lib.training.fit import require_gradients
 from encoder_lib.training.loading import load_optimisers
 
-N_POINTS = 161  # where a curve is looked at, from −1 to 1
-N_BREAKPOINTS, MAX_UNITS = 81, 32  # where a unit may bend, and how many units there may be
-STEEPNESS = {"relu": (1.0,), "gelu": (2.0, 5.0, 12.0, 30.0)}  # a ReLU has a corner whatever its weight is
-MIN_NOVELTY = {"relu": 3e-3, "gelu": 1e-2}  # the share of a unit that the chosen ones must not be able to imitate
-EQUAL = 1e-9  # two units whose gains differ by less of a curve's size help equally: rounding decides nothing
+N_POINTS = 161  # at which a curve is evaluated, from −1 to 1
+N_BREAKPOINTS, MAX_UNITS = 81, 32  # positions of a corner, and the largest number of units
+STEEPNESS = {"relu": (1.0,), "gelu": (2.0, 5.0, 12.0, 30.0)}  # a ReLU has a corner for every weight
+MIN_NOVELTY = {"relu": 3e-3, "gelu": 1e-2}  # the part of a unit that the chosen ones must not be able to imitate
+EQUAL = (
+    1e-9  # units whose gains differ by less, relative to the curve, count as equal, so that rounding decides nothing
+)
 RIDGE = 1e-4
-MIN_SLOPE_CHANGE = 1e-2  # the least change of a slope that counts as a corner
+MIN_SLOPE_CHANGE = 1e-2  # the smallest change of slope that counts as a corner
 KNOTS = ((-1.0, -0.6), (-0.75, 0.5), (-0.45, -0.3), (-0.2, 0.7), (0.1, 0.2), (0.45, -0.8), (0.7, 0.4), (1.0, 0.1))
 STEP_HEIGHTS = ((-0.5, 0.9), (0.1, -0.5), (0.6, 0.9))
 
@@ -37,8 +39,8 @@ def _zigzag(x: Tensor) -> Tensor:
 
 def _steps(x: Tensor) -> Tensor:
     y = torch.full_like(x, -0.6)
-    for place, jump in STEP_HEIGHTS:
-        y = y + jump * (x >= place)
+    for position, jump in STEP_HEIGHTS:
+        y = y + jump * (x >= position)
     return y
 
 
@@ -46,16 +48,16 @@ CURVES: dict[str, Callable[[Tensor], Tensor]] = {"wave": _wave, "zigzag": _zigza
 
 
 def grid() -> Tensor:
-    """The places where a curve is looked at. Shapes: -> (P, 1), float64 from −1 to 1."""
+    """The positions at which a curve is evaluated. Shapes: -> (P, 1), float64 from −1 to 1."""
     return torch.linspace(-1, 1, N_POINTS, dtype=torch.float64)[:, None]
 
 
 def orthogonal_least_squares(curve: str, width: int, *, activation: str = "relu") -> list[FeedForward]:
-    """Networks 1 -> n -> 1 for n = 1 … `width`, each with one unit more than the one before it.
+    """Networks 1 -> n -> 1 for n = 1 … `width`, each with one more unit than the one before.
 
-        unit = activation(±s · (x − place))        place, sign and s: those that lower the error most
+        unit = activation(±s · (x − position))        position, sign and s: those that lower the error most
 
-    The last weights and bias are then set by least squares over all places, held back a little (ridge) from growing
+    The last weights and bias are then set by least squares over all positions, held back a little (ridge) from growing
     large. Nothing is random. Going through all candidates is possible because there is only one input; real networks
     are trained by gradients.
 
@@ -70,7 +72,7 @@ def orthogonal_least_squares(curve: str, width: int, *, activation: str = "relu"
 
 
 def train(network: nn.Module, x: Tensor, y: Tensor, *, steps: int = 500) -> nn.Module:
-    """Train a module in place to answer x with y, and return it. Shapes: x (P, inputs), y (P, outputs).
+    """Train a module in place to predict y from x, and return it. Shapes: x (P, inputs), y (P, outputs).
 
     Each step moves the weights against the gradient of the mean squared error over all rows (Adam at 0.02).
     """
@@ -88,7 +90,7 @@ def train(network: nn.Module, x: Tensor, y: Tensor, *, steps: int = 500) -> nn.M
 
 
 def decompose(network: FeedForward, curve: str) -> dict:
-    """What `plots.plot_fit` draws of a network 1 -> F -> 1 that fits a curve: the curve, the units, where they bend."""
+    """The arguments of `plots.plot_fit` for a network 1 -> F -> 1: the curve, the units and their corners."""
     x = grid().to(network.linear1.weight)  # (P, 1)
     return {
         "x": x[:, 0],
@@ -100,16 +102,16 @@ def decompose(network: FeedForward, curve: str) -> dict:
 
 
 def unit_contributions(network: FeedForward, x: Tensor) -> Tensor:
-    """What each hidden unit of a network 1 -> F -> 1 adds to the output: its number times its output weight.
+    """What each hidden unit of a network 1 -> F -> 1 adds to the output: its activation times its output weight.
 
-    Their sum and the output bias together are what the network puts out. Shapes: x (P, 1) -> (P, F).
+    Their sum plus the output bias is the output of the network. Shapes: x (P, 1) -> (P, F).
     """
     hidden = ACTIVATIONS[network.activation](network.linear1(x))  # (P, F)
     return (hidden * network.linear2.weight[0]).detach()
 
 
 def breakpoints(network: FeedForward) -> Tensor:
-    """Where each hidden unit of a network 1 -> F -> 1 bends: the place at which what it adds up is zero.
+    """The corner of each hidden unit of a network 1 -> F -> 1: the x at which its pre-activation is zero.
 
     Shapes: -> (F,), in the order of the units.
     """
@@ -117,18 +119,18 @@ def breakpoints(network: FeedForward) -> Tensor:
 
 
 def _candidates(steepness: tuple[float, ...]) -> tuple[Tensor, Tensor]:
-    """First weights and biases of all units that may be chosen, opening to the right and to the left. -> (C,) each."""
-    place = torch.linspace(-1, 1, N_BREAKPOINTS, dtype=torch.float64)
+    """Input weights and biases of all candidates, opening to the right and to the left. -> (C,) each."""
+    position = torch.linspace(-1, 1, N_BREAKPOINTS, dtype=torch.float64)
     slope = torch.tensor([sign * s for s in steepness for sign in (1, -1)], dtype=torch.float64)
-    return slope.repeat_interleave(N_BREAKPOINTS), (-slope[:, None] * place).flatten()
+    return slope.repeat_interleave(N_BREAKPOINTS), (-slope[:, None] * position).flatten()
 
 
 def _choose(hidden: Tensor, y: Tensor, width: int, *, outward: Tensor, new: float) -> list[int]:
     """The columns of `hidden` (P, C) that explain y (P,) best, one after another.
 
-    Each choice is removed from all columns and from what is left of y, so that the next one brings something of its
-    own; a column of which less than the share `new` is left is out. Of those that help equally the first one that opens
-    `outward` (C,), away from the middle, is taken: it stays smaller.
+    After each choice, its direction is removed from all columns and from the rest of y, so that the next choice adds
+    something new; a column of which less than the fraction `new` is left is excluded. Among equally helpful columns,
+    the first one that opens `outward` (C,), away from the centre, is taken, because it stays smaller.
     """
     size = hidden.norm(dim=0)  # (C,)
     rest = torch.cat([torch.ones_like(y)[:, None], hidden, y[:, None]], dim=1)  # (P, 1 + C + 1): constant, units, y
@@ -138,9 +140,9 @@ def _choose(hidden: Tensor, y: Tensor, width: int, *, outward: Tensor, new: floa
         direction = rest[:, column] / rest[:, column].norm()  # (P,)
         rest = rest - direction[:, None] * (direction @ rest)
         units, left = rest[:, 1:-1], rest[:, -1]
-        fresh = units.norm(dim=0)  # (C,)
-        gain = (units.T @ left).abs() / fresh * (1 + 1e-6 * outward)  # (C,)
-        gain[fresh <= new * size] = -math.inf
+        left_over = units.norm(dim=0)  # (C,)
+        gain = (units.T @ left).abs() / left_over * (1 + 1e-6 * outward)  # (C,)
+        gain[left_over <= new * size] = -math.inf
         best = gain >= gain.max() - EQUAL * y.norm()  # (C,)
         chosen.append(int(best.nonzero()[0]))
         column = 1 + chosen[-1]
@@ -150,7 +152,7 @@ def _choose(hidden: Tensor, y: Tensor, width: int, *, outward: Tensor, new: floa
 def _network(
     weight: Tensor, bias: Tensor, hidden: Tensor, y: Tensor, chosen: list[int], activation: str
 ) -> FeedForward:
-    """The network with the chosen units, and the last layer by least squares."""
+    """The network with the chosen units, and its last layer fitted by least squares."""
     n = len(chosen)
     columns = torch.cat([hidden[:, chosen], torch.ones_like(y)], dim=1)  # (P, n + 1)
     small = RIDGE * torch.eye(n + 1, dtype=y.dtype)

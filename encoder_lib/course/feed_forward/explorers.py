@@ -1,4 +1,4 @@
-"""The live picture of 05_feed_forward."""
+"""The explorer of 05_feed_forward."""
 
 from collections import Counter
 
@@ -21,13 +21,13 @@ from encoder_lib.course.kit.widget.web import Web
 from encoder_lib.model.feed_forward import FeedForward
 
 NAMES = {"ReLU": "relu", "GELU": "gelu"}
-TITLES = "The fit, and where its units bend", "The fit is the sum of its units"
+TITLES = "The curve, its fit, and the corners of the units", "What each unit adds to the fit"
 
 
 def fit_curve(width: int = 4, unit: int = 1, activation: str = "ReLU", curve: str = "wave") -> Explorer:
-    """A curve, the fit of a network with `width` hidden units, and the units one by one; all fits are computed here.
+    """Fit a curve with a network of `width` hidden units, and show the units one by one. All fits are computed here.
 
-    A `unit` beyond the last one shows the last one, and the description says so.
+    If there is no such `unit`, the last one is shown, and the description says so.
     """
     controls = (
         Range("width", width, min=1, max=MAX_UNITS, label="hidden units n"),
@@ -60,19 +60,22 @@ def fit_curve(width: int = 4, unit: int = 1, activation: str = "ReLU", curve: st
         stops={"width": (1, 2, 3, 4, 5, 6, 8, 10, 12, 16, 20, 24, 32), "unit": (1, 2, 3, 4, 8, 16, 32)},
         together=(("width", "activation", "curve"), ("width", "unit")),
     )
-    return Explorer(show, *controls, title="How many bends does a curve need?", figure=figure, web=web)
+    return Explorer(show, *controls, title="Fit a curve with hidden units", figure=figure, web=web)
 
 
 def _words(network: FeedForward, unit: int) -> str:
-    """How many corners the fit has, and what the chosen unit does."""
+    """Describe how many corners the fit has, and what the chosen unit does."""
     where, part = breakpoints(network), unit_contributions(network, grid())  # (F,), (P, F)
     sharpness = network.linear2.weight[0] * network.linear1.weight[:, 0].abs()  # (F,)
-    jumps: Counter[float] = Counter()  # place -> by how much the slope changes there; two units may bend at one place
+    jumps: Counter[float] = (
+        Counter()
+    )  # position -> change of the slope there; two units may have their corner at the same position
     for place, jump in zip(where.tolist(), sharpness.tolist(), strict=True):
         jumps[round(place, 3)] += jump
     count = sum(abs(jump) > MIN_SLOPE_CHANGE and abs(place) < 1 for place, jump in jumps.items())
     corners = f"It has {count} corner{'s'[: count != 1]}" if network.activation == "relu" else "It has no corners"
     shown = min(unit, len(where))
+    corner = "corner" if network.activation == "relu" else "bend"
     who = f"unit {unit}" if shown == unit else f"there is no unit {unit}; the last one, unit {shown},"
     low, high = (value.item() + 0.0 for value in part[:, shown - 1].aminmax())
-    return f"{corners}; {who} bends at x = {where[shown - 1]:.2f} and adds between {low:.2f} and {high:.2f}."
+    return f"{corners}; {who} has its {corner} at x = {where[shown - 1]:.2f} and adds between {low:.2f} and {high:.2f}."

@@ -1,4 +1,4 @@
-"""The activations of one token on its way through a published encoder, compared between sentences, and ablation."""
+"""The activations of one token inside a published encoder, compared between sentences, and ablation of parts."""
 
 from dataclasses import dataclass
 
@@ -14,9 +14,9 @@ from encoder_lib.trace import trace
 
 @dataclass(frozen=True)
 class Site:
-    """A place in the encoder: its short and full name, its layer or 0, and the name of its output in a trace.
+    """A point in the encoder: its short and full name, its layer or 0, and the name of its output in a trace.
 
-    joined: the vector there is the residual stream itself, and not what a branch adds to it.
+    joined: whether the vector there is the residual stream itself, and not what a branch adds to it.
     """
 
     short: str
@@ -27,7 +27,7 @@ class Site:
 
 
 def sites(n_layers: int) -> list[Site]:
-    """The sites of an encoder of post-norm layers, in order: token and position embedding, four a layer, the mean."""
+    """The sites of a post-norm encoder, in order: token and position embedding, four for each layer, the mean."""
     inside = []
     for n in range(1, n_layers + 1):
         for part, key, norm in (("attention", "attention", "norm1"), ("feed-forward", "feed_forward", "norm2")):
@@ -41,7 +41,7 @@ def sites(n_layers: int) -> list[Site]:
 
 @dataclass(frozen=True)
 class Run:
-    """A sentence that went through the encoder: its tokens, the index of the followed one, and all outputs by name."""
+    """A sentence and its forward pass: its tokens, the index of the token to follow, and all outputs by name."""
 
     tokens: list[str]
     place: int
@@ -54,13 +54,13 @@ class Run:
         return x.mean(dim=0) if site.short == "mean" else x[self.place]
 
     def attention(self, layer: int) -> Tensor:
-        """The token's attention weights over all tokens, in each head of a layer from 1 on. Shapes: -> (H, T)."""
+        """The token's attention weights over all tokens, in each head of a layer, counted from 1. Shapes: -> (H, T)."""
         return self.outputs[f"encoder.layers.{layer - 1}.attention.weights"][0, :, self.place]
 
 
 @torch.no_grad()
 def follow(model: SentenceEncoder, sentence: str, word: str, *, alone: bool = False, mask: Tensor | None = None) -> Run:
-    """Send a sentence through the encoder, and follow the first token `word`.
+    """Run the encoder on a sentence, and follow the first token `word`.
 
     mask: (T, T), True = may attend; with `alone` each token attends only to itself.
     Raises: ValueError for a word that is not a token of the sentence, or a mask of another shape; TypeError for a mask
@@ -78,16 +78,16 @@ def follow(model: SentenceEncoder, sentence: str, word: str, *, alone: bool = Fa
 
 
 def cosines(first: Run, second: Run) -> dict[str, float]:
-    """The cosine of the two vectors at each site, by its name: "table", "layer 1: attention adds" …"""
+    """The cosine of the two vectors at each site, by the site's name: "table", "layer 1: attention adds" …"""
     return {site.name: F.cosine_similarity(first.at(site), second.at(site), dim=0).item() for site in first.sites}
 
 
 def ablate(model: SentenceEncoder, part: str) -> SentenceEncoder:
-    """The same model without one part, in all layers; the model itself stays as it is.
+    """Return a copy of the model without one part, in all layers; the model itself is not changed.
 
-    "nothing" leaves all parts in; without "position" every position adds the mean row of the table; "feed-forward" adds
-    0; without "+", the residual connections, a sum x + f(x) is f(x); each "norm" in the layers returns its input.
-    Raises: ValueError for another part.
+    "nothing" takes nothing out. Without "position", every position adds the mean row of the table; without
+    "feed-forward", that part adds 0; without "+", the residual connections, x + f(x) becomes f(x); without "norm", the
+    norms in the layers return their input. Raises: ValueError for another part.
     """
     same_row = model.encoder.get_parameter("embedding.position.weight").detach().mean(dim=0)  # (D,)
     feed_forward, layers = "encoder.layers.*.feed_forward", "encoder.layers.*."

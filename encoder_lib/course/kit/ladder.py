@@ -1,7 +1,7 @@
-"""One task for the whole course, and a model that grows by a part at a time: what does each part buy?
+"""The card task, which runs through the whole course, and a model that grows one part at a time.
 
-Eight cards lie in a row. Each shows a letter, small or capital, and an arrow to another card. The answer at each card
-is the letter that it points at; if the card itself shows a capital, that letter with its case swapped.
+Eight cards lie in a row. Each shows a letter, lowercase or uppercase, and an arrow to another card. The answer at each
+card is the letter it points at, with its case swapped if the card's own letter is uppercase.
 """
 
 from collections import Counter, defaultdict
@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import torch
 from torch import Tensor, nn
 
-from encoder_lib import expect
 from encoder_lib.course.kit import progress as progress_bar
 from encoder_lib.course.kit.unscaled import UnscaledAttention
 from encoder_lib.model.attention import MultiHeadAttention
@@ -29,21 +28,21 @@ if TYPE_CHECKING:
 
 LETTERS = "aAbBcCdD"
 N_LETTERS = len(LETTERS)
-N_CARDS = 8  # in a row, so an arrow is one of eight places
+N_CARDS = 8  # in a row, so an arrow points at one of eight positions
 D_MODEL = 64
 D_FF = 128
-N_TEST = 4000  # fresh rows that a model is tried on
+N_TEST = 4000  # new rows, on which the accuracy is measured
 
 
 def deal(n_rows: int, *, hops: int = 1, swap: bool = True) -> tuple[Tensor, Tensor]:
-    """Rows of cards, and the answer at each card. No arrow points at its own card.
+    """Draw rows of cards, and the answer at each card. No arrow points at its own card.
 
-        card = 8 · letter + arrow        answer = the letter pointed at, its case swapped at a capital
+        card = 8 · letter + arrow        answer = the letter pointed at, its case swapped at an uppercase card
 
-    `hops` says how often the arrow is followed: with 2, the letter is that of the card that the next card points at.
-    Without `swap` the letter is taken as it is, also at a capital.
+    hops: how often the arrow is followed. With 2, the answer is the letter of the card that the next card points at.
+    swap: whether an uppercase card swaps the case of its answer.
 
-    Shapes: -> cards (N, 8) of ids below 64, answers (N, 8) of letters' numbers below 8.
+    Shapes: -> cards (N, 8), ids below 64; answers (N, 8), indices into LETTERS.
     """
     letters = torch.randint(N_LETTERS, (n_rows, N_CARDS))  # (N, 8)
     step = torch.randint(1, N_CARDS, (n_rows, N_CARDS))  # (N, 8), never 0
@@ -56,14 +55,14 @@ def deal(n_rows: int, *, hops: int = 1, swap: bool = True) -> tuple[Tensor, Tens
 
 
 def _answer(own: Any, fetched: Any) -> Any:
-    """The letter fetched, its case swapped where the card's own letter is a capital; of two numbers, or two tensors."""
-    return fetched ^ (own & 1)  # aAbBcCdD: a capital's number is odd, and one more than its small letter's
+    """The letter pointed at, its case swapped if the card's own letter is uppercase; of integers or tensors."""
+    return fetched ^ (own & 1)  # aAbBcCdD: an uppercase letter has an odd index, one above its lowercase letter's
 
 
 def deal_two_questions(n_rows: int) -> tuple[Tensor, Tensor]:
-    """Rows of cards with two questions at each: the letter that it points at, and the letter on its left.
+    """Draw rows of cards with two questions at each: which letter it points at, and which letter is on its left.
 
-    Case is left alone. The card furthest left has the one furthest right beside it, as if the row were a ring.
+    No case is swapped. The left neighbour of the first card is the last card, as if the row were a ring.
 
     Shapes: -> cards (N, 8), answers (N, 8, 2).
     """
@@ -73,7 +72,7 @@ def deal_two_questions(n_rows: int) -> tuple[Tensor, Tensor]:
 
 
 def read_cards(cards: Tensor) -> tuple[list[str], list[int]]:
-    """What one row of cards shows: the letters, and the places that the arrows point at, counted from 0.
+    """The letters on one row of cards, and the positions that their arrows point at, counted from 0.
 
     Shapes: cards (T,).
     """
@@ -81,33 +80,28 @@ def read_cards(cards: Tensor) -> tuple[list[str], list[int]]:
 
 
 def name_cards(cards: Tensor) -> list[str]:
-    """A name for each card of a row, its letter and where it points: "C → 1". Shapes: cards (T,)."""
+    """A name for each card of a row, made of its letter and its arrow: "C → 1". Shapes: cards (T,)."""
     letters, arrows = read_cards(cards)
     return [f"{letter} → {arrow}" for letter, arrow in zip(letters, arrows, strict=True)]
 
 
 def spell(answers: Tensor) -> list[str]:
-    """The letters that stand for numbers from 0 to 7. Shapes: answers (T,)."""
+    """The letters with the given indices, 0 to 7. Shapes: answers (T,)."""
     return [LETTERS[i] for i in answers.tolist()]
 
 
 class CardLayer(nn.Module):
-    """One layer of the model, of whatever parts are asked for.
+    """One encoder layer of the model, made of the parts asked for.
 
         x = norm(x + attention(x)), then norm(x + feed_forward(x))        without `residual`: norm(part(x))
 
-    A part that is left out takes its norm with it. residual: around both parts, or around the one that it names;
-    another name is refused.
+    A part that is left out takes its norm with it.
 
     Shapes: (B, T, D) -> (B, T, D).
     """
 
-    def __init__(
-        self, *, attention: bool, feed_forward: bool, residual: bool | str, norm: bool, n_heads: int, root: bool
-    ):
+    def __init__(self, *, attention: bool, feed_forward: bool, residual: bool, norm: bool, n_heads: int, root: bool):
         super().__init__()
-        if isinstance(residual, str):
-            expect.choice("residual", residual, ("attention", "feed_forward"))
         kind = MultiHeadAttention if root else UnscaledAttention
         self.attention = kind(D_MODEL, n_heads) if attention else None
         self.norm1 = LayerNorm(D_MODEL) if norm and attention else nn.Identity()
@@ -118,19 +112,19 @@ class CardLayer(nn.Module):
     def forward(self, x: Tensor, mask: Tensor | None = None) -> Tensor:
         if self.attention is not None:
             fetched = self.attention(x, x, x, mask)  # (B, T, D)
-            x = self.norm1(x + fetched if self.residual in (True, "attention") else fetched)
+            x = self.norm1(x + fetched if self.residual else fetched)
         if self.feed_forward is not None:
             made = self.feed_forward(x)  # (B, T, D)
-            x = self.norm2(x + made if self.residual in (True, "feed_forward") else made)
+            x = self.norm2(x + made if self.residual else made)
         return x
 
 
 class CardModel(nn.Module):
-    """The model that climbs: an embedding, a last linear map that answers, and between them the parts asked for.
+    """The model of the ladder: an embedding, the parts asked for, and a linear layer that answers.
 
-    positions: added to the embedding, "none", "learned" or "sinusoidal". attention, feed_forward, residual, norm: what
-    each of the `n_layers` layers has. root: scores are divided by √K. n_questions: asked at each card. loudness: what
-    the embeddings are multiplied with.
+    positions: the positional encoding added to the embedding, "none", "learned" or "sinusoidal". attention,
+    feed_forward, residual, norm: what each of the `n_layers` encoder layers has. root: whether attention scores are
+    divided by √K. n_questions: how many are asked at each card. loudness: a factor on all embeddings.
 
     Shapes: cards (B, T) -> scores of the 8 letters (B, T, 8); with two questions (B, T, 2, 8).
     """
@@ -141,7 +135,7 @@ class CardModel(nn.Module):
         positions: str = "none",
         attention: bool = False,
         feed_forward: bool = False,
-        residual: bool | str = False,
+        residual: bool = False,
         norm: bool = False,
         n_layers: int = 1,
         n_heads: int = 1,
@@ -167,28 +161,28 @@ class CardModel(nn.Module):
 
 
 class Part(NamedTuple):
-    """What a rung adds to the model, what a card then knows, and the share of right answers that this allows."""
+    """What a rung adds to the model, what a card's output then depends on, and the upper bound that follows."""
 
     settings: dict[str, Any]
-    knows: str
+    depends_on: str
     at_most: float
 
 
 class Rung(NamedTuple):
-    """A model's name, its share of right answers, the most that is possible, what a card knows in it, and the model."""
+    """A model's name and accuracy, an upper bound on it, what a card's output depends on, and the model."""
 
     name: str
-    right: float
+    accuracy: float
     at_most: float
-    knows: str
+    depends_on: str
     model: nn.Module | None
 
 
-def most_possible(clue: Callable[[int, int], object]) -> float:
-    """The share of right answers of whoever knows nothing but clue(own letter, letter pointed at).
+def upper_bound(clue: Callable[[int, int], object]) -> float:
+    """The best accuracy of any model whose answer depends on nothing but clue(own letter, letter pointed at).
 
-    Of the 64 pairs of letters all are equally likely, so they are counted: for each clue, its commonest answer is the
-    best guess.
+    The 64 pairs of letters are equally likely, so they can be counted: the best such model gives, for each value of the
+    clue, the answer that is most frequent there.
     """
     answers: dict[object, Counter] = defaultdict(Counter)
     for own, fetched in product(range(N_LETTERS), repeat=2):
@@ -196,17 +190,18 @@ def most_possible(clue: Callable[[int, int], object]) -> float:
     return sum(max(counts.values()) for counts in answers.values()) / N_LETTERS**2
 
 
-ITS_OWN = most_possible(lambda own, fetched: own)
-FETCHED = most_possible(lambda own, fetched: fetched)
-BOTH = most_possible(lambda own, fetched: (own, fetched))
+ITS_OWN = upper_bound(lambda own, fetched: own)
+FETCHED = upper_bound(lambda own, fetched: fetched)
+BOTH = upper_bound(lambda own, fetched: (own, fetched))
+# With attention a card's output depends on every card, so that nothing but 100 % bounds the accuracy: how much of it is
+# reached, and how soon, is a matter of training (learning_curves.py).
 PARTS = {
-    "a guess": Part({}, "nothing", most_possible(lambda own, fetched: None)),
+    "chance": Part({}, "nothing", upper_bound(lambda own, fetched: None)),
     "embedding": Part({}, "its own card", ITS_OWN),
-    "positions": Part({"positions": "learned"}, "its own card and place", ITS_OWN),
-    "attention": Part({"attention": True}, "the letter pointed at", FETCHED),
-    # a card that also looks at itself a little has some of its own letter in the mean, which a bend can find there
-    "feed-forward": Part({"feed_forward": True}, "that letter, hardly its own", BOTH),
-    "residual": Part({"residual": True}, "that letter and its own", BOTH),
+    "positions": Part({"positions": "learned"}, "its own card and position", ITS_OWN),
+    "attention": Part({"attention": True}, "all cards", BOTH),
+    "feed-forward": Part({"feed_forward": True}, "all cards", BOTH),
+    "residual": Part({"residual": True}, "all cards", BOTH),
 }
 
 
@@ -218,21 +213,16 @@ def train(
     seed: int = 0,
     callback: Callable[[], None] | None = None,
 ) -> tuple[nn.Module, Tensor]:
-    """Build a model, train it on cards that it never sees twice, and try it on fresh ones.
+    """Build a model, train it on rows that are drawn anew for each step, and measure its accuracy on new ones.
 
-    In float32, whatever the default is, on batches of 128 rows, with Adam at a learning rate of 0.003. All that is
-    drawn comes from the seed.
+    It trains in float32, whatever the default dtype is, on batches of 128 rows, with Adam at a learning rate of 0.003.
+    All random numbers come from the seed.
 
-    Shapes: -> the model, and its share of right answers: (), or (questions,) where `deal` asks several.
-    Raises: KeyboardInterrupt when it is stopped by hand, since half a training says nothing of a model.
+    Shapes: -> the model, and its accuracy: (), or (questions,) if `deal` asks several.
+    Raises: KeyboardInterrupt when it is stopped by hand, because half a training says nothing about a model.
     """
-    default = torch.get_default_dtype()
     with seeded(seed):
-        torch.set_default_dtype(torch.float32)  # weights drawn in float64 would be other ones
-        try:
-            model = build().float()
-        finally:
-            torch.set_default_dtype(default)
+        model = build_float32(build)
         if len(fit(model, lambda: deal(128), steps=steps, callback=callback)) < steps:
             raise KeyboardInterrupt
         cards, answers = deal(N_TEST)
@@ -241,10 +231,20 @@ def train(
     return model, right.double().mean(dim=(0, 1))
 
 
-def climb(top: str, *, steps: int = 400, seed: int = 0, progress: bool = True) -> list[Rung]:
-    """Train the models of all rungs up to `top`, each from the same seed, and try them on fresh cards.
+def build_float32(build: Callable[[], nn.Module]) -> nn.Module:
+    """Build a model in float32, whatever the default dtype is: in float64 its initial parameters would be others."""
+    default = torch.get_default_dtype()
+    torch.set_default_dtype(torch.float32)
+    try:
+        return build().float()
+    finally:
+        torch.set_default_dtype(default)
 
-    The rungs are those of PARTS, in order; each model has its own part and those of all rungs below.
+
+def climb(top: str, *, steps: int = 400, seed: int = 0, progress: bool = True) -> list[Rung]:
+    """Train the models of all rungs up to `top`, each from the same seed, and measure their accuracy on new cards.
+
+    The rungs are the keys of PARTS, in order. Each model has the part of its rung and the parts of all rungs below.
     """
     names = list(PARTS)[: list(PARTS).index(top) + 1]
     rungs: list[Rung] = []
@@ -252,47 +252,47 @@ def climb(top: str, *, steps: int = 400, seed: int = 0, progress: bool = True) -
     with progress_bar.bar((steps + 1) * (len(names) - 1), "Climbing", shown=progress) as bar:
         for name in names:
             settings |= PARTS[name].settings
-            if name == "a guess":
-                model, right = None, _share_of_guesses(seed)
+            if name == "chance":
+                model, accuracy = None, _accuracy_of_guesses(seed)
             else:
-                model, right = train(partial(CardModel, **settings), steps=steps, seed=seed, callback=bar.update)
-            rungs.append(Rung(name, float(right), PARTS[name].at_most, PARTS[name].knows, model))
+                model, accuracy = train(partial(CardModel, **settings), steps=steps, seed=seed, callback=bar.update)
+            rungs.append(Rung(name, float(accuracy), PARTS[name].at_most, PARTS[name].depends_on, model))
     return rungs
 
 
-def _share_of_guesses(seed: int) -> Tensor:
-    """How often a letter drawn at random is right."""
+def _accuracy_of_guesses(seed: int) -> Tensor:
+    """How often a letter drawn at random is correct."""
     with seeded(seed):
         _, answers = deal(N_TEST)
         return (torch.randint(N_LETTERS, answers.shape) == answers).double().mean()
 
 
 def table(rungs: Sequence[Rung]) -> "pd.DataFrame":
-    """The rungs as a table: what each model knows, its share of right answers, and the best guess from that."""
+    """The rungs as a table: what a card's output depends on, the accuracy, and the upper bound that follows."""
     import pandas as pd  # here, so that no first cell waits for it
 
     columns = {
-        "a card knows": [rung.knows for rung in rungs],
-        "right": [_percent(rung.right) for rung in rungs],
-        "best guess from that": [_percent(rung.at_most) for rung in rungs],
+        "depends on": [rung.depends_on for rung in rungs],
+        "accuracy": [_percent(rung.accuracy) for rung in rungs],
+        "upper bound": [_percent(rung.at_most) for rung in rungs],
     }
     return pd.DataFrame(columns, index=[rung.name if i < 2 else f"+ {rung.name}" for i, rung in enumerate(rungs)])
 
 
-def _percent(share: float) -> str:
-    return f"{100 * share:.1f} %"
+def _percent(accuracy: float) -> str:
+    return f"{100 * accuracy:.1f} %"
 
 
 @torch.no_grad()
 def weights(model: CardModel, cards: Tensor, *, layer: int = 0) -> Tensor:
-    """Who looks at whom in one layer of the model, 0 the first. Shapes: cards (B, T) -> (B, H, T, T)."""
+    """The attention weights of one layer of the model, counted from 0. Shapes: cards (B, T) -> (B, H, T, T)."""
     with trace(model) as t:
         model(cards)
     return t[f"layers.{layer}.attention.weights"]
 
 
 def at_the_arrow(weights: Tensor, cards: Tensor) -> Tensor:
-    """The weight that each card gives to the card that its arrow points at.
+    """The attention weight of each card on the card that its arrow points at.
 
     Shapes: weights (B, H, 8, 8), cards (B, 8) -> (B, H, 8).
     """

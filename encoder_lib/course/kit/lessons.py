@@ -12,15 +12,15 @@ COURSE = Path(__file__).parents[1]
 
 
 def modules(name: str) -> Iterator[ModuleType]:
-    """The module `name`, "checks" for instance, of each lesson that has one."""
+    """The module `name`, for instance "checks", of each lesson that has one."""
     for path in sorted(COURSE.glob(f"*/{name}.py")):
         yield import_module(f"encoder_lib.course.{path.parent.name}.{name}")
 
 
 def functions(name: str, wanted: Callable[[Callable], bool]) -> dict[str, Callable]:
-    """The functions of all lessons' modules `name` for which `wanted(function)` is true, by their names.
+    """The functions in the modules `name` of all lessons for which `wanted(function)` is true, by name.
 
-    Raises: ValueError for a name that two lessons use.
+    Raises: ValueError if two lessons use the same name.
     """
     found: dict[str, Callable] = {}
     for module in modules(name):
@@ -30,9 +30,9 @@ def functions(name: str, wanted: Callable[[Callable], bool]) -> dict[str, Callab
 
 
 def texts(file: str) -> dict[str, Any]:
-    """The tables of each lesson's TOML file of that name, together.
+    """The tables of the TOML files of this name in all lessons, in one dictionary.
 
-    Raises: ValueError for a table that two lessons have.
+    Raises: ValueError if two lessons have the same table.
     """
     found: dict[str, Any] = {}
     for path in sorted(COURSE.glob(f"*/{file}")):

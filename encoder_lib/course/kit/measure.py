@@ -1,4 +1,4 @@
-"""What depth does to a stack, measured: gradients, sizes and likeness of its vectors, and FLOPs."""
+"""Measure the effects of depth on a stack: gradients, lengths and similarity of its vectors, and FLOPs."""
 
 from collections.abc import Callable, Sequence
 from itertools import combinations
@@ -15,15 +15,15 @@ from encoder_lib.trace import trace
 Model = TypeVar("Model", bound=nn.Module)
 ORDERS = {"post-norm": False, "pre-norm": True}  # name -> norm_first
 INITS: dict[str, Callable[[Tensor], Tensor] | None] = {
-    "default": None,  # as nn.Linear draws it: uniform between −1/√(fan in) and +1/√(fan in), biases too
+    "default": None,  # the default of nn.Linear: uniform between −1/√(fan in) and +1/√(fan in), also for biases
     "xavier": nn.init.xavier_uniform_,  # uniform, variance 2 / (fan in + fan out); Glorot and Bengio 2010
-    "small": lambda weight: nn.init.normal_(weight, std=0.02),  # normal, much as BERT and GPT-2 begin
+    "small": lambda weight: nn.init.normal_(weight, std=0.02),  # normal, much as in BERT and GPT-2
 }
-D_MODEL, D_FF, BATCH, TOKENS = 32, 128, 4, 16  # of random stacks
+D_MODEL, D_FF, BATCH, TOKENS = 32, 128, 4, 16  # of the random stacks
 
 
 def initialise(model: Model, init: str) -> Model:
-    """Draw the weights of every `nn.Linear` of the model anew, in place, and return the model.
+    """Initialise the parameters of every `nn.Linear` of the model again, in place, and return the model.
 
     `init` is "default" (nn.Linear's own), "xavier" or "small" (a standard deviation of 0.02); the last two set the
     biases to zero.
@@ -41,7 +41,7 @@ def initialise(model: Model, init: str) -> Model:
 
 
 def token_similarity(x: Tensor) -> Tensor:
-    """How alike the tokens of a sequence are: the mean cosine over all pairs of two different tokens.
+    """The similarity of the tokens of a sequence: the mean cosine over all pairs of different tokens.
 
         similarity = mean over i ≠ j of  x_i · x_j / (|x_i| · |x_j|)
 
@@ -56,12 +56,13 @@ def token_similarity(x: Tensor) -> Tensor:
 
 @torch.no_grad()
 def word_similarity(model: TransformerEncoder, sentences: Sequence[Tensor]) -> tuple[Tensor, Tensor]:
-    """How alike two words are in what enters the first layer, and in what each of the L layers puts out.
+    """The similarity of two words in the input of the first layer and in the output of each of the L layers.
 
-        within = mean cosine of two words of one sentence        across = mean cosine of two words of different ones
+        within = mean cosine of two words of one sentence        across = mean cosine of two words of different
+        sentences
 
-    The means are over all pairs of places, then over all sentences, or all pairs of them. The first and the last token
-    of a sentence are left out: they are the same in all.
+    The means are taken over all pairs of positions, and then over all sentences or pairs of sentences. The first and
+    last token of a sentence are left out, because they are the same in all sentences.
 
     Shapes: sentences of ids (1, T) each -> (L + 1,) and (L + 1,), on the CPU.
     """
@@ -73,7 +74,7 @@ def word_similarity(model: TransformerEncoder, sentences: Sequence[Tensor]) -> t
 
 
 def _words(model: TransformerEncoder, ids: Tensor) -> Tensor:
-    """One sentence on its way up, without its first and its last token: (1, T) -> (L + 1, T − 2, D)."""
+    """One sentence before and after each layer, without its first and last token: (1, T) -> (L + 1, T − 2, D)."""
     with trace(model) as t:
         model(ids)
     stream = [t["embedding"], *(t[f"encoder.layers.{i}"] for i in range(len(model.encoder.layers)))]
@@ -83,8 +84,8 @@ def _words(model: TransformerEncoder, ids: Tensor) -> Tensor:
 class Profile(NamedTuple):
     """One stack, layer by layer, before any training.
 
-    gradient: (L,), the norm of the loss's gradient for the second matrix of each layer's feed-forward.
-    size: (L + 1,), the root mean square of what enters the first layer and of what each layer puts out.
+    gradient: (L,), the length of the loss's gradient for the second matrix of each layer's feed-forward network.
+    size: (L + 1,), the root mean square of the input of the first layer and of the output of each layer.
     similarity: (L + 1,), the token similarity of the same tensors.
     """
 
@@ -95,9 +96,9 @@ class Profile(NamedTuple):
 
 @torch.enable_grad()
 def depth_profiles(depths: Sequence[int], *, norm_first: bool, init: str = "default") -> dict[int, Profile]:
-    """Profiles of a random stack that is cut off after each of `depths` layers, its final norm put on top of each cut.
+    """Profiles of a random stack that is cut off after each of `depths` layers, its final norm after the last.
 
-    The loss is the mean squared distance to random vectors. Torch's own random numbers stay where they are. D = 32,
+    The loss is the mean squared distance to random vectors. Torch's random state is left as it was. D = 32,
     H = 4, F = 128.
 
     Returns: depth -> Profile.
@@ -121,9 +122,9 @@ def depth_profiles(depths: Sequence[int], *, norm_first: bool, init: str = "defa
 
 
 def layer_flops(tokens: int, d_model: int, d_ff: int) -> tuple[int, int]:
-    """What the matrix products of one layer cost for one sequence: its linear maps, and tokens meeting tokens.
+    """The cost of one layer's matrix products for one sequence: in its linear layers, and between tokens in attention.
 
-        linear maps   2T · (4D² + 2DF)        attention   2T² · 2D
+        linear layers   2T · (4D² + 2DF)        attention   2T² · 2D
 
     A product of (m, k) and (k, n) counts as 2·m·k·n: one multiplication and one addition each. Softmax, norms,
     activation and sums are left out, as `torch.utils.flop_counter` leaves them out.

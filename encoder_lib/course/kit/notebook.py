@@ -1,4 +1,4 @@
-"""What every notebook does first, how it shows numbers with their names, and the library's own source."""
+"""Set up a notebook, show numbers in tables, and show the library's own source."""
 
 import html
 import importlib.util
@@ -22,8 +22,8 @@ from encoder_lib.course.kit.plots.style import STYLE
 if TYPE_CHECKING:
     import pandas as pd
 
-# kinds of words in a program, and the variables of JupyterLab's themes that colour them; its own colour of comments
-# is too pale on a dark ground
+# kinds of tokens in a program, and the variables of JupyterLab's themes for their colours; its colour for comments is
+# too pale on a dark background
 COLOURS = {
     Token.Keyword: "mirror-editor-keyword-color, #008000",
     Token.Operator.Word: "mirror-editor-keyword-color, #008000",
@@ -39,12 +39,12 @@ WRAPPED = "white-space:pre-wrap;word-break:normal;overflow-wrap:anywhere;font-si
 def setup(seed: int = 0, *, device: str | torch.device | None = None) -> torch.device:
     """Make a notebook's numbers the same on every machine, and return the device to run on.
 
-    The device is CUDA when there is one, else the CPU; any other, Apple's "mps" for instance, is used when asked for by
-    name. Random numbers start from `seed`. Tensors are float64 unless said otherwise (float32 on MPS, which has no
-    wider type), torch works on one thread, and a tensor at the end of a cell shows four decimals.
+    The device is CUDA if there is one, else the CPU. Any other device, for instance Apple's "mps", is used if it is
+    asked for by name. Random numbers start from `seed`. Tensors are float64 unless said otherwise (float32 on MPS,
+    which has no wider type), torch works on one thread, and a tensor at the end of a cell shows four decimals.
 
     Raises: TypeError or ValueError for a seed that is not an integer from 0 to 2³² − 1, as NumPy takes it; ValueError
-    when the device asked for is unknown or not there.
+    if the device asked for is unknown or not available.
     """
     seed = expect.seed(seed, seeds=2**32)
     device = expect.device("cuda" if device is None and torch.cuda.is_available() else device)
@@ -56,15 +56,15 @@ def setup(seed: int = 0, *, device: str | torch.device | None = None) -> torch.d
     plt.style.use(STYLE)
     if shell := get_ipython():
         shell.display_formatter.formatters["text/plain"].for_type(Tensor, _print_tidily)
-        for module in ("pandas.core.frame", "pandas"):  # where pandas keeps it, before version 3 and from then on
+        for module in ("pandas.core.frame", "pandas"):  # its module before pandas 3 and since then
             shell.display_formatter.formatters["text/html"].for_type_by_name(module, "DataFrame", _without_empty_header)
     return device
 
 
 def missing(*packages: str) -> bool:
-    """Whether one of the packages that a cell compares with is not there; says which, and how to install it.
+    """Whether one of the packages that a cell compares with is missing; prints which, and how to install it.
 
-    packages: the names that they are imported by.
+    packages: the names under which they are imported.
     """
     absent = " ".join(name for name in packages if importlib.util.find_spec(name) is None)
     if absent:
@@ -73,7 +73,7 @@ def missing(*packages: str) -> bool:
 
 
 def tidy(x: Tensor) -> Tensor:
-    """`x` as it is shown: on the CPU, without its graph, rounded to four decimals, with no minus before a zero."""
+    """`x` as it is shown: on the CPU, detached, rounded to four decimals, without a minus sign before zero."""
     x = x.detach().cpu()
     return x.round(decimals=4) + 0.0 if x.is_floating_point() else x
 
@@ -83,12 +83,12 @@ def _print_tidily(x: Tensor, printer: RepresentationPrinter, cycle: bool) -> Non
 
 
 def _without_empty_header(frame: "pd.DataFrame") -> str:
-    """The corner above the rows' names heads nothing: a plain cell, so that no screen reader announces a header."""
+    """Make the empty corner above the rows' names a plain cell: screen readers would announce a header."""
     return frame._repr_html_().replace("<th></th>", "<td></td>", 1)
 
 
 class Source:
-    """Python source as a cell's output: coloured by JupyterLab's theme, and wrapped where it is wide."""
+    """Python source as a cell's output, coloured by JupyterLab's theme, with long lines wrapped."""
 
     def __init__(self, text: str):
         self.text = text
@@ -108,9 +108,9 @@ def _highlight(kind: tuple, piece: str) -> str:
 
 
 def error_message(function: Callable, *arguments: object) -> str:
-    """What `function` says when it refuses its arguments: the kind of error and its words.
+    """The type and message of the error that `function` raises for these arguments.
 
-    Raises: AssertionError when it takes them; TypeError for what is no function.
+    Raises: AssertionError if it raises no error; TypeError if it is not a function.
     """
     expect.instance("function", function, Callable, "a function")
     try:
@@ -121,7 +121,7 @@ def error_message(function: Callable, *arguments: object) -> str:
 
 
 def show_source(*things: Callable) -> Source:
-    """Show the source of classes, functions or methods of the library, one after the other: the code that is tested.
+    """Show the source of classes, functions or methods of the library, one after the other.
 
     Raises: TypeError for anything that has no Python source.
     """
@@ -132,14 +132,14 @@ def show_source(*things: Callable) -> Source:
 
 
 def table(columns: Mapping[str, object], rows: Iterable[str] | None = None, *, decimals: int = 2) -> "pd.DataFrame":
-    """Columns with their names, as a table: numbers rounded to `decimals` places, with no minus before a zero.
+    """Show named columns as a table, with numbers rounded to `decimals` places and without a minus sign before zero.
 
     columns: name -> a tensor or array (n,), or a list of n numbers, texts or shapes. rows: a name for each row, or a
-    dictionary whose keys are these names; the rows are numbered from 0 when None. Integers, truth values, texts and
-    shapes stay as they are. Every cell is a text: pandas would round a column of numbers by rules of its own.
+    dictionary whose keys are these names; the rows are numbered from 0 when None. Integers, booleans, texts and
+    shapes are shown as they are. Every cell is text, because pandas would round a column of numbers by its own rules.
 
-    Raises: TypeError for columns whose names or cells are neither, or decimals that are no integer; ValueError for no
-    rows, lengths that differ, a tensor that is not (n,), names that don't match the rows, decimals below 0.
+    Raises: TypeError for columns whose names or cells are neither, or decimals that are not an integer; ValueError for
+    no rows, columns of different lengths, a tensor that is not (n,), names that don't match the rows, decimals below 0.
     """
     expect.instance("columns", columns, Mapping, "a dictionary", "; try {'score': scores}")
     expect.texts("columns", list(columns))
@@ -153,14 +153,14 @@ def table(columns: Mapping[str, object], rows: Iterable[str] | None = None, *, d
     names = list(range(n_rows)) if rows is None else expect.texts("rows", rows)
     if len(names) != n_rows:
         raise ValueError(f"rows: expected {n_rows} names, one for each row, got {len(names)}")
-    import pandas as pd  # here, since it takes half a second that the first cell of a notebook need not wait for
+    import pandas as pd  # here, because it takes half a second, which the first cell of a notebook should not wait for
 
-    pd.set_option("display.max_colwidth", None)  # a long sentence is shown to its end
+    pd.set_option("display.max_colwidth", None)  # so that long sentences are not cut off
     return pd.DataFrame(cells, index=names)
 
 
 def _cells(name: str, column: Any, decimals: int) -> list[str]:
-    """One column's cells, as texts."""
+    """The cells of one column, as texts."""
     if isinstance(column, Tensor | np.ndarray):
         if column.ndim != 1:
             hint = "try one column for each, [:, i]"
@@ -172,11 +172,11 @@ def _cells(name: str, column: Any, decimals: int) -> list[str]:
 
 def _cell(name: str, x: object, decimals: int) -> str:
     if isinstance(x, Tensor | np.ndarray | np.generic):
-        x = x.tolist()  # of shape (): Python's own number
+        x = x.tolist()  # of shape (): a Python number
     if isinstance(x, str | bool | int):
         return str(x)
     if isinstance(x, float):
         return f"{round(x, decimals) + 0.0:.{decimals}f}"
-    if isinstance(x, tuple) and all(type(size) is int for size in x):  # a tensor's shape, or the tuple of it
+    if isinstance(x, tuple) and all(type(size) is int for size in x):  # a shape
         return str(tuple(x))
     raise TypeError(f"{name}: expected numbers or texts, got {expect.short_repr(x)} ({type(x).__name__})")

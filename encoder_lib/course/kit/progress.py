@@ -1,4 +1,4 @@
-"""A progress bar that is there while it moves, and leaves nothing behind in a stored notebook."""
+"""A progress bar that is shown while it moves and leaves nothing behind in a stored notebook."""
 
 import sys
 from collections.abc import Iterator
@@ -11,15 +11,15 @@ from tqdm.notebook import tqdm_notebook
 from encoder_lib import expect
 from encoder_lib.training.loading import load_optimisers
 
-EMPTY = {"text/html": "<!-- -->", "text/plain": ""}  # takes no room
+EMPTY = {"text/html": "<!-- -->", "text/plain": ""}  # takes no space
 LOADING = "the first time: loading PyTorch's optimisers, a few seconds"
 
 
 @contextmanager
 def bar(total: int, name: str, *, shown: bool) -> Iterator[tqdm]:
-    """A tqdm bar for a `with` block that trains. In a notebook it goes when the block ends; in a terminal it stays.
+    """A tqdm bar for a `with` block. In a notebook it disappears when the block ends; in a terminal it stays.
 
-    Raises: TypeError for a `shown` that is neither True nor False.
+    Raises: TypeError if `shown` is neither True nor False.
     """
     expect.flags(shown=shown)
     in_notebook = shown and issubclass(tqdm, tqdm_notebook)
@@ -33,7 +33,7 @@ def bar(total: int, name: str, *, shown: bool) -> Iterator[tqdm]:
             moving.set_postfix_str("")
         yield moving
     finally:
-        moving.total = moving.n  # an early end is no failure, which tqdm would paint red
+        moving.total = moving.n  # so that tqdm does not colour an early end red, as a failure
         moving.close()
         if place is not None:
             place.update(EMPTY, raw=True)

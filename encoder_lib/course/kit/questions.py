@@ -1,7 +1,7 @@
 """The prediction questions of all lessons, by name, and `predict`, which asks one.
 
-A lesson's questions stand in its questions.toml: `answer` is the place of the right choice, counted from 0; `finding`
-says what is seen, and why. One line a text, so that a translation stands line by line beside it.
+A lesson's questions are in its questions.toml. `answer` is the index of the right choice, counted from 0, and `finding`
+says what one sees, and why. Each text is on one line, so that a translation can be compared line by line.
 """
 
 from collections.abc import Callable
@@ -15,9 +15,9 @@ QUESTIONS = {name: Question(**texts) for name, texts in lessons.texts("questions
 
 
 def predict(name: str, show: Callable[[], Any] | None = None) -> Prediction:
-    """Ask the question `name` of `QUESTIONS`; what `show()` gives (see `Prediction`) is seen after the commitment.
+    """Ask the question `name` of `QUESTIONS`; the result of `show()` (see `Prediction`) is shown after the commitment.
 
-    Raises KeyError for a name that is not there, TypeError for a `show` that is no function or gives nothing to see.
+    Raises KeyError for an unknown name; TypeError if `show` is not a function, or if its result cannot be shown.
     """
     if not isinstance(name, str) or name not in QUESTIONS:
         raise KeyError(f"name: expected one of {sorted(QUESTIONS)}, got {expect.short_repr(name)}")

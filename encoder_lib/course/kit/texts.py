@@ -1,4 +1,4 @@
-"""What the course reads: a corpus of three patterns, the sentences that every Python brings, a book's beginning."""
+"""The texts of the course: a corpus of three sentence patterns, Python's docstrings, and the beginning of a book."""
 
 import ast
 import re
@@ -23,15 +23,15 @@ SENTENCES = (("animals", "eats", "foods"), ("people", "buys", "foods"), ("people
 def kinds_corpus(n_sentences: int, *, seed: int = 0) -> tuple[Tensor, list[str]]:
     """Sentences of three words: an animal eats a food, a person buys a food, a person visits a place.
 
-    Which animal, food, person or place is drawn at random, so that two words of one kind keep the same company. The
+    The animal, food, person or place is drawn at random, so that words of the same kind have the same neighbours. The
     vocabulary lists the kinds one after the other, then the verbs.
 
-    Shapes: -> ids (N, 3), and the vocabulary as a list of words, one for each id.
+    Shapes: -> ids (N, 3), and the vocabulary as a list with one word for each id.
     """
     words = [word for kind in KINDS.values() for word in kind] + [verb for _, verb, _ in SENTENCES]
     draw = torch.Generator().manual_seed(seed)
     choices = [[KINDS[subject], [verb] * 4, KINDS[object_]] for subject, verb, object_ in SENTENCES]
-    # (3 patterns, 3 places, 4 words)
+    # (3 patterns, 3 positions, 4 words)
     templates = torch.tensor([[[words.index(word) for word in place] for place in row] for row in choices])
     template = torch.randint(len(SENTENCES), (n_sentences, 1), generator=draw)  # (N, 1)
     word = torch.randint(templates.shape[-1], (n_sentences, 3), generator=draw)  # (N, 3)
@@ -39,7 +39,7 @@ def kinds_corpus(n_sentences: int, *, seed: int = 0) -> tuple[Tensor, list[str]]
 
 
 def neighbours(sentences: Tensor) -> tuple[Tensor, Tensor]:
-    """Every pair of words that stand side by side, in both directions: the word, and what to predict from it.
+    """All pairs of neighbouring words, in both directions: a word, and the word to predict from it.
 
     Shapes: sentences (N, T) -> words (2 · N · (T − 1),) and neighbours, the same.
     """
@@ -48,14 +48,14 @@ def neighbours(sentences: Tensor) -> tuple[Tensor, Tensor]:
 
 
 def library_texts() -> list[str]:
-    """Real English of many lengths that every machine has: each docstring in Python's standard library, whole."""
+    """English texts of many lengths that every machine has: all docstrings in Python's standard library."""
     return [text for _, text in _docstrings() if text]
 
 
 def library_sentences() -> dict[str, str]:
-    """Real English that every machine has: the first sentence of each docstring in Python's standard library.
+    """English sentences that every machine has: the first of each docstring in Python's standard library.
 
-    Which sentences there are depends on the version of Python.
+    The sentences depend on the version of Python.
 
     Returns sentence -> what it documents, such as "csv.reader", in the order of the modules' names.
     """
@@ -83,7 +83,7 @@ def _docstrings() -> Iterator[tuple[str, str]]:
 
 @cache
 def wonderland() -> str:
-    """How "Alice's Adventures in Wonderland" begins: 646 words of real English, the same on every machine.
+    """The beginning of "Alice's Adventures in Wonderland": 646 words of English, the same on every machine.
 
     Source: Lewis Carroll 1865, chapter I; in the public domain.
     """

@@ -1,4 +1,4 @@
-"""Attention without the division by √K, to see what the division is for."""
+"""Attention without the division by √K, to show what the division is for."""
 
 import math
 

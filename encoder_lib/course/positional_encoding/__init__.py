@@ -1,1 +1,1 @@
-"""Lesson 02_positional_encoding: sinusoids, rotary positions and ALiBi."""
+"""Lesson 02_positional_encoding: sinusoidal encodings, rotary position embedding and ALiBi."""

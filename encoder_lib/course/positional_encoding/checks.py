@@ -1,4 +1,4 @@
-"""Checks of the exercises of 02_positional_encoding."""
+"""Checks for the exercises of 02_positional_encoding."""
 
 from collections.abc import Callable
 from functools import partial
@@ -13,7 +13,7 @@ from encoder_lib.model.positional import sinusoidal_table
 
 
 def check_clock_table(attempt: Callable) -> Verdict:
-    """clock_table(length, D, base): the table of sinusoids, (T, D)."""
+    """clock_table(length, D, base): the table of sines and cosines, (T, D)."""
     cases = [
         Case("one position", (1, 4, 100)),
         Case("one clock, two positions", (2, 2, 50)),
@@ -29,13 +29,13 @@ def _clocks(length: int, width: int, base: float) -> Tensor:
 
 
 def check_look_back(attempt: Callable) -> Verdict:
-    """look_back(rows, steps): from 16 rows of a sinusoidal table, a matrix M that makes `steps` back the best match.
+    """look_back(rows, steps): from 16 rows of a sinusoidal table, a matrix M that gives t − steps the highest score.
 
-    Row t of rows @ M @ rows.T is largest at t − steps: among these rows, and in a table of 200 with the same M.
+    Row t of rows @ M @ rows.T is largest at t − steps, in these 16 rows and, with the same M, in a table of 200.
     """
     looks = {  # columns, base, steps, rows
-        "three clocks, three steps back": (6, 100, 3, 16),
-        "another base, six steps back": (6, 10, 6, 16),
+        "three clocks, three steps to the left": (6, 100, 3, 16),
+        "another base, six steps to the left": (6, 10, 6, 16),
         "four clocks": (8, 300, 5, 16),
         "the same matrix for 200 rows": (6, 100, 3, 200),
         "four clocks and 200 rows": (8, 60, 7, 200),
@@ -44,7 +44,7 @@ def check_look_back(attempt: Callable) -> Verdict:
 
 
 def _looks_back(width: int, base: int, steps: int, length: int, look_back: Callable) -> str:
-    """What is wrong with the matrix for such a table, tried on so many rows, in words; empty if nothing is."""
+    """What is wrong with the matrix for such a table, tested on `length` rows; empty if nothing is wrong."""
     rows, given = _clocks(length, width, base), f"with 16 rows, {width} columns, base {base}, steps {steps}"
     wanted = f"a tensor of shape {(width, width)}"
     try:
@@ -54,9 +54,9 @@ def _looks_back(width: int, base: int, steps: int, length: int, look_back: Calla
     if matrix.shape != (width, width) or matrix.is_complex():
         return f"{given}: expected {wanted}, got {matrix.dtype} of shape {tuple(matrix.shape)}"
     if not matrix.isfinite().all():
-        return f"{given}: the matrix has NaN or infinite numbers"
-    best = (rows @ matrix.double() @ rows.T).argmax(dim=1)  # (T,): the row that each position matches best
+        return f"{given}: the matrix contains NaN or infinite numbers"
+    best = (rows @ matrix.double() @ rows.T).argmax(dim=1)  # (T,): the row with which each row has its highest score
     for t in range(steps, length):
         if best[t] != t - steps:
-            return f"{given}: of {length} rows, row {t} matches row {best[t]} best, expected {t - steps}"
+            return f"{given}: of {length} rows, row {t} has its highest score with row {best[t]}, expected {t - steps}"
     return ""

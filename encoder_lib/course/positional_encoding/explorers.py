@@ -1,4 +1,4 @@
-"""The live pictures of 02_positional_encoding."""
+"""The explorers of 02_positional_encoding."""
 
 import math
 from functools import partial
@@ -16,7 +16,7 @@ FURTHEST = 64  # the largest shift
 
 
 def positional(length: int = 64, d_model: int = 128, base: float = 10_000, shift: int = 0) -> Explorer:
-    """The sinusoidal table, and the dot products of its rows with later ones: `shift` scrolls through positions."""
+    """The sinusoidal table, and the dot products of its rows with later rows; `shift` scrolls through the positions."""
 
     def show(length: int, d_model: int, base: float, shift: int) -> View:
         table = sinusoidal_table(FURTHEST + 2 * length, d_model, base=base, dtype=torch.float64)  # (64 + 2T, D)
@@ -34,7 +34,7 @@ def positional(length: int = 64, d_model: int = 128, base: float = 10_000, shift
         )
         return View(
             signed(table[: FURTHEST + length], title="Sinusoidal table", x_label="dimension"),
-            signed(products, title="Dot product with the row d further on, / (D/2)", x_label="distance d"),
+            signed(products, title="Dot product with the row d steps later, / (D/2)", x_label="distance d"),
             frames="shift",
             description=_words(length, d_model, base, change),
         )
@@ -64,13 +64,13 @@ def _words(length: int, d_model: int, base: float, changes: list[float]) -> list
 
 
 def clocks(position: int = 3, shift: int = 5) -> Explorer:
-    """Four clocks at one position and at a later one: the angle between depends on the shift alone."""
+    """Four clocks at one position and at a later one: the angle between the hands depends on the shift alone."""
     controls = (
         Range("position", position, min=0, max=100, label="position t"),
         Range("shift", shift, min=0, max=100, label="shift s"),
     )
     table = sinusoidal_table(201, 8, base=100.0, dtype=torch.float64)  # (201, 8)
-    ax = plot_clocks(table[0], table[0], title="Four clocks, before and after a shift")
+    ax = plot_clocks(table[0], table[0], title="Four clocks at position t, and s steps later")
 
     def show(position: int, shift: int) -> str:
         rows = table[position], table[position + shift]  # (8,) each
@@ -78,14 +78,14 @@ def clocks(position: int = 3, shift: int = 5) -> Explorer:
             sine, cosine = rows[i % 2].unflatten(0, (4, 2))[i // 2].tolist()
             line.set_data([3 * (i // 2), 3 * (i // 2) + cosine], [0, sine])
         sine, cosine = torch.stack(rows).unflatten(1, (4, 2)).unbind(-1)  # (2, 4) each
-        turned = torch.atan2(sine, cosine).diff(dim=0).squeeze(0).rad2deg() % 360  # (4,)
-        angles = ", ".join(f"{angle:.0f}°" for angle in turned.round().remainder(360).tolist())
+        moved = torch.atan2(sine, cosine).diff(dim=0).squeeze(0).rad2deg() % 360  # (4,)
+        angles = ", ".join(f"{angle:.0f}°" for angle in moved.round().remainder(360).tolist())
         return f"From position {position} to position {position + shift} the four clocks turn by {angles}."
 
     return Explorer(
         show,
         *controls,
-        title="Four clocks, at a position and a shift later",
+        title="Four clocks at position t, and s steps later",
         figure=ax.get_figure(root=True),
         web=Web(heights=(360, 430), computed="clocks"),
     )

@@ -1,4 +1,4 @@
-"""Figures of positional encoding: the table's rows as the hands of clocks, and rows that change their places."""
+"""Figures of positional encoding: rows of the table as the hands of clocks, and rows that change their order."""
 
 from collections.abc import Sequence
 from functools import partial
@@ -18,11 +18,11 @@ from encoder_lib.course.kit.plots.inputs import as_array, as_words, colour_limit
 
 @style.close_on_error
 def plot_clocks(before: ArrayLike, after: ArrayLike, *, title: str = "", ax: Axes | None = None) -> Axes:
-    """Draw two rows of a sinusoidal table as the hands of clocks: pair k is a point (sine up, cosine right) of clock k.
+    """Draw two rows of a sinusoidal table as the hands of clocks: pair k is clock k, sine up and cosine right.
 
-    before, after: (D,) each. Line 2k of the Axes is clock k's hand before, line 2k + 1 its hand after.
-    Raises ValueError for an odd width, widths that differ, or numbers that are not finite; TypeError for what are no
-    numbers.
+    before, after: (D,) each. Line 2k of the Axes is the hand of clock k before, line 2k + 1 its hand after.
+    Raises ValueError for an odd width, two different widths, or numbers that are not finite; TypeError for anything
+    that isn't numbers.
     """
     first, second = (as_array(row, ndim=(1,), finite=True) for row in (before, after))  # (D,) each
     if first.shape != second.shape or len(first) % 2:
@@ -49,10 +49,10 @@ def plot_clocks(before: ArrayLike, after: ArrayLike, *, title: str = "", ax: Axe
 def plot_reordering(
     before: ArrayLike, after: ArrayLike, order: Sequence[int], words: Sequence[str], *, title: str = ""
 ) -> Figure:
-    """Draw one vector a word before and after a change of word order, each joined by a line to where it went.
+    """Draw the vectors of the words before and after a change of word order, with a line from each to where it went.
 
-    before: (T, D) in the order of `words`. after: (T, D), whose row i stands for the word `order[i]`.
-    Raises ValueError for shapes that differ, or words that do not match; TypeError for what are no numbers.
+    before: (T, D) in the order of `words`. after: (T, D), whose row i belongs to the word `order[i]`.
+    Raises ValueError for two different shapes, or a wrong number of words; TypeError for anything that isn't numbers.
     """
     left, right = as_array(before, name="before"), as_array(after, name="after")  # (T, D) each
     if left.shape != right.shape:
@@ -64,7 +64,7 @@ def plot_reordering(
     draw = partial(plot_heatmap, limits=limits, cmap="coolwarm", x_label="dimension")
     draw(left, y_ticks=words, colorbar=False, ax=a)
     draw(right, y_ticks=[words[i] for i in order], ax=b)
-    reach = 0.03 + 0.03 * max(map(len, words))  # to the left of the second map, past its words
+    reach = 0.03 + 0.03 * max(map(len, words))  # to the left of the second heatmap, past its words
     for row, source in enumerate(order):
         line = ConnectionPatch(
             (1, source), (-reach, row), a.get_yaxis_transform(), b.get_yaxis_transform(), color="0.4", linewidth=1.2

@@ -1,1 +1,1 @@
-"""Lesson 09_pretrained: MiniLM's published weights in our classes."""
+"""Lesson 09_pretrained: the published parameters of all-MiniLM-L6-v2 in our classes."""

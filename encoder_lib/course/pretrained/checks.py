@@ -1,4 +1,4 @@
-"""Checks of the exercises of 09_pretrained."""
+"""The checks of the exercises in 09_pretrained."""
 
 from collections.abc import Callable
 from functools import partial, update_wrapper
@@ -14,13 +14,13 @@ from encoder_lib.course.kit.checking.trained import examine_trained
 from encoder_lib.course.kit.checking.verdict import Case, Feedback, Probe, Verdict, diagnose, numbers, require_written
 from encoder_lib.from_torch import from_torch
 
-NEAR = 0.04  # how far a chance may be off that was found by throwing: 5.6 standard deviations of 5000 rounds
+NEAR = 0.04  # the largest error allowed in a fraction that was estimated: 5.6 standard deviations of 5000 rounds
 FEW_ROUNDS = 400
-LITTLE = 4  # so many entries of a table are written out
+LITTLE = 4  # a table with at most this many entries is written out
 
 
 def check_carry(attempt: Callable) -> Verdict:
-    """carry(file): the tensors of an nn.TransformerEncoder under the names of ours, queries, keys and values apart."""
+    """carry(file): the tensors of an nn.TransformerEncoder under our names, with queries, keys and values separated."""
 
     def look(attempt: Callable, d_model: int, n_layers: int) -> str:
         layer = nn.TransformerEncoderLayer(d_model, 1, d_model + 1)
@@ -34,7 +34,7 @@ def check_carry(attempt: Callable) -> Verdict:
         missing, foreign = [name for name in right if name not in got], [name for name in got if name not in right]
         if missing or foreign:
             said = [f"{name} is missing" for name in missing[:1]] + [
-                f"{name} has no place in ours" for name in foreign[:1]
+                f"{name} is none of our names" for name in foreign[:1]
             ]
             return ", and ".join(said)
         for name, x in right.items():
@@ -58,42 +58,40 @@ def check_carry(attempt: Callable) -> Verdict:
 
 
 def check_by_luck(attempt: Callable) -> Verdict:
-    """by_luck(rises, right): the chance that the best head has `right` or more where coins choose the answers.
+    """by_luck(points, least): how often the best head has `least` points or more if coins choose the right answers.
 
-    One coin for each sentence, for all heads alike. Shapes: rises, booleans (N, heads).
+    Each sentence has one coin, which all heads share. Shapes: points, booleans (N, heads).
 
-    Five thousand rounds in a loop take a fifth of a second, so a table is tried once. What came out is a share of all
-    rounds, which says how many there were: shares of 300 rounds are all multiples of 1/300.
+    Five thousand rounds in a loop take a fifth of a second, so each table is tried once. The result is a fraction of
+    all rounds and shows how many there were: fractions of 300 rounds are all multiples of 1/300.
     """
-    found: list[tuple[float, float]] = []  # what was given back, and what is right
+    found: list[tuple[float, float]] = []  # the fraction returned, and the exact one
 
-    def look(attempt: Callable, rises: Tensor, right: int) -> str:
-        answers = torch.cartesian_prod(*[torch.tensor([True, False])] * len(rises)).view(-1, len(rises), 1)  # all
-        chance = ((rises == answers).sum(dim=1).amax(dim=1) >= right).double().mean().item()
-        got = as_number(require_written(call(attempt, rises, right), attempt))
+    def look(attempt: Callable, points: Tensor, least: int) -> str:
+        answers = torch.cartesian_prod(*[torch.tensor([True, False])] * len(points)).view(-1, len(points), 1)  # all
+        chance = ((points == answers).sum(dim=1).amax(dim=1) >= least).double().mean().item()
+        got = as_number(require_written(call(attempt, points, least), attempt))
         found.append((got, chance))
         if abs(got - chance) < NEAR:
             return ""
-        shown = f"rises of shape {tuple(rises.shape)}" if rises.numel() > LITTLE else f"rises {rises.tolist()}"
-        given = f"with {shown}, right {right}"
-        again = sorted(as_number(call(attempt, rises, right)) for _ in range(5))
+        shown = f"points of shape {tuple(points.shape)}" if points.numel() > LITTLE else f"points {points.tolist()}"
+        given = f"with {shown}, least {least}"
+        again = sorted(as_number(call(attempt, points, least)) for _ in range(5))
         if again[-1] - again[0] > 2 * NEAR:
             return f"{given}: five calls give from {again[0]:.2f} to {again[-1]:.2f}; play more rounds"
         return f"{given}: expected about {chance:.2f}, got {got:.2f}"
 
     def rounds(attempt: Callable) -> str:
-        shares = torch.tensor([got for got, _ in found], dtype=torch.float64)
+        fractions = torch.tensor([got for got, _ in found], dtype=torch.float64)
         exact = all(abs(got - chance) < 1e-6 for got, chance in found)
         for n in range(1, FEW_ROUNDS + 1):
-            if not exact and ((n * shares) - (n * shares).round()).abs().max() < 1e-4:
-                return (
-                    f"all that came out is a multiple of 1/{n}, as in {n} rounds; the next {n} may say something else"
-                )
+            if not exact and ((n * fractions) - (n * fractions).round()).abs().max() < 1e-4:
+                return f"all results are multiples of 1/{n}, as if from {n} rounds; another {n} may give something else"
         return ""
 
     probes = [
-        Probe(label, partial(look, rises=rises, right=right))
-        for label, rises, right in [
+        Probe(label, partial(look, points=points, least=least))
+        for label, points, least in [
             ("one head, one sentence", torch.tensor([[True]]), 1),
             ("one head, several sentences", torch.tensor([[True], [False], [True], [True]]), 3),
             ("two heads that are alike", torch.tensor([[True, True]]), 1),
@@ -107,22 +105,22 @@ def check_by_luck(attempt: Callable) -> Verdict:
 
 
 def check_pair_loss(attempt: Callable) -> Verdict:
-    """pair_loss(firsts, seconds): cross-entropy on 20 times their cosines, over rows and over columns, and the mean.
+    """pair_loss(anchors, positives): cross-entropy on 20 times the cosines, averaged over rows and columns.
 
-    Shapes: firsts and seconds (N, D), each of length 1 -> a number. Gradients are compared towards what the vectors
-    were before they got length 1: later, those of two right answers may differ.
+    Shapes: anchors and positives (N, D), each vector of length 1 -> a number. Gradients are compared with respect to
+    the vectors before they were scaled to length 1: with respect to the scaled ones, two right answers may differ.
     """
 
-    def tried(loss: Callable, firsts: Tensor, seconds: Tensor) -> Any:
-        return require_written(call(loss, F.normalize(firsts, dim=-1), F.normalize(seconds, dim=-1)), loss)
+    def tried(loss: Callable, anchors: Tensor, positives: Tensor) -> Any:
+        return require_written(call(loss, F.normalize(anchors, dim=-1), F.normalize(positives, dim=-1)), loss)
 
-    def reference(firsts: Tensor, seconds: Tensor) -> Tensor:
-        square, own = 20 * firsts @ seconds.T, torch.arange(len(firsts))
-        return (F.cross_entropy(square, own) + F.cross_entropy(square.T, own)) / 2
+    def reference(anchors: Tensor, positives: Tensor) -> Tensor:
+        cosines, own = 20 * anchors @ positives.T, torch.arange(len(anchors))
+        return (F.cross_entropy(cosines, own) + F.cross_entropy(cosines.T, own)) / 2
 
     axes, between = torch.eye(2).double(), torch.tensor([[0.6, 0.8], [0.8, 0.6]]).double()
     cases = [
-        Case("a guess", (axes[[0, 0]], axes[[1, 1]])),
+        Case("equal cosines", (axes[[0, 0]], axes[[1, 1]])),
         Case("each nearest to the other's", (axes, between)),
         Case("rows that are not like the columns", (axes, between[[0, 0]])),
         Case("five pairs", tuple(F.normalize(numbers(2, 5, 3), dim=-1))),

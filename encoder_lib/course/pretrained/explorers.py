@@ -1,4 +1,4 @@
-"""The live picture of real attention: any sentence, any layer and head of a pretrained encoder."""
+"""The live picture of real attention: any sentence, and any layer and head of a pretrained encoder."""
 
 from functools import lru_cache
 
@@ -13,7 +13,7 @@ from encoder_lib.course.kit.widget.views import Heatmap, View, attention_map
 from encoder_lib.course.kit.widget.web import Web
 from encoder_lib.pretrained import SentenceEncoder
 
-RECORDED = (  # sentences that stand for typing on the web
+RECORDED = (  # sentences that can be chosen on the web, where one cannot type
     "The cat sat on the mat because it was tired.",
     "The trophy does not fit into the suitcase because it is too big.",
     "The trophy does not fit into the suitcase because it is too small.",
@@ -24,22 +24,22 @@ RECORDED = (  # sentences that stand for typing on the web
     "The man bites the dog.",
     "你好世界",
 )
-LONGEST = 100  # characters of a sentence; as many tokens fit on the picture
+LONGEST = 100  # characters in a sentence, so that its tokens fit into the picture
 
 
 def heads(
     model: SentenceEncoder, sentence: str, *, layer: int = 1, head: int = 1, word: str = "", atlas: bool = False
 ) -> Explorer:
-    """Who looks at whom in a sentence that the reader types; `atlas` shows all layers and heads, small, beside it.
+    """Who looks at whom in a sentence that the reader types; `atlas` adds small maps of all layers and heads beside it.
 
-    Layers and heads count from 1. The token `word` is lit at first, or else the second one. The front end steps through
-    the heads by itself.
-    Raises TypeError for what is no SentenceEncoder, and what the controls raise for values that they do not take.
+    Layers and heads are counted from 1. At first the token `word` is selected, or the second one if there is no such
+    token. The front end steps through the heads by itself.
+    Raises TypeError for a model that is not a SentenceEncoder, and whatever the controls raise for invalid values.
     """
     expect.instance("model", model, SentenceEncoder, "a SentenceEncoder", "; try load_pretrained()")
     n_layers, n_heads = len(model.encoder.encoder.layers), model.encoder.n_heads
 
-    @lru_cache(maxsize=8)  # moving along the layers computes nothing anew
+    @lru_cache(maxsize=8)  # another layer of the same sentence needs no new computation
     def look(sentence: str) -> tuple[list[str], Tensor]:
         return model.tokens(sentence), model.attention(sentence).cpu().double()  # (layers, H, T, T)
 
@@ -67,8 +67,8 @@ def heads(
 
 
 def habit(weights: Tensor, tokens: list[str]) -> str:
-    """What a head (T, T) mostly does, in words: where the weight of its tokens goes, and its strongest single look."""
-    received = weights.mean(dim=0)  # (T,): what each token gets, averaged over those that look
+    """In words, where most of the weight of a head (T, T) goes, and its largest weight from one word to another."""
+    received = weights.mean(dim=0)  # (T,): what each token gets, averaged over the query positions
     places = {
         "the token itself": weights.diagonal().mean(),
         "the token before": weights.diagonal(-1).sum() / len(weights),
@@ -81,16 +81,14 @@ def habit(weights: Tensor, tokens: list[str]) -> str:
     if len(inner) < 2:
         return words
     query, key = divmod(int(inner.argmax()), len(inner))
-    share = percent(inner.max().item())
-    return (
-        f"{words} Its strongest look from one word to another: “{tokens[query + 1]}” at “{tokens[key + 1]}”, {share}."
-    )
+    pair, share = f"from “{tokens[query + 1]}” to “{tokens[key + 1]}”", percent(inner.max().item())
+    return f"{words} Its largest weight from one word to another: {pair}, {share}."
 
 
 def _tiled(weights: Tensor) -> Heatmap:
-    """All maps (layers, H, T, T) in one, layers downwards and heads to the right, with a gap between."""
+    """All maps (layers, H, T, T) in one: layers from top to bottom, heads from left to right, with gaps between."""
     n_layers, n_heads, length, _ = weights.shape
-    gap = 1 + length // 6  # wide enough to tell it from a bright column
+    gap = 1 + length // 6  # wide enough not to look like a bright column
     step = max(1, -(-(length + gap) * n_heads // 480))  # a long sentence is thinned out until it fits
     gap = 1 + -(-length // step) // 6
     small = torch.nn.functional.pad(weights[:, :, ::step, ::step], (0, gap, 0, gap), value=torch.nan)

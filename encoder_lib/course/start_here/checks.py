@@ -12,7 +12,7 @@ from encoder_lib.course.kit.checking.verdict import Case, Feedback, Probe, Verdi
 
 
 def check_take(attempt: Callable) -> Verdict:
-    """take(query, keys, values, allowed): the weighted mean of the values that may be attended to.
+    """take(query, keys, values, allowed): the weighted mean of the values of the tokens that may be attended to.
 
     Shapes: query (K,), keys and values (T, K), allowed, booleans (T,) -> (K,). Scores are not divided by √K.
     """
@@ -25,7 +25,7 @@ def check_take(attempt: Callable) -> Verdict:
 
     cases = [
         case("all tokens allowed", 2, True, True),
-        case("one token forbidden", 3, True, False, True),
+        case("one token masked out", 3, True, False, True),
         case("one token allowed", 2, False, False, True, False),
         case("six tokens", 4, True, False, True, True, False, True),
         case("very low scores", 2, False, True, True, False, True, scores_near=LOW_SCORE),
@@ -44,23 +44,23 @@ def _filled(query: Tensor, keys: Tensor, values: Tensor, allowed: Tensor, score:
 TAKE_MISTAKES: Mistakes = [
     ("a softmax over all tokens", lambda q, k, v, ok: _take(q, k, v, torch.ones_like(ok))),
     ("weights set to 0 after the softmax", lambda q, k, v, ok: ((k @ q).softmax(dim=0) * ok) @ v),
-    ("a score of 0 for forbidden tokens", lambda q, k, v, ok: ((k @ q) * ok).softmax(dim=0) @ v),
-    *(("a finite score for forbidden tokens", partial(_filled, score=score)) for score in (-1.0, -5.0, -10.0, -100.0)),
-    ("the forbidden tokens alone", lambda q, k, v, ok: _take(q, k, v, ~ok)),
+    ("a score of 0 for masked tokens", lambda q, k, v, ok: ((k @ q) * ok).softmax(dim=0) @ v),
+    *(("a finite score for masked tokens", partial(_filled, score=score)) for score in (-1.0, -5.0, -10.0, -100.0)),
+    ("the masked tokens alone", lambda q, k, v, ok: _take(q, k, v, ~ok)),
     ("scores divided by √K", lambda q, k, v, ok: _take(q / len(q) ** 0.5, k, v, ok)),
     ("scores without a softmax", lambda q, k, v, ok: (k[ok] @ q) @ v[ok]),
     ("keys in place of values", lambda q, k, v, ok: _take(q, k, k, ok)),
     ("the weights alone", lambda q, k, v, ok: (k[ok] @ q).softmax(dim=0)),
 ]
 
-PLACES = [(3, 0, 1), (2, 1, 0), (8, 3, 2), (5, 1, 4), (9, 6, 0), (11, 2, 7)]  # T, word, secret
+EXAMPLES = [(3, 0, 1), (2, 1, 0), (8, 3, 2), (5, 1, 4), (9, 6, 0), (11, 2, 7)]  # T, word, secret
 
 
 def check_hide(attempt: Callable) -> Verdict:
-    """hide(T, word, secret): a mask (T, T) by which `word` learns nothing of `secret`.
+    """hide(T, word, secret): a mask (T, T) with which nothing of `secret` reaches `word`.
 
     True = may attend; row i attends to column j. Each token attends to itself, and the word to all but the secret.
-    No more is masked out than that takes.
+    No more is masked out than necessary.
     """
     questions = {
         "a boolean mask for any number of tokens": lambda mask, word, secret: "",
@@ -74,8 +74,8 @@ def check_hide(attempt: Callable) -> Verdict:
 
 
 def _first_problem(question: Callable[[Tensor, int, int], str], attempt: Callable) -> str:
-    """What the question has against the mask at the first of the places where it objects, in words; "" if nowhere."""
-    for T, word, secret in PLACES:
+    """What the question finds wrong with the mask of the first example in which it finds something, or ""."""
+    for T, word, secret in EXAMPLES:
         given = f"with T {T}, word {word}, secret {secret}"
         wanted = f"a boolean mask of shape {(T, T)}"
         try:
@@ -101,8 +101,8 @@ def _cannot_attend_to_others(mask: Tensor, word: int, secret: int) -> str:
 
 
 def _leak(mask: Tensor, word: int, secret: int) -> str:
-    """After how many layers the word has learned of the secret one."""
-    learned = torch.eye(len(mask)).bool()  # (T, T): row i holds what token i has learned of
+    """After how many layers the word has learned something of the secret."""
+    learned = torch.eye(len(mask)).bool()  # (T, T): row i says of which tokens token i has learned
     for n_layers in range(1, len(mask)):
         learned = (mask.double() @ learned.double()) > 0
         if learned[word, secret]:
@@ -111,6 +111,6 @@ def _leak(mask: Tensor, word: int, secret: int) -> str:
 
 
 def _masks_too_much(mask: Tensor, word: int, secret: int) -> str:
-    """How many pairs are masked out, if that is too many."""
-    closed = int((~mask).sum())
-    return f"{closed} pairs are masked out, and fewer are enough" if closed >= len(mask) else ""
+    """How many entries are masked out, if there are too many."""
+    masked = int((~mask).sum())
+    return f"{masked} entries are masked out, and fewer are enough" if masked >= len(mask) else ""

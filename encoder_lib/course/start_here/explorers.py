@@ -1,4 +1,4 @@
-"""The live picture of 00_start_here: two sentences with one word in common go through an encoder."""
+"""The explorer of 00_start_here: two sentences with a word in common go through an encoder."""
 
 import torch
 
@@ -11,7 +11,7 @@ from encoder_lib.course.kit.widget.views import Heatmap, Timeline, View
 from encoder_lib.course.kit.widget.web import Web
 from encoder_lib.pretrained import SentenceEncoder
 
-RECORDED = (  # pairs of sentences that stand for typing on the web
+RECORDED = (  # the pairs of sentences that the web edition offers in place of typing
     ("The river bank was flooded.", "The big bank raised its interest rates."),
     ("The mouse ate the cheese.", "The mouse and the keyboard are on the desk."),
     ("The muddy bank was steep.", "The rich bank was robbed."),
@@ -23,21 +23,21 @@ RECORDED = (  # pairs of sentences that stand for typing on the web
     ("The dog bites the man.", "The man bites the dog."),
     ("Spring is warmer than winter.", "The spring of the clock broke."),
 )
-LONGEST = 80  # characters of a sentence
-SAME_FOR_ALL = {  # what is done at a station, where that is the same for all words
-    "+ norm": "The sum is brought to size. Two vectors",
-    "feed-forward": "It looks at no other token. What it adds",
-    "mean": "One vector for each sentence. The two sentences",
+LONGEST = 80  # the most characters of a sentence
+SAME_FOR_ALL = {  # what a step does, where that is the same for all words
+    "+ norm": "The part's output is added, and the sum is normalised. Two vectors",
+    "feed-forward": "It works on each token alone. What it adds",
+    "mean": "The mean over all tokens is the vector of the sentence. Two sentences",
 }
 
 
 def walk(model: SentenceEncoder, first: str, second: str, *, station: int = 1) -> Explorer:
-    """Follow a word of two sentences through an encoder of post-norm layers: where do its two vectors part?
+    """Follow a word of two sentences through an encoder of post-norm layers: where do its two vectors begin to differ?
 
-    The word is the longest that both have, else the token that opens every text. At each station, counted from 1: what
-    is done there, the cosine of the two vectors that come out, and whom the word looks at in each head of the layer.
-    The front end steps through the stations by itself.
-    Raises TypeError for what is no SentenceEncoder, and what the controls raise for values that they do not take.
+    The word is the longest that both sentences have, or else the token that begins every text. For each step, counted
+    from 1, it shows what the step does, the cosine of the two resulting vectors, and the word's attention weights in
+    each head of the layer. The front end can play the steps one after the other.
+    Raises TypeError if `model` is not a SentenceEncoder, and whatever the controls raise for values they don't accept.
     """
     expect.instance("model", model, SentenceEncoder, "a SentenceEncoder", "; try load_pretrained()")
 
@@ -45,17 +45,20 @@ def walk(model: SentenceEncoder, first: str, second: str, *, station: int = 1) -
         tokens, others = model.tokens(first), model.tokens(second)
         shared = [token for token in tokens if token in others and token.isalnum()]
         word = max(shared, key=len, default=tokens[0])
-        said = "" if shared else f"The sentences share no word: the walk follows {word}, which opens every text. "
+        said = "" if shared else f"The sentences have no word in common: followed is {word}, which begins every text. "
         one, other = (follow(model, sentence, word) for sentence in (first, second))
         values = list(cosines(one, other).values())
         descriptions = [
-            f"{said}Station {i} of {len(values)}, {site.name}. {_describe(site, one, other)}: cosine {cosine:.3f}."
+            f"{said}Step {i} of {len(values)}, {site.name}. {_describe(site, one, other)}: cosine {cosine:.3f}."
             for i, (site, cosine) in enumerate(zip(one.sites, values, strict=True), 1)
         ]
         marks = [(s.short, s.layer, s.joined) for s in one.sites]
         title = f"Cosine: ● of the two vectors of “{word}”, ■ of what a part adds to them (last: of the two means)"
         return View(
-            *(_attention(run, f"{n} sentence: “{word}” looks at") for run, n in ((one, "First"), (other, "Second"))),
+            *(
+                _attention(run, f"{n} sentence: what “{word}” attends to")
+                for run, n in ((one, "First"), (other, "Second"))
+            ),
             description=descriptions,
             frames="station",
             timeline=Timeline(title, "cosine", marks, values),
@@ -65,7 +68,7 @@ def walk(model: SentenceEncoder, first: str, second: str, *, station: int = 1) -
         show,
         Text("first", first, max_length=LONGEST, label="first sentence"),
         Text("second", second, max_length=LONGEST, label="second sentence, with a word of the first"),
-        Range("station", station, min=1, max=len(sites(len(model.encoder.encoder.layers)))),
+        Range("station", station, min=1, max=len(sites(len(model.encoder.encoder.layers))), label="step"),
         title="A word on its way through the encoder",
         web=Web(heights=(1170, 1380), starts=tuple({"first": a, "second": b} for a, b in RECORDED), live="walk"),
     )
@@ -78,34 +81,34 @@ def _attention(run: Run, title: str) -> Heatmap:
     return Heatmap(
         torch.stack(layers),  # (sites, H, T)
         title=title,
-        x_label="looked at",
-        y_label="head of this layer",
+        x_label="attended to",
+        y_label="head of the layer",
         x_ticks=run.tokens,
         y_ticks=[str(head + 1) for head in range(len(layers[0]))],
-        missing="nobody is looked at here",
+        missing="no attention in this step",
     )
 
 
 def _describe(site: Site, one: Run, other: Run) -> str:
-    """What is done at a site, up to the words after which the cosine of its outputs is given."""
+    """What is done at a site, up to the words that the cosine of its outputs follows."""
     match site.short:
         case "table":
-            return f"{len(one.tokens)} and {len(other.tokens)} tokens get their rows. Two vectors"
+            return f"{len(one.tokens)} and {len(other.tokens)} tokens get their rows of the table. Two vectors"
         case "position":
-            return f"The rows of places {one.place} and {other.place}, counted from 0, are added. Two vectors"
+            return f"The rows of positions {one.place} and {other.place}, counted from 0, are added. Two vectors"
         case "attention":
             first, second = (_strongest(site, run) for run in (one, other))
-            looks = f"{first} in the first sentence, {second} in the second"
-            return f"It takes something from each token. Its strongest look at another word: {looks}. What it takes"
+            largest = f"{first} in the first sentence, {second} in the second"
+            return f"Its largest weight on another word: {largest}. What it adds"
     return SAME_FOR_ALL[site.short]
 
 
 def _strongest(site: Site, run: Run) -> str:
     """The largest attention weight on another word, special tokens aside, and its head."""
     weights = run.attention(site.layer).clone()  # (H, T)
-    for place, token in enumerate(run.tokens):
-        if place == run.place or not token.removeprefix("##").isalnum():
-            weights[:, place] = 0
-    head, place = divmod(int(weights.argmax()), len(run.tokens))
-    share = percent(weights[head, place].item())
-    return f"head {head + 1} gives {share} to “{run.tokens[place]}”" if weights.any() else "none"
+    for position, token in enumerate(run.tokens):
+        if position == run.place or not token.removeprefix("##").isalnum():
+            weights[:, position] = 0
+    head, position = divmod(int(weights.argmax()), len(run.tokens))
+    largest = percent(weights[head, position].item())
+    return f"head {head + 1} gives {largest} to “{run.tokens[position]}”" if weights.any() else "none"

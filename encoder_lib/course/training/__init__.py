@@ -1,1 +1,1 @@
-"""Lesson 08_training: masked letters, and claims from a few seeds."""
+"""Lesson 08_training: an encoder learns to fill gaps in text, and what its attention maps seem to say is tested."""

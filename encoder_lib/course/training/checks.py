@@ -31,9 +31,9 @@ from encoder_lib.training.tasks import IGNORE_INDEX, Sample
 
 
 def check_learn(attempt: Callable) -> Verdict:
-    """learn(model, draw, steps, lr): train with Adam on a new batch in every step, and give back each step's loss.
+    """learn(model, draw, steps, lr): train with Adam on a new batch in every step, and return the loss of each step.
 
-    draw() -> ids and targets (B, T), −100 where nothing is asked; model(ids) -> scores (B, T, C).
+    draw() -> ids and targets (B, T), −100 where there is no target; model(ids) -> scores (B, T, C).
     """
 
     def tried(learn: Callable, before: nn.Module, draw: Questions, steps: int, lr: float) -> Tensor:
@@ -54,9 +54,9 @@ def check_learn(attempt: Callable) -> Verdict:
 
 
 def check_forward_with(attempt: Callable) -> Verdict:
-    """forward_with(encoder, ids, masks): what the encoder gives when each layer has a mask of its own -> (B, T, D).
+    """forward_with(encoder, ids, masks): the output of the encoder when each layer has its own mask -> (B, T, D).
 
-    In the encoder norms come first, as in the notebook, so an answer may be written for that order alone.
+    The encoder is pre-norm, as in the notebook, so an answer may be written for that order alone.
     """
 
     def reference(encoder: TransformerEncoder, ids: Tensor, masks: list[Tensor]) -> Tensor:
@@ -68,7 +68,7 @@ def check_forward_with(attempt: Callable) -> Verdict:
     def case(label: str, masks: list[Tensor], positional: str = "rotary") -> Case:
         with seeded(0):
             encoder = TransformerEncoder(5, len(masks), 4, 2, 6, norm_first=True, positional=positional).double()
-        for seed, parameter in enumerate(encoder.parameters()):  # norms without gains of 1 and biases of 0
+        for seed, parameter in enumerate(encoder.parameters()):  # so that no gain is 1 and no bias is 0
             parameter.data += 0.3 * numbers(*parameter.shape, seed=seed)
         return Case(label, (encoder, torch.tensor([[3, 1, 4, 1], [2, 0, 2, 4]]), masks))
 
@@ -86,7 +86,7 @@ def check_forward_with(attempt: Callable) -> Verdict:
 
 @dataclass
 class Questions:
-    """Draws random ids, and at every token but each third one the question which id comes next in number."""
+    """Draws random ids; the target of a token is the next higher id, and every third token has no target."""
 
     n_ids: int
     rows: int
@@ -109,18 +109,18 @@ def _loss(model: nn.Module, ids: Tensor, targets: Tensor) -> Tensor:
 
 
 def _tagger(n_ids: int) -> nn.Sequential:
-    """An embedding and a linear layer, the same whenever it is made. (B, T) -> scores (B, T, C)"""
+    """An embedding and a linear layer, with the same parameters at every call. (B, T) -> scores (B, T, C)"""
     with seeded(0):
         return nn.Sequential(nn.Embedding(n_ids, 3), nn.Linear(3, n_ids)).double()
 
 
 def check_hide_for_bert(attempt: Callable) -> Verdict:
-    """hide_for_bert(ids, share): what BERT's training shows a model and what it asks, as a Sample. ids (B, T): letters.
+    """hide_for_bert(ids, share): letters masked in BERT's way, as a Sample. ids (B, T): letters.
 
-    A share of the tokens has its own id as target, all others −100. Of ten such tokens eight become a gap and one an
-    id drawn at random; one stays. Source: Devlin et al. 2018 (arXiv 1810.04805), section 3.1.
+    That share of the tokens has its own id as target, all others −100. Of ten tokens with a target, eight become a gap,
+    one becomes an id drawn at random, and one stays. Source: Devlin et al. 2018 (arXiv 1810.04805), section 3.1.
 
-    Bounds on what is drawn at random are so wide that a right answer crosses one less than once in a million times.
+    The bounds on random counts are so wide that a right answer crosses one less than once in a million times.
     """
     probes = [
         Probe("no token with a target", lambda hide: _asks(hide, MANY[:1, :3], 0.0)),
@@ -129,7 +129,7 @@ def check_hide_for_bert(attempt: Callable) -> Verdict:
         Probe("half with a target, each token by itself", _asks_each),
         Probe("eight in ten, one in ten, one in ten", _splits),
         Probe("the same where half have a target", _splits_half),
-        Probe("each by a throw of its own", _throws_for_each),
+        Probe("a separate draw for each token", _draws_for_each),
         Probe("drawn at random", _draws_letters),
     ]
     return diagnose("hide_for_bert", attempt, probes)
@@ -143,7 +143,7 @@ def _hidden(hide: Callable, ids: Tensor, share: float) -> tuple[Tensor, Tensor]:
     """The ids and targets of the Sample that `hide` returns, (B, T) each. Raises: Feedback for anything else."""
     sample = require_written(call(hide, ids, share), hide)
     if not isinstance(sample, Sample):
-        raise Feedback(f"expected a Sample, as `hide` gives it, got {describe_type(sample)}")
+        raise Feedback(f"expected a Sample, as `hide` returns it, got {describe_type(sample)}")
     for name, x in (("ids", sample.ids), ("targets", sample.targets)):
         if not isinstance(x, Tensor):
             raise Feedback(f"expected a tensor as the Sample's {name}, got {describe_type(x)}")
@@ -157,18 +157,18 @@ def _hidden(hide: Callable, ids: Tensor, share: float) -> tuple[Tensor, Tensor]:
 
 
 def _asks(hide: Callable, ids: Tensor, share: float) -> str:
-    """Whether that share of the tokens has a target, its own id, and all others are as they were."""
+    """Whether that share of the tokens has its own id as target, and all others are unchanged."""
     given, targets = _hidden(hide, ids, share)
     asked = targets != IGNORE_INDEX
     if abs(asked.double().mean() - share) > 0.03:
         return f"with share {share}: {asked.sum()} of {ids.numel()} tokens have a target"
     if not torch.equal(targets[asked], ids[asked]):
-        return "the target of a token is another id than its own"
+        return "the target of a token is not its own id"
     return "" if torch.equal(given[~asked], ids[~asked]) else "a token without a target has changed"
 
 
 def _asks_each(hide: Callable) -> str:
-    """Whether half of the tokens have a target, chosen one by one and whatever their letter is."""
+    """Whether half of the tokens have a target, each chosen separately and whatever its letter is."""
     if problem := _asks(hide, MANY, 0.5):
         return problem
     first, second = (_hidden(hide, MANY, 0.5)[1] != IGNORE_INDEX for _ in range(2))
@@ -176,16 +176,16 @@ def _asks_each(hide: Callable) -> str:
         asked = first[letter == MANY]
         if abs(asked.double().mean() - 0.5) > 0.2:
             return f"with share 0.5: {asked.sum()} of {len(asked)} tokens with id {letter} have a target"
-    return _not_one_by_one("have a target", first, second, 0.5)
+    return _not_separately("have a target", first, second, 0.5)
 
 
-def _not_one_by_one(do: str, first: Tensor, second: Tensor, p: float) -> str:
-    """What shows that tokens are not chosen one by one; first and second: which were, in two calls, with chance p."""
+def _not_separately(do: str, first: Tensor, second: Tensor, p: float) -> str:
+    """What shows that tokens are not chosen separately. first, second: those of two calls, with probability p."""
     if torch.equal(first, second):
-        return f"in two calls, the very same tokens {do}"
+        return f"in two calls, exactly the same tokens {do}"
     for lines, line in ((first, "row"), (first.T, "column")):
         if len(lines.unique(dim=0)) < len(lines):
-            return f"the tokens that {do} are at the same places in two {line}s"
+            return f"in two {line}s, the tokens that {do} are at the same positions"
         counts, n = lines.sum(dim=1), lines.shape[1]
         if counts.double().var() > 2.5 * n * p * (1 - p):
             return f"in one {line} {counts.max()} of {n} tokens {do}, and in another {counts.min()}"
@@ -193,14 +193,14 @@ def _not_one_by_one(do: str, first: Tensor, second: Tensor, p: float) -> str:
 
 
 def _splits(hide: Callable) -> str:
-    """Whether as many become gaps and as many stay as should, in two calls whose letters are all alike."""
+    """Whether the right number of tokens become gaps and stay, in two calls on a single repeated letter."""
     n, gaps, same = 2 * MANY.numel(), 0, 0
     for letter in (0, LAST):
         given, _ = _hidden(hide, ids := torch.full_like(MANY, letter), 1.0)
         gaps, same = gaps + int((given == GAP).sum()), same + int((given == ids).sum())
     if abs(gaps - 0.8 * n) < 300 and abs(same - (0.1 + 0.1 / GAP) * n) < 230:
         return ""
-    return f"of {n} tokens with a target {gaps} become gaps, and {same} are what they were"
+    return f"of {n} tokens with a target {gaps} become gaps, and {same} are unchanged"
 
 
 def _splits_half(hide: Callable) -> str:
@@ -209,16 +209,16 @@ def _splits_half(hide: Callable) -> str:
     n, gaps, same = int(asked.sum()), int((given == GAP).sum()), int((given == MANY)[asked].sum())
     if abs(gaps - 0.8 * n) < 150 and abs(same - (0.1 + 0.1 / GAP) * n) < 120:
         return ""
-    return f"with share 0.5, of {n} tokens with a target {gaps} become gaps, and {same} are what they were"
+    return f"with share 0.5, of {n} tokens with a target {gaps} become gaps, and {same} are unchanged"
 
 
-def _throws_for_each(hide: Callable) -> str:
+def _draws_for_each(hide: Callable) -> str:
     first, second = (_hidden(hide, MANY, 1.0)[0] == GAP for _ in range(2))
-    return _not_one_by_one("become gaps", first, second, 0.8)
+    return _not_separately("become gaps", first, second, 0.8)
 
 
 def _draws_letters(hide: Callable) -> str:
-    """Whether the ids drawn at random are all letters, equally often, and drawn for each token by itself."""
+    """Whether the ids drawn at random are all letters, equally often, and drawn for each token separately."""
     calls = [_hidden(hide, torch.full_like(MANY, letter), 1.0)[0] for letter in (0, LAST)]
     first, second = (x.masked_fill(x == letter, GAP) for x, letter in zip(calls, (0, LAST), strict=True))  # else a gap
     often = torch.cat([first, second]).flatten().bincount(minlength=GAP + 1)[:GAP]
@@ -235,5 +235,5 @@ def _draws_letters(hide: Callable) -> str:
         counts = F.one_hot(first, GAP + 1)[..., :GAP].sum(dim=dim)  # how often each letter is drawn in a line
         pairs, alike = ((n * (n - 1)).sum() for n in (drawn.sum(dim=dim), counts))
         if alike > 0.2 * pairs:
-            return f"the ids drawn in one {line} are mostly alike"
+            return f"the ids drawn in one {line} are mostly the same"
     return ""

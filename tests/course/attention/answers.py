@@ -1,4 +1,4 @@
-"""What learners answer in 04_attention: right answers, and wrong ones by the mistake that each makes."""
+"""Learners' answers in 04_attention: right ones, and wrong ones by the mistake that each makes."""
 
 import torch
 import torch.nn.functional as F
@@ -41,8 +41,8 @@ def _number_by_number():
 
 
 def _by_comparison(length):
-    place = torch.arange(length)
-    return place <= place[:, None]
+    position = torch.arange(length)
+    return position <= position[:, None]
 
 
 _with_nan = edited(_attend, {".nan_to_num()": ""})
@@ -116,7 +116,7 @@ ANSWERS = {
             "every second number": {"(h, -1)).transpose(1, 2)": "(-1, h)).permute(0, 3, 1, 2)"},
             "not divided": {"(q, k, v, mask)": "(q, k, v, mask, scale=1.0)"},
             "mask forgotten": {"q, k, v, mask)": "q, k, v)"},
-            "NaN for a word that looks at nobody": {"F.scaled_dot_product_attention(q, k, v, mask)":
+            "NaN for a word that may attend to nothing": {"F.scaled_dot_product_attention(q, k, v, mask)":
                                                     "_with_nan(q, k, v, mask)"},
             "a score of -10": {"F.scaled_dot_product_attention(q, k, v, mask)": "_minus_ten(q, k, v, mask)"},
             "a score of -100": {"F.scaled_dot_product_attention(q, k, v, mask)": "_minus_hundred(q, k, v, mask)"},
@@ -141,18 +141,18 @@ ANSWERS = {
         }),
     ),
     checks.check_head_by_hand: (
-        {"with eye": _head_by_hand, "number by number, both sides louder": _number_by_number,
+        {"with eye": _head_by_hand, "number by number, both sides scaled up": _number_by_number,
          "parameters, 18.5": _just_enough, "arrays": lambda: [part.numpy() for part in _head_by_hand()]},
         wrong(_head_by_hand, {
             "at the arrow itself": {".roll(1, dims=1)": ""},
             "right of the arrow": {".roll(1, dims=1)": ".roll(-1, dims=1)"},
-            "found by the arrow, asks with the place": {"w_q[16:]": "w_q[8:16]", "w_k[8:16]": "w_k[16:]"},
+            "found by the arrow, asks with the position": {"w_q[16:]": "w_q[8:16]", "w_k[8:16]": "w_k[16:]"},
             "the root forgotten": {"20 *": "7 *"},
             "a little too quiet": {"20 *": "18.4 *"},
             "not a number": {"20 *": "torch.inf *"},
-            "fresh from eye": {"20 *": ""},
+            "straight from eye": {"20 *": ""},
             "case not swapped": {"[[1, 0, 3, 2, 5, 4, 7, 6]]": ""},
-            "the place handed out": {"w_v[:8]": "w_v[8:16]"},
+            "the position passed on": {"w_v[:8]": "w_v[8:16]"},
             "matrices as nn.Linear keeps them": {"return w_q, w_k, w_v": "return w_q.T, w_k.T, w_v.T"},
             "two of three": {"return w_q, w_k, w_v": "return w_q, w_k"},
         }),
@@ -171,7 +171,7 @@ ANSWERS = {
             "padding id 2 at most": lambda ids, pad: (ids != min(pad, 2))[:, None, None, :],
             "changes the ids": lambda ids, pad: ((ids != pad)[:, None, None, :], ids.zero_())[0],
             "on the queries": lambda ids, pad: (ids != pad)[:, None, :, None],
-            "batch in the second place": lambda ids, pad: (ids != pad)[None, :, None, :],
+            "batch in the second dimension": lambda ids, pad: (ids != pad)[None, :, None, :],
             "padding id fixed at 0": lambda ids, pad: (ids != 0)[:, None, None, :],
             "zeros and ones": lambda ids, pad: (ids != pad).long()[:, None, None, :],
             "by length, from the front": lambda ids, pad: (
@@ -184,10 +184,10 @@ ANSWERS = {
             "a triangle": lambda n: torch.ones(n, n).tril().bool(),
             "compared": _by_comparison,
             "each row from the last": lambda n: torch.eye(n).cumsum(dim=0).bool(),
-            "place by place": lambda n: torch.tensor([[j <= i for j in range(n)] for i in range(n)]),
+            "position by position": lambda n: torch.tensor([[j <= i for j in range(n)] for i in range(n)]),
         },
         {
-            "cannot see itself": lambda n: torch.ones(n, n).tril(-1).bool(),
+            "may not attend to itself": lambda n: torch.ones(n, n).tril(-1).bool(),
             "upper triangle": lambda n: torch.ones(n, n).triu().bool(),
             "integers": lambda n: torch.ones(n, n, dtype=torch.uint8).tril(),
             "itself and the one before": lambda n: torch.ones(n, n).tril().triu(-1).bool(),

@@ -1,4 +1,4 @@
-"""The explorers of 04_attention show what a computation of their own gives, for any sentence and any setting."""
+"""The explorers of 04_attention show what an independent computation gives, for any sentence and any setting."""
 
 import itertools
 import math
@@ -19,12 +19,12 @@ def frames(explorer):
 
 
 def drawn(word):
-    """What belongs to a word: 520 numbers for its query and value, and as many for the other part of its key."""
+    """The random numbers of a word: 520 for its query and value, and as many for the other part of its key."""
     return torch.randn(2, 520, generator=torch.Generator().manual_seed(zlib.crc32(word.encode())), dtype=torch.float64)
 
 
 def by_hand(similarity, temperature, d_head, scaled, allowed):
-    """Scores, weights and outputs of the sentence, for masks that tell of one look at a time."""
+    """Scores, weights and outputs of the sentence, for a mask given as a function of row and column."""
     own, other = torch.stack([drawn(word) for word in SENTENCE.split()], dim=1)  # (5, 520) each
     key = similarity * own + math.sqrt(1 - similarity**2) * other
     scores = own[:, :d_head] @ key[:, :d_head].T / temperature / (math.sqrt(d_head) if scaled else 1)
@@ -53,7 +53,7 @@ def test_attend_shows_what_the_formula_gives(settings, allowed):
         torch.testing.assert_close(got, expected, atol=2e-6, rtol=1e-5, equal_nan=True)
 
 
-def test_a_word_has_the_same_vectors_everywhere():
+def test_a_word_has_the_same_vectors_at_every_position():
     alone, (scores, weights, output) = frames(explore.attend("dog")), frames(explore.attend("a Dog Dog dog"))
     torch.testing.assert_close(scores[1:, 1:], alone[0].expand(3, 3))
     assert torch.equal(weights[1], weights[3]) and torch.equal(output[1], output[2])
@@ -61,11 +61,11 @@ def test_a_word_has_the_same_vectors_everywhere():
 
 
 @pytest.mark.parametrize(("word", "row"), list(zip(SILENT[1:], (0, 1, 2, 4), strict=True)))
-def test_a_word_that_may_look_at_nothing_is_named(word, row):
+def test_a_word_that_may_attend_to_nothing_is_named(word, row):
     explorer = explore.attend(SENTENCE)
     explorer.silent = word
     assert [bool(weights.any()) for weights in frames(explorer)[1]] == [i != row for i in range(5)]
-    assert f"“{SENTENCE.split()[row]}” may look at nothing: its weights and its output are 0." in explorer.description
+    assert f"“{SENTENCE.split()[row]}” may attend to nothing: its weights and its output are 0." in explorer.description
     assert explorer._panels[0]["missing"] == "masked" and explorer._tokens["panel"] == 1
 
 
@@ -111,4 +111,4 @@ def test_head_slices_highlights_one_head(n_heads):
         assert torch.allclose(weights.sum(dim=1), torch.ones(5).double())
         assert torch.equal(weights[0], weights[3])  # both are "the"
     assert explorer.description.startswith(f"Head {n_heads} of {n_heads} works on ")
-    assert "All heads together hold 624 numbers" in explorer.description  # 4 · (12 · 12 + 12)
+    assert "The layer has 624 parameters" in explorer.description  # 4 · (12 · 12 + 12)

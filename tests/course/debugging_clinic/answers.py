@@ -1,6 +1,6 @@
-"""What readers of the clinic write: mended code, and half-mended code.
+"""Answers to the clinic's cases and exercise: mended code, and half-mended code.
 
-A function or class stands as it is; a dictionary is what it changes in the case's own code, `old` text -> new.
+A function or class is given as it is; a dictionary lists changes to the case's own code, `old` text -> new.
 """
 
 from typing import NamedTuple
@@ -13,9 +13,9 @@ from encoder_lib.course import debugging_clinic as clinic
 
 
 class Answers(NamedTuple):
-    """For a case: words of the broken code's verdict, the smallest mend, others, and half-mended code.
+    """For a case: words of the verdict on the broken code, the smallest fix, other fixes, and half-mended code.
 
-    With each half-mended one come words of the first hint that it gets.
+    With each piece of half-mended code come words of the first hint that it gets.
     """
 
     says: str
@@ -59,9 +59,10 @@ CLINIC = {
         OWN_LAYERS,
         {"a loop": Stacked},
         {
-            "one object": ({"self.layer = E": "layer = E", "deepcopy(self.layer) for": "layer for"}, "holds one layer"),
+            "one object": ({"self.layer = E": "layer = E", "deepcopy(self.layer) for": "layer for"},
+                           "holds only one layer"),
             "copies": ({"self.layer = E": "layer = E", "deepcopy(self.layer)": "deepcopy(layer)"},
-                       "The second fault: a deep copy copies the random numbers too."),
+                       "the second fault: a deep copy copies the random numbers too."),
             "a plain list": (
                 TEMPLATE | {"nn.ModuleList(deepcopy(self.layer) for _ in range(n_layers))":
                             "[EncoderLayer(d_model, n_heads, d_ff).double() for _ in range(n_layers)]"},
@@ -82,7 +83,7 @@ CLINIC = {
         {
             "no mask": ({", key_padding_mask=real": ""}, "a mixture of both"),
             "nan_to_num": ({"[0]": "[0].nan_to_num()"}, ""),
-            "the mask turned round in place": ({"=real": "=real.logical_not_()"}, "belongs to its caller"),
+            "the mask inverted in place": ({"=real": "=real.logical_not_()"}, "belong to the caller"),
             "a detached x": ({"=real": "=~real", "(x, x": "(x.detach(), x"}, "a gradient reaches"),
             "−100 in place of −∞": ({"=real": "=-100.0 * (~real).to(x.dtype)"}, "below all of them"),
             "padding zeroed as a query": (
@@ -113,7 +114,7 @@ CLINIC = {
                  'self.register_buffer("table", sinusoidal_table(10, d_model))'}, "the first T rows"),
             "a detached x": ({"x + self.table[: x.shape[1]]": "x.detach() + self.table[: x.shape[1]].to(x)"},
                              "a gradient reaches"),
-            "dtype alone": ({"[: x.shape[1]]": "[: x.shape[1]].to(x.dtype)"}, "the device does not"),
+            "dtype alone": ({"[: x.shape[1]]": "[: x.shape[1]].to(x.dtype)"}, "the device doesn't"),
         },
     ),
     "check_table": Answers(
@@ -141,7 +142,7 @@ CLINIC = {
                 {"heads.reshape(query.shape)": "heads.transpose(1, 2).reshape(key.shape)"},
                 "as many tokens as query"),
             "keys as values": ({"heads.reshape": "heads.transpose(1, 2).reshape", "v_proj(value)": "v_proj(key)"},
-                               "vectors of its own"),
+                               "gets its own input"),
             "detached scores": (
                 {"heads.reshape": "heads.transpose(1, 2).reshape", "(scores, mask)": "(scores.detach(), mask)"},
                 "a gradient reaches"),
@@ -149,8 +150,8 @@ CLINIC = {
                 {"heads.reshape": "heads.transpose(1, 2).reshape", "masked_softmax(scores, mask)":
                  "(scores if mask is None else scores.masked_fill(~mask, -100.0)).softmax(dim=-1)"},
                 "below all of them"),
-            "no fourth map": ({"layer.out_proj(heads.reshape(query.shape))": "heads.reshape(query.shape)"},
-                              "the fourth map"),
+            "no fourth linear layer": ({"layer.out_proj(heads.reshape(query.shape))": "heads.reshape(query.shape)"},
+                              "the fourth linear layer"),
         },
     ),
 }  # fmt: skip
@@ -167,20 +168,20 @@ def worst(x):
     return x[REAL].abs().max()
 
 
-# What the test may look at: how large a difference (B, T, D) is
+# Ways to measure how large a difference (B, T, D) is
 SIZES = {
     "the sum of the sizes": lambda x: x[REAL].abs().sum(),
     "padding set to zero": lambda x: (x * REAL[..., None]).square().mean().sqrt(),
 }
 WRONG_SIZES = {
-    "padding looked at": (lambda x: x.abs().max(), "something else at padding", "Nobody reads"),
-    "the largest, with its sign": (lambda x: x[REAL].max(), "a number that falls", "each direction"),
-    "the smallest, with its sign": (lambda x: x[REAL].min(), "a number that rises", "each direction"),
+    "padding compared too": (lambda x: x.abs().max(), "something else at padding", "never used"),
+    "the largest, with its sign": (lambda x: x[REAL].max(), "a number that falls", "either direction"),
+    "the smallest, with its sign": (lambda x: x[REAL].min(), "a number that rises", "either direction"),
     "the sum, with signs": (lambda x: x[REAL].sum(), "one that rises and one that falls", "opposite sign"),
     "the second sentence": (lambda x: x[1, :3].abs().max(), "first sentence", "Which words"),
-    "the first numbers": (lambda x: x[REAL][:, :2].abs().max(), "at the end of a word", "Which numbers"),
+    "the first numbers": (lambda x: x[REAL][:, :2].abs().max(), "at the end of a vector", "Which components"),
     "all but the third": (lambda x: x[REAL][:7].abs().max(), "last word", "Which words"),
-    "NaN replaced": (lambda x: worst(x.nan_to_num()), "✗ NaN: its words", "NaN is a find"),
+    "NaN replaced": (lambda x: worst(x.nan_to_num()), "✗ NaN: its words", "NaN is a result"),
     "NaN lost in Python's max": (lambda x: max(0.0, worst(x).item()), "✗ NaN: its words", "max(0.0, nan) is 0.0"),
 }
 
@@ -190,20 +191,20 @@ def vectors_of(model, words):
 
 
 def beside(size=worst, *, read=vectors_of, hide=~REAL):
-    """Parity with one thing done differently."""
+    """my_parity with one thing done differently."""
 
     def parity(model):
-        words, theirs = clinic.torch_counterpart(model)
-        return {"beside": size(model(IDS) - theirs(read(model, words), src_key_padding_mask=hide))}
+        words, reference = clinic.torch_counterpart(model)
+        return {"beside": size(model(IDS) - reference(read(model, words), src_key_padding_mask=hide))}
 
     return parity
 
 
 def parity_by_row(model):
-    (words, theirs), found = clinic.torch_counterpart(model), {}
+    (words, reference), found = clinic.torch_counterpart(model), {}
     for b in range(len(IDS)):
         x, hide = vectors_of(model, words)[b : b + 1], ~REAL[b : b + 1]
-        off = model(IDS[b : b + 1]) - theirs(x, src_key_padding_mask=hide)
+        off = model(IDS[b : b + 1]) - reference(x, src_key_padding_mask=hide)
         found[f"row {b}"] = off[0, REAL[b]].abs().max()
     return found
 
@@ -224,13 +225,13 @@ PARITY_WRONG = {
     ),
     "its own words": (
         beside(read=lambda model, words: model.embedding.token(IDS) + sinusoidal_table(5, 6)),
-        "words twice as long",
+        "word vectors twice as long",
         "Whose words",
     ),
     "no positions": (beside(read=lambda model, words: words[IDS]), NOTHING_WRONG, "same input"),
     "the mask as ours": (beside(hide=REAL), NOTHING_WRONG, "same input"),
-    "a bare number": (lambda model: beside()(model)["beside"], "what the test gives: expected", "same input"),
-    "errors caught": (lambda model: _caught(beside(), model), "a model that stops", "An error is a find"),
+    "a bare number": (lambda model: beside()(model)["beside"], "what the test returns: expected", "same input"),
+    "errors caught": (lambda model: _caught(beside(), model), "a model that stops", "An error is a finding"),
     "both are the model": (lambda model: {"beside": worst(model(IDS) * 0)}, "case 4", "Whose positions"),
     **{name: (beside(size), *said) for name, (size, *said) in WRONG_SIZES.items()},
 }  # fmt: skip

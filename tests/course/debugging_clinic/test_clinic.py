@@ -53,12 +53,12 @@ def fold(name):
 
 
 def thing(name, answer):
-    """What somebody wrote: a function or class, or what it changes in the case's own code."""
+    """An answer as a function or class; a dictionary of changes is made in the case's own code."""
     return edited(PIECES[name], answer) if isinstance(answer, dict) else answer
 
 
 def four_tests():
-    """The tests that the notebook builds, in the order in which the rounds take them."""
+    """The four tests, three of them as the notebook writes them, in its order."""
     names = {}
     exec(IMPORTS, names)
     wanted = ("ids", "real", "inventory", "invariances", "sizes_and_types")
@@ -82,7 +82,7 @@ def test_there_are_five_cases_and_each_is_tested():
 
 @each_case
 def test_a_case_is_the_one_of_its_cell(number, name):
-    """Number and title; the patient has what the cell shows, word for word; and the lines below it mend that."""
+    """Number and title agree, the patient has exactly the code of the cell, and the lines in the fold below mend it."""
     (symptom, _, below), code, title = BY_NAME[name], code_of(name), rounds.CASES[number - 1].title
     assert f"## Case {number}: {title}\n" in symptom
     assert "A way to mend it" not in symptom.split("## Case")[-1]
@@ -107,7 +107,7 @@ def test_a_patient_has_its_broken_part_in_every_layer():
 @each_case
 @pytest.mark.parametrize("default_dtype", [torch.float64], indirect=True)  # as in the notebook
 def test_broken_code_fails_for_the_reason_taught(number, name, default_dtype):
-    """As the cell has stored it; and no verdict gives the solution away."""
+    """The verdict is the one stored in the cell, and no verdict gives the solution away."""
     check, broken = getattr(clinic, name), made(code_of(name))
     results = [check(broken) for _ in range(4)]
     assert results[0].exercise.startswith(f"Case {number}, ") and not results[0].correct
@@ -122,7 +122,7 @@ def test_broken_code_fails_for_the_reason_taught(number, name, default_dtype):
 
 @each_case
 def test_mended_code_passes_and_no_test_objects(number, name, default_dtype):
-    """The least that has to change in the cell, as the fold shows it, and others."""
+    """The smallest fix, which the fold shows, and others."""
     least = thing(name, CLINIC[name].mend)
     for mended in (least, *(thing(name, answer) for answer in CLINIC[name].right.values())):
         result = getattr(clinic, name)(mended)
@@ -150,7 +150,7 @@ def _leaves(*_, **__):
     raise SystemExit("bye")
 
 
-# The test that the reader writes.
+# The test that learners write.
 
 
 def test_an_unwritten_test_is_told_to_be_written():
@@ -203,14 +203,14 @@ def test_the_four_tests_notice_every_fault(default_dtype):
 
 
 @each_case
-def test_the_solution_in_a_whole_encoder_is_torchs_encoder(number, name):
-    """Where the test of parity passes, it was not because nothing was compared."""
+def test_an_encoder_with_the_solution_computes_what_torchs_does(number, name):
+    """If parity finds nothing, that is not because nothing was compared: a difference of 1e-9 is noticed."""
     patient, spoilt = (clinic.patient(number, thing(name, CLINIC[name].mend)) for _ in range(2))
     spoilt.register_forward_hook(lambda module, ids, y: y + 1e-9)
     assert not clinic.notices(TESTS["parity"], patient) and clinic.notices(TESTS["parity"], spoilt)
 
 
-def test_a_part_without_a_mask_gets_one_where_the_vectors_are():
+def test_a_part_without_a_mask_gets_one_on_the_device_of_the_vectors():
     met = []
 
     def attend(attention, x, real):
@@ -223,7 +223,7 @@ def test_a_part_without_a_mask_gets_one_where_the_vectors_are():
 
 
 def finds(number):
-    """A test that finds this in every encoder."""
+    """A test that finds this number in every encoder."""
     return lambda model: {"found": number}
 
 
@@ -234,11 +234,11 @@ def test_a_visit_shows_what_is_found_in_two_encoders(default_dtype):
     shown = clinic.visit(TESTS["inventory"], 1)
     assert list(shown.index) == ["a correct encoder", "patient 1"]
     assert shown["without a gradient"].tolist() == ["0", "16"]
-    assert clinic.visit(TESTS["parity"], 1)["beside PyTorch's"].tolist()[1] == "ValueError"
+    assert clinic.visit(TESTS["parity"], 1)["difference from PyTorch"].tolist()[1] == "ValueError"
     assert torch.equal(torch.rand(3), expected)
 
 
-def test_a_number_is_a_find_when_it_is_more_than_rounding():
+def test_a_number_is_a_finding_if_it_is_more_than_rounding():
     numbers = (0, 1e-11, -1e-9, 1e-9, float("nan"), torch.tensor(3.0))
     assert [clinic.notices(finds(n), clinic.correct_encoder()) for n in numbers] == [
         False,
@@ -270,8 +270,8 @@ def test_a_test_that_raises_or_never_ends_has_found_something(monkeypatch):
         (lambda: clinic.cut_with(3), "cut: expected a function"),
         (lambda: clinic.train(3), "cut: expected a function"),
         (lambda: clinic.visit(3, 1), "test: expected a function"),
-        (lambda: clinic.visit(lambda model: 0, 1), "what the test gives: expected a dictionary"),
-        (lambda: clinic.notices(finds("x"), clinic.correct_encoder()), "what the test gives, 'found'"),
+        (lambda: clinic.visit(lambda model: 0, 1), "what the test returns: expected a dictionary"),
+        (lambda: clinic.notices(finds("x"), clinic.correct_encoder()), "what the test returns, 'found'"),
         (lambda: clinic.notices(None, clinic.correct_encoder()), "test: expected a function"),
         (lambda: clinic.fault_matrix(TESTS["parity"]), "tests: expected a list of functions"),
         (lambda: clinic.fault_matrix([]), "tests: expected at least one"),

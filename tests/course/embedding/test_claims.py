@@ -1,4 +1,4 @@
-"""What 01_embedding says of its numbers."""
+"""What 01_embedding says about its results."""
 
 from collections import Counter
 from itertools import pairwise
@@ -14,35 +14,43 @@ from encoder_lib.course.kit import ladder
 
 
 def cosine_map(table):
-    """The cosines of the sixteen words that have a kind. (V, 2) -> (16, 16)"""
+    """The cosines of the sixteen words that belong to a kind. (V, 2) -> (16, 16)"""
     unit = F.normalize(table[:16], dim=-1)
     return unit @ unit.T
 
 
 def between_kinds(table):
-    """The mean cosine of the words of every two kinds. (V, 2) -> (4, 4)"""
+    """The mean cosine between the words of every two kinds. (V, 2) -> (4, 4)"""
     return cosine_map(table).view(4, 4, 4, 4).mean(dim=(1, 3))
 
 
-def of_one_kind(table):
-    """The least cosine of two words of one kind."""
+def within_kinds(table):
+    """The lowest cosine between two words of the same kind."""
     return cosine_map(table).view(4, 4, 4, 4).diagonal(dim1=0, dim2=2).min()
 
 
 # Which rows can learn?
 
 
-def test_each_look_up_adds_to_a_gradient_and_padding_gets_none(notebook):
+def test_each_lookup_adds_to_a_gradient_and_padding_gets_none(notebook):
     gradient = notebook["padded"].weight.grad  # (V, D)
     assert gradient[:, 0].tolist() == [0, 1, 2, 0, 1, 0] and (gradient == gradient[:, :1]).all()
     assert notebook.prediction("gradient").question.answer == 2
 
 
+# Where does `backward` get a gradient from?
+
+
+def test_gradients_by_hand_are_those_of_autograd(notebook):
+    assert (notebook["w"].grad.item(), notebook["b"].grad.item()) == (12, 4)
+    assert notebook["y"].item() == 7
+
+
 # The loop that learns
 
 
-def test_by_counting_1_27_is_the_least_loss(notebook):
-    """Counted from the pairs, the least is about 1.27; beside eats stand eight words, about equally often."""
+def test_the_lowest_possible_loss_is_1_27(notebook):
+    """Counted from the pairs, it is about 1.27; eight words stand next to eats, about equally often."""
     pairs = torch.zeros(19, 19, dtype=torch.float64)
     pairs.index_put_((notebook["given"], notebook["beside"]), torch.ones(4000, dtype=torch.float64), accumulate=True)
     shares = pairs / pairs.sum(dim=1, keepdim=True)
@@ -70,14 +78,14 @@ def test_without_zero_grad_steps_grow_and_the_loss_ends_high(notebook, seed):
     assert first < second < third < last and last > 20 * first
 
 
-def test_forgetting_helps_for_some_steps_and_ends_above_300(notebook):
+def test_forgotten_zero_grad_helps_first_and_ends_above_300(notebook):
     shown = notebook.prediction("forgotten").result.astype(float)
     assert shown.loc["step 150", "without"] > 300
     assert shown.loc["step 21", "without"] < shown.loc["step 21", "with zero_grad"]
 
 
 @pytest.mark.parametrize("gradient", [10.0, 0.001])
-def test_adam_takes_away_lr_whatever_the_size_of_a_gradient(gradient):
+def test_adam_steps_by_lr_whatever_the_size_of_a_gradient(gradient):
     parameter = nn.Parameter(torch.zeros(1))
     adam = torch.optim.Adam([parameter], lr=0.03)
     for _ in range(100):
@@ -91,18 +99,18 @@ def test_adam_takes_away_lr_whatever_the_size_of_a_gradient(gradient):
 
 
 @seeds(10)
-def test_adam_comes_near_the_least_loss_and_bundles_the_kinds(notebook, seed):
-    """With a rate of 0.03; words of one kind come to cosines above 0.9, kinds that share a verb to some above 0.2."""
+def test_adam_nears_the_lowest_loss_and_bundles_the_kinds(notebook, seed):
+    """With a rate of 0.03; words of the same kind reach cosines above 0.9, kinds that share a verb above 0.2."""
     losses, tables = notebook["learn"](torch.optim.Adam, lr=0.03, seed=seed)
     assert losses[-1] < 1.31
-    assert of_one_kind(tables[-1]) > 0.9 and between_kinds(tables[-1]).diagonal(1).min() > 0.2
+    assert within_kinds(tables[-1]) > 0.9 and between_kinds(tables[-1]).diagonal(1).min() > 0.2
 
 
-def test_the_three_pictures_show_four_bundles_in_a_fan(notebook):
-    """Animals, foods, people, places, this way round or the other, and each kind points elsewhere from run to run."""
+def test_three_pictures_show_four_bundles_in_a_fan(notebook):
+    """Animals, foods, people, places, clockwise or not, and each kind points in another direction from run to run."""
     middles = []
     for run in notebook["runs"]:
-        assert of_one_kind(run[0]) < 0 and of_one_kind(run[-1]) > 0.9
+        assert within_kinds(run[0]) < 0 and within_kinds(run[-1]) > 0.9
         middles.append(middle := F.normalize(run[-1, :16].view(4, 4, 2).mean(dim=1), dim=-1))  # (4, 2)
         across = middle[:-1, 0] * middle[1:, 1] - middle[:-1, 1] * middle[1:, 0]  # sines of the three angles between
         assert (across > 0.5).all() or (across < -0.5).all()
@@ -111,52 +119,52 @@ def test_the_three_pictures_show_four_bundles_in_a_fan(notebook):
     assert (torch.stack([first * second, first * third, second * third]).sum(dim=-1).amin(dim=0) < 0.5).all()
 
 
-@pytest.mark.parametrize("tried", [[7], pytest.param(range(30), marks=pytest.mark.weekly)])
-def test_cat_and_rome_lie_on_one_side_with_two_of_thirty_seeds(notebook, tried):
+@pytest.mark.parametrize("seed", [0, 1, 2, 7])
+def test_cat_and_rome_are_on_one_side_only_with_seed_7(notebook, seed):
     cat, rome = notebook["words"].index("cat"), notebook["words"].index("Rome")
-    near = {seed: cosine_map(notebook["train"](seed)[-1])[cat, rome].item() for seed in tried}
-    assert near[7] > 0.3 and {seed for seed in tried if near[seed] > 0} == {7, 29} & {*tried}
+    cosine = cosine_map(notebook["train"](seed)[-1])[cat, rome]
+    assert cosine > 0.3 if seed == 7 else cosine < 0
 
 
-def test_words_of_different_kinds_are_not_driven_apart(notebook):
-    """What the explorer's question finds: their mean cosine, by the explorer's own line."""
+def test_mean_cosine_of_different_kinds_ends_above_0(notebook):
+    """The numbers that the explorer shows."""
     words, kinds, other = notebook["words"][:16], notebook["kinds"], ~torch.eye(4).bool()
     for run, end in zip(notebook["runs"], ("0.29", "0.27", "0.37"), strict=True):
         different = torch.stack([between_kinds(table)[other].mean() for table in run])  # (steps + 1,)
         assert abs(different[0]) < 0.07 and f"{different[-1]:.2f}" == end
         explorer = explore.similarity(run[:, :16], words, kinds)
         explorer.step = 150
-        assert f"{end} of words of different kinds" in explorer.description
+        assert f"{end} between words of different kinds" in explorer.description
     assert 45 < different.argmax() < 55 and different[50] > 0.8
 
 
 # The ladder
 
 
-def test_card_2_is_a_capital_and_its_answer_the_swapped_letter(notebook):
+def test_card_2_is_uppercase_and_its_answer_swapped(notebook):
     letters, arrows = notebook["letters"], notebook["arrows"]
     answers = ladder.spell(notebook["answers"][0])
     assert (letters[2], letters[arrows[2]], answers[2]) == ("C", "B", "b")
 
 
-def test_a_rung_trains_400_steps_of_128_rows_and_tries_4000():
+def test_a_rung_trains_400_steps_of_128_rows_and_tests_4000():
     dealt = []
     ladder.train(ladder.CardModel, deal=lambda n: dealt.append(n) or ladder.deal(n))
     assert dealt == [128] * 400 + [4000]
 
 
 @seeds(3)
-def test_an_embedding_alone_is_right_as_often_as_a_guess(seed):
-    guess, embedding = ladder.climb("embedding", seed=seed, progress=False)
+def test_an_embedding_alone_is_at_chance(seed):
+    chance, embedding = ladder.climb("embedding", seed=seed, progress=False)
     assert embedding.at_most == 0.125
-    for rung in (guess, embedding):
-        assert rung.right == pytest.approx(0.125, abs=0.006)
+    for rung in (chance, embedding):
+        assert rung.accuracy == pytest.approx(0.125, abs=0.006)
 
 
 # Going deeper
 
 
-def test_the_product_would_take_nearly_twelve_million_steps():
+def test_product_takes_nearly_twelve_million_multiplications():
     assert 11.5e6 < 30_522 * 384 < 12e6
 
 

@@ -1,4 +1,4 @@
-"""What learners answer in 06_encoder_block: right answers, and wrong ones by the mistake that each makes."""
+"""Answers to the exercises in 06_encoder_block: right ones, and wrong ones named after their mistakes."""
 
 from source_edits import wrong
 from torch import nn
@@ -8,7 +8,7 @@ from encoder_lib.course import checks
 
 
 class _Block(nn.Module):
-    """A layer as the course writes it."""
+    """An encoder layer as the course writes it."""
 
     def __init__(self, d_model, n_heads, d_ff, norm_first=False):
         super().__init__()
@@ -55,9 +55,9 @@ ANSWERS = {
             "no super().__init__()": {"        super().__init__()\n": ""},
             "always four times as wide": {"d_model, d_ff)\n": "d_model, 4 * d_model)\n"},
             "always one head": {"(d_model, n_heads)": "(d_model, 1)"},
-            "the mask is forgotten": {"x, x, x, mask": "x, x, x"},
+            "without the mask": {"x, x, x, mask": "x, x, x"},
             "always post-norm": {"not self.norm_first": "True"},
-            "the mask is forgotten in pre-norm": {"y, y, y, mask": "y, y, y"},
+            "without the mask in pre-norm": {"y, y, y, mask": "y, y, y"},
             "in place": {"x + self.attention(x, x, x, mask)": "x.add_(self.attention(x, x, x, mask))"},
             "the mask in place": {"        if not": "        mask is None or mask.fill_(True)\n        if not"},
             "a detached residual path": {"self.norm1(x + self.attention(x": "self.norm1(x.detach() + self.attention(x"},
@@ -74,9 +74,9 @@ ANSWERS = {
     checks.check_count_parameters: (
         {"formula": _count, "layer by layer": _count_by_layers},
         {
-            "heads multiply": lambda d, h, f: h * 4 * (d * d + d) + 2 * d * f + f + d + 4 * d,
-            "biases forgotten": lambda d, h, f: 4 * d * d + 2 * d * f + 4 * d,
-            "both biases of width F": lambda d, h, f: _count(d, h, f) + f - d,
+            "more heads, more parameters": lambda d, h, f: h * 4 * (d * d + d) + 2 * d * f + f + d + 4 * d,
+            "without biases": lambda d, h, f: 4 * d * d + 2 * d * f + 4 * d,
+            "F biases in both layers of the network": lambda d, h, f: _count(d, h, f) + f - d,
             "a norm of one number": lambda d, h, f: _count(d, h, f) - 4 * d + 4,
             "F is four times D": lambda d, h, f: _count(d, h, 4 * d),
         },

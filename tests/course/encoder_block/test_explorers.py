@@ -1,4 +1,4 @@
-"""The explorer of 06_encoder_block shows the tensors of a real layer, each where and as it is computed."""
+"""The explorer in 06_encoder_block shows the tensors of a real layer, each as it is computed and where."""
 
 import re
 
@@ -9,7 +9,7 @@ from explorers import SENTENCE, minilm
 
 from encoder_lib import EncoderLayer
 from encoder_lib.course import explore
-from encoder_lib.course.encoder_block.explorers import ORDERS, STEPS, block_tensors, rewired, side_by_side, tiles
+from encoder_lib.course.encoder_block.explorers import ORDERS, STEPS, layer_tensors, rewired, side_by_side, tiles
 from encoder_lib.course.encoder_block.plots import BLOCK_PARTS
 
 
@@ -19,7 +19,7 @@ def explorer():
 
 
 def by_hand(layer, x, norm_first):
-    """Every tensor of a layer, computed from its weights alone, in order."""
+    """Every tensor of a layer in order, computed from its parameters alone."""
 
     def linear(x, m):
         return x @ m.weight.double().T + m.bias.double()
@@ -53,7 +53,7 @@ def by_hand(layer, x, norm_first):
 
 
 def shown(explorer):
-    """The matrix of colours beside the map."""
+    """The matrix shown as colours beside the drawing of the layer."""
     (image,) = explorer._figure.axes[0].images
     return torch.as_tensor(image.get_array().filled(float("nan"))).double()
 
@@ -70,7 +70,7 @@ def test_every_step_shows_the_tensor_that_it_names(order, layer):
         x = below(x)
     for number, values in enumerate(by_hand(layers[layer - 1], x[0].double(), order == "pre-norm"), start=1):
         explorer.step = number
-        step = block_tensors(order == "pre-norm", "gelu")[number - 1]
+        step = layer_tensors(order == "pre-norm", "gelu")[number - 1]
         matrix = {"(H, T, T)": tiles, "(H, T, K)": side_by_side}.get(step.letters, torch.clone)(values)
         torch.testing.assert_close(shown(explorer), matrix, atol=1e-3, rtol=1e-4, equal_nan=True)
         assert f"step {number} of {STEPS}: {step.name}" in explorer.description
@@ -84,25 +84,25 @@ def test_every_step_shows_the_tensor_that_it_names(order, layer):
 
 
 @pytest.mark.parametrize("norm_first", [False, True])
-def test_fifteen_tensors_from_parts_that_the_map_shows(norm_first):
-    steps = block_tensors(norm_first)
+def test_fifteen_tensors_from_parts_in_the_drawing(norm_first):
+    steps = layer_tensors(norm_first)
     assert len(steps) == STEPS == len({s.name for s in steps})
     assert {s.part for s in steps} <= set(BLOCK_PARTS)
     assert steps[0].part == "x" and steps[-1].part == ("sum2" if norm_first else "norm2")
     assert "ReLU" in "".join(s.formula for s in steps)
 
 
-def test_the_map_is_lit_where_the_tensor_is_computed(explorer):
+def test_the_drawing_highlights_the_part_that_computes_the_tensor(explorer):
     pictures = {}
     for step, part in ((8, "attention"), (9, "sum1"), (10, "norm1"), (13, "feed_forward")):
         explorer.step = step
         pictures[part] = bytes(explorer._figure.images[0].get_array()[:, :260].tobytes())
     assert len(set(pictures.values())) == 4
-    explorer.step = 2  # the same part as step 8: the same map beside other colours
+    explorer.step = 2  # the same part as step 8, so the same drawing beside other colours
     assert explorer._figure.images[0].get_array()[:, :260].tobytes() == pictures["attention"]
 
 
-def test_the_first_layer_lets_its_input_through(explorer):
+def test_the_first_layer_keeps_most_of_its_input(explorer):
     cosine = {}
     for step in (8, 9, 15):
         explorer.step = step
@@ -110,20 +110,20 @@ def test_the_first_layer_lets_its_input_through(explorer):
     assert cosine[8] < 0.5 < 0.8 < cosine[15] and cosine[9] > 0.9
 
 
-def test_a_number_far_from_zero_is_named_with_its_place(explorer):
+def test_the_number_furthest_from_zero_is_named_with_its_position(explorer):
     explorer.set(step=13)
     assert "at “[CLS]”, in dimension 99" in explorer.description
     explorer.set(step=6)
-    assert re.search(r"in head 3, where “\S+” looks at “\S+”", explorer.description)
+    assert re.search(r"in head 3, where “\S+” attends to “\S+”", explorer.description)
 
 
-def test_another_wiring_says_that_it_was_not_trained(explorer):
+def test_the_order_that_was_not_trained_is_named(explorer):
     assert "trained in" not in explorer.description
     explorer.order = "pre-norm"
-    assert explorer.description.endswith("These weights were trained in post-norm order.")
+    assert explorer.description.endswith("These parameters were trained in post-norm order.")
 
 
-def test_rewiring_shares_the_weights_and_leaves_the_layer_alone():
+def test_rewiring_shares_the_parameters_and_leaves_the_layer_unchanged():
     torch.manual_seed(0)
     layer, x = EncoderLayer(8, 2, 16).eval(), torch.randn(1, 3, 8)
     before = layer(x)
@@ -135,14 +135,14 @@ def test_rewiring_shares_the_weights_and_leaves_the_layer_alone():
     assert torch.equal(layer(x), before) and torch.equal(rewired(layer, norm_first=False)(x), before)
 
 
-def test_rewiring_leaves_the_modes_of_the_shared_parts():
+def test_rewiring_keeps_the_modes_of_the_shared_parts():
     layer = EncoderLayer(8, 2, 16).train()
     layer.attention.eval()
     rewired(layer, norm_first=True)
     assert layer.norm1.training and not layer.attention.training and not layer.attention.q_proj.training
 
 
-def test_heads_stand_side_by_side_or_in_squares():
+def test_heads_are_side_by_side_or_in_squares():
     values = torch.arange(24.0).reshape(3, 2, 4)  # (H, T, K)
     wide = side_by_side(values)
     assert wide.shape == (2, 3 * 4 + 2 * 3)

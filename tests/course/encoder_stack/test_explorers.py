@@ -20,7 +20,7 @@ def explorer():
 
 
 def lines(explorer, quantity):
-    """The two lines of a panel: places and values."""
+    """The two lines of a panel: layers and values."""
     ax = explorer._figure.axes[QUANTITIES.index(quantity)]
     return [(list(line.get_xdata()), torch.as_tensor(line.get_ydata())) for line in ax.lines]
 
@@ -44,10 +44,10 @@ def test_both_orders_are_drawn_as_they_were_measured(explorer, depth, order, ini
             assert places == list(range(quantity == "gradient", depth + 1))
             torch.testing.assert_close(values, getattr(profile, quantity))
         ratio, size = profile.gradient[-1] / profile.gradient[0], profile.size[-1]
-        words = f"{name.capitalize()}: the last layer's gradient is {ratio:.2f} times the first one's, the vectors come"
+        words = f"{name.capitalize()}: the last layer's gradient is {ratio:.2f} times the first one's. "
         assert words in explorer.description
         assert (
-            f"size {size:.2f}, and two tokens with a mean cosine of {profile.similarity[-1]:.2f}."
+            f"vectors is {size:.2f}, and the mean cosine between two tokens {profile.similarity[-1]:.2f}."
             in explorer.description
         )
 

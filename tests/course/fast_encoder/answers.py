@@ -66,11 +66,11 @@ ANSWERS = {
             "lengths in place of numbers": {"torch.arange(len(x)).repeat": "lengths.repeat"},
             "the token's place in its text": {"torch.arange(len(x)).repeat_interleave(lengths)":
                                               "torch.arange(x.shape[1]).repeat(len(x), 1)[real]"},
-            "the strip as it comes": {"return y": "return y[real]"},
+            "the packed sequence as it comes": {"return y": "return y[real]"},
             "padding kept": {"torch.zeros_like(x)": "x.clone()"},
             "put back from the first place on": {"y[real] =": "y.view(-1, 4)[:len(number)] ="},
             "two calls": {"    y[real]": "    layer(x[real][None], same[None, None])\n    y[real]"},
-            "the strip detached": {"x[real][None]": "x[real][None].detach()"},
+            "the packed sequence detached": {"x[real][None]": "x[real][None].detach()"},
             "without gradients": {"    y[real] =": "    with torch.no_grad():\n        y[real] ="},
             "lengths changed": {"    return y": "    lengths.zero_()\n    return y"},
             "an error caught": {"    y[real]": """    try:

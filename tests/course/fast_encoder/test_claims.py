@@ -1,6 +1,6 @@
-"""What 11_fast_encoder says, tested: each count, each equality, each "so".
+"""What 11_fast_encoder says about its results.
 
-Of times only what holds with room: they are another machine's on another day.
+Times are tested only with a wide margin, because they differ from machine to machine and from day to day.
 """
 
 import math
@@ -33,7 +33,7 @@ def minilm():
 
 @cache
 def texts():
-    """All that the notebook draws from."""
+    """All texts that the notebook draws from."""
     return library_texts()
 
 
@@ -50,7 +50,7 @@ def same_layer(number, *, tokens, width=384, batch=1):
     return layer_costs(batch, tokens, width, d_ff=4 * width, n_heads=width // 32, number=number)
 
 
-# What there is to do
+# Where does the time go?
 
 
 def counted(tokens):
@@ -72,7 +72,7 @@ def test_attention_has_a_tenth_of_the_flops_at_256_tokens():
 
 
 def test_explicit_attention_writes_three_tables_of_scores():
-    """Explicit attention writes three tables of scores, and two more with a mask."""
+    """And two more with a mask."""
     written = []
 
     class Watch(TorchDispatchMode):
@@ -91,16 +91,16 @@ def test_explicit_attention_writes_three_tables_of_scores():
         assert len(written) == tensors
 
 
-def test_one_factor_puts_the_old_total_right_and_no_other_does(notebook):
+def test_only_one_factor_corrects_the_old_total(notebook):
     shown = notebook.prediction("online_total").result.astype(float)
     assert shown["total"].iloc[-1] == 1.2034
-    *ways, whole = shown["total"]
-    assert [abs(way - whole) < 1e-4 for way in ways] == [False, False, True, False]
+    *tried, whole = shown["total"]
+    assert [abs(total - whole) < 1e-4 for total in tried] == [False, False, True, False]
     old, first = notebook["old"], notebook["first"]
     torch.testing.assert_close(old * math.exp(3 - 5), (first - 5).exp().sum())
 
 
-def test_the_mean_of_10_20_30_and_40_comes_out_of_two_pieces(notebook):
+def test_weighted_mean_of_the_example_from_two_pieces(notebook):
     sums = 10 * math.exp(1 - 3) + 20, 30 * math.exp(2 - 5) + 40
     summed = math.exp(3 - 5) * sums[0] + sums[1]
     total = math.exp(3 - 5) * notebook["old"] + notebook["new"]
@@ -111,35 +111,35 @@ def test_the_mean_of_10_20_30_and_40_comes_out_of_two_pieces(notebook):
 
 
 @pytest.mark.parametrize("size", [1, 10, 64, 512, 1000])
-def test_it_equals_attention_to_ten_digits_for_any_size(notebook, size):
+def test_online_softmax_equals_attention_for_any_size(notebook, size):
     q, k, v = torch.randn(3, 512, 32, dtype=torch.float64)
     assert (notebook["online"](q, k, v, size) - attention(q, k, v)[0]).abs().max() < 5e-11
     loud = 30 * q, 30 * k, v
-    assert (loud[0] @ loud[1].T / 32**0.5).exp().isinf().any(), "here the first way overflows"
+    assert (loud[0] @ loud[1].T / 32**0.5).exp().isinf().any(), "without subtracting the largest score this overflows"
     assert (notebook["online"](*loud, size) - attention(*loud)[0]).abs().max() < 1e-9
 
 
-def test_the_loop_holds_a_seventh_of_two_tables(notebook):
-    """The loop holds a seventh of two tables of scores, and nothing that grows with the square of the length."""
-    assert notebook.shown("attention holds 16.8 MB") and notebook.shown("online holds 2.4 MB")
+def test_loop_holds_a_seventh_of_the_memory(notebook):
+    """And nothing that grows with the square of the length."""
+    assert notebook.shown("attention holds up to 16.8 MB") and notebook.shown("online holds up to 2.4 MB")
     assert round(16.8 / 2.4) == 7 and round(2 * 8 * 1024**2 / MB, 1) == 16.8
     half, whole = (timing.peak_bytes(lambda T=T: notebook["online"](*torch.randn(3, T, 32))) for T in (512, 1024))
     assert whole == pytest.approx(2 * half, rel=0.02)
 
 
-def test_both_ways_give_the_same_vectors_but_for_rounding(notebook):
-    explicit, fused = (way() for way in notebook["two_ways"](256).values())
+def test_explicit_and_fused_attention_agree(notebook):
+    explicit, fused = (attend() for attend in notebook["two_kinds"](256).values())
     torch.testing.assert_close(fused, explicit, rtol=1e-4, atol=1e-5)
 
 
-def test_the_copy_makes_no_tensor_of_its_own(notebook):
+def test_copy_creates_no_tensor(notebook):
     tasks, block, target = notebook["tasks"], notebook["block"], notebook["target"]
     assert round(block.nbytes / MB) == 34 and timing.peak_bytes(tasks["copy"]) == 0
     assert tasks["copy"]() is target and torch.equal(target, block)
 
 
 @pytest.mark.parametrize(("batch", "tokens", "width"), [(4, 512, 384), (8, 16, 64)])
-def test_the_formulas_are_those_of_the_counted_costs(batch, tokens, width):
+def test_formulas_equal_the_counted_costs(batch, tokens, width):
     costs, vectors, heads = same_layer(4, tokens=tokens, width=width, batch=batch), batch * tokens * width, width // 32
     explicit, fused = (costs[f"attention, {kind}"] for kind in ("explicit", "fused"))
     assert explicit.flops == fused.flops == 4 * vectors * tokens
@@ -151,8 +151,8 @@ def test_the_formulas_are_those_of_the_counted_costs(batch, tokens, width):
 def test_at_512_tokens_explicit_attention_has_5_flops_a_byte():
     """Fused attention has 128; at the last point of the picture explicit attention moves some 300 MB more."""
     costs = same_layer(4, tokens=512)
-    ways = [costs[f"attention, {kind}"].arithmetic_intensity for kind in ("explicit", "fused")]
-    assert [round(way) for way in ways] == [5, 128]
+    intensities = [costs[f"attention, {kind}"].arithmetic_intensity for kind in ("explicit", "fused")]
+    assert [round(x) for x in intensities] == [5, 128]
     explicit, fused = (same_layer(4, tokens=256, batch=16)[f"attention, {kind}"] for kind in ("explicit", "fused"))
     assert round((explicit.bytes_moved - fused.bytes_moved) / MB) == 302
     assert "either may limit the explicit one and arithmetic limits the fused one" in (
@@ -163,7 +163,7 @@ def test_at_512_tokens_explicit_attention_has_5_flops_a_byte():
 # The explorer
 
 
-def test_64_sentences_move_less_than_six_times_the_bytes_of_one():
+def test_64_texts_move_less_than_6_times_the_bytes_of_one():
     one, many = (same_layer(4, tokens=16, batch=batch)["projections"] for batch in (1, 64))
     assert many.flops == 64 * one.flops
     assert (many.bytes_moved, one.bytes_moved) == (14_942_208, 2_555_904)  # 14.9 and 2.56 MB
@@ -175,10 +175,10 @@ def test_64_sentences_move_less_than_six_times_the_bytes_of_one():
     assert "The projections move 14.9 MB" in explorer.description
 
 
-def test_without_padding_maps_have_half_and_attention_a_quarter():
+def test_unpadded_linear_half_and_attention_a_quarter():
     padded, alone = (same_layer(4, tokens=tokens) for tokens in (512, 256))
-    for part, share in {"projections": 2, "feed-forward": 2, "attention, fused": 4}.items():
-        assert padded[part].flops == share * alone[part].flops
+    for part, factor in {"projections": 2, "feed-forward": 2, "attention, fused": 4}.items():
+        assert padded[part].flops == factor * alone[part].flops
     explorer = explore.cost(tokens=512, padding=50)
     assert "With 50 % padding, the unpadded layer does 45% of the operations." in explorer.description
 
@@ -187,36 +187,36 @@ def test_without_padding_maps_have_half_and_attention_a_quarter():
 
 
 def test_about_three_quarters_are_padding(minilm):
-    """About three quarters of a batch are padding, and seldom less than half with other draws."""
+    """And seldom less than half with other draws."""
     draws = [drawn(seed, minilm)[1] for seed in range(20)]
     padding = torch.stack([1 - lengths.sum() / (16 * lengths.max()) for lengths in draws])
     assert 0.65 < padding.median() < 0.85 and (padding > 0.5).double().mean() > 0.8
 
 
-def test_the_picture_that_is_revealed_is_the_mask(notebook):
+def test_revealed_picture_is_the_mask(notebook):
     (ax, *_) = notebook.prediction("padding_batch").result.figure.axes
     assert torch.equal(torch.as_tensor(ax.images[0].get_array().data), notebook["real"].double())
 
 
-def test_one_layer_by_hand_equals_the_padded_one_to_ten_digits(notebook):
+def test_layer_without_padding_equals_the_padded_one(notebook):
     assert notebook["layer_gap"].abs().max() < 5e-11
-    assert notebook["strip"].shape == (1, int(notebook["lengths"].sum()), 384)
+    assert notebook["packed_x"].shape == (1, int(notebook["lengths"].sum()), 384)
 
 
-def test_without_the_cuts_every_token_gets_another_vector(notebook):
+def test_without_cuts_every_token_gets_a_different_vector(notebook):
     shown = notebook.prediction("uncut").result
     assert bool((notebook["shifts"] > 1e-6).all()) and len(notebook["shifts"]) == int(notebook["lengths"].sum())
     assert shown.startswith("{0} of {0} tokens".format(len(notebook["shifts"])))
 
 
 @seeds(3)
-def test_so_with_other_sentences_and_with_the_cuts_none(notebook, minilm, seed):
+def test_packed_layer_with_other_texts_with_and_without_cuts(notebook, minilm, seed):
     ids, lengths = drawn(seed, minilm)
     exact, x = notebook["exact"], minilm.encoder.embedding(pad_sequence(ids, batch_first=True)).detach().double()
     mask = lengths_mask(lengths)
-    real, strip = mask[:, 0, 0], x[mask[:, 0, 0]][None]
+    real, sequence = mask[:, 0, 0], x[mask[:, 0, 0]][None]
     wanted = exact(x, mask)[real]
-    cut, whole = (notebook["without_padding"](strip, cuts)[0] for cuts in (lengths.tolist(), [strip.shape[1]]))
+    cut, whole = (notebook["without_padding"](sequence, cuts)[0] for cuts in (lengths.tolist(), [sequence.shape[1]]))
     assert (cut - wanted).abs().max() < 5e-11
     assert (whole - wanted).abs().amax(dim=1).min() > 1e-6
 
@@ -224,28 +224,28 @@ def test_so_with_other_sentences_and_with_the_cuts_none(notebook, minilm, seed):
 # Two million texts a day
 
 
-def test_one_at_a_time_is_quicker_than_the_padded_rectangle(notebook):
-    took = dict(zip(notebook["ways"], notebook["bill"]["hours for two million"], strict=True))
-    assert took["one at a time"] < 0.8 * took["rectangle"]
+def test_one_at_a_time_is_faster_than_the_padded_batch(notebook):
+    took = dict(zip(notebook["ways"], notebook["bill"]["hours for two million texts"], strict=True))
+    assert took["one at a time, fused"] < 0.8 * took["padded, fused"]
 
 
-def test_the_rectangle_holds_less_with_fused_attention(notebook):
-    explicit, fused, *_ = notebook["bill"]["MB held"]
+def test_padded_batch_needs_less_memory_with_fused_attention(notebook):
+    explicit, fused, *_ = notebook["bill"]["peak memory, MB"]
     assert fused < 0.7 * explicit
 
 
-def test_all_four_ways_agree_in_some_six_digits(notebook):
+def test_all_four_ways_agree_to_about_six_digits(notebook):
     first, *others = notebook["vectors"]
     assert len(first) == notebook["lengths"].sum() and len(others) == 3
     assert max((one - first).norm() / first.norm() for one in others) < 3e-6
 
 
-def test_the_limit_is_that_of_the_share_in_the_table_of_times(notebook):
+def test_amdahls_fraction_is_that_of_the_table_of_times(notebook):
     *parts, percent = notebook["clock"]["T = 256"]
     assert notebook["p"] == percent / 100 == pytest.approx(parts[1] / sum(parts))
 
 
-def test_each_way_has_the_attention_that_its_line_names(notebook, monkeypatch):
+def test_each_row_uses_the_attention_that_it_names(notebook, monkeypatch):
     calls, fused = [], F.scaled_dot_product_attention
     monkeypatch.setattr(F, "scaled_dot_product_attention", lambda *given: calls.append(len(given[0])) or fused(*given))
     for way, seen in zip(notebook["ways"].values(), (0, 6 * 16, 6 * 16, 6 * 16), strict=True):
@@ -264,20 +264,21 @@ def test_texts_sorted_by_length_have_hardly_any_padding(minilm, seed):
     assert batches.sum() > 0.95 * 16 * batches.amax(dim=1).sum()
 
 
-def test_texts_of_twice_the_tokens_have_about_twice_the_flops():
+def test_twice_the_tokens_take_about_twice_the_flops():
     one, two = (sum(counted(length).values()) for length in (128, 256))
     assert 2 <= two / one < 2.11
 
 
-def test_the_answer_is_that_of_eight_other_draws(notebook):
+def test_answer_follows_from_eight_other_draws(notebook):
     mean, slowest = notebook["mean"], max(notebook["hours"])
     assert len(notebook["draws"]) == 8
     assert notebook.shown(
-        f"of 24, so {'yes' if mean <= 24 else 'no'}: margin {24 / mean:.1f}, with the slowest {24 / slowest:.1f}"
+        f"of 24 hours, so {'yes' if mean <= 24 else 'no'}: "
+        f"margin {24 / mean:.1f}×, or {24 / slowest:.1f}× with the slowest draw"
     )
 
 
-def test_what_two_loops_hand_in_is_joined_to_the_whole(notebook):
+def test_join_of_two_loops_equals_attention(notebook):
     names = {"torch": torch}
     exec(fold(notebook, "def join"), names)
     with seeded(0):
@@ -291,8 +292,8 @@ def test_what_two_loops_hand_in_is_joined_to_the_whole(notebook):
     assert f"{math.log(3):.2f}" == "1.10"
 
 
-def test_the_strip_with_a_mask_equals_the_rectangle(notebook):
-    """It equals the rectangle, and for 16 texts of one length it needs a sixteenth of its scores."""
+def test_packed_sequence_with_mask_equals_the_padded_batch(notebook):
+    """And for 16 texts of the same length a sixteenth of its scores are needed."""
     names = {"torch": torch, "lengths_mask": lengths_mask}
     exec(fold(notebook, "def packed"), names)
     x, lengths, real = notebook["x"].double(), notebook["lengths"], notebook["real"]

@@ -51,8 +51,8 @@ def test_a_fit_is_the_sum_of_its_units(curve, activation, nothing_drawn):
 
 
 @pytest.mark.parametrize("curve", CURVES)
-def test_a_relu_network_is_straight_between_its_bends(curve):
-    """Every corner lies where a unit bends, and every unit that counts makes one."""
+def test_relu_network_is_straight_between_its_corners(curve):
+    """Every corner of the fit is the corner of a unit, and every unit that counts has one."""
     network = orthogonal_least_squares(curve, 6)[-1]
     found, where = kinks(network), breakpoints(network)
     assert len(found) == len({round(b, 6) for b in where.tolist() if abs(b) < 1}) > 4

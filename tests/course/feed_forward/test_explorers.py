@@ -16,7 +16,7 @@ from encoder_lib.course.feed_forward.curves import CURVES, breakpoints, grid, or
     [(4, 1, "ReLU", "wave"), (32, 32, "GELU", "steps"), (1, 1, "GELU", "zigzag"), (7, 3, "ReLU", "zigzag")],
 )
 def test_the_picture_holds_the_network(width, unit, activation, curve):
-    """Target, fit, bends and units on the Axes equal an independent computation."""
+    """Target, fit, corners and units on the Axes equal an independent computation."""
     explorer = explore.fit_curve(width=1, unit=1, activation="ReLU", curve="wave")
     explorer.set(width=width, unit=unit, activation=activation, curve=curve)
     left, right = explorer._figure.axes
@@ -39,7 +39,7 @@ def test_description_gives_error_corners_and_unit():
     missed = (network(grid()) - CURVES["zigzag"](grid())).abs()
     root = missed.square().mean().sqrt()
     assert f"by {root:.3f} (root mean square) and by {missed.max():.2f} at most" in explorer.description
-    assert "It has 7 corners; unit 3 bends at" in explorer.description
+    assert "It has 7 corners; unit 3 has its corner at" in explorer.description
     assert f"x = {breakpoints(network)[2]:.2f}" in explorer.description
     explorer.activation = "GELU"
     assert "It has no corners" in explorer.description
@@ -53,7 +53,7 @@ def test_a_unit_beyond_the_last_is_said_to_be_missing():
     explorer.unit = 20
     assert "there is no unit 20; the last one, unit 4," in explorer.description and explorer._picture == last
     explorer.width = 20
-    assert "there is no" not in explorer.description and re.search(r"; unit 20 bends", explorer.description)
+    assert "there is no" not in explorer.description and re.search(r"; unit 20 has its", explorer.description)
 
 
 def test_units_that_add_no_corner_are_not_counted_as_one():

@@ -1,4 +1,4 @@
-"""The ladder: the task is as its words say, ceilings are counted, a model has its parts, trainings repeat."""
+"""The card task follows its rule, upper bounds are counted, a model has its parts, trainings repeat."""
 
 from collections import Counter
 from functools import partial
@@ -25,8 +25,8 @@ from encoder_lib.course.kit.ladder import (
 # ---- the task ----
 
 
-def answers_in_words(letters, arrows, hops=1, swap=True):
-    """What the task's words say, card by card."""
+def answers_by_the_rule(letters, arrows, hops=1, swap=True):
+    """The answers by the rule of the task, card by card."""
     answers = []
     for own, arrow in zip(letters, arrows, strict=True):
         for _ in range(hops - 1):
@@ -38,16 +38,16 @@ def answers_in_words(letters, arrows, hops=1, swap=True):
 
 @pytest.mark.parametrize("swap", [True, False])
 @pytest.mark.parametrize("hops", [0, 1, 2, 3])
-def test_an_answer_is_the_letter_pointed_at_swapped_at_a_capital(hops, swap):
+def test_answer_is_the_target_letter_swapped_if_uppercase(hops, swap):
     cards, answers = deal(200, hops=hops, swap=swap)
     for row, right in zip(cards, answers, strict=True):
         letters, arrows = read_cards(row)
-        assert spell(right) == answers_in_words(letters, arrows, hops, swap)
+        assert spell(right) == answers_by_the_rule(letters, arrows, hops, swap)
 
 
-def test_the_answers_of_a_row_laid_out_by_hand():
+def test_answers_of_a_row_written_by_hand():
     letters, arrows = "aBcDAbCd", [1, 0, 3, 2, 7, 6, 5, 4]
-    assert "".join(answers_in_words(letters, arrows)) == "BADCDCBA"
+    assert "".join(answers_by_the_rule(letters, arrows)) == "BADCDCBA"
     cards = torch.tensor([8 * "aAbBcCdD".index(a) + b for a, b in zip(letters, arrows, strict=True)])
     assert read_cards(cards) == (list(letters), arrows)
     assert ladder.name_cards(cards) == [f"{a} → {b}" for a, b in zip(letters, arrows, strict=True)]
@@ -79,9 +79,8 @@ def test_two_questions_are_target_and_left_neighbour():
 # ---- what is possible ----
 
 
-def test_the_most_that_is_possible_is_counted_for_each_rung():
-    """From every pair of letters: of those that look alike to the rung, the commonest answer is right."""
-    ceilings = {name: part.at_most for name, part in PARTS.items()}
+def test_upper_bounds_are_counted_over_all_pairs_of_letters():
+    """Among the pairs that a clue does not distinguish, the best answer is the most frequent one."""
     clues = {"nothing": lambda own, fetched: None, "its own": lambda own, fetched: own}
     clues |= {"the other": lambda own, fetched: fetched, "both": lambda own, fetched: (own, fetched)}
     for (name, clue), share in zip(clues.items(), (0.125, 0.125, 0.5, 1.0), strict=True):
@@ -89,9 +88,26 @@ def test_the_most_that_is_possible_is_counted_for_each_rung():
         for own, fetched in product("aAbBcCdD", repeat=2):
             seen.setdefault(clue(own, fetched), []).append(fetched.swapcase() if own.isupper() else fetched)
         right = sum(max(answers.count(guess) for guess in "aAbBcCdD") for answers in seen.values())
-        assert ladder.most_possible(clue) == right / 64 == share, name
-    assert list(ceilings) == ["a guess", "embedding", "positions", "attention", "feed-forward", "residual"]
-    assert list(ceilings.values()) == [0.125, 0.125, 0.125, 0.5, 1.0, 1.0]
+        assert ladder.upper_bound(clue) == right / 64 == share, name
+    bounds = {"chance": 0.125, "embedding": 0.125, "positions": 0.125}
+    bounds |= {"attention": 1.0, "feed-forward": 1.0, "residual": 1.0}
+    assert {name: part.at_most for name, part in PARTS.items()} == bounds
+
+
+@pytest.mark.parametrize("name", ["embedding", "positions", "attention", "feed-forward", "residual"])
+def test_output_of_a_card_depends_on_what_its_rung_says(name):
+    """A bound below 100 % needs a model in which no other card reaches a card's output."""
+    settings = {}
+    for part in list(PARTS)[: list(PARTS).index(name) + 1]:
+        settings |= PARTS[part].settings
+    other = CARDS.clone()
+    other[:, 3] += 40
+    model = CardModel(**settings)
+    changed = (model(CARDS) != model(other)).any(-1).any(0)  # (8,)
+    if PARTS[name].depends_on == "all cards":
+        assert changed.all()
+    else:
+        assert changed.tolist() == [position == 3 for position in range(8)]
 
 
 # ---- the model ----
@@ -143,15 +159,13 @@ def test_without_attention_a_card_sees_itself_alone():
 
 def test_a_layer_with_residual_adds_what_a_part_made():
     x = torch.randn(2, 8, 64)
-    for norm, residual in product((False, True), (False, True, "attention", "feed_forward")):
+    for norm, residual in product((False, True), (False, True)):
         (layer,) = CardModel(attention=True, feed_forward=True, norm=norm, residual=residual).layers
         fetched = layer.attention(x, x, x)
         assert isinstance(layer.norm1, LayerNorm) == isinstance(layer.norm2, LayerNorm) == norm
-        y = layer.norm1(x + fetched if residual in (True, "attention") else fetched)
+        y = layer.norm1(x + fetched if residual else fetched)
         made = layer.feed_forward(y)
-        assert torch.equal(layer(x), layer.norm2(y + made if residual in (True, "feed_forward") else made))
-    with pytest.raises(ValueError, match="residual: expected one of 'attention', 'feed_forward', got 'norm'"):
-        CardModel(attention=True, residual="norm")
+        assert torch.equal(layer(x), layer.norm2(y + made if residual else made))
 
 
 def test_a_mask_reaches_the_attention_of_every_layer():
@@ -219,7 +233,7 @@ def test_the_default_dtype_changes_nothing():
 
 
 def test_training_draws_new_cards_each_step():
-    """And the share of right answers is that of cards that come after them."""
+    """And its accuracy is measured on cards drawn after those of the training."""
     hands = []
 
     def watched(n_rows):
@@ -233,11 +247,11 @@ def test_training_draws_new_cards_each_step():
     assert not any(torch.equal(a, b) for a, b in pairwise(hands))
     first, _ = train(SMALL, steps=1)
     assert not torch.equal(weights(model), weights(first))
-    answers = torch.tensor([["aAbBcCdD".index(a) for a in answers_in_words(*read_cards(row))] for row in hands[-1]])
+    answers = torch.tensor([["aAbBcCdD".index(a) for a in answers_by_the_rule(*read_cards(row))] for row in hands[-1]])
     assert right == (model(hands[-1]).argmax(-1) == answers).double().mean()
 
 
-def test_half_a_training_is_no_rung(capsys):
+def test_interrupted_training_raises(capsys):
     def stop():
         raise KeyboardInterrupt
 
@@ -253,11 +267,13 @@ def rungs():
     return climb("residual", steps=2, progress=False)
 
 
-def test_a_climb_has_a_rung_for_each_part_in_order(rungs):
+def test_climb_has_a_rung_for_each_part_in_order(rungs):
     assert [rung.name for rung in rungs] == list(PARTS)
-    assert [(rung.knows, rung.at_most) for rung in rungs] == [(part.knows, part.at_most) for part in PARTS.values()]
-    assert all(type(rung.right) is float and 0.05 < rung.right < 0.25 for rung in rungs)
-    assert rungs[0].model is None and rungs[0].right == pytest.approx(0.125, abs=0.01)
+    assert [(rung.depends_on, rung.at_most) for rung in rungs] == [
+        (part.depends_on, part.at_most) for part in PARTS.values()
+    ]
+    assert all(type(rung.accuracy) is float and 0.05 < rung.accuracy < 0.25 for rung in rungs)
+    assert rungs[0].model is None and rungs[0].accuracy == pytest.approx(0.125, abs=0.01)
     assert [kinds(rung.model) for rung in rungs[1:]] == [
         {},
         {},
@@ -270,17 +286,17 @@ def test_a_climb_has_a_rung_for_each_part_in_order(rungs):
     assert [layer.residual for rung in rungs[3:] for layer in rung.model.layers] == [False, False, True]
 
 
-def test_a_climb_stops_where_it_is_told_to_and_repeats(rungs, nothing_drawn):
-    assert [rung.name for rung in climb("a guess", progress=False)] == ["a guess"]
+def test_climb_ends_at_top_and_repeats(rungs, nothing_drawn):
+    assert [rung.name for rung in climb("chance", progress=False)] == ["chance"]
     again = climb("attention", steps=2, progress=False)
-    assert [rung.right for rung in again] == [rung.right for rung in rungs[:4]]
+    assert [rung.accuracy for rung in again] == [rung.accuracy for rung in rungs[:4]]
     assert torch.equal(weights(again[-1].model), weights(rungs[3].model))
     other = climb("embedding", steps=2, seed=1, progress=False)
-    assert [rung.right for rung in other] != [rung.right for rung in rungs[:2]]
+    assert [rung.accuracy for rung in other] != [rung.accuracy for rung in rungs[:2]]
 
 
 @pytest.mark.parametrize("progress", [True, False])
-def test_a_climb_shows_how_far_it_is_when_asked_to(progress, capsys):
+def test_climb_shows_its_progress_if_asked(progress, capsys):
     climb("positions", steps=2, progress=progress)
     printed, moving = capsys.readouterr()
     assert printed == "" and bool(moving) == progress
@@ -289,17 +305,17 @@ def test_a_climb_shows_how_far_it_is_when_asked_to(progress, capsys):
 
 def test_table_lists_rungs_accuracy_and_bounds():
     rungs = [
-        Rung("a guess", 0.12495, 0.125, "nothing", None),
+        Rung("chance", 0.12495, 0.125, "nothing", None),
         Rung("embedding", 0.1251, 0.125, "its own card", None),
-        Rung("attention", 1 / 3, 0.5, "the letter pointed at", None),
-        Rung("residual", 1.0, 1.0, "both", None),
+        Rung("attention", 1 / 3, 1.0, "all cards", None),
+        Rung("residual", 1.0, 1.0, "all cards", None),
     ]
     frame = ladder.table(rungs)
-    assert list(frame.index) == ["a guess", "embedding", "+ attention", "+ residual"]
+    assert list(frame.index) == ["chance", "embedding", "+ attention", "+ residual"]
     assert frame.to_dict("list") == {
-        "a card knows": ["nothing", "its own card", "the letter pointed at", "both"],
-        "right": ["12.5 %", "12.5 %", "33.3 %", "100.0 %"],
-        "best guess from that": ["12.5 %", "12.5 %", "50.0 %", "100.0 %"],
+        "depends on": ["nothing", "its own card", "all cards", "all cards"],
+        "accuracy": ["12.5 %", "12.5 %", "33.3 %", "100.0 %"],
+        "upper bound": ["12.5 %", "12.5 %", "100.0 %", "100.0 %"],
     }
 
 

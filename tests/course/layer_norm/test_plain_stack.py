@@ -22,7 +22,7 @@ def test_two_letters_and_the_next_one_are_read_from_the_text():
 @pytest.mark.parametrize(("norm", "kind"), [("no norm", nn.Identity), ("layer norm", LayerNorm), ("RMS norm", RMSNorm)])
 def test_a_stack_is_its_layers_one_after_the_other(norm, kind):
     stack, letters = PlainStack(3, norm=norm), torch.tensor([[1, 0], [3, 26], [5, 5]])
-    x = stack.read(torch.cat([F.one_hot(letters[:, 0], 27), F.one_hot(letters[:, 1], 27)], dim=1).to(torch.float64))
+    x = stack.read(torch.cat([F.one_hot(letters[:, 0], 27), F.one_hot(letters[:, 1], 27)], dim=1).to(stack.read.weight))
     for layer, after in zip(stack.layers, stack.norms, strict=True):
         assert isinstance(after, kind)
         x = after((layer(x)).clamp(min=0))

@@ -1,4 +1,4 @@
-"""The explorers of 02_positional_encoding: the table, its products, and clocks that turn."""
+"""The explorers of 02_positional_encoding: the table with its dot products, and the clocks."""
 
 import math
 import re
@@ -13,7 +13,7 @@ from encoder_lib.course import explore
 @pytest.mark.parametrize(
     ("length", "d_model", "base", "shift"), [(64, 128, 10_000, 0), (8, 16, 100, 5), (128, 8, 10, 64)]
 )
-def test_positional_shows_table_and_dot_products(length, d_model, base, shift):
+def test_positional_shows_the_table_and_its_dot_products(length, d_model, base, shift):
     explorer = explore.positional(length, d_model, base, shift)
     table, products = explorer._view.panels
     rows = sinusoidal_table(2 * length + shift, d_model, base=base, dtype=torch.float64)[shift:]
@@ -27,12 +27,12 @@ def test_positional_shows_table_and_dot_products(length, d_model, base, shift):
     assert f"Positions {shift} to {shift + length - 1} " in explorer.description
 
 
-def test_clocks_turn_by_the_shift_alone():
+def test_the_angle_of_the_clocks_depends_on_the_shift_alone():
     explorer = explore.clocks(position=3, shift=5)
-    turned = re.search(r"turn by (.*)\.", explorer.description).group(1)
+    angles = re.search(r"turn by (.*)\.", explorer.description).group(1)
     expected = [round(math.degrees(5 * 100 ** (-2 * k / 8))) % 360 for k in range(4)]
-    assert turned == ", ".join(f"{angle}°" for angle in expected)
+    assert angles == ", ".join(f"{angle}°" for angle in expected)
     explorer.position = 77
-    assert turned in explorer.description
+    assert angles in explorer.description
     explorer.shift = 6
-    assert turned not in explorer.description
+    assert angles not in explorer.description

@@ -1,47 +1,51 @@
-"""The small runs that live on positions: what they set, what they return, and that a seed decides."""
+"""The small models that need positional encodings: what a run trains, what it returns, and that a seed decides."""
 
 import pytest
 import torch
+from torch import nn
 
-from encoder_lib import sinusoidal_table
-from encoder_lib.course.positional_encoding import positions
-from encoder_lib.course.positional_encoding.positions import copy_accuracy, reversal_accuracy
-
-
-def test_a_run_comes_from_its_seed(nothing_drawn):
-    first = reversal_accuracy(steps=2, seed=1)
-    assert reversal_accuracy(steps=2, seed=1) == first != reversal_accuracy(steps=2, seed=2)
-    torch.testing.assert_close(copy_accuracy("rotary", steps=2), copy_accuracy("rotary", steps=2), equal_nan=True)
+from encoder_lib import TransformerEncoder, sinusoidal_table
+from encoder_lib.course.positional_encoding.positions import accuracy_by_length, accuracy_by_position, rescale
 
 
-def test_the_factors_scale_words_positions_and_scores(monkeypatch):
-    """What enters the layer is words · embedding + positions · sinusoids, and its queries are scores times as large."""
-    seen = {}
+def build(kind):
+    encoder = TransformerEncoder(8, n_layers=1, d_model=64, n_heads=1, d_ff=128, positional=kind, max_len=16)
+    return nn.Sequential(encoder, nn.Linear(64, 8))
 
-    def look(model, draw, *, steps):
-        encoder = model[0]
-        ids = torch.tensor([[3, 1, 4]])
-        seen["x"] = encoder.embedding(ids)
-        seen["word"], seen["table"] = encoder.embedding.token.weight[ids], sinusoidal_table(3, 64, dtype=torch.float32)
-        attention = encoder.encoder.layers[0].attention
-        seen["query"] = attention.q_proj(seen["x"])
-        seen["plain"] = torch.nn.functional.linear(seen["x"], attention.q_proj.weight, attention.q_proj.bias)
 
-    monkeypatch.setattr(positions, "fit", look)
-    reversal_accuracy(words=3, positions=0.5, scores=0.25)
-    torch.testing.assert_close(seen["x"], 3 * seen["word"] + 0.5 * seen["table"])
-    torch.testing.assert_close(seen["query"], 0.25 * seen["plain"])
+def test_a_run_is_repeated_by_its_seed(nothing_drawn):
+    first = accuracy_by_position(build, "rotary", steps=2, seed=1)
+    torch.testing.assert_close(accuracy_by_position(build, "rotary", steps=2, seed=1), first, equal_nan=True)
+    assert not torch.equal(accuracy_by_position(build, "rotary", steps=2, seed=2)[3:], first[3:])
+
+
+def test_the_factors_scale_letters_positions_and_scores():
+    """What enters the layer is letters · embedding + positions · sinusoids; its queries are `scores` times as large."""
+    model, ids = build("sinusoidal").float(), torch.tensor([[3, 1, 4]])
+    encoder = model[0]
+    word, rows = encoder.embedding.token.weight[ids], sinusoidal_table(3, 64, dtype=torch.float32)
+    assert rescale(model, letters=3, positions=0.5, scores=0.25) is model
+    x = encoder.embedding(ids)
+    torch.testing.assert_close(x, 3 * word + 0.5 * rows)
+    projection = encoder.encoder.layers[0].attention.q_proj
+    plain = torch.nn.functional.linear(x, projection.weight, projection.bias)
+    torch.testing.assert_close(projection(x), 0.25 * plain)
+
+
+def test_each_length_is_tested_on_the_same_trained_model():
+    alone = accuracy_by_position(build, "rotary", length=16, steps=2).nanmean()
+    near, far = accuracy_by_length(build, "rotary", [16, 40], steps=2)
+    assert near == pytest.approx(float(alone), abs=0.03) and 0 <= far <= 1
 
 
 @pytest.mark.parametrize("kind", ["sinusoidal", "learned", "rotary", "alibi", "none"])
-def test_nan_stands_where_nothing_is_asked_or_no_row_is(kind):
-    shares = copy_accuracy(kind, steps=1)
-    assert shares.shape == (64,)
+def test_positions_without_an_answer_or_without_a_row_are_nan(kind):
+    accuracy = accuracy_by_position(build, kind, steps=1)
     asked = torch.tensor([False] * 3 + [True] * 13 + [kind != "learned"] * 48)
-    assert torch.equal(~shares.isnan(), asked)
-    assert ((shares[asked] >= 0) & (shares[asked] <= 1)).all()
+    assert torch.equal(~accuracy.isnan(), asked)
+    assert ((accuracy[asked] >= 0) & (accuracy[asked] <= 1)).all()
 
 
-def test_a_model_that_copies_is_told_apart_from_one_that_cannot():
-    assert copy_accuracy("learned", steps=150)[3:16].min() > 0.9
-    assert copy_accuracy("none", steps=50)[3:].max() < 0.5
+def test_only_a_model_with_positions_names_the_letter_to_the_left():
+    assert accuracy_by_position(build, "learned", steps=150)[3:16].min() > 0.9
+    assert accuracy_by_position(build, "none", steps=50)[3:].max() < 0.5

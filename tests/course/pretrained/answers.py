@@ -1,4 +1,4 @@
-"""What learners answer in 09_pretrained: right answers, and wrong ones by the mistake that each makes."""
+"""What learners answer in 09_pretrained: right answers, and wrong ones, named by their mistake."""
 
 import numpy as np
 import torch
@@ -7,22 +7,22 @@ import torch.nn.functional as F
 from encoder_lib.course import checks
 
 
-def _pair_loss(firsts, seconds, factor=20, both=lambda rows, columns: (rows + columns) / 2, own=torch.arange):
-    square = factor * firsts @ seconds.T
-    targets = own(len(square))
-    return both(F.cross_entropy(square, targets), F.cross_entropy(square.T, targets))
+def _pair_loss(anchors, positives, factor=20, both=lambda rows, columns: (rows + columns) / 2, own=torch.arange):
+    cosines = factor * anchors @ positives.T
+    targets = own(len(cosines))
+    return both(F.cross_entropy(cosines, targets), F.cross_entropy(cosines.T, targets))
 
 
-def _by_hand(firsts, seconds):
-    grown = (20 * firsts @ seconds.T).exp()
-    shares = [grown.diagonal() / grown.sum(dim=dim) for dim in (0, 1)]
-    return -torch.cat(shares).log().mean()
+def _by_hand(anchors, positives):
+    exponentials = (20 * anchors @ positives.T).exp()
+    probabilities = [exponentials.diagonal() / exponentials.sum(dim=dim) for dim in (0, 1)]
+    return -torch.cat(probabilities).log().mean()
 
 
-def _by_cosines(firsts, seconds):
-    """Vectors are brought to length 1 once more, which changes their gradients and not those of what they come from."""
-    square, own = 20 * F.cosine_similarity(firsts[:, None], seconds, dim=-1), torch.eye(len(firsts)).double()
-    return (F.cross_entropy(square, own) + F.cross_entropy(square.T, own)) / 2
+def _by_cosines(anchors, positives):
+    """Scales the vectors to length 1 again, which changes their gradients but not those of the vectors before that."""
+    cosines, own = 20 * F.cosine_similarity(anchors[:, None], positives, dim=-1), torch.eye(len(anchors)).double()
+    return (F.cross_entropy(cosines, own) + F.cross_entropy(cosines.T, own)) / 2
 
 
 def _carry(file, letters="qkv", stacked=lambda tensor: tensor.chunk(3)):
@@ -61,31 +61,31 @@ def _pop(file):
     return right
 
 
-def _by_luck(rises, right, count=lambda won, right: (won.amax(dim=1) >= right).double().mean(), rounds=5000, coins=1):
-    """Right, but for what another `count` makes of the throws, few rounds, or a coin for each of the heads."""
-    answers = torch.randint(2, (rounds, len(rises), coins)).bool()
-    return count((rises == answers).sum(dim=1), right)
+def _by_luck(points, least, count=lambda won, least: (won.amax(dim=1) >= least).double().mean(), rounds=5000, coins=1):
+    """Right by default; wrong with another `count` of the tosses, with few rounds, or with a coin for each head."""
+    answers = torch.randint(2, (rounds, len(points), coins)).bool()
+    return count((points == answers).sum(dim=1), least)
 
 
-def _by_luck_in_a_loop(rises, right):
+def _by_luck_in_a_loop(points, least):
     rounds = 0
     for _ in range(5000):
-        flipped = rises != torch.randint(2, (len(rises), 1)).bool()
-        rounds += flipped.sum(dim=0).max() >= right
+        flipped = points != torch.randint(2, (len(points), 1)).bool()
+        rounds += flipped.sum(dim=0).max() >= least
     return rounds / 5000
 
 
-def _every_answer(rises, right):
-    n, best = len(rises), 0
+def _every_answer(points, least):
+    n, best = len(points), 0
     for number in range(2**n):
-        answers = torch.tensor([bool(number >> place & 1) for place in range(n)])
-        best += bool((rises ^ answers[:, None]).sum(dim=0).max() >= right)
+        answers = torch.tensor([bool(number >> bit & 1) for bit in range(n)])
+        best += bool((points ^ answers[:, None]).sum(dim=0).max() >= least)
     return best / 2**n
 
 
 def _count(count, **changes):
-    """An answer that makes something else of right throws: won (rounds, heads)."""
-    return lambda rises, right: _by_luck(rises, right, count, **changes)
+    """An answer that tosses correctly and then counts in another way: won (rounds, heads)."""
+    return lambda points, least: _by_luck(points, least, count, **changes)
 
 
 ANSWERS = {
@@ -114,30 +114,30 @@ ANSWERS = {
     ),
     checks.check_by_luck: (
         {
-            "thrown": _by_luck,
+            "tossed": _by_luck,
             "a loop": _by_luck_in_a_loop,
-            "all answers in turn": _every_answer,
-            "a NumPy number": lambda rises, right: np.float32(_by_luck(rises, right)),
+            "all answers, one after another": _every_answer,
+            "a NumPy number": lambda points, least: np.float32(_by_luck(points, least)),
         },
         {
-            "more than": _count(lambda won, right: (won.amax(dim=1) > right).double().mean()),
-            "exactly": _count(lambda won, right: (won.amax(dim=1) == right).double().mean()),
-            "a coin for each head": lambda rises, right: _by_luck(rises, right, coins=rises.shape[1]),
-            "one coin for all sentences": lambda rises, right: (
-                sum(bool((rises == coin).sum(dim=0).max() >= right) for coin in (True, False)) / 2
+            "more than": _count(lambda won, least: (won.amax(dim=1) > least).double().mean()),
+            "exactly": _count(lambda won, least: (won.amax(dim=1) == least).double().mean()),
+            "a coin for each head": lambda points, least: _by_luck(points, least, coins=points.shape[1]),
+            "one coin for all sentences": lambda points, least: (
+                sum(bool((points == coin).sum(dim=0).max() >= least) for coin in (True, False)) / 2
             ),
-            "the first head": _count(lambda won, right: (won[:, 0] >= right).double().mean()),
-            "any head": _count(lambda won, right: (won >= right).double().mean()),
-            "all together": _count(lambda won, right: (won.sum(dim=1) >= right).double().mean()),
-            "how many the best has": _count(lambda won, right: won.amax(dim=1).double().mean()),
-            "the answers as they are": lambda rises, right: float(rises.sum(dim=0).max() >= right),
-            "one round": _count(lambda won, right: (won.amax(dim=1) >= right).double().mean(), rounds=1),
-            "three hundred rounds": _count(lambda won, right: (won.amax(dim=1) >= right).double().mean(), rounds=300),
-            "rounded": lambda rises, right: round(float(_by_luck(rises, right)), 1),
-            "a loaded coin": lambda rises, right: float(
-                ((rises == (torch.rand(5000, len(rises), 1) < 0.6)).sum(dim=1).amax(dim=1) >= right).double().mean()),
-            "in per cent": lambda rises, right: 100 * _by_luck(rises, right),
-            "every round": _count(lambda won, right: won.amax(dim=1) >= right),
+            "the first head": _count(lambda won, least: (won[:, 0] >= least).double().mean()),
+            "any head": _count(lambda won, least: (won >= least).double().mean()),
+            "all together": _count(lambda won, least: (won.sum(dim=1) >= least).double().mean()),
+            "how many the best has": _count(lambda won, least: won.amax(dim=1).double().mean()),
+            "the answers as they are": lambda points, least: float(points.sum(dim=0).max() >= least),
+            "one round": _count(lambda won, least: (won.amax(dim=1) >= least).double().mean(), rounds=1),
+            "three hundred rounds": _count(lambda won, least: (won.amax(dim=1) >= least).double().mean(), rounds=300),
+            "rounded": lambda points, least: round(float(_by_luck(points, least)), 1),
+            "a loaded coin": lambda points, least: float(
+                ((points == (torch.rand(5000, len(points), 1) < 0.6)).sum(dim=1).amax(dim=1) >= least).double().mean()),
+            "in per cent": lambda points, least: 100 * _by_luck(points, least),
+            "every round": _count(lambda won, least: won.amax(dim=1) >= least),
         },
     ),
     checks.check_pair_loss: (
@@ -149,10 +149,10 @@ ANSWERS = {
             "without the factor": lambda a, b: _pair_loss(a, b, factor=1),
             "the other diagonal": lambda a, b: _pair_loss(a, b, own=lambda n: torch.arange(n).flip(0)),
             "the first column": lambda a, b: _pair_loss(a, b, own=lambda n: torch.zeros(n, dtype=torch.long)),
-            "the square of the firsts": lambda a, b: _pair_loss(a, a),
-            "a number of Python's": lambda a, b: _pair_loss(a, b).item(),
+            "anchors against anchors": lambda a, b: _pair_loss(a, a),
+            "a Python number": lambda a, b: _pair_loss(a, b).item(),
             "without gradients": torch.no_grad()(lambda a, b: _pair_loss(a, b)),
-            "firsts detached": lambda a, b: _pair_loss(a.detach(), b),
+            "anchors detached": lambda a, b: _pair_loss(a.detach(), b),
             "a loss detached": lambda a, b: _pair_loss(a, b, both=lambda rows, columns: (rows + columns.detach()) / 2),
         },
     ),

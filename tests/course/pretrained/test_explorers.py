@@ -1,4 +1,4 @@
-"""The explorer of 00 and 09: what the heads of the pretrained model look at, in any sentence."""
+"""The explorer of 00 and 09: what the heads of the pretrained model attend to, in any sentence."""
 
 import itertools
 
@@ -16,7 +16,7 @@ def test_heads_show_the_attention_of_the_model():
         "Layer 6, head 12: on average over all tokens, 64 % of its weight, the most, goes to “cat”"
         in explorer.description
     )
-    assert "“the” at “cat”, 80 %" in explorer.description
+    assert "from “the” to “cat”, 80 %" in explorer.description
     explorer.set(layer=1, head=3)
     assert "92 % of its weight, the most, goes to the token before" in explorer.description
 

@@ -1,4 +1,4 @@
-"""What is learned from names and sentences depends on the loss."""
+"""What the small model learns from names and sentences depends on the loss."""
 
 import torch
 
@@ -8,6 +8,7 @@ from encoder_lib.pretrained import load_pretrained
 
 def test_without_a_loss_nothing_moves_and_the_table_says_so():
     torch.manual_seed(0)
-    table = names.learn_names(lambda firsts, seconds: 0 * (firsts * seconds).sum(), load_pretrained("minilm").tokenizer)
+    tokenizer = load_pretrained("minilm").tokenizer
+    table = names.learn_names(lambda anchors, positives: 0 * (anchors * positives).sum(), tokenizer)
     assert list(table["before"]) == list(table["after"]) and len(table) == 1 + len(names.SHOWN)
-    assert 0 < int(table["before"].iloc[0]) < names.KEPT / 3
+    assert 0 < int(table["before"].iloc[0]) < names.HELD_OUT / 3

@@ -1,4 +1,4 @@
-"""The walk shows what the encoder computes at each station, for any two texts, and says in words whom it follows."""
+"""The explorer shows what the encoder computes at each step, for any two texts, and names the word that it follows."""
 
 import math
 
@@ -8,7 +8,7 @@ from explorers import PAIR, minilm
 
 from encoder_lib.course import explore
 
-STATIONS = 27
+STEPS = 27
 
 
 @pytest.fixture(scope="module")
@@ -17,9 +17,9 @@ def explorer():
 
 
 def by_hand(sentence, word):
-    """What comes out for the word at each station, part by part."""
+    """The word's vector after each step, part by part."""
     model = minilm().encoder
-    ids, place = minilm().ids(sentence), minilm().tokens(sentence).index(word)
+    ids, position = minilm().ids(sentence), minilm().tokens(sentence).index(word)
     with torch.no_grad():
         x = model.embedding(ids)
         out = [model.embedding.token(ids), x]
@@ -29,16 +29,16 @@ def by_hand(sentence, word):
             out += [x, layer.feed_forward(x)]
             x = layer.norm2(x + out[-1])
             out.append(x)
-    return [vectors[0, place] for vectors in out] + [x[0].mean(dim=0)]
+    return [vectors[0, position] for vectors in out] + [x[0].mean(dim=0)]
 
 
 def test_the_curve_is_what_the_parts_compute(explorer):
     sides = [by_hand(text, "bank") for text in PAIR]
     expected = [torch.cosine_similarity(a.double(), b.double(), dim=0).item() for a, b in zip(*sides, strict=True)]
-    assert explorer._timeline["values"] == pytest.approx(expected, abs=1e-4) and len(expected) == STATIONS
-    for station, cosine in enumerate(expected, 1):
-        explorer.station = station
-        assert f"Station {station} of 27, " in explorer.description
+    assert explorer._timeline["values"] == pytest.approx(expected, abs=1e-4) and len(expected) == STEPS
+    for step, cosine in enumerate(expected, 1):
+        explorer.station = step
+        assert f"Step {step} of 27, " in explorer.description
         assert abs(float(explorer.description.removesuffix(".").split()[-1]) - cosine) < 6e-4
     explorer.station = 1
 
@@ -51,12 +51,14 @@ def test_maps_are_the_attention_of_the_sites_layer(explorer):
             torch.testing.assert_close(torch.tensor(panel.frame(i)), weights[(i - 2) // 4])
 
 
-def test_stations_say_what_is_done_there(explorer):
+def test_the_description_says_what_a_step_does(explorer):
     said = explorer._descriptions
-    assert said[0].endswith("table. 8 and 10 tokens get their rows. Two vectors: cosine 1.000.")
-    assert "position. The rows of places 3 and 3, counted from 0" in said[1]
+    assert said[0].endswith("table. 8 and 10 tokens get their rows of the table. Two vectors: cosine 1.000.")
+    assert "position. The rows of positions 3 and 3, counted from 0" in said[1]
     assert "head 3 gives 100 % to “river” in the first sentence, head 3 gives 100 % to “big”" in said[2]
-    assert "layer 1: + norm after attention. The sum" in said[3] and "feed-forward adds. It looks at no" in said[4]
+    assert (
+        "layer 1: + norm after attention. The part's output is added" in said[3] and "adds. It works on each" in said[4]
+    )
 
 
 @pytest.mark.parametrize(
@@ -73,11 +75,11 @@ def test_stations_say_what_is_done_there(explorer):
 def test_it_follows_the_longest_word_of_both(first, second, word):
     explorer = explore.walk(minilm(), first, second)
     assert f"of the two vectors of “{word}”" in explorer._timeline["title"]
-    assert explorer.description.startswith("The sentences share no word: " if word == "[CLS]" else "Station 1")
-    assert len(explorer._descriptions) == STATIONS and not explorer.error
+    assert explorer.description.startswith("The sentences have no word in common: " if word == "[CLS]" else "Step 1")
+    assert len(explorer._descriptions) == STEPS and not explorer.error
 
 
 def test_different_positions_separate_the_vectors():
     explorer = explore.walk(minilm(), "They play chess in the park.", "You may park the car here.")
-    assert "places 6 and 3, counted" in explorer._descriptions[1]
+    assert "positions 6 and 3, counted" in explorer._descriptions[1]
     assert explorer._timeline["values"][1] < 0.99 < explorer._timeline["values"][0]

@@ -1,4 +1,4 @@
-"""What learners answer in 08_training: right answers, and wrong ones by the mistake that each makes."""
+"""What learners answer in 08_training: right answers, and wrong ones, named after their mistakes."""
 
 import random
 
@@ -25,8 +25,8 @@ def _train(model, draw, steps, lr):
     return losses
 
 
-def _train_otherwise(model, draw, steps, lr):
-    """In another order and in other words: the gradients are cleared first, tokens without a target ignored."""
+def _train_differently(model, draw, steps, lr):
+    """Written differently: the gradients are cleared first, and tokens without a target are ignored."""
     optimiser = torch.optim.Adam(list(model.parameters()), lr)
     losses = torch.zeros(steps)
     for step in range(steps):
@@ -51,7 +51,7 @@ def _forward_with(encoder, ids, masks):
 
 
 def _forward_in_pre_norm(encoder, ids, masks):
-    """Written for the order that this model has."""
+    """Written for pre-norm, the order of this model."""
     x = encoder.embedding(ids)
     for layer, mask in zip(encoder.encoder.layers, masks, strict=True):
         y = layer.norm1(x)
@@ -62,7 +62,7 @@ def _forward_in_pre_norm(encoder, ids, masks):
 
 
 def _forward_by_hooks(encoder, ids, masks):
-    """Each layer's forward is called with another mask than the encoder gives it."""
+    """Each layer is called with its own mask in place of the one that the encoder passes on."""
     hooks = [
         layer.register_forward_pre_hook(lambda _, given, mask=mask: (given[0], mask))
         for layer, mask in zip(encoder.encoder.layers, masks, strict=True)
@@ -101,7 +101,7 @@ def _hide_for_bert_by_loops(ids, share):
 
 
 def _hide_for_bert_exactly(ids, share):
-    """As many tokens as the share says, neither more nor fewer."""
+    """Exactly that share of the tokens, in every call."""
     order = torch.rand(ids.shape).flatten().argsort().argsort().view(ids.shape)
     asked, fate = order < round(share * ids.numel()), torch.rand(ids.shape)
     given = torch.where(asked & (fate < 0.9), torch.randint(27, ids.shape), ids)
@@ -117,16 +117,16 @@ EVERY_NTH = "(torch.arange(ids.numel()) % 20 < 20 * share).view(ids.shape), torc
 
 ANSWERS = {
     checks.check_learn: (
-        {"the loop": _train, "otherwise": _train_otherwise, "losses as a NumPy array": _train_by_numpy},
+        {"the loop": _train, "written differently": _train_differently, "losses as a NumPy array": _train_by_numpy},
         wrong(_train, {
-            "never clears the gradients": {"        optimiser.zero_grad()\n": ""},
+            "gradients never cleared": {"        optimiser.zero_grad()\n": ""},
             "SGD": {"Adam": "SGD"},
             "the same batch in every step": {"        ids, targets = draw()\n": "",
                                              "    losses = []\n": "    losses = []\n    ids, targets = draw()\n"},
-            "a step too few": {"range(steps)": "range(steps - 1)"},
+            "one step too few": {"range(steps)": "range(steps - 1)"},
             "scores (B, T, C) as they are": {"(model(ids)[asked], targets[asked])": "(model(ids), targets)"},
-            "gives nothing back": {"    return losses": ""},
-            "a loss too many": {"    return losses": "    return [*losses, 0.0]"},
+            "nothing returned": {"    return losses": ""},
+            "one loss too many": {"    return losses": "    return [*losses, 0.0]"},
             "the mean": {"    return losses": "    return sum(losses) / len(losses)"},
             "detached": {"loss.backward()": "loss.detach().requires_grad_().backward()"},
             "without gradients": {"    losses = []": "    torch.set_grad_enabled(False)\n    losses = []"},
@@ -140,16 +140,16 @@ ANSWERS = {
             "the first mask in all layers": {"layer(x, mask)": "layer(x, masks[0])"},
             "all masks in all layers": {"layer(x, mask)": "layer(x, torch.stack(masks).all(dim=0))"},
             "masks from the top down": {"layers, masks,": "layers, masks[::-1],"},
-            "True forbids": {"layer(x, mask)": "layer(x, ~mask)"},
+            "True masks out": {"layer(x, mask)": "layer(x, ~mask)"},
             "no mask": {"layer(x, mask)": "layer(x)"},
             "each layer from the embedding": {"x = layer(x, mask)": "x = layer(encoder.embedding(ids), mask)"},
-            "nothing given back": {"return encoder": "encoder"},
+            "nothing returned": {"return encoder": "encoder"},
             "masks changed": {"        x = layer": "        mask.fill_diagonal_(True)\n        x = layer"},
-            "everybody sees itself": {"layer(x, mask)": "layer(x, mask | torch.eye(len(mask), dtype=torch.bool))"},
+            "all attend to themselves": {"layer(x, mask)": "layer(x, mask | torch.eye(len(mask), dtype=torch.bool))"},
             "masks taken out of the list": {"layers, masks,": "layers, [masks.pop(0) for _ in range(len(masks))],"},
             "detached": {"layer(x, mask)": "layer(x.detach(), mask)"},
             "no positions": {"encoder.embedding(ids)": "encoder.embedding.token(ids)"},
-            "a norm of its own": {"encoder.encoder.norm(x)": "F.layer_norm(x, x.shape[-1:])"},
+            "a norm without the parameters": {"encoder.encoder.norm(x)": "F.layer_norm(x, x.shape[-1:])"},
             "the last layer's norm": {"encoder.encoder.norm(x)": "encoder.encoder.layers[-1].norm2(x)"},
         }),
     ),
@@ -166,16 +166,16 @@ ANSWERS = {
             "gaps among all tokens": {"asked & (fate < 0.8)": "fate < 0.8"},
             "gaps alone have a target": {"~asked, -100": "given != 27, -100"},
             "what is given as target": {"(given, ids.masked_fill": "(given, given.masked_fill"},
-            "none stays": {"asked & (fate < 0.9)": "asked"},
+            "no token stays": {"asked & (fate < 0.9)": "asked"},
             "a tenth of the rest": {"asked & (fate < 0.9)": "asked & (torch.rand(ids.shape) < 0.1)"},
-            "one fate for a row": {"fate = torch.rand(ids.shape) < share, torch.rand(ids.shape)":
+            "one draw for a row": {"fate = torch.rand(ids.shape) < share, torch.rand(ids.shape)":
                                    "fate = torch.rand(ids.shape) < share, torch.rand(len(ids), 1)"},
             "never a space": {"randint(27, ": "randint(1, 27, "},
             "one letter for all": {"torch.randint(27, ids.shape)": "torch.randint(27, (1,))"},
             "one draw for both decisions": {ASKED_AND_FATE: ONE_DRAW},
-            "the same places in each row": {ASKED_AND_FATE: ASKED_BY_COLUMN},
-            "the same places in each column": {ASKED_AND_FATE: ASKED_BY_ROW},
-            "every so many tokens": {ASKED_AND_FATE: EVERY_NTH},
+            "the same positions in each row": {ASKED_AND_FATE: ASKED_BY_COLUMN},
+            "the same positions in each column": {ASKED_AND_FATE: ASKED_BY_ROW},
+            "every n-th token": {ASKED_AND_FATE: EVERY_NTH},
             "the same gaps in every call": {ASKED_AND_FATE: SAME_GAPS},
             "a fixed seed": {"    asked,": "    torch.manual_seed(3)\n    asked,"},
             "never a z": {"randint(27, ": "randint(26, "},
@@ -186,7 +186,7 @@ ANSWERS = {
                     "torch.randint(27, ids.shape, generator=torch.Generator().manual_seed(1))"},
             "often the first letters": {"torch.randint(27, ids.shape)": "(27 * torch.rand(ids.shape) ** 2).long()"},
             "no target for a space": {"torch.rand(ids.shape) < share,": "torch.rand(ids.shape) < share * (ids > 0),"},
-            "ids that are no whole numbers": {"Sample(given, ": "Sample(given.double(), "},
+            "ids that are not integers": {"Sample(given, ": "Sample(given.double(), "},
             "into the ids themselves": {"    given = given.masked_fill(": "    given = ids.masked_fill_("},
         }),
     ),

@@ -1,1 +1,1 @@
-"""What checks of exercises are made of: cases and verdicts, a sandbox for the learner's code, and hints."""
+"""Building blocks of the checks: cases and verdicts, a sandbox for the learner's code, and hints."""

@@ -1,4 +1,4 @@
-"""Whether a learner's module would run on another device, found out on any machine with a fake device."""
+"""Find out on any machine, with a fake device, whether a learner's module would run on another device."""
 
 from typing import Any
 
@@ -12,7 +12,9 @@ MISMATCH = "a tensor made on the CPU meets x, which is on another device; try de
 
 
 class CPUTensor(Tensor):
-    """A tensor on the CPU, while the module and its inputs count as being elsewhere. It has to be moved to meet them.
+    """A tensor on the CPU, where the module and its inputs are pretended to be on another device.
+
+    It has to be moved before it can be combined with them.
 
     As on a GPU, a single number may be on any device, and so may indices that look up rows.
     """
@@ -34,7 +36,7 @@ class CPUTensor(Tensor):
 
 
 class _FakeDevice(TorchFunctionMode):
-    """Inside, a tensor that is made from no other tensor, and for no device, is on the CPU: a `Here`."""
+    """Turn every tensor that is created from no other tensor, and without a device, into a `CPUTensor`."""
 
     def __torch_function__(self, function: Any, types: Any, args: tuple = (), kwargs: dict | None = None) -> Any:
         out = function(*args, **(kwargs or {}))
@@ -45,9 +47,9 @@ class _FakeDevice(TorchFunctionMode):
 
 
 def device_mismatch(module: nn.Module, *inputs: Any) -> str:
-    """Run a module as if it and its inputs were moved to another device; "" if nothing was left behind.
+    """Run a module as if it and its inputs had been moved to another device; return "" if nothing was left behind.
 
-    Raises: RuntimeError at the line where a tensor that was not moved meets one that was.
+    Raises: RuntimeError at the line that combines a tensor left on the CPU with one that was moved.
     """
     for part in module.modules():  # .to(...) only moves parameters and buffers
         vars(part).update({name: x.as_subclass(CPUTensor) for name, x in vars(part).items() if isinstance(x, Tensor)})

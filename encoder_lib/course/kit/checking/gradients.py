@@ -1,4 +1,4 @@
-"""Whether gradients arrive where training needs them: at parameters, and at the inputs that others computed."""
+"""Check that gradients arrive where training needs them: at parameters, and at inputs computed by earlier layers."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -14,10 +14,10 @@ CUT = "is it detached on the way (.detach(), .data, .item(), torch.no_grad)?"
 
 
 def missing_gradients(outputs: Any, tensors: Mapping[str, Tensor]) -> str:
-    """Which of the tensors, by their names, no gradient of the outputs reaches, in words; empty if all are reached.
+    """Describe which of the tensors no gradient of the outputs reaches; return "" if it reaches them all.
 
-    outputs: what a module or a loss gave, a tensor or several in a list. tensors: inputs and parameters that require
-    gradients, for instance {"x": x, **dict(module.named_parameters())}.
+    outputs: the result of a module or a loss, a tensor or a list of several. tensors: inputs and parameters that
+    require gradients, for instance {"x": x, **dict(module.named_parameters())}.
     """
     missing = [name for name, gradient in gradients(outputs, tensors).items() if gradient is None]
     if not missing:
@@ -27,7 +27,7 @@ def missing_gradients(outputs: Any, tensors: Mapping[str, Tensor]) -> str:
 
 
 def wrong_gradients(outputs: Any, tensors: Mapping[str, Tensor], expected: Any, theirs: Mapping[str, Tensor]) -> str:
-    """Which tensor gets another gradient than it should, in words; empty if none does.
+    """Describe which tensor gets a wrong gradient; return "" if none does.
 
     outputs and expected hold the same numbers, computed from `tensors` and, by the reference, from `theirs`, which have
     the same names.
@@ -44,7 +44,7 @@ def wrong_gradients(outputs: Any, tensors: Mapping[str, Tensor], expected: Any, 
 
 
 def gradients(outputs: Any, tensors: Mapping[str, Tensor]) -> dict[str, Tensor | None]:
-    """The gradients of a weighted sum of all outputs; None for a tensor that no gradient reaches."""
+    """Return the gradients of a weighted sum of all outputs, and None for a tensor that no gradient reaches."""
     parts = [x for x in tree_leaves(outputs) if isinstance(x, Tensor) and x.requires_grad]
     if not parts:
         return dict.fromkeys(tensors)
@@ -54,7 +54,7 @@ def gradients(outputs: Any, tensors: Mapping[str, Tensor]) -> dict[str, Tensor |
 
 
 def requiring_gradients(values: Any, names: Any) -> tuple[Any, dict[str, Tensor]]:
-    """A deep copy in which every floating tensor requires gradients, those in modules too, and these by their names.
+    """Make a deep copy in which every floating tensor requires gradients, also inside modules, and return both by name.
 
     values: arguments in a tuple; names: their names.
     """

@@ -1,4 +1,4 @@
-"""Inputs of a learner's code: it works on copies, and every change to them is noticed."""
+"""Call a learner's code with copies of its inputs, and notice every change to them."""
 
 import inspect
 from collections.abc import Callable, Sequence
@@ -15,20 +15,20 @@ PLAIN = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYW
 
 
 def deep_copy(values: Any) -> Any:
-    """A deep copy: of lists, dictionaries, tensors, and modules with their parameters and buffers.
+    """Copy lists, dictionaries, tensors, and modules with their parameters and buffers, all the way down.
 
-    What occurs twice in the original occurs twice in the copy. A copied tensor is still part of the graph, so that
-    gradients of a result reach the original.
+    An object that occurs twice in the original also occurs twice in the copy. A copied tensor stays part of the graph,
+    so that gradients of a result reach the original.
     """
     memo = {id(leaf): leaf.clone() for leaf in tree_leaves(values) if type(leaf) is Tensor}
     return deepcopy(values, memo)
 
 
 def changed_part(before: Any, after: Any, name: str = "") -> str | None:
-    """Which value differs between an input and its copy after use, such as "rows[1]"; None if nothing differs.
+    """Return the name of a value that differs between an input and its used copy, such as "rows[1]", or None.
 
-    Tensors, arrays, numbers, texts, and what is in lists, tuples, dictionaries and modules is compared. What other
-    objects hold isn't.
+    Tensors, arrays, numbers and texts are compared, also inside lists, tuples, dictionaries and modules. The contents
+    of other objects are not.
     """
     if type(before) is not type(after):
         return name
@@ -42,7 +42,7 @@ def changed_part(before: Any, after: Any, name: str = "") -> str | None:
 
 
 def _contents(value: Any) -> dict[str, Any]:
-    """What a container holds, by how one gets at it: [0], ['key'] or .weight."""
+    """The contents of a container by the expression that reads them: [0], ['key'] or .weight."""
     if isinstance(value, nn.Module):
         return {f".{name}": x for name, x in (*value.named_parameters(), *value.named_buffers())}
     if isinstance(value, dict):
@@ -61,10 +61,10 @@ def _same(before: Any, after: Any) -> bool:
 
 
 def argument_names(function: Callable, n: int) -> list[str]:
-    """The function's own names for its first n arguments; empty if they have no names, or it doesn't tell them."""
+    """The function's own names for its first n arguments; empty if they have no names or cannot be found out."""
     try:
         parameters = list(inspect.signature(function).parameters.values())[:n]
-    except Exception:  # not every callable tells what it takes
+    except Exception:  # not every callable has a signature
         return []
     return [p.name for p in parameters] if len(parameters) == n and all(p.kind in PLAIN for p in parameters) else []
 
@@ -84,9 +84,9 @@ def require_signature(function: Callable, arguments: Sequence[Any], name: str) -
 
 
 def call(function: Callable, *arguments: Any, name: str = "") -> Any:
-    """What a learner's function or module gives for copies of the arguments.
+    """Call a learner's function or module with copies of the arguments and return its result.
 
-    Raises: Feedback if it does not take so many arguments, or if it changes one of them.
+    Raises: Feedback if it does not take this many arguments, or if it changes one of them.
     """
     called = function.forward if isinstance(function, nn.Module) else function
     require_signature(called, arguments, name or getattr(function, "__name__", type(function).__name__))

@@ -1,4 +1,4 @@
-"""Checks of a class that makes what a layer of the library makes, with parameters of the same names."""
+"""Check a learner's class against a layer of the library that has parameters of the same names."""
 
 from collections.abc import Callable
 from inspect import Parameter, Signature
@@ -16,26 +16,26 @@ from encoder_lib.seeded import seeded
 def examine_layer(
     name: str, parts: str, attempt: Callable, kind: Callable[..., nn.Module], cases: list[Case]
 ) -> Verdict:
-    """Whether a class makes what the library's makes, filled with the same parameters, which have the same names.
+    """Compare a learner's class with the library's, both filled with the same parameters under the same names.
 
-    Each case holds the sizes, norm_first, x (B, T, D) and a mask, or None. Gradients have to reach x as they do in the
-    library's module, and every parameter.
+    Each case holds the sizes, norm_first, x (B, T, D), and a mask or None. Gradients have to reach x as they do in the
+    library's module, and they have to reach every parameter.
     """
 
     def output(*given: Any) -> object:
-        """The output of the learner's module for x, with the parameters of ours."""
+        """The output of the learner's module for x, with the parameters of the library's."""
         *sizes, x, mask = given
         module = build(attempt, *sizes, name=name)
         inputs = (x,) if mask is None else (x, mask)
         try:
-            require_written(module(*inputs), type(module).forward)  # before its parts are asked for
+            require_written(module(*inputs), type(module).forward)  # before its parts are needed
         except Feedback:
             raise
         except Exception:
-            pass  # its parts may be why, and of these `_fill` tells; if not, it comes again
+            pass  # its parts may be the reason, which `_fill` reports; otherwise the error occurs again below
         _fill(module, _filled(kind, *sizes).state_dict(), parts)
         y = module(*inputs)
-        # once x requires gradients, all numbers are right, and gradients are being compared
+        # x requires gradients only after all numbers were right, when gradients are compared
         if x.requires_grad and (missing := missing_gradients(y, dict(module.named_parameters()))):
             raise Feedback(missing)
         return y
@@ -44,14 +44,14 @@ def examine_layer(
         *sizes, x, mask = given
         return _filled(kind, *sizes)(x, mask)
 
-    # a verdict shows the arguments by the names that the learner knows
+    # so that the verdict names the arguments as the learner does
     names = ("n_layers", "d_model", "n_heads", "d_ff", "norm_first", "x", "mask")[-len(cases[0].arguments) :]
     vars(output)["__signature__"] = Signature([Parameter(n, Parameter.POSITIONAL_ONLY) for n in names])
     return examine_trained(f"class {name}", output if callable(attempt) else attempt, reference, cases)
 
 
 def _filled(kind: Callable[..., Any], *sizes: int) -> Any:
-    """A module in float64 with parameters that are always the same, and gains and biases that are not 1 and 0."""
+    """A module in float64 with the same parameters in every run, and gains other than 1 and biases other than 0."""
     with seeded(0):
         module = kind(*sizes[:-1], norm_first=sizes[-1]).double()
     for seed, parameter in enumerate(module.parameters()):
@@ -60,7 +60,7 @@ def _filled(kind: Callable[..., Any], *sizes: int) -> Any:
 
 
 def _fill(block: nn.Module, parameters: dict[str, Tensor], parts: str) -> None:
-    """Give a block these parameters. Raises: Feedback, of what the block lacks, or has besides."""
+    """Give a layer these parameters. Raises: Feedback if it lacks one of them or has others besides."""
     own = block.state_dict()
     if missing := [name for name in parameters if name not in own]:
         raise Feedback(f"expected the parameters of {parts}, but {missing[0]} is missing")

@@ -11,9 +11,11 @@ from types import FrameType
 from typing import TypeVar
 
 Result = TypeVar("Result")
-TICK = 0.01  # seconds between two looks at the function
-WAITING = 6  # times the limit that a function may take by the clock, on a busy machine or asleep
-SIGNAL = getattr(signal, "SIGURG", None)  # ignored by default, so that a late one does no harm; Windows has none
+TICK = 0.01  # seconds between two checks of the time
+WAITING = 6  # wall time that a function may take, as a multiple of the limit
+SIGNAL = getattr(
+    signal, "SIGURG", None
+)  # ignored by default, so that a late signal does no harm; Windows does not have it
 
 
 class TimeUp(BaseException):
@@ -21,11 +23,11 @@ class TimeUp(BaseException):
 
 
 def run_within(seconds: float, function: Callable[..., Result], *arguments: object) -> Result:
-    """Return function(*arguments), called in this thread. Raises TimeUp when it is not done within the limit.
+    """Return function(*arguments), called in this thread. Raises TimeUp if it takes longer than the limit.
 
-    The limit is `seconds` of the process's processor time, so that a busy machine refuses nothing that is quick, and
-    six times as much by the clock, so that a sleep or a deadlock ends as well. TimeUp is raised between two steps of
-    Python, again and again until it gets through. In the main thread it also wakes a call that waits, such as
+    The limit is `seconds` of the process's processor time, so that quick code also passes on a busy machine, and six
+    times as many seconds of wall time, so that a sleep or a deadlock ends as well. TimeUp is raised between two steps
+    of Python, again and again until it gets through. In the main thread it also wakes a call that waits, such as
     `time.sleep`, `lock.acquire` or `subprocess.run` (not on Windows); a long call into C code is not cut short. Imports
     are not counted and never interrupted, since a half-loaded module would stay broken. (PyTorch loads its compiler at
     the first optimiser.)
@@ -62,15 +64,16 @@ def run_within(seconds: float, function: Callable[..., Result], *arguments: obje
 
 
 def raise_in(thread: int, error: type[BaseException]) -> None:
-    """Raise an error in the thread of this identifier, at its next step of Python."""
+    """Raise an error in the thread with this identifier, at its next step of Python."""
     ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread), ctypes.py_object(error))
 
 
 @contextmanager
 def _interruption() -> Iterator[Callable[[], None]]:
-    """Gives a function that, called in another thread, raises TimeUp in this one.
+    """Yield a function that raises TimeUp in this thread when another thread calls it.
 
-    In the main thread by a signal, which wakes calls that wait; elsewhere, and on Windows, at the next step of Python.
+    In the main thread it uses a signal, which wakes calls that wait; elsewhere, and on Windows, the error comes at the
+    next step of Python.
     """
     caller, number = threading.get_ident(), SIGNAL
     if number is None or threading.current_thread() is not threading.main_thread():
@@ -88,7 +91,7 @@ def _interruption() -> Iterator[Callable[[], None]]:
 
 
 def _imports(frame: FrameType | None) -> bool:
-    """Whether a thread that is at this frame is in the middle of an import."""
+    """Whether a thread at this frame is in the middle of an import."""
     while frame is not None and frame.f_code.co_filename != "<frozen importlib._bootstrap>":
         frame = frame.f_back
     return frame is not None

@@ -1,6 +1,6 @@
-"""Modules that a learner's class makes: building and running them, their parameters and gradients.
+"""Modules made by a learner's class: building and running them, their parameters and gradients.
 
-Building and running draw the same random numbers each time; the learner's own random state is restored by the verdict.
+Building and running draw the same random numbers each time; the verdict restores the learner's random state.
 """
 
 from collections.abc import Callable
@@ -17,7 +17,7 @@ from encoder_lib.model.encoder import EncoderLayer
 
 
 def build(thing: Callable, *sizes: Any, name: str = "") -> nn.Module:
-    """An object of the learner's class in float64; `name` is what the class should be called.
+    """Make an object of the learner's class in float64; `name` is the expected name of the class.
 
     Raises: NotWritten for a placeholder; Feedback if it is not a module, or the class does not take these sizes.
     """
@@ -33,18 +33,18 @@ def build(thing: Callable, *sizes: Any, name: str = "") -> nn.Module:
 
 
 def run(module: nn.Module, *inputs: Tensor | None) -> Any:
-    """What a module gives for copies of the inputs, with the same dropout in each run. Raises: Feedback, as `fed`."""
+    """Run a module on copies of the inputs, with the same dropout in each run. Raises: Feedback, as `run_on_copies`."""
     torch.default_generator.manual_seed(0)
     return run_on_copies(module, *inputs)
 
 
 def run_on_copies(module: nn.Module, *inputs: Any) -> Any:
-    """What a module gives for copies of the inputs. Raises: Feedback if it changes them or does not take them."""
+    """Run a module on copies of the inputs. Raises: Feedback if it changes them or cannot be called with them."""
     return call(module, *inputs, name="forward")
 
 
 def without_gradient(module: nn.Module, *inputs: Any) -> str:
-    """Which parameters of a module, or floating inputs, no gradient of its result reaches, in words; empty if none."""
+    """Describe which parameters or floating inputs of a module get no gradient of its result; "" if all do."""
     mine = [x.detach().clone().requires_grad_() if _is_floating(x) else x for x in inputs]
     names = argument_names(module.forward, len(inputs)) or [f"input {n}" for n, _ in enumerate(inputs, start=1)]
     given = {name: x for name, x in zip(names, mine, strict=True) if _is_floating(x)}
@@ -59,10 +59,10 @@ def _is_floating(x: Any) -> bool:
 def losses_and_after(
     losses: Any, model: nn.Module, before: nn.Module, loss: Callable[[], Tensor], steps: int | None = None
 ) -> Tensor:
-    """The losses that a training loop returned, and after them the loss that its model has then. -> (steps + 1,)
+    """The losses that a training loop returned, followed by the loss of the trained model. -> (steps + 1,)
 
-    Raises: NotWritten for a placeholder, or for None if the model is as it was before; Feedback for anything but a list
-    of numbers, or if there are not as many as `steps`.
+    Raises: NotWritten for a placeholder, or for None if the model has not changed; Feedback for anything but a list
+    of `steps` numbers.
     """
     if losses is ... or (losses is None and _same_parameters(model, before)):
         raise NotWritten
@@ -81,7 +81,7 @@ def _same_parameters(model: nn.Module, other: nn.Module) -> bool:
 
 
 def count(module: nn.Module) -> int:
-    """The number of trainable numbers of a module."""
+    """The number of parameters of a module, counted as single numbers."""
     return sum(weight.numel() for weight in module.parameters())
 
 

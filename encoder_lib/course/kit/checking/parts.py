@@ -1,6 +1,6 @@
-"""The parts of an encoder as notebook 12 asks for them; their parameters have the names of `EncoderLayer`'s.
+"""The parts of an encoder as notebook 12 asks for them, with the parameter names of `EncoderLayer`.
 
-The parts are plain torch: a reader who takes an encoder away takes those that were lent along as text.
+They are plain torch, because a reader who exports an encoder also exports the source of the parts that were lent.
 """
 
 from collections.abc import Callable, Iterable
@@ -41,7 +41,7 @@ class Norm(nn.LayerNorm):
 
 
 class Attention(nn.Module):
-    """x (B, T, D), mask (B, 1, 1, T) -> what each token fetched from the others (B, T, D)."""
+    """x (B, T, D), mask (B, 1, 1, T) -> the output of multi-head self-attention (B, T, D)."""
 
     def __init__(self, d_model: int, n_heads: int):
         super().__init__()
@@ -57,7 +57,7 @@ class Attention(nn.Module):
 
 
 class FeedForward(nn.Module):
-    """x (…, D) -> two linear maps with GELU between them."""
+    """x (…, D) -> two linear layers with GELU between them (…, D)."""
 
     def __init__(self, d_model: int, d_ff: int):
         super().__init__()
@@ -68,7 +68,7 @@ class FeedForward(nn.Module):
 
 
 class Block(nn.Module):
-    """x (B, T, D), mask -> x after attention and feed-forward, each with a sum and a norm after it."""
+    """x (B, T, D), mask -> x after attention and feed-forward, each followed by a residual connection and a norm."""
 
     def __init__(self, attention: nn.Module, feed_forward: nn.Module, norm1: nn.Module, norm2: nn.Module):
         super().__init__()
@@ -80,7 +80,7 @@ class Block(nn.Module):
 
 
 class Encoder(nn.Module):
-    """ids (B, T), mask -> one vector a token (B, T, D): embedding, positions, norm, and the blocks in turn."""
+    """ids (B, T), mask -> one vector for each token (B, T, D): embedding, positions, norm, and the layers in order."""
 
     def __init__(self, embedding: nn.Module, positions: nn.Module, norm: nn.Module, blocks: Iterable[nn.Module]):
         super().__init__()
@@ -95,7 +95,7 @@ class Encoder(nn.Module):
 
 
 def vectors_of(encoder: nn.Module, rows: list[Tensor]) -> Tensor:
-    """The mean of the real tokens' vectors at length 1, for each row of ids: rows (T,), B of them -> (B, D)."""
+    """The mean of the real tokens' vectors, scaled to length 1, for each of B rows of ids (T,) -> (B, D)."""
     ids = pad_sequence(rows, batch_first=True)  # (B, T)
     real = ids != 0  # (B, T): 0 is padding
     x = encoder(ids, real[:, None, None, :])  # (B, T, D)
@@ -104,7 +104,7 @@ def vectors_of(encoder: nn.Module, rows: list[Tensor]) -> Tensor:
 
 
 def learn(model: nn.Module, draw: Callable[[], tuple[Tensor, Tensor]], steps: int, lr: float) -> list[float]:
-    """Train with Adam on a new batch in every step, and give back each step's loss. −100 asks nothing."""
+    """Train with Adam on a new batch in every step, and return each step's loss. Targets of −100 do not count."""
     optimiser, losses = torch.optim.Adam(model.parameters(), lr=lr), []
     for _ in range(steps):
         ids, targets = draw()  # (B, T) each

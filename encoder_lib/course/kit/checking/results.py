@@ -1,4 +1,4 @@
-"""Results of a learner's code: as tensors, compared with what was expected, and in words."""
+"""Results of a learner's code: convert them to tensors, compare them with what was expected, describe them."""
 
 from numbers import Real
 from typing import Any
@@ -9,19 +9,19 @@ from torch import Tensor, nn
 
 from encoder_lib.course.kit.notebook import tidy
 
-TOLERANCE = 1e-4  # so that an answer computed in float32 is right too
-MAX_SHOWN = 3  # numbers, or places where two results differ, that are shown one by one
-MAX_LISTED = 12  # numbers of a tensor that is written out
+TOLERANCE = 1e-4  # so that an answer computed in float32 also passes
+MAX_SHOWN = 3  # numbers, or positions at which two results differ, that are shown one by one
+MAX_LISTED = 12  # numbers in a tensor that is written out
 MAX_ROWS, MAX_COLUMNS = 8, 16  # of a mask that is drawn
 NOTHING = "the function returns nothing; is a `return` missing?"
 
 
 class Feedback(ValueError):
-    """What is wrong with an attempt, in words for the reader."""
+    """Says what is wrong with an attempt, in a sentence for the reader."""
 
 
 def describe_type(value: object) -> str:
-    """The type of a value in words, with its length if it is a list, a tuple or a dictionary."""
+    """Name the type of a value, with its length if it is a list, a tuple or a dictionary."""
     for kind, name in ((list, "a list"), (tuple, "a tuple"), (dict, "a dictionary")):
         if isinstance(value, kind):
             return f"{name} of {len(value)}"
@@ -29,9 +29,9 @@ def describe_type(value: object) -> str:
 
 
 def as_tensor(got: Any, expected: str = "a tensor or a number") -> Tensor:
-    """A result as a tensor: it may be a tensor, a parameter, a NumPy array or number, or a Python number.
+    """Convert a result to a tensor. It may be a tensor, a parameter, a NumPy array or number, or a Python number.
 
-    Raises: Feedback for None and for anything else; `expected` says in words what was expected.
+    Raises: Feedback for None and for anything else; `expected` names what was expected.
     """
     if got is None:
         raise Feedback(NOTHING)
@@ -46,7 +46,7 @@ def as_tensor(got: Any, expected: str = "a tensor or a number") -> Tensor:
 
 
 def as_number(got: Any, expected: str = "a number") -> float:
-    """A result as one number, whatever kind of number or array it is. Raises: Feedback for anything else."""
+    """Convert a result to one number, whatever kind of number or array it is. Raises: Feedback for anything else."""
     tensor = as_tensor(got, expected)
     if tensor.numel() != 1:
         raise Feedback(f"expected {expected}, got a tensor of shape {tuple(tensor.shape)}")
@@ -56,7 +56,7 @@ def as_number(got: Any, expected: str = "a number") -> float:
 
 
 def difference(given: str, expected: Tensor, got: object) -> str:
-    """How a result differs from what was expected, in words; empty if it doesn't. `given` is the input in words."""
+    """Describe how a result differs from what was expected; "" if it doesn't. `given` is a description of the input."""
     try:
         problem = _difference(expected, as_tensor(got, "a tensor" if expected.ndim else "a tensor or a number"))
     except Feedback as complaint:
@@ -74,38 +74,38 @@ def _difference(expected: Tensor, got: Tensor) -> str:
         kind = "boolean" if expected.dtype == torch.bool else "a number"
         return f"expected each element to be {kind}, got {got.dtype}"
     got, expected = got.detach().cpu().double(), expected.detach()
-    if nans := _places(got.isnan() & ~expected.isnan()):
-        more = f" and {len(nans) - 1} more place{'s' * (len(nans) > 2)}" if nans[1:] else ""
+    if nans := _positions(got.isnan() & ~expected.isnan()):
+        more = f" and {len(nans) - 1} more position{'s' * (len(nans) > 2)}" if nans[1:] else ""
         return f"the result {f'has NaN at {nans[0]}{more}' if got.ndim else 'is NaN'}, expected {show(expected)}"
     off = ~torch.isclose(got, expected.double(), atol=TOLERANCE, rtol=0, equal_nan=True)
-    places = _places(off)
-    if not places:
+    positions = _positions(off)
+    if not positions:
         return ""
     if expected.dtype == torch.bool:
         got = got.bool()
     if expected.numel() <= MAX_SHOWN:
         return f"expected {show(expected)}\ngot      {show(got)}"
-    if len(places) <= MAX_SHOWN:
-        return "\n".join(f"expected {show(expected[at])} at {at}, got {show(got[at])}" for at in places)
+    if len(positions) <= MAX_SHOWN:
+        return "\n".join(f"expected {show(expected[at])} at {at}, got {show(got[at])}" for at in positions)
     far = (got.double() - expected.double()).abs().nan_to_num(torch.inf).where(off, 0.0)
     at = tuple(int(i) for i in np.unravel_index(int(far.argmax()), off.shape))
     there = f"expected {show(expected[at])}, got {show(got[at])}"
-    return f"{len(places)} of {off.numel()} places differ, most at {at}: {there}"
+    return f"{len(positions)} of {off.numel()} positions differ, most at {at}: {there}"
 
 
-def _places(where: Tensor) -> list[tuple[int, ...]]:
+def _positions(where: Tensor) -> list[tuple[int, ...]]:
     return [tuple(place) for place in where.nonzero().tolist()]
 
 
 def with_input(given: str, problem: str) -> str:
-    """A problem with the input `given`, in lines of its own if one of the two takes several."""
+    """Put the input `given` before a problem, on separate lines if one of the two has several."""
     if "\n" in given:
         return f"with\n{given}\n{problem}"
     return f"with {given}\n{problem}" if "\n" in problem else f"with {given}: {problem}"
 
 
 def show(value: object) -> str:
-    """A value in words: a tensor of a few numbers as a list, a mask as rows of 0 and 1, others by their shape."""
+    """Describe a value: a small tensor as a list, a mask as rows of 0 and 1, other tensors by their shape."""
     if isinstance(value, Tensor):
         if value.numel() <= MAX_LISTED:
             return str(tidy(value.double() if value.is_floating_point() else value).tolist())
@@ -128,5 +128,5 @@ def _rows_of_mask(mask: Tensor) -> str:
 
 
 def numbers(*shape: int, seed: int = 0) -> Tensor:
-    """Random numbers in float64, always the same for one seed."""
+    """Random numbers in float64, always the same for the same seed."""
     return torch.randn(shape, dtype=torch.float64, generator=torch.Generator().manual_seed(seed))

@@ -1,4 +1,4 @@
-"""A sandbox for a learner's code: the settings that it changes are restored, and what it prints is collected."""
+"""A sandbox for a learner's code: settings that it changes are restored, and its output is collected."""
 
 import builtins
 import io
@@ -16,11 +16,11 @@ from IPython import get_ipython
 
 from encoder_lib.course.kit.checking.limit import raise_in
 
-MAX_CHARACTERS = 4000  # kept of what is printed
+MAX_CHARACTERS = 4000  # characters kept of what is printed
 
 
 class InputAsked(BaseException):
-    """Raised by input() inside a check: nobody is there to answer. No `except Exception` catches it."""
+    """Raised by input() inside a check, where nobody could answer. No `except Exception` catches it."""
 
 
 class Setting(NamedTuple):
@@ -61,9 +61,9 @@ RANDOM_STATES = {
 
 @contextmanager
 def restored_settings() -> Iterator[None]:
-    """Global settings of torch, NumPy and Python are afterwards what they were before. Inside, gradients are enabled.
+    """Restore global settings of torch, NumPy and Python afterwards, and enable gradients inside the block.
 
-    Random states are not among them, nor is what is printed: see `sandbox`.
+    `sandbox` also takes care of random states and of what is printed.
     """
     before = {name: setting.read() for name, setting in SETTINGS.items()}
     try:
@@ -71,14 +71,16 @@ def restored_settings() -> Iterator[None]:
             yield
     finally:
         for name, setting in SETTINGS.items():
-            if setting.read() != before[name]:  # some take long to set: they start threads, or load torch's compiler
+            if (
+                setting.read() != before[name]
+            ):  # some are slow to set, because they start threads or load torch's compiler
                 setting.write(before[name])
 
 
 class Printed(io.TextIOBase):
-    """A stream that keeps the beginning of what is written to it, counts the lines, and knows which threads write.
+    """A stream that keeps the beginning of what is written to it, counts the lines, and remembers which threads write.
 
-    It also takes the place of IPython's publisher, which `display` and pictures go through.
+    It also replaces IPython's publisher, which `display` and pictures use.
     """
 
     def __init__(self) -> None:
@@ -98,10 +100,10 @@ class Printed(io.TextIOBase):
         self.write(f"{data.get('text/plain', '')}\n")
 
     def clear_output(self, wait: bool = False) -> None:
-        """What was printed stays."""
+        """Do nothing: what was printed is kept."""
 
     def stop_other_writers(self) -> None:
-        """End the threads that have printed and still run, or they would go on in the page."""
+        """End the threads that have printed and are still running; otherwise they would go on printing on the page."""
         for thread in self.writers - {threading.get_ident()}:
             raise_in(thread, SystemExit)
 
@@ -112,9 +114,9 @@ def _refuse_input(*_: object, **__: object) -> NoReturn:
 
 @contextmanager
 def sandbox() -> Iterator[Printed]:
-    """Run a learner's code inside: all that it changes globally is restored, and what it prints is collected.
+    """Run a learner's code in a block: restore everything that it changes globally, and collect what it prints.
 
-    Gives the stream that collects what is printed or displayed. `input()` raises InputAsked. Python's and NumPy's
+    Yields the stream that collects what is printed or displayed. `input()` raises InputAsked. Python's and NumPy's
     random numbers start from 0; torch's random state is left to the caller.
     """
     printed, shell = Printed(), get_ipython()

@@ -1,4 +1,4 @@
-"""Checks of the exercises: each takes the learner's function, tries it on small inputs, and answers with a verdict.
+"""Checks of the exercises: each tries the learner's function on small inputs and returns a verdict.
 
 A check never raises, whatever the function returns or does, and never shows how the answer is computed.
 """
@@ -47,7 +47,7 @@ __all__ = [
 ]  # fmt: skip
 
 PATIENCE = 5.0  # seconds of processor time that one input may take
-MAX_CHARACTERS = 1000  # characters of a line
+MAX_CHARACTERS = 1000  # the longest line that is shown, in characters
 MAX_LINE = 88  # characters of an input that is shown on one line, and of a line that the learner's code printed
 MAX_PRINTED = 8  # lines that the learner's code printed
 COURSE_FILES = str(Path(__file__).parents[2])
@@ -60,17 +60,17 @@ EMPTY = (lambda: None).__code__  # of a function without a body
 CHANGED = "the function changed its own input; make a new one instead"
 FUNCTION_TO_WRITE = "the function returns nothing yet: write its body, then run this cell again"
 CLASS_TO_WRITE = "the class makes nothing yet: write its methods, then run this cell again"
-NOT_WRITTEN = "unwritten"  # the problem of an attempt that gives back its placeholder
+NOT_WRITTEN = "unwritten"  # the problem of an attempt that returns its placeholder
 NO_INPUT = "it calls input(), which a check cannot answer; take everything from the arguments"
 GRADIENTS_OFF = "Gradients are off in this kernel. Training needs them: torch.set_grad_enabled(True)"
 SHARED_HINTS = tomllib.loads(Path(__file__).with_name("hints.toml").read_text(encoding="utf-8"))
-HINTS = SHARED_HINTS | lessons.texts("hints.toml")  # by exercise, beside the tables of shared ones
-_tries: Counter[str] = Counter()  # how often each exercise was tried since it last passed
+HINTS = SHARED_HINTS | lessons.texts("hints.toml")  # by exercise, besides the tables of shared hints
+_tries: Counter[str] = Counter()  # tries of each exercise since it last passed
 
 
 @dataclass(frozen=True)
 class Case:
-    """One input to try: what it tests, in words, the arguments, and its hint's name if that is not the label."""
+    """One input to try: a label that says what it tests, the arguments, and the name of its hint if not the label."""
 
     label: str
     arguments: tuple
@@ -79,9 +79,9 @@ class Case:
 
 @dataclass(frozen=True)
 class Probe:
-    """One question about what a learner built: its name, and a function that gives the problem in words, or "".
+    """One test of what a learner built: its label, and a function that describes the problem or returns "".
 
-    `hint` is its hint's name if that is not the label.
+    `hint` is the name of its hint if not the label.
     """
 
     label: str
@@ -90,11 +90,11 @@ class Probe:
 
 
 class NotWritten(BaseException):
-    """Raised if an attempt gives back its placeholder; no `except Exception` catches it."""
+    """Raised if an attempt returns its placeholder; no `except Exception` catches it."""
 
 
 def require_written(value: Any, function: Any) -> Any:
-    """The value that a learner's function gave. Raises: NotWritten for a placeholder; Feedback for None.
+    """Return the result of a learner's function. Raises: NotWritten for a placeholder; Feedback for None.
 
     None counts as a placeholder if the function's body is as empty as the stubs of notebook 12.
     """
@@ -108,7 +108,7 @@ def require_written(value: Any, function: Any) -> Any:
 
 @dataclass(frozen=True)
 class Verdict:
-    """What passed, and the first thing that did not, with a hint.
+    """The cases that passed, and the first problem with a hint.
 
     `note` is about the kernel and not about the attempt; `printed` is the beginning of what the attempt printed.
     """
@@ -125,7 +125,7 @@ class Verdict:
         return not self.problem
 
     def lines(self) -> list[str]:
-        """What it says, a line for each thing; long words of the learner's are cut, unprintable characters replaced."""
+        """The lines to show. Long lines are cut and unprintable characters replaced."""
         head = f"{self.exercise}: " + ("right." if self.correct else "not there yet.")
         lines = [head, *(f"✓ {label}" for label in self.passed)]
         if self.problem:
@@ -142,7 +142,7 @@ class Verdict:
         colour = "#2e7d32" if self.correct else "#b26a00"
         head, *rest = (html.escape(line, quote=True) for line in self.lines())
         items = "".join(f'<li style="white-space:pre-wrap">{line}</li>' for line in rest)
-        kind = 'role="status" class="mathjax_ignore tex2jax_ignore"'  # a dollar sign of the learner's starts no formula
+        kind = 'role="status" class="mathjax_ignore tex2jax_ignore"'  # so that a dollar sign does not start a formula
         return (
             f'<div {kind} style="border-left:4px solid {colour};padding:2px 12px"><strong>{head}</strong>'
             f'<ul style="list-style:none;padding-left:0;margin:4px 0">{items}</ul></div>'
@@ -154,21 +154,22 @@ def examine(
 ) -> Verdict:
     """Try `attempt` on every case, smallest first, against `reference`; stop at the first that differs.
 
-    With `gradients`, those of all floating inputs, and of the parameters of modules among them, are compared too.
+    With `gradients`, the gradients of all floating inputs are compared too, and of the parameters of modules among
+    them.
     """
     return _first_problem(exercise, cases, partial(problem_on, attempt, reference, gradients=gradients))
 
 
 def diagnose(exercise: str, thing: Callable, probes: Sequence[Probe]) -> Verdict:
-    """Ask every probe about `thing`, a function or a class that the learner wrote; stop at the first that objects."""
+    """Try every probe on `thing`, a function or a class that the learner wrote; stop at the first problem."""
     return _first_problem(exercise, probes, partial(_problem_with, thing))
 
 
 @seeded(0)
 def _first_problem(exercise: str, inputs: Sequence[Any], problem_at: Callable[[Any], str]) -> Verdict:
-    """Look for a problem in turn, and tell the first, with the hint that hints.toml has for it.
+    """Try the inputs in order and report the first problem, with the hint that hints.toml has for it.
 
-    The kernel is left as it was: its random states, its settings, its streams.
+    The kernel's random states, settings and streams are left as they were.
     """
     note = "" if torch.is_grad_enabled() else GRADIENTS_OFF
     with sandbox() as printed:
@@ -200,9 +201,10 @@ def _first_lines(printed: Printed) -> str:
 
 
 def _hint(exercise: str, label: str, problem: str) -> str:
-    """The hint for a problem at the input or probe of that label, at this number of tries.
+    """Return the hint for a problem at the input or probe with this label, at the current number of tries.
 
-    A hint for the mistake comes first, then the input's own, then the exercise's, which get stronger with the tries.
+    A hint for the mistake comes first, then the hint of the input, then those of the exercise, which get stronger with
+    each try.
     A case of the clinic comes broken: its first run shows what is wrong, and the hints begin with the second.
     """
     texts, tries = HINTS[exercise], _tries[exercise] - exercise.startswith("Case ")
@@ -218,12 +220,12 @@ def _hint(exercise: str, label: str, problem: str) -> str:
 
 
 def _hint_for(table: str, problem: str) -> str:
-    """The hint in this table of hints.toml whose key, a piece of a problem's words, occurs in this one, or ""."""
+    """Return the first hint in this table of hints.toml whose key occurs in the problem, or ""."""
     return next((hint for words, hint in HINTS[table].items() if words in problem), "")
 
 
 def _problem_with(thing: Callable, probe: Probe) -> str:
-    """What a probe says against the thing, after its label; empty if nothing. An error is an objection too."""
+    """Return the problem that a probe finds, after its label, or "". An error counts as a problem."""
     if not callable(thing):
         return f"expected a function or a class, got {type(thing).__name__}"
     objection, failed = _run_safely(probe.find_problem, thing)
@@ -232,7 +234,7 @@ def _problem_with(thing: Callable, probe: Probe) -> str:
 
 
 def problem_on(attempt: Callable, reference: Callable, case: Case, *, gradients: bool = False) -> str:
-    """What is wrong with the attempt on this case, in words; empty if nothing is."""
+    """Describe what is wrong with the attempt on this case; return "" if nothing is."""
     if not callable(attempt):
         return f"expected a function, got {type(attempt).__name__}"
     given = _describe_arguments(attempt, case.arguments)
@@ -259,7 +261,7 @@ def _wrong_gradients(attempt: Callable, reference: Callable, arguments: tuple) -
 
 
 def _run_safely(function: Callable, *arguments: Any) -> tuple[Any, str]:
-    """What a learner's function gives, and in words what stopped it, if anything did."""
+    """Return the result of a learner's function, and a description of what stopped it, or ""."""
     try:
         with restored_settings():
             return run_within(PATIENCE, function, *arguments), ""
@@ -279,9 +281,9 @@ def _run_safely(function: Callable, *arguments: Any) -> tuple[Any, str]:
 
 
 def _explain_error(error: BaseException) -> str:
-    """An error as the learner should read it: what it was, at which of their lines, and advice if it is a known one.
+    """Describe an error for the learner: what it was, at which of their lines, and advice if it is a known one.
 
-    If it was raised by the check's own code, which could not work with a result, it says so.
+    An error raised by the check's own code, which could not use a result, is described as such.
     """
     frames = traceback.extract_tb(error.__traceback__)
     lines = [frame.line for frame in frames if not frame.filename.startswith(FOREIGN_FILES)]
@@ -296,7 +298,7 @@ def _explain_error(error: BaseException) -> str:
     return f"it stopped with {type(error).__name__}{where}: {said}{advice}"
 
 
-ADVICE = {  # what an error of torch's or Python's says, and what it means here
+ADVICE = {  # a pattern in an error message of torch or Python -> what it means here
     r"dtype": "both sides of a product need the same dtype: a.to(b.dtype) converts a",
     r"zip\(\) argument \d is (shorter|longer)": "the two that zip() goes through should have the same length",
     r"'NoneType' (object|and)|'NoneType'$": "something is None here: does a function lack its `return`?",
@@ -310,9 +312,9 @@ ADVICE = {  # what an error of torch's or Python's says, and what it means here
 
 
 def _describe_arguments(attempt: Callable, arguments: tuple) -> str:
-    """The arguments of a case in words, without modules; if there are several, with the attempt's names for them.
+    """Describe the arguments of a case, without modules; if there are several, with the attempt's names for them.
 
-    Many take a line each.
+    If they do not fit on one line, each gets its own.
     """
     shown = [show(argument) for argument in arguments]
     names = argument_names(attempt, len(arguments))
@@ -324,8 +326,8 @@ def _describe_arguments(attempt: Callable, arguments: tuple) -> str:
 
 
 def _message_of(error: BaseException) -> str:
-    """The words of an error, not too many; a class that the learner wrote may fail to have any."""
+    """The beginning of an error's message; a class that the learner wrote may have none."""
     try:
         return str(error)[:300]
     except Exception:
-        return "(it cannot be shown in words)"
+        return "(its message cannot be shown)"

@@ -11,7 +11,7 @@ from encoder_lib.course.kit.plots.dots import plot_dots
 from encoder_lib.course.kit.plots.heatmap import label_ticks, plot_heatmap
 from encoder_lib.course.kit.plots.histogram import plot_histogram
 from encoder_lib.course.kit.plots.inputs import DIVERGING, as_array, as_labels, colour_limits
-from encoder_lib.course.kit.plots.ladder import plot_ladder
+from encoder_lib.course.kit.plots.ladder import plot_ladder, plot_learning_curves
 from encoder_lib.course.kit.plots.lines import plot_lines, plot_panels
 from encoder_lib.course.kit.plots.picture import Picture, compact, show
 from encoder_lib.course.kit.plots.style import (
@@ -55,6 +55,7 @@ __all__ = [
     "plot_heatmap",
     "plot_histogram",
     "plot_ladder",
+    "plot_learning_curves",
     "plot_lines",
     "plot_panels",
     "plot_token_attention",

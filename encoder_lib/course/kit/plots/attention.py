@@ -19,12 +19,12 @@ def plot_attention(
     """Draw the three steps of attention side by side: scores and weights (T, T), output (T, V), a word for each row.
 
     titles: what each step shows. Masked scores, −∞ or NaN, are grey.
-    Raises ValueError for shapes that do not match the words; TypeError for what are no numbers.
+    Raises ValueError for shapes that do not match the words; TypeError for anything that is not numbers.
     """
-    width = min(max(as_array(output, name="output").shape[1] / len(words), 0.5), 1)  # where scores and weights have 1
+    width = min(max(as_array(output, name="output").shape[1] / len(words), 0.5), 1)  # scores and weights have 1
     size = style.figure_size(3, 3.0)
     figure, axes = plt.subplots(1, 3, figsize=size, width_ratios=(1, 1, width), layout="constrained")
-    square = partial(plot_heatmap, x_label="looked at", y_label="looks", x_ticks=words, y_ticks=words)
+    square = partial(plot_heatmap, x_label="key", y_label="query", x_ticks=words, y_ticks=words)
     square(scores, title=titles[0], cmap="coolwarm", ax=axes[0])
     square(weights, title=titles[1], limits=(0, 1), ax=axes[1])
     plot_heatmap(output, title=titles[2], cmap="coolwarm", x_label="dimension", y_ticks=words, ax=axes[2])

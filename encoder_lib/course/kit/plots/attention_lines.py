@@ -9,8 +9,8 @@ from encoder_lib.course.kit.plots import style
 from encoder_lib.course.kit.plots.inputs import as_array, as_words
 
 FAINTEST = 0.05  # a weight below it is not drawn
-LONGEST = 16  # letters of a word that have room beside the lines
-THICKEST = 5  # points, of a weight of 1
+LONGEST = 16  # characters of a word that fit beside the lines
+THICKEST = 5  # in points, for a weight of 1
 
 
 @style.close_on_error
@@ -22,12 +22,12 @@ def plot_attention_lines(
     title: str = "",
     ax: Axes | None = None,
 ) -> Axes:
-    """Draw the words twice, and a line from each word on the left to each that it looks at, the thicker the more.
+    """Draw the words twice, and a line from each query on the left to each key on the right, thicker if it weighs more.
 
     weights: (T, T), row i belongs to word i, numbers from 0 to 1; those below 0.05 are left out. only: the rows whose
-    lines are drawn, all when None.
-    Raises ValueError for weights that are not square or not finite, or words that don't match; TypeError for what are
-    no numbers.
+    lines are drawn; all of them when None.
+    Raises ValueError for weights that are not square or not finite, or words that don't match; TypeError for
+    anything that is not numbers.
     """
     array = as_array(weights, name="weights", finite=True)  # (T, T)
     if array.shape[0] != array.shape[1]:
@@ -42,7 +42,7 @@ def plot_attention_lines(
         ax.text(-0.04, place, name, ha="right", va="center", **style.plain_text())
         ax.text(1.04, place, name, ha="left", va="center", **style.plain_text())
     ax.set(xlim=(-0.6, 1.6), ylim=(len(array) - 0.5, -0.5), xticks=[0, 1], yticks=[])
-    ax.set_xticklabels(["looks", "looked at"])
+    ax.set_xticklabels(["query", "key"])
     ax.tick_params(length=0)
     ax.spines[:].set_visible(False)
     return style.label_axes(ax, title)

@@ -11,9 +11,9 @@ from encoder_lib.course.kit.plots.inputs import as_array
 
 @style.close_on_error
 def plot_bars(values: Mapping[str, float], *, title: str = "", x_label: str = "", ax: Axes | None = None) -> Axes:
-    """Draw named numbers as horizontal bars, the first on top, each with its number, rounded, written beside it.
+    """Draw named numbers as horizontal bars, the first on top, each with its rounded number beside it.
 
-    Raises ValueError for no bars, or a number that is not finite; TypeError for what are no numbers.
+    Raises ValueError for no bars, or a number that is not finite; TypeError for anything that is not numbers.
     """
     numbers = as_array(list(values.values()), ndim=(1,), finite=True)
     ax = style.axes_or_new(ax)

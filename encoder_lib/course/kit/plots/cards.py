@@ -1,4 +1,4 @@
-"""The task of the ladder: a row of cards with letters and arrows."""
+"""The card task: a row of cards with letters and arrows."""
 
 from collections.abc import Sequence
 
@@ -8,9 +8,9 @@ from matplotlib.patches import FancyArrowPatch, FancyBboxPatch
 from encoder_lib.course.kit.plots import style
 from encoder_lib.course.kit.plots.inputs import as_words
 
-ROOM = 0.38  # from a card's middle to its edge; cards stand one apart
-ANSWER = "#a34700"  # the second colour, as dark as words need to be
-TOP, BELOW = 0.5, -0.72  # where arrows begin and end, and where answers stand
+ROOM = 0.38  # from a card's centre to its edge; the distance between two centres is 1
+ANSWER = "#a34700"  # the second colour, dark enough for text
+TOP, BELOW = 0.5, -0.72  # heights at which arrows begin and end, and of the answers
 
 
 @style.close_on_error
@@ -25,8 +25,8 @@ def plot_cards(
 ) -> Axes:
     """Draw a row of cards, each with its letter and an arrow to the card that it points at, and answers below.
 
-    arrows: the places that the cards point at, counted from 0. answers: a text below each card. only: the card,
-    or the cards, whose arrows are drawn dark; the others stay grey.
+    arrows: the positions that the cards point at, counted from 0. answers: a text below each card. only: the card,
+    or the cards, whose arrows are drawn dark; the others are grey.
     Raises ValueError for lists of different lengths.
     """
     names, below = (as_words(words, len(arrows), "cards") for words in (letters, answers or [""] * len(arrows)))
@@ -57,4 +57,4 @@ def plot_cards(
     ax.set(xlim=(-0.7, len(names) - 0.3), ylim=(-1.0, 2.4), aspect="equal", xticks=range(len(names)), yticks=[])
     ax.spines[:].set_visible(False)
     ax.tick_params(length=0)
-    return style.label_axes(ax, title, "place")
+    return style.label_axes(ax, title, "position")

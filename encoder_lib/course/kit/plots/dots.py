@@ -18,11 +18,11 @@ def plot_dots(
     x_label: str = "",
     ax: Axes | None = None,
 ) -> Axes:
-    """Draw several numbers for each name as dots on one line, the first name on top, and what each kind of dot means.
+    """Draw several numbers for each name as dots on one line, the first name on top, and a legend for the kinds of dot.
 
     values: name -> {kind of dot: number}, the same kinds for every name.
-    Raises ValueError for no numbers, or one that is not finite; KeyError for a kind that is missing; TypeError for what
-    are no numbers.
+    Raises ValueError for no numbers, or one that is not finite; KeyError for a kind that is missing; TypeError for
+    anything that is not numbers.
     """
     kinds = list(next(iter(values.values()), {}))
     array = as_array([[row[kind] for kind in kinds] for row in values.values()], finite=True)  # (names, kinds)

@@ -16,7 +16,7 @@ from encoder_lib.course.kit.plots import style
 from encoder_lib.course.kit.plots.inputs import as_array, as_labels, colour_limits
 
 LINE = 0.2  # inches between two slanted labels, at least
-MOST_NUMBERS = 60  # cells that have their numbers written into them
+MOST_NUMBERS = 60  # with more cells, no numbers are written into them
 
 
 @style.close_on_error
@@ -35,19 +35,19 @@ def plot_heatmap(
 ) -> Axes:
     """Draw a matrix as colours: row 0 at the top, NaN and infinity in grey stripes.
 
-    The cells of a matrix with as many rows as columns are squares. Up to 60 cells have their numbers written into them,
-    where those have room.
+    The cells of a matrix with as many rows as columns are squares. If there are at most 60 cells and their numbers fit,
+    these are written into the cells.
 
     values: tensor or array (R, C). x_ticks: one label for each of the C columns; y_ticks: one for each of the R rows.
     limits: the values at the two ends of the colours; without it they fit the data (see `colour_limits`).
-    Raises ValueError for another shape, or labels that do not match it; TypeError for what are no numbers.
+    Raises ValueError for another shape, or labels that do not match it; TypeError for anything that is not numbers.
     """
     array = as_array(values)  # (R, C)
     low, high = colour_limits(array, limits, cmap)
     labels = {"x": as_labels(x_ticks, array.shape[1], "x_ticks"), "y": as_labels(y_ticks, array.shape[0], "y_ticks")}
     ax = style.axes_or_new(ax)
 
-    colours = colormaps[cmap].with_extremes(bad=(0, 0, 0, 0))  # what is behind shows through
+    colours = colormaps[cmap].with_extremes(bad=(0, 0, 0, 0))  # the background shows through
     ax.patch.set(facecolor=style.NOT_FINITE, hatch="////", hatch_linewidth=1.5, edgecolor="0.8", linewidth=0)
     image = ax.imshow(
         np.ma.masked_invalid(array),
@@ -60,13 +60,13 @@ def plot_heatmap(
     cell = _cell_size(ax, array.shape, max(map(len, labels["y"] or ["00"])))
     for axis, names in labels.items():
         if names is not None:
-            step = ceil(len(names) / 24)  # at most 24 labels have room
-            places = range(0, len(names), step)
-            shown = [style.drawable(names[place], style.TICK) for place in places]
+            step = ceil(len(names) / 24)  # at most 24 labels fit
+            positions = range(0, len(names), step)
+            shown = [style.drawable(names[place], style.TICK) for place in positions]
             room, slant = step * cell[0], 0
             if axis == "x" and 0.07 * max(map(len, shown)) + 0.04 > room:
                 slant = 45 if room > LINE else 90
-            ax.set(**{f"{axis}ticks": places})
+            ax.set(**{f"{axis}ticks": positions})
             look = style.plain_text(rotation=slant, rotation_mode="anchor")
             look["ha"] = "right" if slant or axis == "y" else "center"
             if slant == 90:
@@ -82,18 +82,18 @@ def plot_heatmap(
 
 
 def _cell_size(ax: Axes, shape: tuple[int, int], longest: int) -> tuple[float, float]:
-    """About how wide and how high a cell will be, in inches, once the layout has made room for what is around.
+    """The approximate width and height of a cell, in inches, after the layout has made room for everything around it.
 
-    longest: the most characters of a label at the rows.
+    longest: the number of characters of the longest label of a row.
     """
     width, height = style.room_of(ax)
-    width -= 0.7 + 0.07 * longest + 0.15 * width  # a colour bar takes room beside all panels of a row alike
+    width -= 0.7 + 0.07 * longest + 0.15 * width  # a colour bar takes the same width from every panel of a row
     cell = width / shape[1], (height - 0.75) / shape[0]
     return (min(cell), min(cell)) if ax.get_aspect() != "auto" else cell
 
 
 def _write_numbers(ax: Axes, array: np.ndarray, image: AxesImage, cell: tuple[float, float]) -> None:
-    """Write the number of every cell into it, as many decimals as have room; NaN and infinity have none."""
+    """Write each cell's number into it, with as many decimals as fit; cells with NaN or infinity stay empty."""
     shown = np.isfinite(array)
     if array.size > MOST_NUMBERS or not shown.any():
         return
@@ -108,7 +108,7 @@ def _write_numbers(ax: Axes, array: np.ndarray, image: AxesImage, cell: tuple[fl
 
 
 def _decimals(numbers: np.ndarray) -> tuple[int, ...]:
-    """With how many decimals the numbers may be written, the best first; none for those that only powers can tell."""
+    """The numbers of decimals to try, best first; none for numbers that need an exponent."""
     largest = np.abs(numbers).max()
     if (numbers == numbers.round()).all() and largest < 10_000:
         return (0,)
@@ -121,7 +121,7 @@ def _written(number: float, decimals: int) -> str:
     return f"{round(number, decimals) + 0.0:.{decimals}f}".replace("-", "−")  # no minus before a zero
 
 
-def label_ticks(axis: Axis, places: Sequence[float], words: Sequence[str]) -> None:
-    """Put ticks at these places of an axis (`ax.xaxis` or `ax.yaxis`), each named by a word as plain text."""
+def label_ticks(axis: Axis, positions: Sequence[float], words: Sequence[str]) -> None:
+    """Put ticks at these positions of an axis (`ax.xaxis` or `ax.yaxis`), each labelled by a word as plain text."""
     names = [style.drawable(word, style.TICK) for word in words]
-    axis.set_ticks(list(places), labels=names, **style.plain_text())
+    axis.set_ticks(list(positions), labels=names, **style.plain_text())

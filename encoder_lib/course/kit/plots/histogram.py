@@ -1,4 +1,4 @@
-"""How numbers are spread."""
+"""The distribution of numbers."""
 
 from collections.abc import Mapping
 from itertools import cycle
@@ -21,13 +21,13 @@ def plot_histogram(
     discrete: bool = False,
     ax: Axes | None = None,
 ) -> Axes:
-    """Draw how numbers are spread, as a histogram with every number as a tick below it, and named marks to compare.
+    """Draw the distribution of numbers as a histogram, with each number as a tick below it and named marks to compare.
 
-    values: (N,). marks: name -> place on the x axis, drawn as a vertical line. discrete: a bar for each whole number,
-    and no ticks.
-    Raises ValueError for no numbers, or one that is not finite; TypeError for what are no numbers.
+    values: (N,). marks: name -> position on the x axis, drawn as a vertical line. discrete: a bar for each whole
+    number, and no ticks. Raises ValueError for no numbers, or one that is not finite; TypeError for anything that is
+    not numbers.
     """
-    import seaborn as sns  # here, since it takes most of a second that no other picture has to wait for
+    import seaborn as sns  # here, because it takes most of a second, which no other plot should wait for
 
     array = as_array(values, ndim=(1,), finite=True)  # (N,)
     ax = style.axes_or_new(ax)
@@ -38,8 +38,8 @@ def plot_histogram(
         style.use_whole_ticks(ax.xaxis)
     else:
         sns.rugplot(array, color="0.3", ax=ax)
-    for (name, place), colour, dash in zip(marks.items(), cycle(style.COLOURS), cycle(style.DASHES), strict=False):
-        ax.axvline(place, color=colour, linestyle=dash, linewidth=2, label=style.legend_label(name))
+    for (name, position), colour, dash in zip(marks.items(), cycle(style.COLOURS), cycle(style.DASHES), strict=False):
+        ax.axvline(position, color=colour, linestyle=dash, linewidth=2, label=style.legend_label(name))
     if marks:
         style.add_legend(ax)
     return style.label_axes(ax, title, x_label, y_label)

@@ -1,4 +1,4 @@
-"""What came to be drawn, in one form: numbers, labels and the ends of the colours."""
+"""The inputs of plots in one form: numbers, labels, and the ends of the colour map."""
 
 from collections.abc import Iterable, Sequence
 
@@ -16,8 +16,8 @@ def as_array(
 ) -> np.ndarray:
     """Return `values` (tensor or array, on any device, of any real dtype) as a new float64 array.
 
-    Raises TypeError for values that are not real numbers, ValueError for another number of axes, an empty axis, or NaN
-    and infinity where only `finite` numbers can be drawn.
+    Raises TypeError for values that are not real numbers; ValueError for another number of axes, an empty axis, or NaN
+    or infinity if `finite` numbers are required.
     """
     if isinstance(values, torch.Tensor):
         values = values.detach().cpu()
@@ -43,7 +43,7 @@ def as_array(
 
 
 def as_words(labels: Iterable, size: int, name: str) -> list[str]:
-    """Return `labels` as `size` strings fit to draw. Raises ValueError when the number differs."""
+    """Return `labels` as `size` strings that can be drawn. Raises ValueError if there are more or fewer."""
     words = [style.readable(label, style.TICK) for label in labels]
     if len(words) != size:
         raise ValueError(f"expected {size} labels for {name}, got {len(words)}: give one label for each row or column")
@@ -58,8 +58,8 @@ def as_labels(labels: Iterable | None, size: int, name: str) -> list[str] | None
 def colour_limits(values: np.ndarray, limits: tuple[float, float] | None, cmap: str) -> tuple[float, float]:
     """Return the values at the two ends of a colour map.
 
-    `limits` win when given. Otherwise a diverging map runs symmetrically about zero and any other map from the smallest
-    to the largest finite value.
+    These are `limits` if given. Otherwise a diverging map is symmetric about zero, and any other map runs from the
+    smallest to the largest finite value.
     """
     if limits is not None:
         low, high = limits
@@ -69,7 +69,7 @@ def colour_limits(values: np.ndarray, limits: tuple[float, float] | None, cmap: 
     if cmap.removesuffix("_r") in DIVERGING:
         bound = max(-low, high) or 1.0
         return -bound, bound
-    if low == high:  # one value everywhere: it takes the middle of the map
+    if low == high:  # a single value gets the middle of the map
         margin = max(abs(low), 1.0) / 2
         return low - margin, high + margin
     return low, high

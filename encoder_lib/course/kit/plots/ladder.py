@@ -1,32 +1,72 @@
-"""The ladder: what each part of the model buys."""
+"""The ladder: accuracy of the growing model, rung by rung, and its learning curves."""
 
 from collections.abc import Sequence
 from functools import partial
+from typing import TYPE_CHECKING
 
+import matplotlib.pyplot as plt
 from matplotlib.axes import Axes
+from matplotlib.figure import Figure
 
 from encoder_lib.course.kit.plots import style
 from encoder_lib.course.kit.plots.inputs import as_array
 
+if TYPE_CHECKING:
+    import pandas as pd
+
 
 @style.close_on_error
 def plot_ladder(rungs: Sequence[tuple], *, title: str = "The ladder so far", ax: Axes | None = None) -> Axes:
-    """Draw a bar for each rung, as high as its share of right answers, and a line at the most that is possible there.
+    """Draw the accuracy of each rung as a bar, and its upper bound as a dashed line.
 
-    rungs: (name, share of right answers, the most that is possible), and whatever follows these three.
-    Raises ValueError for no rungs, or a share that is not finite; TypeError for what are no numbers.
+    rungs: (name, accuracy, upper bound), both from 0 to 1; further items are left alone.
+    Raises ValueError for an empty list or a number that is not finite; TypeError for anything that is not a number.
     """
-    shares = as_array([rung[1:3] for rung in rungs], name="rungs", finite=True)  # (rungs, 2)
+    numbers = as_array([rung[1:3] for rung in rungs], name="rungs", finite=True)  # (rungs, 2)
     names = [style.drawable(rung[0], style.TICK) for rung in rungs]
     ax = style.axes_or_new(ax)
-    right, most = 100 * shares.T
-    bars = ax.bar(range(len(rungs)), right, width=0.6, color=style.COLOURS[0], label="right answers")
-    ax.bar_label(bars, [f"{share:.1f} %" for share in right], padding=6)
-    ceiling = partial(ax.hlines, colors=style.COLOURS[1], linewidth=2, linestyles="--")
-    for place, height in enumerate(most):
-        ceiling(height, place - 0.4, place + 0.4)
-    ceiling([], 0, 0, label="best guess from what a card then knows")
+    accuracies, bounds = 100 * numbers.T
+    bars = ax.bar(range(len(rungs)), accuracies, width=0.6, color=style.COLOURS[0], label="accuracy")
+    ax.bar_label(bars, [f"{accuracy:.1f} %" for accuracy in accuracies], padding=6)
+    bound = partial(ax.hlines, colors=style.COLOURS[1], linewidth=2, linestyles="--")
+    for position, height in enumerate(bounds):
+        bound(height, position - 0.4, position + 0.4)
+    bound([], 0, 0, label="upper bound")
     ax.set_xticks(range(len(rungs)), names[:2] + [f"+ {name}" for name in names[2:]], **style.plain_text())
     ax.set_ylim(0, 112)
     ax.legend(loc="upper left")
-    return style.label_axes(ax, title, "", "right answers (%)")
+    return style.label_axes(ax, title, "", "accuracy (%)")
+
+
+@style.close_on_error
+def plot_learning_curves(
+    curves: "pd.DataFrame", *, level: float | None = 50, title: str = "", first_step: int = 50
+) -> Figure:
+    """Draw accuracy against training steps, one panel for each model and one line for each seed.
+
+    curves: a table with the columns model, seed, step and accuracy, in per cent, as `learning_curve` and
+    `stored_curves` give it; the panels are in the order of its models. level: an accuracy drawn as a dashed line.
+    first_step: the step with which the axis, which is logarithmic, begins.
+    Raises ValueError for a table without rows or without one of these columns.
+    """
+    missing = {"model", "seed", "step", "accuracy"} - set(curves)
+    if missing or curves.empty:
+        got = f"no column {', '.join(sorted(missing))}" if missing else "no rows"
+        raise ValueError(f"curves: expected a table of model, seed, step and accuracy, got {got}")
+    models = list(curves["model"].unique())
+    size = style.figure_size(len(models))
+    figure, axes = plt.subplots(
+        1, len(models), figsize=size, sharex=True, sharey=True, squeeze=False, layout="constrained"
+    )
+    shown = curves[curves["step"] >= first_step]
+    for ax, model in zip(axes[0], models, strict=True):
+        if level is not None:
+            ax.axhline(level, color=style.GREY, linestyle="--")
+        for _, curve in shown[shown["model"] == model].groupby("seed"):
+            ax.plot(curve["step"], curve["accuracy"], color=style.COLOURS[0], alpha=0.6, linewidth=1.2)
+        ax.set(xscale="log", ylim=(0, 103))
+        style.label_log_axis(ax.xaxis)
+        style.label_axes(ax, model, "step")
+    axes[0, 0].set_ylabel("accuracy (%)")
+    style.add_suptitle(figure, title)
+    return figure

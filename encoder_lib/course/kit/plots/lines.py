@@ -1,4 +1,4 @@
-"""Curves: one set, and several side by side."""
+"""Curves: one set, or several side by side."""
 
 from collections.abc import Mapping
 from itertools import cycle
@@ -27,18 +27,18 @@ def plot_lines(
     marker: str = "",
     ax: Axes | None = None,
 ) -> Axes:
-    """Draw curves over common places, each named in a legend by its key, told apart by colour and by dash.
+    """Draw curves over common x values, each with its own colour and dashes and named in a legend.
 
-    lines: name -> values (N,). x: the places (N,), 0 … N − 1 without it. The scales are "linear" or "log".
-    Raises ValueError for lines without points, or a line that is not as long as x; TypeError for what are no numbers.
+    lines: name -> values (N,). x: (N,), 0 … N − 1 by default. The scales are "linear" or "log". Raises ValueError for
+    lines without points, or a line that is not as long as x; TypeError for anything that is not numbers.
     """
     curves = {name: as_array(values, ndim=(1,), name=f"lines: {name}") for name, values in lines.items()}
-    places = np.arange(len(next(iter(curves.values())))) if x is None else as_array(x, ndim=(1,), name="x")
+    x_values = np.arange(len(next(iter(curves.values())))) if x is None else as_array(x, ndim=(1,), name="x")
     ax = style.axes_or_new(ax)
     for (name, values), colour, dash in zip(curves.items(), cycle(style.COLOURS), cycle(style.DASHES), strict=False):
-        ax.plot(places, values, color=colour, linestyle=dash, marker=marker, label=style.legend_label(name))
+        ax.plot(x_values, values, color=colour, linestyle=dash, marker=marker, label=style.legend_label(name))
     ax.set(xscale=x_scale, yscale=y_scale)
-    if x_scale == "linear" and np.array_equal(places, np.round(places)):  # steps, layers, positions
+    if x_scale == "linear" and np.array_equal(x_values, np.round(x_values)):  # steps, layers, positions
         style.use_whole_ticks(ax.xaxis)
     if len(curves) > 1:
         style.add_legend(ax)
@@ -51,8 +51,8 @@ def plot_panels(
 ) -> Figure:
     """Draw several sets of curves side by side with one legend, on the right.
 
-    panels: title -> lines, named alike in every panel. share_y: all on one y scale. settings: what `plot_lines` takes
-    besides. Raises as `plot_lines` does.
+    panels: title -> lines, with the same names in every panel. share_y: whether all panels have the same y axis.
+    settings: further arguments of `plot_lines`, whose errors it raises.
     """
     size = style.figure_size(len(panels))
     figure, axes = plt.subplots(1, len(panels), figsize=size, sharey=share_y, squeeze=False, layout="constrained")

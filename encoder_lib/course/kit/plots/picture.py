@@ -14,13 +14,13 @@ from PIL import Image, ImageChops
 
 from encoder_lib.course.kit.plots import style
 
-COLOUR_ERROR = 16  # of 255: the most by which a stored colour may differ from the one drawn, in each channel
-WHITE = 0.9  # how opaque it is: white on a white page, and on a dark one a light grey that does not glare
+COLOUR_ERROR = 16  # of 255: the largest allowed difference between a stored and a drawn colour, in each channel
+WHITE = 0.9  # opacity: white on a white page, and on a dark page a light grey that does not glare
 
 
 @dataclass(frozen=True)
 class Picture:
-    """A finished picture: its PNG file and the alt text that says in words what it shows."""
+    """A finished picture: its PNG file, and an alt text that says what it shows."""
 
     png: bytes
     alt: str
@@ -40,7 +40,7 @@ class Picture:
 
 
 def show(picture: Axes | Figure, *, alt: str) -> Picture:
-    """Render a figure, or the figure of an Axes, once, close it, and return it with its alt text as a cell's output."""
+    """Render a figure, or the figure of an Axes, once, close it, and return it with its alt text as a cell output."""
     figure = picture if isinstance(picture, Figure) else picture.figure.get_figure(root=True)
     file = io.BytesIO()
     _close_gaps(figure)
@@ -50,17 +50,17 @@ def show(picture: Axes | Figure, *, alt: str) -> Picture:
 
 
 def _close_gaps(figure: Figure) -> None:
-    """Move plots of fixed proportions together, where the layout left them the room that they do not need."""
+    """Move plots of fixed proportions closer together where the layout gave them more room than they need."""
     plots = [ax for ax in figure.axes if ax.get_subplotspec() is not None]
     engine = figure.get_layout_engine()
     fixed = all(ax.get_aspect() != "auto" or ax.get_box_aspect() is not None for ax in plots)
-    fixed = fixed and not figure.get_supxlabel() and not figure.get_supylabel()  # they would be left behind
+    fixed = fixed and not figure.get_supxlabel() and not figure.get_supylabel()  # they would stay behind
     if fixed and len({ax.get_gridspec() for ax in plots}) == 1 and isinstance(engine, ConstrainedLayoutEngine):
         figure.set_layout_engine("compressed", **engine.get())
 
 
 def compact(image: Image.Image) -> bytes:
-    """Return an image as a small PNG, for light and dark pages: of 256 colours if these are near enough, else all."""
+    """Return an image as a small PNG for light and dark pages, with 256 colours if these are close enough to all."""
     image = image.convert("RGB")
     few = image.quantize(256, method=Image.Quantize.MAXCOVERAGE, kmeans=1, dither=Image.Dither.NONE)
     near = np.asarray(ImageChops.difference(image, few.convert("RGB"))).max() <= COLOUR_ERROR
@@ -75,7 +75,7 @@ def compact(image: Image.Image) -> bytes:
 
 
 def _to_rgba(colours: np.ndarray) -> np.ndarray:
-    """Colours (…, 3) with their opacity (…, 4), from 0 to 255: the same on white; the paler, the more transparent."""
+    """Add opacity to colours (…, 3) -> (…, 4), from 0 to 255: the same on white; paler is more transparent."""
     through = (1 - WHITE) / 255 * colours.min(axis=-1, keepdims=True)
     opaque = (colours - 255 * through) / (1 - through)
     return np.concatenate([opaque, 255 * (1 - through)], axis=-1).round().astype(np.uint8)

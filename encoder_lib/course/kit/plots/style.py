@@ -1,4 +1,4 @@
-"""What all pictures share: colours, sizes, fonts, plain text, Axes and legends."""
+"""Common to all plots: colours, sizes, fonts, plain text, Axes and legends."""
 
 import math
 import re
@@ -16,16 +16,16 @@ from matplotlib.font_manager import fontManager
 from matplotlib.ft2font import FT2Font
 from matplotlib.ticker import LogLocator, MaxNLocator, NullLocator
 
-# Five of Okabe and Ito's colours and two dark ones: told apart with any colour vision, and none too pale on white
+# Five of Okabe and Ito's colours and two dark ones: distinguishable with any colour vision, none too pale on white
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#000000", "#cc79a7", "#9933ff", "#663311")
-GREY = "0.57"  # the palest that still stands out from white, 3 to 1
-NOT_FINITE = "#8f8f8f"  # the grey of NaN and infinity, striped: some see the middle of viridis as grey
+GREY = "0.57"  # the palest with a contrast of 3 to 1 on white
+NOT_FINITE = "#8f8f8f"  # the grey of NaN and infinity; striped, because some people see the middle of viridis as grey
 DASHES = ("-", "--", "-.", ":")
-# One family of sizes. A picture is 7 inches wide with one plot and 9 with several, at 100 pixels an inch: a notebook's
-# page holds both as they are, so that letters are equally large in all. Sizes of letters are in points.
+# A picture is 7 inches wide with one plot and 9 with several, at 100 pixels an inch. A notebook shows both without
+# scaling, so that text has the same size in all of them. Font sizes are in points.
 ONE_PLOT, SEVERAL_PLOTS, HEIGHT, DPI, MARGIN = 7.0, 9.0, 3.6, 100, 0.1
 TITLE_SIZE, TEXT_SIZE, TICK_SIZE, NOTE_SIZE = 11, 10, 9, 8
-STYLE: dict[str, Any] = {  # of every picture in a notebook; `setup` sees to it
+STYLE: dict[str, Any] = {  # of every picture in a notebook; `setup` applies it
     "figure.figsize": (ONE_PLOT, HEIGHT),
     "figure.dpi": DPI,
     "savefig.pad_inches": MARGIN,
@@ -42,18 +42,18 @@ STYLE: dict[str, Any] = {  # of every picture in a notebook; `setup` sees to it
     "axes.spines.right": False,
     "legend.frameon": False,
 }
-TITLE, LABEL, TICK = 160, 80, 24  # the most characters that each kind of text keeps
-# what nobody sees: halves of a character, and orders to write from right to left, which turn all that follows around
+TITLE, LABEL, TICK = 160, 80, 24  # the largest number of characters of each kind of text
+# invisible: halves of a character, and marks for right-to-left writing, which would reverse the text after them
 INVISIBLE = re.compile("[\ud800-\udfff\u202a-\u202e\u2066-\u2069]")
 # The first comes with matplotlib; the others serve labels in Chinese, Japanese or Korean where one is installed.
 FONTS = ("DejaVu Sans", "Noto Sans CJK SC", "PingFang SC", "Hiragino Sans", "Microsoft YaHei", "Arial Unicode MS")
 
-Given = ParamSpec("Given")  # what a plot is called with
-Drawn = TypeVar("Drawn")  # and what it gives
+Given = ParamSpec("Given")  # the arguments of a plot
+Drawn = TypeVar("Drawn")  # and its result
 
 
 def close_on_error(draw: Callable[Given, Drawn]) -> Callable[Given, Drawn]:
-    """A picture that cannot be finished leaves no half of it behind, which the notebook would show."""
+    """Close the figures of a plot that raises an error; otherwise the notebook would show them half finished."""
 
     @wraps(draw)
     def drawn(*args: Given.args, **kwargs: Given.kwargs) -> Drawn:
@@ -74,27 +74,27 @@ def axes_or_new(ax: Axes | None, figsize: tuple[float, float] | None = None) -> 
 
 
 def figure_size(plots: int, height: float = HEIGHT) -> tuple[float, float]:
-    """Width and height, in inches, of a picture with so many plots side by side."""
+    """Width and height, in inches, of a picture with this many plots side by side."""
     return (ONE_PLOT if plots == 1 else SEVERAL_PLOTS), height
 
 
-def percent(share: float) -> str:
-    """A share as it is read: whole percent, half rounded up, and what is above 0 but rounds to none as < 1 %."""
-    share = float(share)  # a float32 would be rounded a second time on its way to percent
-    if 0 < share < 0.005:
+def percent(fraction: float) -> str:
+    """A fraction as whole percent, with half rounded up; a positive one that would round to 0 becomes "< 1 %"."""
+    fraction = float(fraction)  # a float32 would be rounded twice
+    if 0 < fraction < 0.005:
         return "< 1 %"
-    whole = math.floor(100 * share)
-    return f"{whole + (100 * share - whole >= 0.5)} %"
+    whole = math.floor(100 * fraction)
+    return f"{whole + (100 * fraction - whole >= 0.5)} %"
 
 
 def ink_on(colour: Sequence[float] | np.ndarray) -> str:
-    """Black or white, whichever stands out better from a colour: at least 4.5 to 1 (relative luminance, WCAG 2.2)."""
+    """Black or white, whichever has more contrast with a colour: at least 4.5 to 1 (relative luminance, WCAG 2.2)."""
     linear = [v / 12.92 if v <= 0.04045 else ((v + 0.055) / 1.055) ** 2.4 for v in colour[:3]]
     return "black" if float(np.dot(linear, (0.2126, 0.7152, 0.0722))) > 0.179 else "white"
 
 
 def readable(text: object, limit: int) -> str:
-    """Return `text` as one line of at most `limit` characters, without control characters and those in `UNSEEN`."""
+    """Return `text` as one line of at most `limit` characters, without control characters and those in `INVISIBLE`."""
     text = str(text)
     if len(text) > limit:
         text = text[: limit - 1] + "…"
@@ -106,36 +106,36 @@ def fonts() -> tuple[list[str], frozenset[int]]:
     """Return the names of the fonts of `FONTS` that are installed, and every character that one of them can draw."""
     installed = {font.name for font in fontManager.ttflist}
     names = [name for name in FONTS if name in installed]
-    files = [fontManager.findfont(name) for name in names]  # of a family's faces, that which is drawn with
+    files = [fontManager.findfont(name) for name in names]  # the face of the family that is used for drawing
     return names, frozenset(code for file in files for code in FT2Font(file).get_charmap())
 
 
 def drawable(text: object, limit: int) -> str:
-    """Return `text` as `readable` does, with a box in the place of each character that no installed font can draw."""
+    """Return `text` as `readable` does, with a box for each character that no installed font can draw."""
     _, characters = fonts()
     return "".join(character if ord(character) in characters else "□" for character in readable(text, limit))
 
 
 def plain_text(**more: object) -> dict[str, Any]:
-    """Matplotlib's properties of a text that is drawn as it stands (`$x^$` is no formula), and `more` of them."""
+    """Matplotlib's properties for text that is drawn literally (`$x^$` is not a formula), and `more` of them."""
     return {"parse_math": False, "fontfamily": fonts()[0]} | more
 
 
 def legend_label(name: object) -> str:
-    """A name for the legend. Matplotlib leaves out those that begin with `_`; a space before it is not seen."""
+    """A name for the legend. Matplotlib leaves out names that begin with `_`, so those get a space in front."""
     text = drawable(name, LABEL)
     return text if text and not text.startswith("_") else f" {text}"
 
 
 def add_legend(ax: Axes) -> None:
-    """Name what is drawn, to the right of the picture, as plain text."""
+    """Add a legend to the right of the picture, as plain text."""
     for text in ax.legend(loc="center left", bbox_to_anchor=(1, 0.5)).get_texts():
         text.set(**plain_text())
 
 
 def label_axes(ax: Axes, title: str, x_label: str = "", y_label: str = "") -> Axes:
-    """Write the title and the labels of the axes as plain text: `$x^$` is no formula."""
-    letters = max(10, min(60, int(12.5 * room_of(ax)[0])))  # on a line of the title
+    """Write the title and the labels of the axes as plain text: `$x^$` is not a formula."""
+    letters = max(10, min(60, int(12.5 * room_of(ax)[0])))  # that fit on a line of the title
     ax.set_title(textwrap.fill(drawable(title, TITLE), letters), **plain_text())
     ax.set_xlabel(drawable(x_label, LABEL), **plain_text())
     ax.set_ylabel(drawable(y_label, LABEL), **plain_text())
@@ -143,7 +143,7 @@ def label_axes(ax: Axes, title: str, x_label: str = "", y_label: str = "") -> Ax
 
 
 def room_of(ax: Axes) -> tuple[float, float]:
-    """Width and height, in inches, of the part of its figure that an Axes and all that is written around it have."""
+    """Width and height, in inches, of the part of the figure that an Axes takes up with its labels."""
     place, figure = ax.get_subplotspec(), ax.figure.get_figure(root=True)
     if place is None:
         return ax.get_position().width * figure.get_figwidth(), ax.get_position().height * figure.get_figheight()
@@ -155,12 +155,12 @@ def room_of(ax: Axes) -> tuple[float, float]:
 
 
 def use_whole_ticks(axis: Axis) -> None:
-    """Put ticks at whole numbers only, on an axis that counts: there is no layer 1.5, and no half of a head."""
+    """Put ticks at whole numbers only, on an axis that counts layers or heads."""
     axis.set_major_locator(MaxNLocator("auto", steps=(1, 2, 2.5, 5, 10), integer=True))
 
 
 def label_log_axis(axis: Axis) -> None:
-    """Label a logarithmic axis by 1, 2, 5, 10, 20 … in plain numbers, or by 1, 10, 100 … where those have no room."""
+    """Label a logarithmic axis by 1, 2, 5, 10, 20 … in plain numbers, or by 1, 10, 100 … if those do not fit."""
     low, high = axis.get_view_interval()
     subs = (1, 2, 5) if isinstance(axis, YAxis) or high < 100 * low else (1,)
     axis.set(major_locator=LogLocator(subs=subs), minor_locator=NullLocator(), major_formatter="{x:g}")

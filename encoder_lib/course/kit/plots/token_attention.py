@@ -1,4 +1,4 @@
-"""A sentence whose words are shaded by how much one of them looks at each."""
+"""A sentence whose words are shaded by the attention weight that one of them gives to each."""
 
 from collections.abc import Sequence
 
@@ -23,12 +23,12 @@ def plot_token_attention(
     cmap: str = "viridis",
     ax: Axes | None = None,
 ) -> Axes:
-    """Draw a sentence as boxes, each coloured by the weight with which the chosen word looks at it, in per cent.
+    """Draw a sentence as boxes, each coloured by the attention weight of the chosen word on it, in per cent.
 
-    weights: (T,), the chosen word's row. words: one string for each weight. limits: the weights at the colours' ends.
-    The boxes are the patches of the Axes, one for each word in order, and the chosen one has a thick frame.
-    Raises ValueError for words that do not match the weights, or weights that are not finite; TypeError for what are no
-    numbers.
+    weights: (T,), the chosen word's row. words: one string for each weight. limits: the weights at the two ends of the
+    colour map. The boxes are the patches of the Axes, one for each word in order, and the chosen one has a thick frame.
+    Raises ValueError for words that do not match the weights, or weights that are not finite; TypeError for anything
+    that is not numbers.
     """
     row = as_array(weights, ndim=(1,), name="weights", finite=True)  # (T,)
     words = as_words(words, len(row), "words")
@@ -36,8 +36,8 @@ def plot_token_attention(
     ax = style.axes_or_new(ax, figsize=(width, token_attention_height(words, width)))
     scale = mpl.colors.Normalize(*limits, clip=True)
     room = ax.figure.bbox.width / ax.figure.dpi  # inches
-    places = _word_places(words, room)
-    for i, ((line, start, width), word, weight) in enumerate(zip(places, words, row.tolist(), strict=True)):
+    positions = _word_positions(words, room)
+    for i, ((line, start, width), word, weight) in enumerate(zip(positions, words, row.tolist(), strict=True)):
         colour = mpl.colormaps[cmap](scale(weight))
         box = Rectangle((start + 0.3, line + 0.08), width - 0.6, 0.84, facecolor=colour)
         box.set(edgecolor="black" if i == chosen else "white", linewidth=2.5 if i == chosen else 0)
@@ -46,30 +46,30 @@ def plot_token_attention(
         place = start + width / 2
         ax.text(place, line + 0.34, style.drawable(word, style.TICK), fontsize=style.TICK_SIZE, **middle)
         ax.text(place, line + 0.7, style.percent(weight), fontsize=style.NOTE_SIZE, **middle)
-    end = max(start + width for _, start, width in places)
-    margin = max(0, _line_room(room) - end) / 2  # a short sentence stands in the middle
-    ax.set(xlim=(-margin, end + margin), ylim=(places[-1][0] + 1, 0))
+    end = max(start + width for _, start, width in positions)
+    margin = max(0, _line_room(room) - end) / 2  # a short sentence is centred
+    ax.set(xlim=(-margin, end + margin), ylim=(positions[-1][0] + 1, 0))
     ax.axis("off")
     return style.label_axes(ax, title)
 
 
 def token_attention_height(words: Sequence[str], width: float) -> float:
-    """How high a picture of `plot_token_attention` has to be, in inches, when it is `width` inches wide."""
-    return 0.4 + 0.45 * (_word_places(words, width)[-1][0] + 1)
+    """The height in inches that `plot_token_attention` needs at a width of `width` inches."""
+    return 0.4 + 0.45 * (_word_positions(words, width)[-1][0] + 1)
 
 
 def _line_room(width: float) -> float:
-    """How many characters of a boxed word fit on a line of `width` inches."""
+    """The number of characters, boxes included, that fit on a line of `width` inches."""
     return 11 * width
 
 
-def _word_places(words: Sequence[str], width: float) -> list[tuple[int, int, int]]:
-    """Line, start and width of each word, in characters, when a line is `width` inches wide."""
-    places, line, start = [], 0, 0
+def _word_positions(words: Sequence[str], width: float) -> list[tuple[int, int, int]]:
+    """Line, start and width of each word, in characters, for a line of `width` inches."""
+    positions, line, start = [], 0, 0
     for word in words:
         room = 2 + max(4, sum(2 if ord(character) > 0x2E7F else 1 for character in word))  # Chinese is twice as wide
         if start and start + room > _line_room(width):
             line, start = line + 1, 0
-        places.append((line, start, room))
+        positions.append((line, start, room))
         start += room
-    return places
+    return positions

@@ -1,1 +1,1 @@
-"""What explorers and predictions are made of: controls, views, the two widgets, and their front end."""
+"""Building blocks of explorers and predictions: controls, views, the two widgets, and their front end."""

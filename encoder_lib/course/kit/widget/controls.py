@@ -1,4 +1,4 @@
-"""The controls of an explorer: what values each one takes, and how the front end draws it."""
+"""The controls of an explorer: which values each one accepts, and how the front end draws it."""
 
 from dataclasses import asdict, dataclass, field
 from numbers import Real
@@ -12,7 +12,7 @@ from encoder_lib.course.kit.plots import readable
 
 @dataclass
 class Control:
-    """A named value that the reader can change. `label` is what stands beside it; without one, its name does."""
+    """A named value that the reader can change. `label` is shown beside it, or the name if there is no label."""
 
     name: str
     value: Any
@@ -26,7 +26,7 @@ class Control:
         return error(f"{self.name}: expected {expected}, got {expect.short_repr(value)}")
 
     def check(self, value: Any) -> Any:
-        """Return the value that the control takes for `value`. Raises TypeError or ValueError when it takes none."""
+        """Return the value that the control stores for `value`. Raises TypeError or ValueError if it accepts none."""
         raise NotImplementedError
 
     def to_spec(self) -> dict:
@@ -36,7 +36,7 @@ class Control:
 
 @dataclass
 class Range(Control):
-    """A number from `min` to `max`, chosen on a slider. A value between two steps moves to the nearer one.
+    """A number from `min` to `max`, chosen on a slider. A value between two steps is rounded to the nearer one.
 
     With `log` the slider moves by equal factors; `step=None` then allows every value.
     """
@@ -48,7 +48,7 @@ class Range(Control):
 
     @property
     def positions(self) -> int:
-        """How many values a slider with steps can take."""
+        """The number of values of a slider with steps."""
         return self.position(self.max) + 1
 
     def position(self, value: float) -> int:
@@ -91,7 +91,7 @@ class Checkbox(Control):
 
 @dataclass
 class Text(Control):
-    """One line of text. The control cuts what is longer than `max_length` characters before anything is computed."""
+    """One line of text. Anything beyond `max_length` characters is cut off before anything is computed."""
 
     max_length: int = field(default=200, kw_only=True)
 
@@ -102,7 +102,7 @@ class Text(Control):
 
 
 class ControlTrait(traitlets.TraitType):
-    """The trait that holds a control's value on an explorer: the control decides what it takes."""
+    """The trait that holds a control's value on an explorer; the control decides which values it accepts."""
 
     def __init__(self, control: Control) -> None:
         super().__init__(default_value=control.value)

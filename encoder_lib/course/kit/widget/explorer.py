@@ -1,4 +1,4 @@
-"""The live picture of the notebooks: controls, a pure function of their values, and what it shows."""
+"""The live pictures of the notebooks: controls, and a picture computed from their values."""
 
 import io
 from collections.abc import Callable
@@ -20,13 +20,13 @@ from encoder_lib.course.kit.widget.web import Web
 
 
 class Explorer(anywidget.AnyWidget):
-    """Show what `show` computes from the values of the controls, and follow them.
+    """Show what `show` computes from the values of the controls, and update it when they change.
 
     show: a pure function, called with every control's value by name. It returns a `View`; or, with `figure`, it updates
         the artists of that one matplotlib figure and returns the picture's description in words.
-    web: how the web edition shows it; None for an explorer that no page has.
+    web: how the web edition shows it; None for an explorer that is on no page.
     Each control's value is a trait: read it, set it (`explorer.base = 200`), observe it, link it. A value that the
-    control does not take raises TypeError or ValueError. An exception in `show` appears in the explorer, which keeps
+    control does not accept raises TypeError or ValueError. An exception in `show` appears in the explorer, which keeps
     its last good picture, and is raised again.
     """
 
@@ -34,16 +34,16 @@ class Explorer(anywidget.AnyWidget):
     _css = STYLE
 
     title = Unicode().tag(sync=True)
-    error = Unicode().tag(sync=True)  # what went wrong in the last computation; empty when nothing did
+    error = Unicode().tag(sync=True)  # the error of the last computation, or ""
     _controls: List[dict] = List().tag(sync=True)
     _descriptions: List[str] = List().tag(sync=True)  # one text, or one for each frame
-    _panels: List[dict] = List().tag(sync=True)  # what each heatmap is called and how it is cut into frames
+    _panels: List[dict] = List().tag(sync=True)  # each heatmap's title and how it is cut into frames
     _limits: List[list[float]] = List().tag(sync=True)  # its smallest and largest colour
     _colours = Dict().tag(sync=True)  # colour map -> 256 colours
     _data = Bytes().tag(sync=True)  # the numbers of all panels, one after another, as float32
     _frames = Unicode().tag(sync=True)  # the control that picks the frame
-    _tokens = Dict().tag(sync=True)  # whose words are buttons, if any are
-    _timeline = Dict().tag(sync=True)  # the stations above the panels, if there are any
+    _tokens = Dict().tag(sync=True)  # the panel whose words are buttons, if any
+    _timeline = Dict().tag(sync=True)  # the stations above the panels, if any
     _picture = Bytes().tag(sync=True)  # a figure as PNG
 
     def __init__(
@@ -76,11 +76,11 @@ class Explorer(anywidget.AnyWidget):
 
     @property
     def description(self) -> str:
-        """What the picture shows now, in words."""
+        """A description of what the picture shows now."""
         return self._descriptions[self._frame if len(self._descriptions) > 1 else 0]
 
     def set(self, **values: object) -> None:
-        """Set several controls and compute once. Raises KeyError for an unknown name, and then sets none of them."""
+        """Set several controls and compute once. Raises KeyError for an unknown name, before any of them is set."""
         if unknown := values.keys() - self._by_name.keys():
             raise KeyError(f"expected some of {sorted(self._by_name)}, got {sorted(unknown)}")
         checked = {name: self._by_name[name].check(value) for name, value in values.items()}
@@ -94,11 +94,11 @@ class Explorer(anywidget.AnyWidget):
         self._update()
 
     def set_state(self, sync_data: dict) -> None:
-        """Take values of the controls from the front end, and nothing else.
+        """Accept values of the controls from the front end, and nothing else.
 
-        One that its control refuses is told of in `error`, and the front end gets back the value that counts.
+        If a control refuses a value, `error` says so, and the front end gets the current value back.
         """
-        self.send({})  # an echo: the kernel hears
+        self.send({})  # an echo, so that the front end knows that the kernel is there
         taken, refused = {}, {}
         for name in self._by_name.keys() & (sync_data.keys() if isinstance(sync_data, dict) else ()):
             try:
@@ -117,7 +117,7 @@ class Explorer(anywidget.AnyWidget):
         return control.position(getattr(self, self._frames)) if isinstance(control, Range) else 0
 
     def _update(self, change: Bunch | None = None) -> None:
-        """Compute anew, unless paused, or nothing changed but the control that picks the frame."""
+        """Compute again, unless paused or only the control that picks the frame has changed."""
         changed = {name for name, value in self.values.items() if value != self._computed_from[name]}
         if self._paused or not changed - {self._frames}:
             return
@@ -152,12 +152,12 @@ class Explorer(anywidget.AnyWidget):
 
 
 def returns_explorer(function: Callable) -> bool:
-    """Whether a function is declared to return an `Explorer`, which makes it one of the course's."""
+    """Whether a function is annotated to return an `Explorer`, which makes it one of the course's explorers."""
     return getattr(function, "__annotations__", {}).get("return") is Explorer
 
 
 def _render(canvas: FigureCanvasAgg) -> bytes:
-    """Return the figure as PNG: drawn plainly and barely compressed, three times as fast as `savefig`."""
+    """Return the figure as PNG, barely compressed, three times as fast as `savefig`."""
     canvas.draw()
     pixels = np.asarray(canvas.buffer_rgba())[..., :3]
     file = io.BytesIO()

@@ -1,4 +1,4 @@
-"""Prediction questions: the reader commits to an answer, and then it is shown."""
+"""Prediction questions: the reader commits to an answer, and then the result is shown."""
 
 import html
 from collections.abc import Callable, Sequence
@@ -16,7 +16,7 @@ from encoder_lib.course.kit.widget.result import as_result
 
 @dataclass(frozen=True)
 class Question:
-    """A question with one right choice. `answer` is its index; `finding` says what is seen, and why."""
+    """A question with one right choice. `answer` is its index; `finding` says what one sees, and why."""
 
     prompt: str
     choices: Sequence[str]
@@ -24,17 +24,17 @@ class Question:
     finding: str
 
     def verdict(self, choice: int | None) -> str:
-        """What the reader is told of a choice, or without one."""
+        """The sentence shown for a choice, or for none."""
         answer = self.choices[self.answer]
         if choice is None:
             return f"The answer is “{answer}”."
         if choice == self.answer:
-            return f"You said “{answer}”, and so it is."
+            return f"You said “{answer}”, and that is correct."
         return f"You said “{self.choices[choice]}”, but the answer is “{answer}”."
 
 
 class _Choice(TraitType):
-    """An index or None, both of which the question is asked about; `allow_none` would let None pass at any time."""
+    """An index or None, which the question both validates; with `allow_none`, None would always pass."""
 
     default_value = None
     info_text = "the index of a choice, or None"
@@ -46,15 +46,15 @@ class _Choice(TraitType):
 
 
 class Prediction(anywidget.AnyWidget):
-    """One question, asked. The front end never holds answer, finding or result before the reader has committed.
+    """One question. The front end does not get the answer, finding or result before the reader has committed.
 
-    question: what is asked.
-    show: called without arguments when the question is made; gives what is seen then: a picture, an Axes or a Figure, a
-        pandas DataFrame, a number, a tensor or a text. Without it there is nothing to see beside the finding.
+    question: the question to ask.
+    show: called without arguments when the question is made; returns what is shown after the reveal: a picture, an Axes
+        or a Figure, a pandas DataFrame, a number, a tensor or a text. Without it only the finding is shown.
     `choice` is the chosen index, None at first; `committed` = True locks it, and everything is revealed. `revealed` =
-    True alone is "show me", without an answer. Steps in another order raise ValueError, once revealed any other step
-    does. `message` is what the reader is told, and `result` what `show` gave.
-    Raises TypeError and ValueError for what cannot be shown; what `show` raises goes through.
+    True alone is "show me", without an answer. Steps in another order raise ValueError, and so does any step after the
+    reveal. `message` is the sentence shown to the reader, and `result` what `show` gave. Raises TypeError or ValueError
+    for a result that cannot be shown; errors of `show` are passed on.
     """
 
     _esm = script("prediction.js")
@@ -76,12 +76,12 @@ class Prediction(anywidget.AnyWidget):
 
     @property
     def message(self) -> str:
-        """What the reader is told: nothing, and once revealed the verdict and the finding."""
+        """The sentence shown to the reader: empty at first, and after the reveal the verdict and the finding."""
         return f"{self._outcome['verdict']} {self._outcome['finding']}" if self._outcome else ""
 
     def set_state(self, sync_data: dict) -> None:
-        """Take the reader's steps from the front end, in their order, and nothing else; a wrong one changes nothing."""
-        self.send({})  # an echo: the kernel hears
+        """Accept the reader's steps from the front end, in order, and nothing else; a wrong step changes nothing."""
+        self.send({})  # an echo, so that the front end knows that the kernel is there
         steps = ("choice", "committed", "revealed")
         sent = {name: sync_data[name] for name in steps if isinstance(sync_data, dict) and name in sync_data}
         with self._lock_property(**sent):
@@ -89,7 +89,7 @@ class Prediction(anywidget.AnyWidget):
                 try:
                     setattr(self, name, value)
                 except (traitlets.TraitError, TypeError, ValueError, IndexError):
-                    self.send_state(name)  # what the front end shows is what counts
+                    self.send_state(name)  # so that the front end shows the value that counts
 
     @traitlets.validate("choice")
     def _check_choice(self, proposal: Bunch) -> int | None:
@@ -116,14 +116,14 @@ class Prediction(anywidget.AnyWidget):
     @traitlets.observe("committed", "revealed")
     def _reveal(self, change: Bunch) -> None:
         question = self.question
-        told = {
+        outcome = {
             "answer": question.answer,
             "verdict": question.verdict(self.choice if self.committed else None),
             "finding": question.finding,
             "result": self._shown.spec if self._shown else {},
         }
         with self.hold_sync():
-            self.revealed, self._outcome = True, told
+            self.revealed, self._outcome = True, outcome
 
     def _repr_mimebundle_(self, **kwargs: dict) -> tuple[dict, dict]:
         """Give the live widget and, for readers without a kernel, the question with its answer folded away."""

@@ -1,4 +1,4 @@
-"""What a prediction reveals: a picture, a table, a number, a tensor or a text, made ready for the page."""
+"""The result that a prediction reveals: a picture, a table, a number, a tensor or a text, prepared for the page."""
 
 import html
 import math
@@ -17,25 +17,25 @@ from encoder_lib import expect
 from encoder_lib.course.kit import plots
 from encoder_lib.course.kit.notebook import tidy
 
-ROWS, COLUMNS = 60, 20  # the most of a table, as pandas shows it
-LINES, LETTERS = 40, 4000  # the most of a text
+ROWS, COLUMNS = 60, 20  # the largest table that is shown
+LINES, LETTERS = 40, 4000  # the longest text that is shown
 WORDS = "white-space:pre-wrap;overflow-wrap:anywhere"
 EXPECTED = "a picture, an Axes, a Figure, a pandas DataFrame, a number, a tensor or a text"
 
 
 @dataclass(frozen=True)
 class Result:
-    """What is revealed: `spec` for the page, and `html` for readers without a kernel."""
+    """A result: `spec` for the page, and `html` for readers without a kernel."""
 
     spec: dict[str, Any]
     html: str
 
 
 def as_result(result: Any, finding: str) -> Result:
-    """Make a picture, an Axes, a Figure, a DataFrame, a number, a tensor or a text ready to be revealed.
+    """Prepare a picture, an Axes, a Figure, a DataFrame, a number, a tensor or a text for the reveal.
 
-    A picture gets the finding as its alt text. Raises TypeError for what is none of these, ValueError for more
-    of it than can be read on a page.
+    A picture gets the finding as its alt text. Raises TypeError for anything else, and ValueError for more
+    than one can read on a page.
     """
     if isinstance(result, Axes | Figure):
         result = plots.show(result, alt=finding)
@@ -51,12 +51,12 @@ def _picture(png: bytes, finding: str) -> Result:
 
 
 def _is_table(value: Any) -> bool:
-    pandas = sys.modules.get("pandas")  # whoever has a table has loaded it; nobody else has to wait for it
+    pandas = sys.modules.get("pandas")  # already loaded if there is a table; nobody else should wait for it
     return pandas is not None and isinstance(value, pandas.DataFrame)
 
 
 def _table(frame: Any) -> Result:
-    """Write each column as pandas does when it shows it."""
+    """Write each column as pandas displays it."""
     rows, columns = frame.shape
     if not 1 <= rows <= ROWS or not 1 <= columns <= COLUMNS:
         most, came = f"a table of 1 to {ROWS} rows and {COLUMNS} columns", f"a DataFrame of {rows} and {columns}"
@@ -108,7 +108,7 @@ def _in_words(value: Any) -> str:
 
 
 def plain(number: Real) -> str:
-    """A number without a power of ten: four decimals, or two digits of one that has none among the first three."""
+    """Write a number without an exponent: with four decimals, or with two significant digits if it is below 0.001."""
     if isinstance(number, Integral):
         return str(int(number))
     value = float(number)

@@ -1,4 +1,4 @@
-"""What an explorer shows: heatmaps side by side, the words along one of them, and a description."""
+"""What an explorer shows: heatmaps side by side, optionally the words of one of them, and a description."""
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
@@ -47,12 +47,12 @@ class Heatmap:
     """A matrix as colours, or a stack of equally large matrices (frames) that a control steps through.
 
     values: (R, C); or (N, R, C) for N frames; or with `window=R` a tall (N-1+R, C), whose frame f is rows f to f+R-1.
-    title: {frame} in it stands for the number of the frame, counted from 1.
+    title: {frame} in it is replaced by the number of the frame, counted from 1.
     x_ticks: C labels. y_ticks: one label for each row; with a window they shift along with the rows.
     limits: the values at the ends of the colour map.
-    missing: what NaN, drawn in grey stripes, stands for.
-    tile: the matrix is made of square tiles of so many rows and columns; the axes name each tile once, in its middle.
-    Raises ValueError for other shapes and for labels that do not match.
+    missing: the meaning of NaN, which is drawn in grey stripes.
+    tile: the number of rows and columns of the square tiles that the matrix is made of; the axes name each tile once.
+    Raises ValueError for other shapes, and for labels that do not match.
     """
 
     def __init__(
@@ -87,11 +87,11 @@ class Heatmap:
 
     def to_spec(self) -> dict:
         """Return what the front end needs to draw the panel, apart from numbers and limits."""
-        stride = self.columns if self.window else self.rows * self.columns  # numbers from one frame to the next
+        stride = self.columns if self.window else self.rows * self.columns  # numbers per frame
         return {name: getattr(self, name) for name in SPEC_FIELDS} | {"stride": stride, "shift_rows": bool(self.window)}
 
     def room_for_long_words(self) -> float:
-        """Inches that words at the rows and columns take beyond those of an ordinary sentence."""
+        """Extra space, in inches, that words at the rows and columns need beyond those of an ordinary sentence."""
         words = [*(self.x_ticks or ()), *(self.y_ticks or ())]
         widths = [sum(2 if ord(letter) > 0x2E80 else 1 for letter in word[:TICK]) for word in words]
         return 0.11 * max(0, max(widths, default=0) - 16)
@@ -118,15 +118,15 @@ class Heatmap:
 
 
 def attention_map(weights: ArrayLike, words: Sequence[str], title: str, **options: Any) -> Heatmap:
-    """Attention weights as colours: the words along the rows look, those along the columns are looked at."""
-    return Heatmap(weights, title=title, x_label="looked at", y_label="looks", x_ticks=words, y_ticks=words, **options)
+    """Attention weights as colours: a row for each query, a column for each key."""
+    return Heatmap(weights, title=title, x_label="key", y_label="query", x_ticks=words, y_ticks=words, **options)
 
 
 @dataclass(frozen=True)
 class Timeline:
-    """Stations one after another above the panels, one for each frame, and a value at each: a curve that one walks.
+    """A row of stations above the panels, one for each frame, with a curve through the value at each.
 
-    stations: its short name, its layer or 0, and whether the curve goes through it; those aside are squares.
+    stations: for each, its short name, its layer or 0, and whether the curve passes through it; the others are squares.
     """
 
     title: str
@@ -148,15 +148,16 @@ class Timeline:
 
 
 class View:
-    """Heatmaps side by side, and `description`: what they show, in words, which is also their alt text.
+    """Heatmaps side by side, and a `description` of what they show, which is also their alt text.
 
     frames: the name of the `Range` control that picks the frame of every framed panel. The front end steps through the
     frames by itself, so this control causes no computation. `description` may then be a list, one text for each frame.
-    tokens: a panel with the same words on both axes. They stand above the panels as a sentence, one button a word: the
-    word that is pointed at or focused shows where it looks. The others take the colours, and the numbers in per cent,
-    that they have in its row; the front end does that by itself, and frames the row in every panel with these words.
-    chosen: the place of the word that is lit at first; the second one, since the first is often a special token.
-    timeline: a curve above the panels, through as many stations as there are frames.
+    tokens: a panel with the same words on both axes. The words are shown above the panels as a sentence, with a button
+    for each. The word that is pointed at or focused gives all of them the colours and percentages of its row; the front
+    end does that by itself, and frames the row in every panel with these words.
+    chosen: the position of the word that is highlighted at first: the second one, because the first is often a special
+    token.
+    timeline: a curve above the panels, with one station for each frame.
     """
 
     def __init__(
@@ -190,7 +191,7 @@ class View:
         return {"panel": self.panels.index(self.tokens), "title": ASK, "chosen": self.chosen} if self.tokens else {}
 
     def draw(self, index: int) -> Figure:
-        """Return a matplotlib figure of frame `index`: the picture for readers without the live one."""
+        """Return a matplotlib figure of frame `index`, for readers without the live explorer."""
         width, height = figure_size(len(self.panels), 3.6 if len(self.panels) < 3 else 3.0)
         room = max(panel.room_for_long_words() for panel in self.panels)
         width, height = width + room * len(self.panels), height + room
@@ -198,7 +199,7 @@ class View:
         below = ConstrainedLayoutEngine(rect=(0, 0, 1, height / (height + above)))
         figure = Figure(figsize=(width, height + above), layout=below)
         if self.tokens:
-            bottom, top = height / (height + above), 1 - 0.35 / (height + above)  # and its title above
+            bottom, top = height / (height + above), 1 - 0.35 / (height + above)  # with its title above
             _draw_tokens(self.tokens, self.chosen, index, figure.add_axes((0, bottom, 1, top - bottom)))
         if self.timeline:
             share = height / (height + above)
@@ -213,9 +214,9 @@ class View:
 
 
 def _draw_tokens(weights: Heatmap, chosen: int, index: int, ax: Axes) -> None:
-    """Draw the words, and where the chosen one looks in frame `index`."""
+    """Draw the words, coloured by the attention weights of the chosen one in frame `index`."""
     words = weights.y_ticks or []
-    row, title = weights.frame(index)[chosen], f"Where “{words[chosen]}” looks"
+    row, title = weights.frame(index)[chosen], f"Attention weights of “{words[chosen]}”"
     plot_token_attention(row, words, chosen=chosen, title=title, limits=weights.limits, cmap=weights.cmap, ax=ax)
 
 

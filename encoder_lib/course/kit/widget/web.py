@@ -1,22 +1,23 @@
-"""How the web edition shows an explorer, where no kernel answers: from a recording, or computed on the page."""
+"""How the web edition shows an explorer without a kernel: from a recording, or computed on the page."""
 
 from dataclasses import dataclass, field
 
 
 @dataclass(frozen=True)
 class Web:
-    """An explorer's page in the web edition.
+    """How one explorer is shown in the web edition.
 
-    heights: how many pixels high it is, at a desk, on a phone, and between the two if its panels stand otherwise there.
-    stops: the values of a control that are recorded; of a control that is not named, all values or a few evenly spread.
-    together: groups of controls that are recorded in every combination, the other controls as they are at the start;
-        a control of no group is one by itself.
-    starts: values of several controls that belong together, from each of which the groups are recorded.
-    levels: into how many steps, above and below 0, the numbers of the heatmaps are cut.
-    shades: how many shades of red, green and blue the images in pictures keep.
-    live: the module of the player (site/player) that shows it when MiniLM reads in the browser what is typed there.
-    computed: the module of the player that computes it; then no other state is recorded.
-    given: what that module has to know of what the explorer was made with: names in the explorer's own function.
+    heights: its height in pixels on a desktop, on a phone, and in between if its panels are arranged differently there.
+    stops: the values of a control that are recorded; for a control that is not named, all values or a few evenly
+    spaced. together: groups of controls that are recorded in every combination, with the other controls at their start
+    values;
+        a control in no group is a group by itself.
+    starts: combinations of values of several controls; the groups are recorded starting from each of them.
+    levels: the number of steps, above and below 0, to which the numbers of the heatmaps are rounded.
+    shades: the number of shades of red, green and blue that images in pictures keep.
+    live: the module of the player (site/player) that shows it when MiniLM runs in the browser on what the reader types.
+    computed: the module of the player that computes it; then only the start state is recorded.
+    given: the local variables of the explorer's function that this module needs.
     """
 
     heights: tuple[int, ...]

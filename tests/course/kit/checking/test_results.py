@@ -90,7 +90,7 @@ def test_one_number_is_neither_several_nor_complex():
             torch.tensor([[1.0, 1, math.nan], [1, 1, 1]]),
             "with x: the result has NaN at (0, 2), expect",
         ),
-        (torch.ones(2), torch.full((2,), math.nan), "has NaN at (0,) and 1 more place, expected [1.0, 1.0]"),
+        (torch.ones(2), torch.full((2,), math.nan), "has NaN at (0,) and 1 more position, expected [1.0, 1.0]"),
         (torch.ones(()), math.nan, "the result is NaN, expected 1.0"),
         (torch.ones(2), torch.tensor([1.0, math.inf]), "got      [1.0, inf]"),
         (torch.ones(2, dtype=torch.bool), torch.ones(2), "expected each element to be boolean, got torch.float32"),
@@ -99,7 +99,7 @@ def test_one_number_is_neither_several_nor_complex():
         (
             torch.eye(4).bool(),
             torch.zeros(4, 4).bool(),
-            "4 of 16 places differ, most at (0, 0): expected True, got Fals",
+            "4 of 16 positions differ, most at (0, 0): expected True, got Fals",
         ),
     ],
 )

@@ -7,6 +7,7 @@ import warnings
 import matplotlib as mpl
 import matplotlib.pyplot as plt
 import numpy as np
+import pandas as pd
 import pytest
 import torch
 from matplotlib.colors import to_rgba
@@ -184,6 +185,8 @@ REFUSED = {
     "a spread": (lambda: plots.plot_histogram([1.0, np.nan], {}), "finite"),
     "a ladder": (lambda: plots.plot_ladder([("a", 0.5, np.nan)]), "rungs: .* finite"),
     "no ladder": (lambda: plots.plot_ladder([]), "axes"),
+    "no curves": (lambda: plots.plot_learning_curves(CURVES[:0]), "curves: expected .* got no rows"),
+    "curves without seeds": (lambda: plots.plot_learning_curves(CURVES.drop(columns="seed")), "got no column seed"),
     "a curve": (lambda: plots.plot_lines({"a": [1.0], "b": [1.0, 2.0]}), "same first dimension"),
     "a curve without points": (lambda: plots.plot_lines({"a": []}), "lines: a: expected at least one"),
     "panels": (lambda: plots.plot_panels({"one": {"a": [1.0]}, "other": {"a": []}}), "lines: a: expected at least one"),
@@ -234,9 +237,10 @@ LABELS = {
     **dict.fromkeys(("attention_lines", "token_attention", "clocks", "residual_stream"), " | "),
     "normalisations": " | ,  | ,  | ",
     "panels": " | t,  | ,  | ",
-    "attention": "looked at | looks, looked at | looks, dimension | ",
-    "cards": "place | ",
-    "ladder": " | right answers (%)",
+    "attention": "key | query, key | query, dimension | ",
+    "cards": "position | ",
+    "ladder": " | accuracy (%)",
+    "learning_curves": "step | accuracy (%), step | ",
     "reordering": "dimension | , dimension | ",
     "fit": "x | y, x | what each unit adds",
     "profiles": "layer | , layer | , layer | ",
@@ -510,7 +514,7 @@ def test_attention_lines_are_as_thick_as_the_weights():
     places = {text.get_position(): text.get_text() for text in ax.texts}
     assert [places[-0.04, i] for i in range(3)] == [places[1.04, i] for i in range(3)] == ["the", "$x^$", "the"]
     assert ax.get_ylim()[0] > ax.get_ylim()[1], "the first word is on top"
-    assert [label.get_text() for label in ax.get_xticklabels()] == ["looks", "looked at"]
+    assert [label.get_text() for label in ax.get_xticklabels()] == ["query", "key"]
 
 
 @pytest.mark.parametrize(("only", "rows"), [(None, {0, 1, 2}), ([1], {1}), ((0, 2), {0, 2}), ([], set())])
@@ -547,22 +551,35 @@ def test_one_card_or_some_may_have_their_arrows_lit():
     assert sorted(texts) == ["", "", "a", "b", "→ 0", "→ 1"], "no answers, none drawn"
 
 
-RUNGS = [("a guess", 0.12, 0.125), ("embedding", 0.125, 0.125), ("attention", 0.5, 0.5), ("$x^$", 0.986, 1.0)]
+RUNGS = [("chance", 0.12, 0.125), ("embedding", 0.125, 0.125), ("attention", 0.5, 0.5), ("$x^$", 0.986, 1.0)]
 
 
-def test_a_ladder_has_a_bar_and_a_ceiling_for_each_rung():
+def test_ladder_has_a_bar_and_an_upper_bound_for_each_rung():
     ax = plots.plot_ladder(RUNGS)
     assert [bar.get_height() for bar in ax.patches] == pytest.approx([12, 12.5, 50, 98.6])
     assert [text.get_text() for text in ax.texts] == ["12.0 %", "12.5 %", "50.0 %", "98.6 %"]
     ceilings = [lines.get_segments()[0] for lines in ax.collections if lines.get_segments()]
     assert [ceiling[:, 1].tolist() for ceiling in ceilings] == [[12.5] * 2, [12.5] * 2, [50] * 2, [100] * 2]
     assert [ceiling[:, 0].mean() for ceiling in ceilings] == pytest.approx(range(4))
-    assert [label.get_text() for label in ax.get_xticklabels()] == ["a guess", "embedding", "+ attention", "+ $x^$"]
-    assert {text.get_text() for text in ax.get_legend().get_texts()} == {
-        "right answers",
-        "best guess from what a card then knows",
-    }
-    assert ax.get_ylabel() == "right answers (%)" and ax.get_ylim()[0] == 0 and ax.get_title() == "The ladder so far"
+    assert [label.get_text() for label in ax.get_xticklabels()] == ["chance", "embedding", "+ attention", "+ $x^$"]
+    assert {text.get_text() for text in ax.get_legend().get_texts()} == {"accuracy", "upper bound"}
+    assert ax.get_ylabel() == "accuracy (%)" and ax.get_ylim()[0] == 0 and ax.get_title() == "The ladder so far"
+
+
+CURVES = pd.DataFrame(
+    [("a", 0, 0, 10.0), ("a", 0, 100, 50.0), ("a", 0, 200, 60.0), ("b + c", 0, 100, 90.0), ("b + c", 1, 100, 95.0)],
+    columns=["model", "seed", "step", "accuracy"],
+)
+
+
+def test_learning_curves_have_a_panel_a_model_and_a_line_a_seed():
+    left, right = plots.plot_learning_curves(CURVES).axes
+    assert [ax.get_title() for ax in (left, right)] == ["a", "b + c"]
+    level, curve = (line.get_xydata().tolist() for line in left.lines)
+    assert [y for _, y in level] == [50, 50] and curve == [[100, 50], [200, 60]], "step 0 has no place on a log axis"
+    assert [line.get_ydata().tolist() for line in right.lines[1:]] == [[90], [95]]
+    assert left.get_xscale() == "log" and left.get_ylabel() == "accuracy (%)"
+    assert len(plots.plot_learning_curves(CURVES, level=None).axes[0].lines) == 1
 
 
 def test_a_long_sentence_is_wrapped():

@@ -12,7 +12,8 @@ QUESTION = Question("Is <b> bold?", ("yes & no", "<i>never</i>"), 1, "Text is te
 
 
 @pytest.mark.parametrize(
-    ("choice", "said"), [(0, "“yes & no”, but the answer is “<i>never</i>”."), (1, "“<i>never</i>”, and so it is.")]
+    ("choice", "said"),
+    [(0, "“yes & no”, but the answer is “<i>never</i>”."), (1, "“<i>never</i>”, and that is correct.")],
 )
 def test_a_commitment_reveals_at_once_and_for_good(choice, said):
     prediction = Prediction(QUESTION)

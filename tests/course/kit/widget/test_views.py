@@ -68,7 +68,7 @@ def test_static_picture_shows_the_chosen_words_row():
     figure = view.draw(1)
     strip, *heatmaps = [ax for ax in figure.axes if ax.get_label() != "<colorbar>"]
     assert heatmaps[0].get_title() == "Head 2"
-    assert strip.get_title() == "Where “$x^$” looks" and len(heatmaps) == 2
+    assert strip.get_title() == "Attention weights of “$x^$”" and len(heatmaps) == 2
     assert [text.get_text() for text in strip.texts] == ["the", "20 %", "$x^$", "30 %", "<b>", "50 %"]
     assert view.draw(0).axes[0].texts[1].get_text() == "0 %"
     figure.draw_without_rendering()

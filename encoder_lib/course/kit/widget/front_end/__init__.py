@@ -1,4 +1,4 @@
-"""The front-end files beside this one: modules for the browser, with nothing to build and nothing to download."""
+"""The front-end files in this folder: modules for the browser, which need no build step and no download."""
 
 import re
 from pathlib import Path
@@ -10,10 +10,10 @@ EXPORT = re.compile(r"^export (?!default )", re.MULTILINE)
 
 
 def script(entry: str) -> str:
-    """Return the front end of a widget, `explorer.js` or `prediction.js`, as one module, which is what anywidget takes.
+    """Return the front end of a widget, `explorer.js` or `prediction.js`, as a single module, as anywidget expects.
 
-    The modules that it builds on come first, each after its own, without their lines that import and export. They share
-    one scope, so that no two modules of a widget may give one name at their top level to two things.
+    The modules that it imports come first, each after those it imports itself, and without their import and export
+    lines. They share one scope, so two modules of a widget must not define the same name at their top level.
     """
     sources: dict[str, str] = {}
 

@@ -1,4 +1,4 @@
-// The words of a sentence as buttons: the one that is pointed at or focused shows, in the colours of all, where it looks.
+// The words of a sentence as buttons: the one that is pointed at or focused colours all of them by its attention weights.
 
 import { colourOf, inkOn } from "./colour.js";
 import { element, say } from "./dom.js";
@@ -9,16 +9,16 @@ import { clamp } from "./numbers.js";
 const TOLD = 12; // words that a reading names
 
 /**
- * Where a word looks, in words, the strongest look first.
+ * What a word attends to, as a sentence, the largest attention weight first.
  * @param {string} word
  * @param {string[]} words
  * @param {Float32Array} weights
  */
-export function looksOf(word, words, weights) {
+export function attendsTo(word, words, weights) {
   const seen = [...weights.keys()].filter((i) => weights[i] > 0).sort((a, b) => weights[b] - weights[a]);
-  const told = seen.slice(0, TOLD).map((i) => `${words[i]} ${percent(weights[i])}`);
-  if (seen.length > TOLD) told.push(`${seen.length - TOLD} more`);
-  return `“${word}” looks at ${told.join(", ") || "nothing"}`;
+  const listed = seen.slice(0, TOLD).map((i) => `${words[i]} ${percent(weights[i])}`);
+  if (seen.length > TOLD) listed.push(`${seen.length - TOLD} more`);
+  return `“${word}” attends to ${listed.join(", ") || "nothing"}`;
 }
 
 export class Tokens {
@@ -121,9 +121,9 @@ export class Tokens {
     this.buttons[clamp(goals[event.key], [0, last])].focus();
   }
 
-  /** Where the chosen word looks, in words. */
+  /** What the chosen word attends to, as a sentence. */
   reading() {
-    return looksOf(this.words[this.place], this.words, rowOf(this.matrix, this.place));
+    return attendsTo(this.words[this.place], this.words, rowOf(this.matrix, this.place));
   }
 
   /**

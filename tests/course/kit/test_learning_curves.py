@@ -1,0 +1,71 @@
+"""Learning curves can be drawn again, and the stored ones are those that the code records."""
+
+import pandas as pd
+import pytest
+import torch
+
+from encoder_lib.course.kit import ladder, learning_curves
+from encoder_lib.course.kit.learning_curves import EVERY, MODELS, SEEDS, STEPS, learning_curve, stored_curves
+
+
+def test_curve_measures_the_accuracy_every_50_steps():
+    curve = learning_curve("attention", steps=120, seed=3, progress=False)
+    assert list(curve["step"]) == [0, 50, 100] and set(curve["model"]) == {"attention"} and set(curve["seed"]) == {3}
+    assert curve["accuracy"].iloc[0] == pytest.approx(12.5, abs=2) and curve["accuracy"].iloc[-1] > 30
+    pd.testing.assert_frame_equal(curve, learning_curve("attention", steps=120, seed=3, progress=False))
+
+
+def test_curve_is_that_of_the_ladders_own_training():
+    """The last measurement is the accuracy of the model that `ladder.train` gives with the same seed and steps."""
+    _, accuracy = ladder.train(lambda: ladder.CardModel(positions="learned", attention=True), steps=100, seed=1)
+    curve = learning_curve("attention", steps=100, seed=1, progress=False)
+    assert curve["accuracy"].iloc[-1] == pytest.approx(100 * accuracy.item(), abs=3)
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_stored_curves_begin_as_they_do_when_trained_again(model):
+    """Only the first steps are compared: later on, rounding on another processor may lead elsewhere."""
+    stored = stored_curves(model).query("seed == 0 and step <= 100")
+    again = learning_curve(model, steps=100, seed=0, progress=False)
+    assert list(again["step"]) == list(stored["step"])
+    assert list(again["accuracy"]) == pytest.approx(list(stored["accuracy"]), abs=3)
+
+
+def test_stored_curves_hold_all_models_seeds_and_steps():
+    curves = stored_curves()
+    assert list(curves["model"].unique()) == list(MODELS)
+    assert len(curves) == len(MODELS) * len(SEEDS) * (STEPS // EVERY + 1)
+    assert curves.groupby(["model", "seed"])["step"].agg(["min", "max"]).drop_duplicates().values.tolist() == [
+        [0, STEPS]
+    ]
+    assert curves["accuracy"].between(0, 100).all()
+    assert set(stored_curves("attention")["model"]) == {"attention"}
+
+
+def test_record_writes_what_stored_curves_reads(tmp_path, monkeypatch):
+    monkeypatch.setattr(learning_curves, "STORED", tmp_path / "curves.csv")
+    monkeypatch.setattr(learning_curves, "STEPS", 50)
+    monkeypatch.setattr(learning_curves, "SEEDS", range(2))
+    threads = torch.get_num_threads()
+    learning_curves.record()
+    torch.set_num_threads(threads)
+    curves = stored_curves()
+    assert list(curves["model"].unique()) == list(MODELS) and set(curves["seed"]) == {0, 1}
+    again = learning_curve("attention + residual", steps=50, seed=1, progress=False)
+    stored = stored_curves("attention + residual").query("seed == 1").sort_values("step")
+    assert list(stored["accuracy"]) == list(again["accuracy"])
+
+
+def test_unknown_model_is_named():
+    for function in (stored_curves, lambda name: learning_curve(name, steps=1)):
+        with pytest.raises(ValueError, match=r"model: expected one of .attention., .* got .rnn."):
+            function("rnn")
+
+
+def test_interrupted_training_gives_no_curve(monkeypatch):
+    def stop(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(learning_curves, "accuracy", stop)
+    with pytest.raises(KeyboardInterrupt):
+        learning_curve("attention", steps=3, progress=False)
