@@ -48,19 +48,6 @@ def copy_back(batch: int, length: int, vocab_size: int, *, back: int = 3) -> Sam
     return _copying(ids, (torch.arange(length) - back).expand(batch, length))
 
 
-def pointers(batch: int, n_words: int, vocab_size: int) -> Sample:
-    """Random words, followed by as many pointers; the target of a pointer is the word at the position it points at.
-
-    Ids below `vocab_size` are words; the id vocab_size + p points at position p.
-
-    Shapes: (B, 2 · n_words) each; targets and source are IGNORE_INDEX at the words.
-    """
-    words = torch.randint(vocab_size, (batch, n_words))
-    positions = torch.randint(n_words, (batch, n_words))
-    ids = torch.cat([words, vocab_size + positions], dim=1)  # (B, 2 · n_words)
-    return _copying(ids, torch.cat([torch.full_like(positions, IGNORE_INDEX), positions], dim=1))
-
-
 def _copying(ids: Tensor, source: Tensor) -> Sample:
     """The target of each token is the token at its `source`, or IGNORE_INDEX if `source` < 0. Shapes: (B, T) each."""
     targets = ids.gather(1, source.clamp(min=0))
@@ -88,7 +75,6 @@ class Task:
 LETTERS = tuple(string.ascii_lowercase[:10])
 TASKS = {
     "reverse": Task(partial(padded_reversal, length=16, vocab_size=10, shortest=16), LETTERS, 10, 16),
-    "pointer": Task(partial(pointers, n_words=8, vocab_size=10), LETTERS + tuple(f"→{p}" for p in range(8)), 10, 16),
     "padded": Task(partial(padded_reversal, length=12, vocab_size=10), (*LETTERS, "·"), 10, 12, padding_idx=10),
 }
 
@@ -96,8 +82,8 @@ TASKS = {
 def solver(task: Task, *, n_layers: int = 1, n_heads: int = 1, d_model: int = 64, **settings: Any) -> nn.Sequential:
     """A model for a task, in float32: an encoder, and a linear layer from each token's vector to a score per answer.
 
-    `settings` are passed on to TransformerEncoder. Shapes: ids (B, T) -> (B, T, answers).
-    Raises: as TransformerEncoder.
+    `settings` are passed on to TransformerEncoder, which refuses those it doesn't know.
+    Shapes: ids (B, T) -> (B, T, answers).
     """
     defaults: dict[str, Any] = {"positional": "learned", "max_len": 2 * task.length, "padding_idx": task.padding_idx}
     encoder = TransformerEncoder(len(task.symbols), n_layers, d_model, n_heads, 2 * d_model, **(defaults | settings))

@@ -8,7 +8,6 @@ from encoder_lib.training.tasks import (
     TASKS,
     copy_back,
     padded_reversal,
-    pointers,
     reversal,
     solver,
 )
@@ -37,15 +36,6 @@ def test_copy_back_targets_are_the_tokens_before():
     for row, answer, position in zip(ids.tolist(), targets.tolist(), source.tolist(), strict=True):
         assert answer == [IGNORE_INDEX] * 2 + row[:7]
         assert position == [IGNORE_INDEX] * 2 + list(range(7))
-
-
-def test_pointer_targets_are_the_words_pointed_at():
-    ids, targets, source = pointers(200, 5, 7)
-    assert ids.shape == (200, 10) and set(ids[:, :5].flatten().tolist()) == set(range(7))
-    assert set(ids[:, 5:].flatten().tolist()) == set(range(7, 12))
-    for row, answer, position in zip(ids.tolist(), targets.tolist(), source.tolist(), strict=True):
-        assert answer == [IGNORE_INDEX] * 5 + [row[token - 7] for token in row[5:]]
-        assert position == [IGNORE_INDEX] * 5 + [token - 7 for token in row[5:]]
 
 
 @pytest.mark.parametrize("name", TASKS)

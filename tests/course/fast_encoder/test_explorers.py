@@ -7,7 +7,7 @@ import pytest
 
 from encoder_lib.course import explore
 from encoder_lib.course.fast_encoder.costs import PARTS, layer_costs
-from encoder_lib.course.fast_encoder.explorers import BYTES, LIMITS, PLACES
+from encoder_lib.course.fast_encoder.explorers import BYTES, LENGTHS, LIMITS
 
 SETTINGS = list(itertools.product((16, 128, 4096), (1, 64), (64, 384, 1024), BYTES, (0, 25, 75)))
 
@@ -36,8 +36,8 @@ def test_curves_dots_and_rings_stand_where_the_counts_are(explorer, setting):
     for quantity, curves, line, dots, rings in sides(explorer):
         assert list(line.get_xdata()) == [tokens, tokens]
         for part, curve, dot, ring in zip(PARTS, curves, dots, rings, strict=True):
-            expected = [getattr(counted(batch, t, width, number)[part], quantity) for t in PLACES]
-            assert list(curve.get_ydata()) == expected and list(curve.get_xdata()) == list(PLACES)
+            expected = [getattr(counted(batch, t, width, number)[part], quantity) for t in LENGTHS]
+            assert list(curve.get_ydata()) == expected and list(curve.get_xdata()) == list(LENGTHS)
             assert dot.get_color() == ring.get_color() == curve.get_color()
             for mark, t in ((dot, tokens), (ring, real)):
                 assert list(mark.get_xdata()) == [tokens]
