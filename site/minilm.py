@@ -28,9 +28,10 @@ def write_minilm(folder: Path) -> None:
         _save(folder / f"words/{n}.safetensors", {"weight": rows})
     for n, layer in enumerate(encoder.layers):
         _save(folder / f"layer{n + 1}.safetensors", layer.state_dict())
-    places = embedding.position.weight[: model.tokenizer.truncation["max_length"]]
+    table = embedding.position.weight
+    position = {"position.weight": table[: model.tokenizer.truncation["max_length"]], "position.mean": table.mean(dim=0)}
     norm = {f"norm.{name}": weight for name, weight in embedding.norm.state_dict().items()}
-    _save(folder / "embedding.safetensors", {"position.weight": places, **norm})
+    _save(folder / "embedding.safetensors", position | norm)
 
 
 def _save(path: Path, weights: dict[str, Tensor]) -> None:

@@ -2,7 +2,7 @@
 
 import { element, say } from "./dom.js";
 import { showHeads } from "./heads.js";
-import { COSINE, MEGABYTES, read, WAY, WEIGHT } from "./reader.js";
+import { COSINE, MEGABYTES, read, WEIGHT, WORD } from "./reader.js";
 import { Traits } from "./traits.js";
 import { showWalk } from "./walk.js";
 
@@ -106,7 +106,7 @@ export function offer(recorded, start) {
 }
 
 /** What a reader who compares has to know. */
-export const NOTE = `MiniLM reads here in your browser, from numbers rounded to ten bits: beside JupyterLab a weight is off by at most ${WEIGHT}, the cosine of two sentences by ${COSINE}, of two words on their way by ${WAY}.`;
+export const NOTE = `MiniLM reads here in your browser, from numbers rounded to ten bits: beside JupyterLab a weight is off by at most ${WEIGHT}, the cosine of two sentences by ${COSINE}, of two words on their way by ${WORD}.`;
 
 /** @param {unknown} problem */
 const reason = (problem) => (problem instanceof Error ? problem.message : String(problem));

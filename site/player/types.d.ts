@@ -51,13 +51,13 @@ interface Answers {
   heatmaps: string;
 }
 
-/** A map with its constants, or what stretches and shifts a normalised row. */
+/** A linear map with its bias; or the gain and bias of a norm. */
 interface Affine {
   weight: Float32Array;
   bias: Float32Array;
 }
 
-/** The weights of one layer, by the names that they have in the course. */
+/** The parameters of one layer, by the names that they have in the course. */
 interface Layer {
   attention: { q_proj: Affine; k_proj: Affine; v_proj: Affine; out_proj: Affine };
   norm1: Affine;
@@ -65,16 +65,50 @@ interface Layer {
   norm2: Affine;
 }
 
-/** MiniLM without its word table, which is fetched in pieces. */
+/** MiniLM without its embedding table, which is fetched in pieces. `mean` is the mean of all position rows. */
 interface MiniLM {
   vocabulary: Map<string, number>;
-  embedding: { position: { weight: Float32Array }; norm: Affine };
+  embedding: { position: { weight: Float32Array; mean: Float32Array }; norm: Affine };
   layers: Layer[];
 }
 
+/** What interventions change in one layer: where attention is cut, in one head or all, and which parts are taken out. */
+interface LayerChange {
+  cuts: { head: number | null; query: number; key: number }[];
+  out: Part[];
+}
+
+/** What interventions change in one sentence. placeless: whether every token gets the mean of all position rows. */
+interface Changes {
+  placeless: boolean;
+  layers: LayerChange[];
+}
+
+/** The tensors of one layer: scores and weights (H, T, T), and (T, D) the others. `mixed` enters the output projection. */
+interface LayerRun {
+  query: Float32Array;
+  key: Float32Array;
+  value: Float32Array;
+  scores: Float32Array;
+  weights: Float32Array;
+  mixed: Float32Array;
+  attention: Float32Array;
+  norm1: Float32Array;
+  feed_forward: Float32Array;
+  norm2: Float32Array;
+}
+
+/** A sentence's run through MiniLM: the rows of the embedding table (T, D), the embedding (T, D), and the layers. */
+interface Run {
+  tokens: string[];
+  token: Float32Array;
+  embedding: Float32Array;
+  layers: LayerRun[];
+}
+
 /**
- * A text, and what MiniLM makes of it: its tokens, its vector of length 1, the vectors (T, D)
- * at each station of the way, and the weights (H, T, T) of each layer.
+ * A text and what MiniLM makes of it: its tokens, its vector of length 1, the vectors (T, D)
+ * at each station, and the attention weights (H, T, T) of each layer.
  */
 interface Reading {
   text: string;

@@ -1,34 +1,74 @@
-// MiniLM at work beside the page, which therefore never waits: a text comes in with a port to answer at.
+// MiniLM in a worker, so that the page never waits for it. A text or a question arrives with a port for the answer.
 
-import { encode, sentenceVector } from "./minilm.js";
+import { Answers } from "./answer.js";
+import { D } from "./minilm.js";
+import { meanRow } from "./tensors.js";
 import { fetchModel, fetchWord } from "./weights.js";
 import { tokenize } from "./word_pieces.js";
 
-/** @type {Promise<MiniLM> | undefined} */
+/** @typedef {(bytes: number) => void} Tell hears how many bytes have arrived */
+
+/** @type {Promise<{ vocabulary: Map<string, number>, answers: Answers }> | undefined} */
 let coming;
 
 /**
+ * MiniLM, which is fetched only once, or again after an error.
+ * @param {Tell} tell
+ */
+async function start(tell) {
+  coming ??= fetchModel(tell).then((model) => ({ vocabulary: model.vocabulary, answers: new Answers(model) }));
+  coming.catch(() => {
+    coming = undefined;
+  });
+  return coming;
+}
+
+/**
+ * A text's tokens, and their rows of the embedding table.
  * @param {string} text
- * @param {(bytes: number) => void} tell
+ * @param {Map<string, number>} vocabulary
+ */
+async function lookUp(text, vocabulary) {
+  const tokens = tokenize(text, vocabulary);
+  return { tokens, words: await Promise.all(tokens.map((token) => fetchWord(vocabulary.get(token) ?? 0))) };
+}
+
+/**
+ * @param {string} text
+ * @param {Tell} tell
  * @returns {Promise<Reading>}
  */
 async function read(text, tell) {
-  coming ??= fetchModel(tell);
-  coming.catch(() => {
-    coming = undefined; // so that it is asked for again
-  });
-  const model = await coming;
-  const tokens = tokenize(text, model.vocabulary);
-  const rows = tokens.map((token) => fetchWord(model.vocabulary.get(token) ?? 0));
-  const { x, ...way } = encode(model, await Promise.all(rows));
-  return { text, tokens, ...way, vector: sentenceVector(x) };
+  const { vocabulary, answers } = await start(tell);
+  const { tokens, words } = await lookUp(text, vocabulary);
+  const { token, embedding, layers } = answers.runs.run(tokens, words);
+  const passed = layers.flatMap((layer) => [layer.attention, layer.norm1, layer.feed_forward, layer.norm2]);
+  const mean = meanRow(layers[layers.length - 1].norm2, D);
+  const length = Math.hypot(...mean);
+  return {
+    text,
+    tokens,
+    stations: [token, embedding, ...passed],
+    weights: layers.map(({ weights }) => weights),
+    vector: Float32Array.from(mean, (value) => value / length),
+  };
 }
 
-addEventListener("message", async ({ data: { text }, ports: [port] }) => {
+/**
+ * @param {Question} question
+ * @param {Tell} tell
+ */
+async function answer(question, tell) {
+  const { vocabulary, answers } = await start(tell);
+  const texts = await Promise.all(question.texts.map((text) => lookUp(text, vocabulary)));
+  return answers.answer(question, texts);
+}
+
+addEventListener("message", async ({ data: { text, question }, ports: [port] }) => {
+  /** @type {Tell} */
+  const tell = (bytes) => port.postMessage({ bytes });
   try {
-    const reading = await read(text, (bytes) => port.postMessage({ bytes }));
-    const moved = [...reading.stations, ...reading.weights].map((numbers) => numbers.buffer);
-    port.postMessage({ reading }, /** @type {ArrayBuffer[]} */ (moved));
+    port.postMessage({ found: question ? await answer(question, tell) : await read(text, tell) });
   } catch (problem) {
     port.postMessage({ problem: problem instanceof Error ? problem.message : String(problem) });
   }

@@ -77,7 +77,8 @@ def test_a_number_is_off_by_half_a_step_at_most(player):
     assert (
         (got["position.weight"].view_as(positions) - positions).abs() <= 0.501 * steps.repeat_interleave(64, 1)
     ).all()
-    assert all(torch.equal(got[name], expected[name]) for name in ("norm.weight", "norm.bias")) and len(got) == 3
+    assert torch.equal(got["position.mean"], expected["position.weight"].mean(dim=0))
+    assert all(torch.equal(got[name], expected[name]) for name in ("norm.weight", "norm.bias")) and len(got) == 4
 
 
 def test_tokens_are_those_of_the_library(vocabulary):
@@ -164,7 +165,7 @@ TRAIL = """async ([values, pair]) => {
 )
 def test_the_walk_shows_the_same_as_with_a_kernel(player, first, second):
     """Of the same vectors: words, numbers, the way. Of those that the page computes: cosines as near as it states."""
-    stated = float(re.search(r"WAY = ([\d.]+)", (ROOT / "site/player/reader.js").read_text())[1])
+    stated = float(re.search(r"WORD = ([\d.]+)", (ROOT / "site/player/reader.js").read_text())[1])
     explorer = explore.walk(minilm(), "a cat", "the cat")
     values = {"_panels": explorer._panels, "_timeline": explorer._timeline}
     explorer.set(first=first, second=second)
