@@ -29,7 +29,10 @@ def write_minilm(folder: Path) -> None:
     for n, layer in enumerate(encoder.layers):
         _save(folder / f"layer{n + 1}.safetensors", layer.state_dict())
     table = embedding.position.weight
-    position = {"position.weight": table[: model.tokenizer.truncation["max_length"]], "position.mean": table.mean(dim=0)}
+    position = {
+        "position.weight": table[: model.tokenizer.truncation["max_length"]],
+        "position.mean": table.mean(dim=0),
+    }
     norm = {f"norm.{name}": weight for name, weight in embedding.norm.state_dict().items()}
     _save(folder / "embedding.safetensors", position | norm)
 

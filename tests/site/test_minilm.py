@@ -1,7 +1,6 @@
 """MiniLM in the browser is MiniLM in Python: the same tokens, nearly the same numbers, the same words on the page."""
 
 import json
-import os
 import random
 import re
 import sys
@@ -12,7 +11,6 @@ import pytest
 import torch
 from explorers import minilm
 from hostile_texts import HOSTILE
-from minilm import write_minilm
 from places import ROOT
 from safetensors.torch import load_file
 
@@ -43,12 +41,9 @@ READ = """async ([text, file]) => {
 
 
 @pytest.fixture(scope="module")
-def player(player):
-    """The page and its folder, in which the weights lie as well."""
-    write_minilm(player[1] / "minilm")
-    for path in (player[1] / "minilm").rglob("*.*"):
-        os.utime(path, (0, 0))  # old, as a browser asks anew for what has just been written
-    return player
+def player(minilm_player):
+    """The page and its folder, where the weights of MiniLM are, too."""
+    return minilm_player
 
 
 @pytest.fixture(scope="module")
