@@ -1,0 +1,234 @@
+// What the picture of the whole encoder asks of an engine, what it draws and how it is laid out, for the type checker.
+
+type Part = "position" | "attention" | "residual1" | "norm1" | "feed_forward" | "residual2" | "norm2";
+
+/** The query token cannot attend to the key token, in one layer or all (null), in one head or all. Counted from 0. */
+interface Cut {
+  side: Side;
+  layer: number | null;
+  head: number | null;
+  query: number;
+  key: number;
+}
+
+/** A part is taken out, in one layer or in all. For the position, every token gets the mean of all position rows. */
+interface Knockout {
+  part: Part;
+  layer: number | null;
+}
+
+interface Question {
+  texts: string[];
+  word: string;
+  cuts: Cut[];
+  knockouts: Knockout[];
+  detail: [layer: number, head: number] | null;
+}
+
+/** What one head of one layer computes: (T, K) each, and the scores (T, T). */
+interface Detail {
+  layer: number;
+  head: number;
+  query: Float32Array;
+  key: Float32Array;
+  value: Float32Array;
+  scores: Float32Array;
+  /** The weighted sum of the values. */
+  mixed: Float32Array;
+}
+
+/**
+ * One sentence's run. L layers, H heads, T tokens. Stations of the residual stream from the bottom: token embedding,
+ * embedding (with position, normed), then norm1 and norm2 of each layer: 2 + 2L of them.
+ */
+interface Sentence {
+  tokens: string[];
+  /** Of the followed word, or -1. */
+  place: number;
+  /** Attention weights, (H, T, T) in each layer. */
+  weights: Float32Array[];
+  /** ‖Σ_h weight · value · W_o‖ from the key (column) to the query (row), (T, T) in each layer. */
+  arriving: Float32Array[];
+  /** ‖value · W_o‖, (H, T) in each layer. */
+  values: Float32Array[];
+  /** Cosine with the same vector in the run without interventions, (2 + 2L, T). */
+  kept: Float32Array;
+  /** Length of the vector, (2 + 2L, T). */
+  length: Float32Array;
+  /** Length of what attention and feed-forward add, (2L, T). */
+  added: Float32Array;
+  detail: Detail | null;
+}
+
+interface Answer {
+  layers: number;
+  heads: number;
+  word: string;
+  /** The words that both sentences have. */
+  common: string[];
+  /** One or two. */
+  sentences: Sentence[];
+  /** Of the two vectors of the word at each station; null with one sentence or without a common word. */
+  word_cosines: Float32Array | null;
+  word_before: Float32Array | null;
+  sentence_cosine: number | null;
+  sentence_before: number | null;
+}
+
+type Compute = (question: Question) => Promise<Answer>;
+
+interface AliveOptions {
+  sentences: 1 | 2;
+  /** The layer that is open at first, counted from 1. */
+  open: number | null;
+  /** Whether the reader first marks where the two vectors of the word will part. */
+  predict: boolean;
+}
+
+interface AliveSetup {
+  compute: Compute;
+  texts: string[];
+  word: string;
+  /** A first answer, so that the picture does not wait for a computation. */
+  answer?: Answer | undefined;
+  options?: Partial<AliveOptions>;
+  title?: string;
+  /** Is called with each question that the reader's actions lead to. */
+  asked?: (question: Question) => void;
+}
+
+type Side = 0 | 1;
+type Measure = "arrives" | "weights";
+type Scope = "head" | "layer" | "all";
+
+/** What the reader has chosen. */
+interface AliveState {
+  texts: string[];
+  word: string;
+  cuts: Cut[];
+  knockouts: Knockout[];
+  /** The token whose attention is shown; null for the followed word. */
+  focus: { side: Side; token: number } | null;
+  /** Whether it stays when the pointer leaves. */
+  pinned: boolean;
+  /** The layer at hand, which the chips below are about. */
+  layer: number;
+  open: number | null;
+  /** The head that ribbons show, or all of them. */
+  head: number | null;
+  measure: Measure;
+  /** Where a click takes something out. */
+  scope: Scope;
+  /** The sentence that is shown where only one fits. */
+  side: Side;
+  /** How far Play has come, from 0 to 1. */
+  at: number;
+  /** The ribbon under the pointer. */
+  pointed: string;
+  /** Whether the picture waits for the reader's mark, and the station marked. */
+  asking: boolean;
+  guess: number | null;
+}
+
+type XY = [x: number, y: number];
+/** A cubic Bézier curve: four points, x and y in turn. */
+type Curve = number[];
+
+/** Where the parts of one layer are, from its lower edge to its upper one. */
+interface LayerPlan {
+  begin: number;
+  rows: number;
+  ribbons: [low: number, high: number];
+  plus1: number;
+  gate1: number;
+  plus2: number;
+  gate2: number;
+  end: number;
+  /** How far the layer is open, from 0 to 1, and its scale. */
+  open: number;
+  scale: number;
+}
+
+interface Plan {
+  width: number;
+  height: number;
+  wide: boolean;
+  /** Of the names at the left, and of the strands between the towers. */
+  gutter: number;
+  centre: number;
+  middle: number;
+  sides: Side[];
+  lanes: { x: number; width: number }[][];
+  turned: boolean;
+  right: number;
+  bottom: number;
+  table: { y: number; plus: number; gate: number };
+  layers: LayerPlan[];
+  top: number;
+  /** From where to where each station of a lane reaches. */
+  stretches: [low: number, high: number][];
+  /** Where the strands move to each station's gap. */
+  bends: [low: number, high: number][];
+  /** Pixels of a distance of 1 between the strands. */
+  radius: number;
+}
+
+/** All that a picture is drawn from. `before` is the answer without interventions. */
+interface AliveView {
+  drawing: import("./alive_drawing.js").Drawing;
+  plan: Plan;
+  answer: Answer;
+  before: Answer;
+  state: AliveState;
+}
+
+/** How much of each token reaches another in one layer. */
+interface Reach {
+  T: number;
+  amount: (query: number, key: number) => number;
+  /** Pixels of an amount of 1. */
+  scale: number;
+}
+
+/** What arrives at a token from another one, now and without interventions. */
+interface Share {
+  key: number;
+  name: string;
+  amount: number;
+  was: number;
+}
+
+/** An answer as it travels: each array is replaced by where it is in one array of float32. */
+type Packed<T> = T extends Float32Array
+  ? { at: number; size: number }
+  : T extends object
+    ? { [K in keyof T]: Packed<T[K]> }
+    : T;
+
+type KernelReply = { id: string; answer: Packed<Answer> } | { id: string; error: string };
+
+interface AliveTraits {
+  title: string;
+  _question: Question;
+  _answer: Packed<Answer>;
+  _data: DataView<ArrayBuffer>;
+  _options: AliveOptions;
+}
+
+interface AliveModel {
+  get<Name extends keyof AliveTraits>(name: Name): AliveTraits[Name];
+  set(name: string, value: unknown): void;
+  save_changes(): void;
+  send(content: { id: string; question: Question }): void;
+  on(events: string, callback: (reply: KernelReply, buffers: DataView<ArrayBuffer>[]) => void): void;
+  off(events: string, callback: (reply: KernelReply, buffers: DataView<ArrayBuffer>[]) => void): void;
+}
+
+/** A button in a row of them, or, without an act, words before it. */
+interface Chip {
+  text: string;
+  figure?: string;
+  pressed?: boolean;
+  label?: string;
+  act?: () => void;
+}
