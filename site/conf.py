@@ -38,7 +38,7 @@ html_baseurl = HOME if KNOWN else ""
 html_sidebars = {"index": []}  # it lists the lessons itself
 html_additional_pages = {"search": "search.html"}
 
-html_css_files = ["explorer.css", "icons.css", "pages.css", "site.css"]
+html_css_files = ["explorer.css", "alive.css", "icons.css", "pages.css", "site.css"]
 html_js_files = [("player/player.js", {"type": "module"})]
 html_copy_source = False
 html_use_index = False
@@ -79,10 +79,15 @@ def _headings(app, pagename, templatename, context, doctree):
     context["body"] = body.replace('<div class="cell ', '<div data-pagefind-weight="0.2" class="cell ')
 
 
-def _first_recording(app, pagename, templatename, context, doctree):
-    """What the first explorer plays comes beside the scripts; asked for by them, it would come after them."""
-    found = re.search('data-recording="([^"]+)"', context.get("body", ""))
+def _preloads(app, pagename, templatename, context, doctree):
+    """The recording of the first explorer loads beside the scripts, which would ask for it only once they have run.
+
+    So do the modules of the picture of the whole encoder, where the page begins with it.
+    """
+    found = re.search('data-recording="([^"]+)"( data-whole)?', context.get("body", ""))
     context["recording"] = found and found[1]
+    entries = ["player.js", "alive_page.js"] if found and found[2] else ["player.js"]
+    context["modules"] = sorted(set().union(*(_imported(entry, set()) for entry in entries)))
 
 
 def _no_search(app):
@@ -92,8 +97,7 @@ def _no_search(app):
 
 def setup(app):
     """Called by Sphinx."""
-    app.config.html_context["modules"] = sorted(_imported("player.js", set()))
     app.connect("html-page-context", _headings)
-    app.connect("html-page-context", _first_recording)
+    app.connect("html-page-context", _preloads)
     app.connect("builder-inited", _no_search)
     app.connect("autodoc-process-docstring", _docstring)

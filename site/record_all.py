@@ -18,6 +18,7 @@ from matplotlib.figure import Figure
 from record import record
 
 from encoder_lib.course.kit.plots import style
+from encoder_lib.course.kit.widget.alive import Alive
 
 HERE = Path(__file__).parent
 EXPLORER = re.compile(r"\bexplore\.(?!(?:predict|judge|Question|Prediction)\b)(\w+)\(")
@@ -68,7 +69,7 @@ class Recorder:
             return
         self.number += 1
         recording = self.folder / f"{self.path.stem}-{self.number}.recording"
-        recording.write_bytes(record(value))
+        recording.write_bytes(value.record() if isinstance(value, Alive) else record(value))
         recording.with_suffix(".heights").write_text(" ".join(map(str, value.web.heights)))
         print(f"  {self.path.stem} {explorer_name(cell.source)}: {recording.stat().st_size / 1000:.0f} KB")
 

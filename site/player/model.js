@@ -1,7 +1,7 @@
 // The model of an explorer without a kernel: a control that is moved leads to a recorded state.
 
 import { nearestState } from "./nearest.js";
-import { numbersOf } from "./recording.js";
+import { joined, numbersOf } from "./recording.js";
 import { Traits } from "./traits.js";
 
 /**
@@ -30,9 +30,9 @@ export class RecordedModel extends Traits {
   state = -1;
 
   /** @param {Recording} recording */
-  constructor(recording) {
-    super(startOf(recording.header));
-    this.recording = recording;
+  constructor({ header, bytes }) {
+    super(startOf(header));
+    this.recording = { header, codes: joined(bytes) };
   }
 
   /**

@@ -27,6 +27,12 @@ function head(model, heading = 0) {
 /** @param {HTMLElement} place */
 async function play(place) {
   const recording = await fetchRecording(place.dataset.recording ?? "");
+  const whole = "answers" in recording.header; // the picture of the whole encoder, which few pages have
+  if (whole) {
+    const { playAlive } = await import("./alive_page.js");
+    playAlive(recording, place);
+    return;
+  }
   if (recording.header.computed) {
     await draw(await computedModel(recording.header, () => place.clientWidth - AROUND), place);
     return;
@@ -36,7 +42,7 @@ async function play(place) {
   await draw(model, place, (root) => {
     root.addEventListener("keydown", ({ key }) => head(model, HEADINGS[key]), true);
     root.addEventListener("pointerdown", () => head(model, 0), true);
-    const { controls, live } = recording.header;
+    const { controls, live } = model.recording.header;
     for (const control of controls) showStops(root, control);
     const beside = root.querySelector(".explorer-controls");
     beside?.after(movedAlong(model));

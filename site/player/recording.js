@@ -4,16 +4,16 @@ const MISSING = -32768; // the code of NaN
 
 /**
  * @param {string} url
- * @returns {Promise<Recording>}
+ * @returns {Promise<{ header: any, bytes: Uint8Array<ArrayBuffer> }>}
  */
 export async function fetchRecording(url) {
   const answer = await fetch(url);
   if (!answer.ok || !answer.body) throw new Error(`expected a recording at ${url}, got ${answer.status}`);
   const opened = answer.body.pipeThrough(new DecompressionStream("gzip"));
-  const bytes = new Uint8Array(await new Response(opened).arrayBuffer());
-  const end = 4 + new DataView(bytes.buffer).getUint32(0, true);
-  const header = JSON.parse(new TextDecoder().decode(bytes.subarray(4, end)));
-  return { header, codes: joined(bytes.subarray(end)) };
+  const all = new Uint8Array(await new Response(opened).arrayBuffer());
+  const end = 4 + new DataView(all.buffer).getUint32(0, true);
+  const header = JSON.parse(new TextDecoder().decode(all.subarray(4, end)));
+  return { header, bytes: all.subarray(end) };
 }
 
 /**
@@ -27,7 +27,7 @@ export function joined(planes) {
 
 /**
  * The numbers of some arrays, one after another.
- * @param {Recording} recording
+ * @param {{ header: Header, codes: Int16Array }} recording
  * @param {number[]} arrays
  */
 export function numbersOf({ header, codes }, arrays) {

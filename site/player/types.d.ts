@@ -37,10 +37,18 @@ interface Header {
   given: Record<string, unknown>;
 }
 
-/** A file of the recorder, unpacked: the header, and the codes of all arrays. */
+/** A file of the recorder, unzipped: the header, and the bytes of all numbers. */
 interface Recording {
   header: Header;
-  codes: Int16Array;
+  bytes: Uint8Array<ArrayBuffer>;
+}
+
+/** The header of a recording of the whole encoder, which Python writes in kit/widget/alive_messages.py. */
+interface AliveHeader {
+  title: string;
+  options: AliveOptions;
+  /** The first one is shown at once. */
+  answers: { question: Question; answer: Packed<Answer> }[];
 }
 
 /** What the page of an answer holds: what is told when one asks to be shown, and after a commitment to each choice. */
