@@ -2,73 +2,58 @@
 
 const SVG = "http://www.w3.org/2000/svg";
 
-/** @param {number} value */
-const short = (value) => String(Math.round(value * 10) / 10);
+/** @param {number | string} value */
+const short = (value) => (typeof value === "number" ? String(Math.round(value * 10) / 10) : value);
+
+/** A path from commands and numbers, which are rounded. @param {TemplateStringsArray} strings @param {...number} values */
+export const d = (strings, ...values) => strings.reduce((all, text, i) => all + short(values[i - 1]) + text);
+
+/** @param {Curve} c */
+export const curve = (c) => d`M${c[0]} ${c[1]}C${c[2]} ${c[3]} ${c[4]} ${c[5]} ${c[6]} ${c[7]}`;
+
+/** @param {number} x @param {number} y @param {number} r */
+export const circle = (x, y, r) => d`M${x - r} ${y}a${r} ${r} 0 1 0 ${2 * r} 0a${r} ${r} 0 1 0 ${-2 * r} 0z`;
+
+/** What makes a shape a button: what it does, and what it is called. @param {string} act @param {string} label @returns {Attributes} */
+export const press = (act, label) => ({ role: "button", "data-act": act, "aria-label": label });
 
 export class Drawing {
-  /** @type {Map<string, { node: SVGElement, told: Map<string, string> }>} */
+  /** @type {Map<string, { node: SVGElement, told: Attributes }>} */
   shapes = new Map();
-  /** @type {Set<string>} */
   used = new Set();
+  svg = document.createElementNS(SVG, "svg");
+  /** @type {Record<string, SVGElement>} */
+  groups = {};
 
-  /**
-   * @param {string} label
-   * @param {string[]} groups from the back to the front
-   */
-  constructor(label, groups) {
-    this.svg = document.createElementNS(SVG, "svg");
-    this.svg.setAttribute("role", "group");
-    this.svg.setAttribute("aria-label", label);
-    /** @type {Record<string, SVGElement>} */
-    this.groups = {};
-    for (const name of groups) {
+  /** @param {string[]} names of groups, from the back to the front */
+  constructor(names) {
+    for (const name of names) {
       this.groups[name] = this.svg.appendChild(document.createElementNS(SVG, "g"));
       this.groups[name].setAttribute("class", `alive-in-${name}`);
     }
   }
 
-  /**
-   * @param {string} group
-   * @param {string} key
-   * @param {string} tag
-   * @param {Record<string, string | number>} attributes
-   * @param {string} text
-   */
+  /** @param {string} group @param {string} key @param {string} tag @param {Attributes} attributes @param {string} text */
   put(group, key, tag, attributes, text = "") {
-    const id = `${group} ${key}`;
+    const id = `${group} ${key} ${tag}`;
     this.used.add(id);
-    const shape = this.shapes.get(id) ?? { node: document.createElementNS(SVG, tag), told: new Map() };
+    const shape = this.shapes.get(id) ?? { node: document.createElementNS(SVG, tag), told: {} };
     const { node, told } = shape;
-    if (!this.shapes.has(id)) this.groups[group].append(node);
+    if (!node.parentNode) this.groups[group].append(node);
     this.shapes.set(id, shape);
-    for (const [name, given] of Object.entries(attributes)) {
-      const value = typeof given === "number" ? short(given) : given;
-      if (told.get(name) !== value) node.setAttribute(name, value);
-      told.set(name, value);
+    for (const [name, value] of Object.entries(attributes)) {
+      if (told[name] !== value) node.setAttribute(name, short(value));
     }
+    shape.told = attributes;
     if (node.textContent !== text) node.textContent = text;
   }
 
-  /**
-   * A path; points are [x, y, x, y, …], strings are commands.
-   * @param {string} group
-   * @param {string} key
-   * @param {string} kind
-   * @param {string} d
-   * @param {Record<string, string | number>} more
-   */
-  path(group, key, kind, d, more = {}) {
-    this.put(group, key, "path", { class: kind, d, ...more });
+  /** @param {string} group @param {string} key @param {string} kind @param {string} path @param {Attributes} more */
+  path(group, key, kind, path, more = {}) {
+    this.put(group, key, "path", { class: kind, d: path, ...more });
   }
 
-  /**
-   * @param {string} group
-   * @param {string} key
-   * @param {string} kind
-   * @param {XY} at
-   * @param {string} text
-   * @param {Record<string, string | number>} more
-   */
+  /** @param {string} group @param {string} key @param {string} kind @param {XY} at @param {string} text @param {Attributes} more */
   text(group, key, kind, [x, y], text, more = {}) {
     this.put(group, key, "text", { class: kind, x, y, ...more }, text);
   }
@@ -82,16 +67,4 @@ export class Drawing {
     }
     this.used.clear();
   }
-}
-
-/**
- * A path from points and commands: numbers are rounded.
- * @param {TemplateStringsArray} strings
- * @param {...(number | string)} values
- */
-export function d(strings, ...values) {
-  return strings.reduce((all, text, i) => {
-    const value = values[i - 1];
-    return all + (typeof value === "number" ? short(value) : value) + text;
-  });
 }
