@@ -203,7 +203,6 @@ type Draw = (view: AliveView) => void;
 type DrawSide = (view: AliveView, side: number) => void;
 type DrawLayer = (view: AliveView, side: number, layer: number) => void;
 type DrawToken = (view: AliveView, side: number, token: number, kind: string) => void;
-type Attributes = Record<string, string | number>;
 
 /** How much of each token reaches another in one layer. */
 interface Reach {
@@ -223,15 +222,6 @@ interface Share {
 
 /** What words are made from. */
 type Seen = Pick<AliveView, "answer" | "before" | "state">;
-
-/** A button in a row of them, or, without an act, words before it. */
-interface Chip {
-  text: string;
-  figure?: string;
-  act?: string;
-  label?: string;
-  pressed?: boolean;
-}
 
 /** An answer as it travels: each array is replaced by its place in one array of float32. */
 type Packed<T> = T extends Float32Array

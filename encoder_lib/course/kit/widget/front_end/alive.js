@@ -120,8 +120,7 @@ export function mount(root, { compute, texts, word, answer: first, options = {},
       drawInside(view, side);
     }
     drawBetween(view);
-    drawing.sweep();
-    hands.rove();
+    drawing.show();
     tell();
   }
 
@@ -158,7 +157,7 @@ export function mount(root, { compute, texts, word, answer: first, options = {},
     else tell();
   }
 
-  const hands = listenTo(root, page, drawing, {
+  listenTo(root, page, drawing, {
     ...{ set, stop, tell, state, view: () => view, toggle: () => (playing ? stop() : play()) },
     guess: (/** @type {number | null} */ guess) => {
       set({ guess, asking: false });

@@ -43,7 +43,10 @@ export const listenTo = (root, page, drawing, { set, stop, tell, state, view, to
   /** @param {string} name @param {(event: any) => void} react */
   const on = (name, react, node = /** @type {Element} */ (svg)) => node.addEventListener(name, react);
 
-  on("click", ({ target }) => perform(target), root);
+  let pressed = "";
+  on("pointerdown", ({ target }) => (pressed = actOf(target).join(" ")));
+  on("pointerup", ({ target }) => actOf(target).join(" ") === pressed && perform(target)); // the node may be a new one by then
+  on("click", ({ target, pointerType }) => (svg.contains(target) && pointerType) || perform(target), root);
   on(
     "input",
     ({ target }) => {
@@ -67,7 +70,11 @@ export const listenTo = (root, page, drawing, { set, stop, tell, state, view, to
     root,
   );
   on("toggle", tell, page.words);
-  on("scroll", () => drawing.groups.names.setAttribute("transform", `translate(${page.stage.scrollLeft})`), page.stage);
+  on(
+    "scroll",
+    () => drawing.groups.names.node.setAttribute("transform", `translate(${page.stage.scrollLeft})`),
+    page.stage,
+  );
   on("pointermove", ({ target, clientY, pointerType }) => {
     if (pointerType === "touch" || !view()) return;
     const [act, ...words] = actOf(target);
@@ -85,6 +92,8 @@ export const listenTo = (root, page, drawing, { set, stop, tell, state, view, to
   });
   on("focusin", ({ target }) => {
     const [act, side, token] = actOf(target);
+    drawing.rove(target.dataset.act);
+    if (!target.matches(":focus-visible")) return;
     if (act === "token") set({ focus: { side: Number(side), token: Number(token) } });
     else if (target.dataset.layer) set({ layer: Number(target.dataset.layer) });
   });
@@ -96,16 +105,6 @@ export const listenTo = (root, page, drawing, { set, stop, tell, state, view, to
     event.preventDefault();
   });
 
-  const buttons = () => /** @type {SVGElement[]} */ ([...svg.querySelectorAll("[role=button]")]);
-
-  /** One button of the picture takes part in the tab order; arrow keys lead to the others. */
-  const rove = () => {
-    const all = buttons();
-    const current =
-      all.find((node) => node === document.activeElement) ?? all.find((node) => node.tabIndex === 0) ?? all[0];
-    for (const node of all) node.setAttribute("tabindex", node === current ? "0" : "-1");
-  };
-
   /** The next button in a direction. @param {SVGElement} from @param {string} key */
   const nearest = (from, key) => {
     const [sign, upright] = [/Right|Down/.test(key) ? 1 : -1, /Up|Down/.test(key)];
@@ -115,8 +114,7 @@ export const listenTo = (root, page, drawing, { set, stop, tell, state, view, to
       const [ahead, aside] = upright ? [sign * y, x] : [sign * x, y];
       return ahead > 2 ? ahead + 3 * Math.abs(aside) : Number.POSITIVE_INFINITY;
     };
-    const [best] = buttons().sort((a, b) => far(a) - far(b));
+    const [best] = drawing.buttons.sort((a, b) => far(a) - far(b));
     return far(best) < Number.POSITIVE_INFINITY ? best : null;
   };
-  return { rove };
 };

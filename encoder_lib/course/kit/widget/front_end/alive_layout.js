@@ -62,7 +62,7 @@ export const planOf = ({ width, words, open, side }) => {
   const table = { y: bottom - 8, plus: bottom - 23, gate: bottom - 33 };
   const layers = open.map((own, n) => {
     const layer = layerOf(y - GAP / 2, own, scales[n]);
-    y = layer.end - GAP / 2;
+    y = layer.end;
     return layer;
   });
   const edges = [table.y, table.plus, ...layers.flatMap(({ plus1, plus2 }) => [plus1, plus2]), TOP];
@@ -87,7 +87,8 @@ export const ribbonOf = (from, to, [low, high]) => {
 /** A point of a curve. @param {Curve} c @param {number} t @returns {XY} */
 export const along = (c, t) => {
   const shares = [(1 - t) ** 3, 3 * t * (1 - t) ** 2, 3 * t * t * (1 - t), t ** 3];
-  return [0, 1].map((i) => shares.reduce((sum, share, k) => sum + share * c[2 * k + i], 0));
+  const at = (/** @type {number} */ i) => shares.reduce((sum, share, k) => sum + share * c[2 * k + i], 0);
+  return [at(0), at(1)];
 };
 
 /** The height that Play has reached. @param {Plan} plan @param {number} at */

@@ -1,8 +1,8 @@
 // What surrounds the encoder's picture: Play, the story, the sentences, buttons, choices, and the picture in words.
 
-import { touched, triesOf } from "./alive_state.js";
-import { describe, outChips, sharesChips, stationStory, story } from "./alive_words.js";
-import { element, say } from "./dom.js";
+import { markup } from "./alive_drawing.js";
+import { changesButtons, describe, sharesButtons, stationStory, story } from "./alive_words.js";
+import { say } from "./dom.js";
 
 const PAGE = `
 <p class="alive-title" data-name="title"></p>
@@ -23,7 +23,7 @@ const PAGE = `
   (side) => `<div><input type="text" class="alive-edge-${side}" maxlength="240"
   spellcheck="false" autocomplete="off" aria-label="Sentence ${side}" data-text="${side - 1}"><div class="alive-chips"></div></div>`,
 )}</div>
-<div class="alive-chips" data-name="out"></div>
+<div class="alive-chips" data-name="changes"></div>
 <div class="alive-choices">
   <label>Ribbons show <select data-name="measure"><option value="arrives">what arrives<option value="weights">attention weights</select></label>
   <label>of <select data-name="head"></select></label>
@@ -56,44 +56,28 @@ export const tellPage = (page, view, { playing, station, words }) => {
   say(page.play, playing ? "Pause" : "Play");
   page.height.value = Math.round(state.at * 1000);
   [page.play.hidden, page.height.hidden, page.answer.hidden] = [state.asking, state.asking, !state.asking];
-  fill(page.head, [["", "all heads"], ...Array.from({ length: answer.heads }, (_, h) => [`${h}`, `head ${h + 1}`])]);
-  fill(
-    page.word,
-    words.map((word) => [word, word]),
-  );
+  const heads = Array.from({ length: answer.heads }, (_, h) => markup`<option value="${h}">head ${h + 1}</option>`);
+  renew(page.head, `<option value="">all heads</option>${heads.join("")}`);
+  renew(page.word, words.map((word) => markup`<option>${word}</option>`).join(""));
   for (const name of /** @type {const} */ (["measure", "head", "word", "scope"])) page[name].value = state[name] ?? "";
   page.tabs.hidden = !pair || plan.sides.length > 1;
   [...page.feet.children].forEach((foot, side) => {
     foot.hidden = !plan.sides.includes(side);
     if (foot.firstChild !== document.activeElement) foot.firstChild.value = state.texts[side] ?? "";
     page.tabs.children[side].setAttribute("aria-pressed", state.side === side);
-    if (!foot.hidden) renew(foot.lastChild, sharesChips(view, side));
+    if (!foot.hidden) renew(foot.lastChild, sharesButtons(view, side));
   });
-  const tries = [{ text: "Try:" }, ...triesOf(view).map(([text], i) => ({ text, act: `try ${i}` }))];
-  renew(page.out, state.asking ? [] : touched(state) ? outChips(view) : tries);
+  renew(page.changes, changesButtons(view));
   const lines = page.words.open && !state.asking ? describe(view) : [];
-  page.words.lastChild.replaceChildren(...lines.map((line) => element("p", {}, line)));
+  renew(page.words.lastChild, lines.map((line) => markup`<p>${line}</p>`).join(""));
 };
 
-/** @param {HTMLSelectElement} select @param {string[][]} options */
-const fill = (select, options) => {
-  if (select.dataset.now === JSON.stringify(options)) return;
-  select.dataset.now = JSON.stringify(options);
-  select.replaceChildren(...options.map(([value, text]) => element("option", { value }, text)));
-};
-
-/** Show a row of buttons; the one in focus keeps it. @param {HTMLElement} row @param {Chip[]} chips */
-const renew = (row, chips) => {
-  if (row.dataset.now === JSON.stringify(chips)) return;
-  row.dataset.now = JSON.stringify(chips);
-  const focused = [...row.children].findIndex((node) => node === document.activeElement);
-  const nodes = chips.map(({ text, figure, act, label, pressed }) => {
-    if (!act) return element("span", {}, text);
-    const node = element("button", { type: "button", "data-act": act, "aria-label": label ?? text }, text);
-    if (figure) node.append(element("i", {}, figure));
-    if (pressed !== undefined) node.setAttribute("aria-pressed", String(pressed));
-    return node;
-  });
-  row.replaceChildren(...nodes);
-  if (focused >= 0) nodes[Math.min(focused, nodes.length - 1)]?.focus();
+/** Write a part of the page anew where it differs; the button in focus keeps it. @param {HTMLElement} node @param {string} text */
+const renew = (node, text) => {
+  if (node.dataset.now === text) return;
+  const focused = [...node.children].findIndex((child) => child.matches(":focus"));
+  node.innerHTML = text;
+  node.dataset.now = text;
+  const again = node.children[Math.min(focused, node.children.length - 1)];
+  if (again instanceof HTMLElement) again.focus();
 };

@@ -1,7 +1,8 @@
 // What the encoder's picture shows, in words: for the eye, and for readers who cannot see it.
 
+import { markup } from "./alive_drawing.js";
 import { distanceOf } from "./alive_layout.js";
-import { focusOf, headIn, isCut, PARTS, sharesOf, strongest, touched } from "./alive_state.js";
+import { focusOf, headIn, isCut, PARTS, sharesOf, strongest, touched, triesOf } from "./alive_state.js";
 
 const PARTED = distanceOf(0.9995); // from here on, two vectors are said to be two
 const GHOSTS = "Dashed lines show the values before.";
@@ -127,52 +128,64 @@ export const describe = (seen) => {
   return [story(seen), ...layers];
 };
 
-/** Buttons for what arrives at the token at hand in the layer at hand: each cuts or mends. @param {Seen} seen @param {number} side @returns {Chip[]} */
-export const sharesChips = (seen, side) => {
+/** @param {string} act @param {string} text @param {string} figure @param {string} more */
+const button = (act, text, figure = "", more = "") =>
+  markup`<button type="button" data-act="${act}"` +
+  more +
+  markup`>${text}` +
+  (figure && markup`<i>${figure}</i>`) +
+  "</button>";
+
+/** Buttons for what arrives at the token at hand in the layer at hand: each cuts or mends. @param {Seen} seen @param {number} side */
+export const sharesButtons = (seen, side) => {
   const { answer, state } = seen;
-  const [query, bare] = [focusOf(state, answer, side), state.measure === "weights"];
+  const [query, bare, layer, head] = [
+    focusOf(state, answer, side),
+    state.measure === "weights",
+    state.layer,
+    headIn(state, state.layer),
+  ];
   const name = answer.sentences[side].tokens[query];
-  const head = headIn(state, state.layer);
-  const chips = sharesOf(seen, side, state.layer, query)
+  const buttons = sharesOf(seen, side, layer, query)
     .slice(0, 6)
     .map((share) => {
-      const ribbon = [side, state.layer, query, share.key];
-      const cut = isCut(state, ribbon);
+      const cut = isCut(state, [side, layer, query, share.key]);
       const [now, was] = [share.amount, share.was].map((value) => value.toFixed(bare ? 2 : 1));
       const label = `${cut ? "Mend" : "Cut"} the attention from ${name} to ${share.name}`;
-      return {
-        text: share.name,
-        figure: `${cut ? "cut" : now}${now === was ? "" : ` (${was})`}`,
-        act: `ribbon ${ribbon.join(" ")}`,
-        pressed: cut,
-        label,
-      };
+      const number = `${cut ? "cut" : now}${now === was ? "" : ` (${was})`}`;
+      return button(
+        `ribbon ${side} ${layer} ${query} ${share.key}`,
+        share.name,
+        number,
+        markup` aria-pressed="${cut}" aria-label="${label}"`,
+      );
     });
-  const lead = `${bare ? "attends to (weight)" : "gets from (length of what arrives)"}`;
-  return [
-    { text: `${quote(name)}, layer ${state.layer + 1}${head === null ? "" : `, head ${head + 1}`}, ${lead}` },
-    ...chips,
-  ];
+  const lead = `${quote(name)}, layer ${layer + 1}${head === null ? "" : `, head ${head + 1}`}`;
+  return (
+    markup`<span>${lead}, ${bare ? "attends to (weight)" : "gets from (length of what arrives)"}</span>` +
+    buttons.join("")
+  );
 };
 
-/** Buttons that put back what the reader has taken out. @param {Seen} seen @returns {Chip[]} */
-export const outChips = ({ answer, state }) => [
-  { text: "Taken out:" },
-  ...state.cuts.map(({ side, layer, head, query, key }, i) => {
+/** Buttons that put back what the reader has taken out, or that try something. @param {Seen} seen */
+export const changesButtons = (seen) => {
+  const { answer, state } = seen;
+  if (state.asking) return "";
+  if (!touched(state))
+    return `<span>Try:</span>${triesOf(seen)
+      .map(([text], i) => button(`try ${i}`, text))
+      .join("")}`;
+  const cuts = state.cuts.map(({ side, layer, head, query, key }, i) => {
     const [from, to] = [query, key].map((token) => quote(answer.sentences[side].tokens[token]));
-    return {
-      text: `${from} can’t attend to ${to} ${where(layer)}${head === null ? "" : `, head ${head + 1}`}`,
-      figure: "×",
-      act: `mend cuts ${i}`,
-    };
-  }),
-  ...state.knockouts.map(({ part, layer }, i) => {
-    const spoken = PARTS.find(([id]) => id === part)?.[2].replace(/^the /, "") ?? "positions";
-    return {
-      text: `no ${spoken}${part === "position" ? "" : ` ${where(layer)}`}`,
-      figure: "×",
-      act: `mend knockouts ${i}`,
-    };
-  }),
-  { text: "Restore all", act: "restore" },
-];
+    return button(
+      `mend cuts ${i}`,
+      `${from} can’t attend to ${to} ${where(layer)}${head === null ? "" : `, head ${head + 1}`}`,
+      "×",
+    );
+  });
+  const outs = state.knockouts.map(({ part, layer }, i) => {
+    const spoken = PARTS.find(([id]) => id === part)?.[2].replace(/^the /, "");
+    return button(`mend knockouts ${i}`, spoken ? `no ${spoken} ${where(layer)}` : "no positions", "×");
+  });
+  return ["<span>Taken out:</span>", ...cuts, ...outs, button("restore", "Restore all")].join("");
+};
