@@ -14,7 +14,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from encoder_lib import expect
-from encoder_lib.model.encoder import EncoderLayer
+from encoder_lib.model.encoder import EncoderLayer, TransformerEncoder
 from encoder_lib.patch import Edit, patch
 from encoder_lib.pretrained import SentenceEncoder
 from encoder_lib.trace import trace
@@ -209,7 +209,7 @@ class Intervened:
         if any(layer.norm_first for layer in self.layers):
             raise ValueError("model: expected post-norm layers, as in BERT, got pre-norm ones")
         self.n_layers, self.n_heads = len(self.layers), self.layers[0].attention.n_heads
-        self._run = lru_cache(REMEMBERED)(self._fresh)
+        self._run, self._without = lru_cache(REMEMBERED)(self._fresh), lru_cache(1)(self._patched)
 
     def ask(self, question: Question) -> Answer:
         """Compute the answer. Raises: TypeError, ValueError or IndexError for a question that has none."""
@@ -278,12 +278,16 @@ class Intervened:
         if layer is not None:
             _index("layer", layer, self.n_layers)
 
+    def _patched(self, knockouts: tuple[Knockout, ...]) -> TransformerEncoder:
+        """The encoder without some of its parts."""
+        return patch(self.model.encoder, knockout_edits(self.model, knockouts)) if knockouts else self.model.encoder
+
     @torch.no_grad()
     def _fresh(self, text: str, cuts: tuple[Cut, ...], knockouts: tuple[Knockout, ...]) -> _Run:
         """Run the encoder on a sentence."""
-        tokens, encoder = self.model.tokens(text), self.model.encoder
-        edits = cut_edits(cuts, self.n_layers, self.n_heads, len(tokens)) | knockout_edits(self.model, knockouts)
-        encoder = patch(encoder, edits) if edits else encoder
+        tokens, encoder = self.model.tokens(text), self._without(knockouts)
+        if cuts:
+            encoder = patch(encoder, cut_edits(cuts, self.n_layers, self.n_heads, len(tokens)))
         with trace(encoder) as t:
             encoder(self.model.ids(text))
         numbers = [f"encoder.layers.{n}" for n in range(self.n_layers)]

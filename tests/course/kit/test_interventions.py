@@ -1,4 +1,4 @@
-"""Every kind of intervention gives what the encoder's parts give when they are called by hand, and nothing runs twice."""
+"""Every kind of intervention gives what the encoder's parts give when called by hand, and no sentence runs twice."""
 
 from dataclasses import replace
 

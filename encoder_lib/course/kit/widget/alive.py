@@ -1,5 +1,6 @@
 """The encoder, alive: one sentence or two rise through a published encoder, and the reader intervenes."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import asdict, fields, replace
 from typing import Any
@@ -31,11 +32,11 @@ class Alive(anywidget.AnyWidget):
     """One sentence or two on their way through an encoder, whose attention can be cut and whose parts taken out.
 
     The front end sends {"id", "question"}, and gets {"id", "answer"} with one buffer of numbers, or {"id", "error"}
-    with words. `_question` is the current question, `_answer` and `_data` are its answer; when Python changes them,
-    the front end shows them. When the front end asks, they change without being sent back to it.
+    with words. `_question` is the current question; when Python changes it, the front end asks it in turn, and when the
+    front end asks, it isn't sent back. `_answer` and `_data` are the answer without cuts and knockouts, from which the
+    front end draws its first picture.
 
     `values` has the fields of the current question, everything counted from 0, and `set` changes some of them.
-    Raises: TypeError, ValueError or KeyError for fields or values that make no question.
     """
 
     _esm = script("alive.js")
@@ -76,15 +77,17 @@ class Alive(anywidget.AnyWidget):
         return describe(self.question, self.answer)
 
     def set(self, **values: object) -> None:
-        """Change some fields of the question, and compute once; if that fails, nothing has changed.
+        """Change some fields of the question.
 
         Cuts belong to the tokens of their sentence, so new texts begin without cuts. Cuts and knockouts are given as
         such, or as dictionaries with their fields.
+        Raises: TypeError, ValueError or KeyError for fields or values that make no question; nothing has changed then.
         """
         asked = asdict(self.question)
         if "texts" in values:
             asked |= {"cuts": (), "word": ""}
-        state = self._computed(self._checked(asked | values))
+        question = self._checked(asked | values)
+        state = self._computed(question)
         with self.hold_sync():
             for name, value in state.items():
                 setattr(self, name, value)
@@ -102,10 +105,10 @@ class Alive(anywidget.AnyWidget):
         return question
 
     def _computed(self, question: Question) -> dict[str, Any]:
-        """The traits that carry a question and its answer."""
-        answer = self._intervened.ask(question)
-        header, data = answer_message(answer)
-        message = question_message(replace(question, word=answer.word))
+        """The traits that carry a question, and the answer without interventions."""
+        untouched = self._intervened.ask(replace(question, cuts=(), knockouts=()))
+        header, data = answer_message(untouched)
+        message = question_message(replace(question, word=untouched.word))
         return {"_question": message, "_answer": header, "_data": data}
 
     def _hear(self, _: object, content: object, buffers: object) -> None:
@@ -115,7 +118,9 @@ class Alive(anywidget.AnyWidget):
             return
         number = content.get("id")
         try:
-            state = self._computed(read_question(content["question"]))
+            question = read_question(content["question"])
+            header, data = answer_message(self._intervened.ask(question))
+            state = self._computed(question)
         except Exception as problem:
             words = problem.args[0] if isinstance(problem, KeyError) and problem.args else problem
             self.send({"id": number, "error": plots.readable(words, 500)})
@@ -123,7 +128,7 @@ class Alive(anywidget.AnyWidget):
         with self._lock_property(**state):  # the front end has them, and may have gone on meanwhile
             for name, value in state.items():
                 setattr(self, name, value)
-        self.send({"id": number, "answer": state["_answer"]}, [state["_data"]])
+        self.send({"id": number, "answer": header}, [data])
 
     def record(self, pairs: Sequence[tuple[str, str]] = PAIRS) -> bytes:
         """The file from which the web edition shows the picture: the answer to the current question, and others."""
@@ -174,7 +179,7 @@ def alive(
         _check_word(intervened, question)
     if open is not None:
         expect.integer("open", open, least=1, most=intervened.n_layers)
-        question = replace(question, detail=(open - 1, _loudest_head(intervened.ask(question), open - 1)))
+        question = replace(question, detail=(open - 1, telling_head(intervened.ask(question), open - 1)))
     title = "A sentence on its way through the encoder" if second is None else "Two sentences on their way"
     web = Web(heights=(760, 980), live="alive")
     return Alive(intervened, question, title=title, open=open, predict=predict, web=web)
@@ -187,11 +192,15 @@ def _check_word(intervened: Intervened, question: Question) -> None:
         raise ValueError(f"word: expected a word of each sentence, one of {common}, got {question.word!r}")
 
 
-def _loudest_head(answer: Answer, layer: int) -> int:
-    """The head that brings most to the followed word from other words, special tokens aside."""
-    brought = torch.zeros(answer.heads)
+def telling_head(answer: Answer, layer: int) -> int:
+    """The head that brings most to the followed word from one other word, in every sentence; as the front end picks it.
+
+    Special tokens such as [CLS] don't count. Layers and heads are counted from 0.
+    """
+    most = []
     for sentence in answer.sentences:
-        other = [token.isalnum() and place != sentence.place for place, token in enumerate(sentence.tokens)]
-        weights = sentence.weights[layer][:, sentence.place]  # (H, T)
-        brought += (weights * sentence.values[layer] * torch.tensor(other)).sum(dim=-1)
-    return int(brought.argmax())
+        place = max(sentence.place, 0)
+        other = [i != place and not re.fullmatch(r"\[.*\]", token) for i, token in enumerate(sentence.tokens)]
+        brought = sentence.weights[layer][:, place] * sentence.values[layer] * torch.tensor(other)  # (H, T)
+        most.append(brought.amax(dim=-1))
+    return int(torch.stack(most).amin(dim=0).argmax())

@@ -20,7 +20,7 @@ NAMES = {
     "residual2": "the residual connection around feed-forward",
     "norm2": "the norm after feed-forward",
 }
-SIDES = ("first", "second")  # as the palette names the two sentences
+SIDES = ("sentence-1", "sentence-2")  # as the palette names the two sentences
 BESIDE = 0.7  # how far from the middle the attended words are written, at least, in units of the distance
 WIDE = 0.15  # a distance that leaves room for its number between the strands
 

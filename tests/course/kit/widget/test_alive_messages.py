@@ -21,7 +21,13 @@ from encoder_lib.course.kit.widget.alive_messages import (
 )
 
 CUT = {"side": 0, "layer": None, "head": 2, "query": 3, "key": 2}
-ASKED = {"texts": list(PAIR), "word": "bank", "cuts": [CUT], "knockouts": [{"part": "norm1", "layer": 1}], "detail": [0, 2]}
+ASKED = {
+    "texts": list(PAIR),
+    "word": "bank",
+    "cuts": [CUT],
+    "knockouts": [{"part": "norm1", "layer": 1}],
+    "detail": [0, 2],
+}
 QUESTION = Question(PAIR, "bank", (Cut(0, None, 2, 3, 2),), (Knockout("norm1", 1),), (0, 2))
 
 

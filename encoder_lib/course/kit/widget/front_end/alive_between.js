@@ -1,156 +1,113 @@
 // Between the towers and above them: the two vectors of the word as strands, and those of the sentences as arrows.
 
-import { d } from "./alive_drawing.js";
+import { curve, markup } from "./alive_drawing.js";
 import { distanceOf, mix } from "./alive_layout.js";
-import { curve, hueOf } from "./alive_tower.js";
-import { stationName } from "./alive_words.js";
+import { hueOf } from "./alive_tower.js";
+import { figure, stationName } from "./alive_words.js";
 import { clamp } from "./numbers.js";
 
 const MOVED = 0.0015; // the least change of a cosine that is shown
-/** @type {[Side, number][]} */
-const HANDS = [
-  [0, -1],
-  [1, 1],
-];
+const HANDS = [-1, 1]; // to the left for the first sentence, to the right for the second
 
-/** @param {AliveView} view */
-export function drawBetween(view) {
-  const { answer, state } = view;
+/** @param {string} kind @param {number} x @param {number} y @param {string} text */
+export const label = (kind, x, y, text) => markup`<text class="alive-${kind}" x="${x}" y="${y}">${text}</text>`;
+
+/** @type {Draw} */
+export const drawBetween = (view) => {
+  const { drawing, plan, answer, state } = view;
   if (answer.sentences.length < 2) return;
-  if (answer.word_cosines && answer.word_before) {
-    if (state.asking) drawQuestion(view);
-    else drawStrands(view, answer.word_cosines, answer.word_before);
-  }
-  if (!state.asking) drawAngle(view, answer.sentence_cosine ?? 0, answer.sentence_before ?? 0);
-}
+  if (!state.asking) drawAngle(view);
+  if (!answer.word_cosines || !answer.word_before) return;
+  const name = plan.wide ? `both “${answer.word}”` : answer.word;
+  drawing.put("strands", label("token alive-followed alive-middle", plan.middle, plan.bottom + 16, name));
+  if (state.asking) drawQuestion(view);
+  else drawStrands(view, answer.word_cosines, answer.word_before);
+};
 
-/** @param {AliveView} view */
-function drawLabels({ drawing, plan, answer }) {
-  const { word } = answer;
-  const at = (/** @type {number} */ down) => /** @type {XY} */ ([plan.middle, plan.bottom + down]);
-  drawing.text(
-    "strands",
-    "word",
-    "alive-token alive-followed alive-middle",
-    at(17),
-    plan.wide ? `${word} | ${word}` : word,
-  );
-  drawing.text(
-    "strands",
-    "gap",
-    "alive-quiet alive-middle",
-    at(31),
-    plan.wide ? "gap: distance of the two" : "gap = distance",
-  );
-}
+/** A strand on its way to one station's gap, and on to the next bend. @param {Plan} plan @param {Float32Array} cosines @param {number} i @param {number} sign */
+const strandOf = ({ bends, middle, radius, top }, cosines, i, sign) => {
+  const [from, to] = [i - 1, i].map((at) => middle + (at < 0 ? 0 : (sign * distanceOf(cosines[at]) * radius) / 2));
+  const [[low, high], half] = [bends[i], (bends[i][0] + bends[i][1]) / 2];
+  return curve([from, low, from, half, to, half, to, high]) + markup`V${bends[i + 1]?.[0] ?? top}`;
+};
 
-/** Two strands, at each station as far apart as the word's two vectors at length 1. @param {AliveView} view @param {Float32Array} now @param {Float32Array} was */
-function drawStrands(view, now, was) {
+/** Two strands, at each station as far apart as the word's two vectors are at length 1. @param {AliveView} view @param {Float32Array} now @param {Float32Array} was */
+const drawStrands = (view, now, was) => {
   const { drawing, plan, state } = view;
-  const { bends, middle, radius, wide } = plan;
-  /** @param {Float32Array} cosines @param {number} i @param {number} sign */
-  const at = (cosines, i, sign) => middle + (i < 0 ? 0 : (sign * distanceOf(cosines[i]) * radius) / 2);
-  /** @param {Float32Array} cosines @param {number} i @param {number} sign */
-  const piece = (cosines, i, sign) => {
-    const [[low, high], from, to] = [bends[i], at(cosines, i - 1, sign), at(cosines, i, sign)];
-    return (
-      curve([from, low, from, (low + high) / 2, to, (low + high) / 2, to, high]) + d`V${bends[i + 1]?.[0] ?? plan.top}`
-    );
-  };
+  const { bends, middle, centre, bottom, wide } = plan;
   const moved = now.some((cosine, i) => Math.abs(cosine - was[i]) > MOVED);
-  bends.forEach((_, i) => {
-    for (const [side, sign] of HANDS) {
-      if (moved) drawing.path("ghosts", `strand${i}${side}`, "alive-was", piece(was, i, sign));
-      drawing.path("strands", `${i}${side}`, "alive-strand", piece(now, i, sign), {
-        style: `stroke:${hueOf(now[i], side)}`,
-      });
-    }
-    if (i % 2 === 0) return;
-    const x = Math.max(at(now, i, 1), moved ? at(was, i, 1) : 0) + (wide ? 10 : 5);
-    const room = plan.middle + plan.centre / 2 - (wide ? 36 : 26); // beside the strands, or inside where they are too wide
-    const fits = x < room;
-    const lit = i === bends.length - 1 || i === 3 + 2 * state.layer ? " alive-lit" : "";
-    const y = i === 1 ? plan.table.plus : plan.layers[(i - 3) / 2].gate2 + 9;
-    const end = fits ? "" : " alive-end";
-    drawing.text(
-      "strands",
-      `n${i}`,
-      `alive-figure${lit}${end}`,
-      [fits ? x : at(now, i, 1) - 6, y],
-      now[i].toFixed(wide ? 3 : 2),
-    );
-  });
-  drawLabels(view);
-  if (state.guess !== null) drawMark(view, state.guess);
-}
-
-/** @param {AliveView} view @param {number} station */
-function drawMark({ drawing, plan }, station) {
-  const y = (plan.bends[station][0] + plan.bends[station][1]) / 2;
-  const half = plan.centre / 2 - 8;
-  drawing.path("marks", "guess", "alive-mark", d`M${plan.middle - half} ${y}h${2 * half}`);
-  drawing.text(
-    "marks",
-    "guess",
-    "alive-figure alive-lit",
-    [plan.middle - half, y - 4],
-    plan.wide ? "your mark" : "you",
-  );
-}
-
-/** Before the strands are shown: a target at each height. @param {AliveView} view */
-function drawQuestion(view) {
-  const { drawing, plan } = view;
-  const half = plan.centre / 2 - 8;
-  drawing.path("strands", "hidden", "alive-was", d`M${plan.middle} ${plan.table.y}V${plan.top}`);
-  plan.bends.forEach(([low, high], station) => {
-    if (!station) return;
-    const end = plan.bends[station + 1]?.[0] ?? plan.top;
-    drawing.put("targets", `guess${station}`, "rect", {
-      ...{ class: "alive-guess", x: plan.middle - half, y: end + 1.5, width: 2 * half, height: low - end - 3, rx: 5 },
-      ...{ role: "button", "data-act": "guess", "data-station": station },
-      "aria-label": `They part here: ${stationName(station)}`,
+  now.forEach((cosine, i) => {
+    HANDS.forEach((sign, side) => {
+      const strand = strandOf(plan, now, i, sign);
+      drawing.put("strands", markup`<path class="alive-strand" style="${hueOf(cosine, side)}" d="${strand}"/>`);
+      if (moved) drawing.put("ghosts", markup`<path class="alive-was" d="${strandOf(plan, was, i, sign)}"/>`);
     });
-    const name = station === 1 ? "position" : station % 2 ? "feed-forward" : "attention";
-    const role = station === 1 ? "position" : station % 2 ? "forward" : "attention";
-    const label = plan.wide ? `${name} ?` : "?";
-    drawing.text(
-      "strands",
-      `g${station}`,
-      `alive-figure alive-middle alive-${role}`,
-      [plan.middle, (low + Math.min(high, end)) / 2 + 4],
-      label,
-    );
+    if (i % 2) drawCosine(view, i, cosine, moved ? was[i] : 1);
   });
-  drawLabels(view);
-}
+  drawing.put("strands", label("quiet alive-middle", middle, bottom + 31, wide ? "gap: their distance" : "distance"));
+  if (state.guess === null) return;
+  const [y, half] = [(bends[state.guess][0] + bends[state.guess][1]) / 2, centre / 2 - 8];
+  drawing.put("marks", markup`<path class="alive-mark" d="M${middle - half} ${y}h${2 * half}"/>`);
+  drawing.put("marks", label("figure alive-lit", middle - half, y - 4, wide ? "your mark" : "you"));
+};
 
-/** The vectors of the two sentences, with the angle between them. @param {AliveView} view @param {number} now @param {number} was */
-function drawAngle({ drawing, plan }, now, was) {
-  const long = plan.wide ? 46 : 32;
-  const [x, y] = [plan.middle, plan.top - 12];
-  const moved = Math.abs(now - was) > MOVED;
-  /** @param {number} cosine @param {number} sign */
-  const arrow = (cosine, sign) => {
-    const half = Math.acos(clamp(cosine, [-1, 1])) / 2;
-    const [dx, dy] = [sign * Math.sin(half), -Math.cos(half)];
-    const [tx, ty] = [x + dx * long, y + dy * long];
-    const head = d`M${tx - 8 * dx - 4 * dy} ${ty - 8 * dy + 4 * dx}L${tx} ${ty}L${tx - 8 * dx + 4 * dy} ${ty - 8 * dy - 4 * dx}`;
-    return d`M${x} ${y}L${tx} ${ty}` + head;
-  };
-  for (const [side, sign] of HANDS) {
-    if (moved) drawing.path("ghosts", `arrow${side}`, "alive-was", arrow(was, sign));
-    drawing.path("strands", `arrow${side}`, `alive-arrow alive-stroke-${side + 1}`, arrow(now, sign));
-    const lanes = plan.lanes[side];
-    if (!plan.sides.includes(side)) continue;
-    const from = (lanes[0].x + lanes[lanes.length - 1].x) / 2;
-    const way = [from - sign * 7, plan.top - 36, mix(from, x, 0.5), plan.top - 36, mix(from, x, 0.7), y, x, y];
-    drawing.path("lanes", `to${side}`, `alive-to alive-stroke-${side + 1}`, curve(way));
-  }
-  const half = Math.acos(clamp(now, [-1, 1])) / 2;
-  const [r, dx, dy] = [long * 0.42, Math.sin(half), Math.cos(half)].map((v, i, [all]) => (i ? v * all : v));
-  drawing.path("strands", "arc", "alive-arc", d`M${x - dx} ${y - dy}A${r} ${r} 0 0 1 ${x + dx} ${y - dy}`);
-  drawing.text("strands", "cosine", "alive-headline alive-middle", [x, 18], now.toFixed(3));
-  const name = moved ? `before: ${was.toFixed(3)}` : plan.wide ? "cosine of the sentences" : "cosine";
-  drawing.text("strands", "what", "alive-quiet alive-middle", [x, 33], name);
-}
+/** The cosine at a station: beside the strands, or between them where they leave no room. @param {AliveView} view @param {number} i @param {number} now @param {number} was */
+const drawCosine = ({ drawing, plan, state }, i, now, was) => {
+  const { middle, centre, radius, wide, bends } = plan;
+  const x = middle + (Math.max(distanceOf(now), distanceOf(was)) * radius) / 2 + (wide ? 10 : 5);
+  const beside = x < middle + centre / 2 - (wide ? 34 : 24);
+  const lit = i === bends.length - 1 || i === 3 + 2 * state.layer ? " alive-lit" : "";
+  const y = i === 1 ? plan.table.plus : plan.layers[(i - 3) / 2].gate2 + 9;
+  const kind = `figure${lit}${beside ? "" : " alive-middle"}`;
+  drawing.put("strands", label(kind, beside ? x : middle, y, wide ? figure(now) : now.toFixed(2)));
+};
+
+/** Before the strands are shown: a target at each height. @type {Draw} */
+const drawQuestion = ({ drawing, plan: { bends, middle, centre, top, wide } }) => {
+  const half = centre / 2 - 8;
+  bends.slice(1).forEach(([low], i) => {
+    const [station, end] = [i + 1, bends[i + 2]?.[0] ?? top];
+    const name = station === 1 ? "position" : station % 2 ? "feed-forward" : "attention";
+    drawing.put(
+      "targets",
+      markup`<rect role="button" tabindex="-1" aria-label="They part ${stationName(station)}" rx="5" class="alive-guess"
+      data-act="guess ${station}" x="${middle - half}" y="${end + 1.5}" width="${2 * half}" height="${low - end - 3}"/>`,
+    );
+    drawing.put("marks", label("quiet alive-middle", middle, (low + end) / 2 + 4, wide ? `${name}?` : "?"));
+  });
+};
+
+/** An arrow from a point, at an angle from upright. @param {number} x @param {number} y @param {number} long @param {number} turn */
+const arrowOf = (x, y, long, turn) => {
+  const [dx, dy] = [Math.sin(turn), -Math.cos(turn)];
+  const [tx, ty] = [x + dx * long, y + dy * long];
+  const barbs = [-4, 4].map((side) => markup`M${tx - 8 * dx + side * dy} ${ty - 8 * dy - side * dx}L${tx} ${ty}`);
+  return markup`M${x} ${y}L${tx} ${ty}${barbs.join("")}`;
+};
+
+/** The vectors of the two sentences, with the angle between them. @type {Draw} */
+const drawAngle = ({ drawing, plan, answer }) => {
+  const [now, was] = [answer.sentence_cosine ?? 0, answer.sentence_before ?? 0];
+  const [x, y, long, moved] = [plan.middle, plan.top - 12, plan.wide ? 46 : 32, Math.abs(now - was) > MOVED];
+  const [half, old] = [now, was].map((cosine) => Math.acos(clamp(cosine, [-1, 1])) / 2);
+  HANDS.forEach((sign, side) => {
+    if (moved) drawing.put("ghosts", markup`<path class="alive-was" d="${arrowOf(x, y, long, sign * old)}"/>`);
+    drawing.put(
+      "strands",
+      markup`<path class="alive-arrow alive-stroke-${side + 1}" d="${arrowOf(x, y, long, sign * half)}"/>`,
+    );
+    if (!plan.sides.includes(side)) return;
+    const [lanes, last] = [plan.lanes[side], plan.lanes[side].length - 1];
+    const [from, up] = [(lanes[0].x + lanes[last].x) / 2 - sign * 7, plan.top - 36];
+    const way = curve([from, up, mix(from, x, 0.5), up, mix(from, x, 0.7), y, x, y]);
+    drawing.put("lanes", markup`<path class="alive-to alive-stroke-${side + 1}" d="${way}"/>`);
+  });
+  const [dx, dy, r] = [Math.sin(half), Math.cos(half), 1].map((part) => 0.42 * long * part);
+  drawing.put(
+    "strands",
+    markup`<path class="alive-arc" d="M${x - dx} ${y - dy}A${r} ${r} 0 0 1 ${x + dx} ${y - dy}"/>`,
+  );
+  drawing.put("strands", label("headline alive-middle", x, 18, figure(now)));
+  const name = moved ? `before: ${figure(was)}` : plan.wide ? "cosine of the sentences" : "cosine";
+  drawing.put("strands", label("quiet alive-middle", x, 33, name));
+};

@@ -1,97 +1,63 @@
-// An SVG that is told each time all that it should show: it adds what is new, changes what differs, and drops the rest.
+// The encoder's picture as an SVG, in groups that are written anew when what they should show differs.
 
-const SVG = "http://www.w3.org/2000/svg";
+/** @type {Record<string, string>} */
+const ESCAPED = { "&": "&amp;", "<": "&lt;", '"': "&quot;" };
 
-/** @param {number} value */
-const short = (value) => String(Math.round(value * 10) / 10);
+/** Markup in which numbers are rounded and texts stay texts. @param {TemplateStringsArray} strings @param {...(number | string | boolean | null)} values */
+export const markup = (strings, ...values) => {
+  const safe = values.map((value) => {
+    if (typeof value === "number") return String(Math.round(value * 10) / 10);
+    return String(value ?? "").replace(/[&<"]/g, (letter) => ESCAPED[letter]);
+  });
+  return String.raw({ raw: strings }, ...safe);
+};
+
+/** @param {Curve} c */
+export const curve = (c) => markup`M${c[0]} ${c[1]}C${c[2]} ${c[3]} ${c[4]} ${c[5]} ${c[6]} ${c[7]}`;
 
 export class Drawing {
-  /** @type {Map<string, { node: SVGElement, told: Map<string, string> }>} */
-  shapes = new Map();
-  /** @type {Set<string>} */
-  used = new Set();
+  svg = document.createElementNS("http://www.w3.org/2000/svg", "svg");
+  /** @type {Record<string, { node: SVGElement, now: string, next: string }>} */
+  groups = {};
+  current = ""; // what the button does that takes part in the tab order; arrow keys lead to the others
 
-  /**
-   * @param {string} label
-   * @param {string[]} groups from the back to the front
-   */
-  constructor(label, groups) {
-    this.svg = document.createElementNS(SVG, "svg");
-    this.svg.setAttribute("role", "group");
-    this.svg.setAttribute("aria-label", label);
-    /** @type {Record<string, SVGElement>} */
-    this.groups = {};
-    for (const name of groups) {
-      this.groups[name] = this.svg.appendChild(document.createElementNS(SVG, "g"));
-      this.groups[name].setAttribute("class", `alive-in-${name}`);
+  /** @param {string[]} names of groups, from the back to the front */
+  constructor(names) {
+    for (const name of names) {
+      const node = this.svg.appendChild(document.createElementNS(this.svg.namespaceURI, "g"));
+      node.setAttribute("class", `alive-in-${name}`);
+      this.groups[name] = { node: /** @type {SVGElement} */ (node), now: "", next: "" };
     }
   }
 
-  /**
-   * @param {string} group
-   * @param {string} key
-   * @param {string} tag
-   * @param {Record<string, string | number>} attributes
-   * @param {string} text
-   */
-  put(group, key, tag, attributes, text = "") {
-    const id = `${group} ${key}`;
-    this.used.add(id);
-    const shape = this.shapes.get(id) ?? { node: document.createElementNS(SVG, tag), told: new Map() };
-    const { node, told } = shape;
-    if (!this.shapes.has(id)) this.groups[group].append(node);
-    this.shapes.set(id, shape);
-    for (const [name, given] of Object.entries(attributes)) {
-      const value = typeof given === "number" ? short(given) : given;
-      if (told.get(name) !== value) node.setAttribute(name, value);
-      told.set(name, value);
+  /** @param {string} group @param {string} text */
+  put(group, text) {
+    this.groups[group].next += text;
+  }
+
+  /** Show what has been put, and only that; the button in focus keeps it. */
+  show() {
+    const focused = this.svg.contains(document.activeElement);
+    for (const group of Object.values(this.groups)) {
+      if (group.now !== group.next) group.node.innerHTML = group.next;
+      [group.now, group.next] = [group.next, ""];
     }
-    if (node.textContent !== text) node.textContent = text;
+    this.rove(this.current);
+    if (focused && !this.svg.contains(document.activeElement)) this.button?.focus({ preventScroll: true });
   }
 
-  /**
-   * A path; points are [x, y, x, y, …], strings are commands.
-   * @param {string} group
-   * @param {string} key
-   * @param {string} kind
-   * @param {string} d
-   * @param {Record<string, string | number>} more
-   */
-  path(group, key, kind, d, more = {}) {
-    this.put(group, key, "path", { class: kind, d, ...more });
+  /** Let one button take part in the tab order. @param {string} act */
+  rove(act) {
+    this.button?.setAttribute("tabindex", "-1");
+    this.current = this.buttons.some((node) => node.dataset.act === act) ? act : (this.buttons[0]?.dataset.act ?? "");
+    this.button?.setAttribute("tabindex", "0");
   }
 
-  /**
-   * @param {string} group
-   * @param {string} key
-   * @param {string} kind
-   * @param {XY} at
-   * @param {string} text
-   * @param {Record<string, string | number>} more
-   */
-  text(group, key, kind, [x, y], text, more = {}) {
-    this.put(group, key, "text", { class: kind, x, y, ...more }, text);
+  get buttons() {
+    return /** @type {SVGElement[]} */ ([...this.svg.querySelectorAll("[role=button]")]);
   }
 
-  /** Forget what has not been told since the last time. */
-  sweep() {
-    for (const [id, { node }] of this.shapes) {
-      if (this.used.has(id)) continue;
-      node.remove();
-      this.shapes.delete(id);
-    }
-    this.used.clear();
+  get button() {
+    return this.buttons.find((node) => node.dataset.act === this.current);
   }
-}
-
-/**
- * A path from points and commands: numbers are rounded.
- * @param {TemplateStringsArray} strings
- * @param {...(number | string)} values
- */
-export function d(strings, ...values) {
-  return strings.reduce((all, text, i) => {
-    const value = values[i - 1];
-    return all + (typeof value === "number" ? short(value) : value) + text;
-  });
 }

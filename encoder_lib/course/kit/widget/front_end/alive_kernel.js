@@ -3,32 +3,21 @@
 const SILENT = 4000; // milliseconds without an answer, after which the reader is told
 const NO_ANSWER = "No answer from the kernel. Another cell may be running; if not, run this cell again.";
 
-/**
- * An answer from its header, in which each array is a place in `data`, float32 with the lowest byte first.
- * @template T
- * @param {T} header
- * @param {DataView<ArrayBuffer>} data
- * @returns {any}
- */
-export function unpack(header, data) {
-  const { buffer, byteOffset, byteLength } = data;
+/** An answer from its header, in which each array is a place in `data`: float32, the lowest byte first. @param {object} header @param {DataView<ArrayBuffer>} data @returns {Answer} */
+export const unpack = (header, { buffer, byteOffset, byteLength }) => {
   const numbers = new Float32Array(buffer.slice(byteOffset, byteOffset + byteLength)); // a copy, as it may lie at an odd place
   /** @param {any} value @returns {any} */
   const read = (value) => {
-    if (Array.isArray(value)) return value.map(read);
     if (!value || typeof value !== "object") return value;
+    if (Array.isArray(value)) return value.map(read);
     if ("at" in value) return numbers.subarray(value.at, value.at + value.size);
     return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, read(inner)]));
   };
   return read(header);
-}
+};
 
-/**
- * How to ask the kernel. Returns [compute, stop].
- * @param {AliveModel} model
- * @returns {[Compute, () => void]}
- */
-export function kernelEngine(model) {
+/** How to ask the kernel: [compute, stop]. @param {AliveModel} model @returns {[Compute, () => void]} */
+export const kernelEngine = (model) => {
   const view = crypto.getRandomValues(new Uint32Array(2)).join("-"); // every view of a widget hears all answers
   /** @type {Map<string, { resolve: (answer: Answer) => void, reject: (error: Error) => void, timer: number }>} */
   const waiting = new Map();
@@ -36,20 +25,18 @@ export function kernelEngine(model) {
   /** @param {KernelReply} reply @param {DataView<ArrayBuffer>[]} buffers */
   const hear = (reply, buffers) => {
     const question = waiting.get(reply?.id);
-    if (!question) return;
-    clearTimeout(question.timer);
-    waiting.delete(reply.id);
-    if ("error" in reply) question.reject(new Error(reply.error));
-    else question.resolve(unpack(reply.answer, buffers[0]));
+    waiting.delete(reply?.id);
+    clearTimeout(question?.timer);
+    if ("error" in reply) question?.reject(new Error(reply.error));
+    else question?.resolve(unpack(reply.answer, buffers[0]));
   };
   model.on("msg:custom", hear);
   /** @type {Compute} */
   const compute = (question) =>
     new Promise((resolve, reject) => {
       const id = `${view}-${++asked}`;
-      const timer = setTimeout(() => reject(new Error(NO_ANSWER)), SILENT);
-      waiting.set(id, { resolve, reject, timer });
+      waiting.set(id, { resolve, reject, timer: setTimeout(() => reject(new Error(NO_ANSWER)), SILENT) });
       model.send({ id, question });
     });
   return [compute, () => model.off("msg:custom", hear)];
-}
+};

@@ -4,7 +4,8 @@ type Part = "position" | "attention" | "residual1" | "norm1" | "feed_forward" | 
 
 /** The query token cannot attend to the key token, in one layer or all (null), in one head or all. Counted from 0. */
 interface Cut {
-  side: Side;
+  /** 0 or 1. */
+  side: number;
   layer: number | null;
   head: number | null;
   query: number;
@@ -97,7 +98,6 @@ interface AliveSetup {
   asked?: (question: Question) => void;
 }
 
-type Side = 0 | 1;
 type Measure = "arrives" | "weights";
 type Scope = "head" | "layer" | "all";
 
@@ -108,7 +108,7 @@ interface AliveState {
   cuts: Cut[];
   knockouts: Knockout[];
   /** The token whose attention is shown; null for the followed word. */
-  focus: { side: Side; token: number } | null;
+  focus: { side: number; token: number } | null;
   /** Whether it stays when the pointer leaves. */
   pinned: boolean;
   /** The layer at hand, which the chips below are about. */
@@ -120,7 +120,7 @@ interface AliveState {
   /** Where a click takes something out. */
   scope: Scope;
   /** The sentence that is shown where only one fits. */
-  side: Side;
+  side: number;
   /** How far Play has come, from 0 to 1. */
   at: number;
   /** The ribbon under the pointer. */
@@ -131,14 +131,16 @@ interface AliveState {
 }
 
 type XY = [x: number, y: number];
+type Heights = [low: number, high: number];
 /** A cubic Bézier curve: four points, x and y in turn. */
 type Curve = number[];
 
 /** Where the parts of one layer are, from its lower edge to its upper one. */
 interface LayerPlan {
   begin: number;
+  /** The upper edge of what an open layer shows below its ribbons. */
   rows: number;
-  ribbons: [low: number, high: number];
+  ribbons: Heights;
   plus1: number;
   gate1: number;
   plus2: number;
@@ -149,6 +151,11 @@ interface LayerPlan {
   scale: number;
 }
 
+interface Lane {
+  x: number;
+  width: number;
+}
+
 interface Plan {
   width: number;
   height: number;
@@ -156,9 +163,12 @@ interface Plan {
   /** Of the names at the left, and of the strands between the towers. */
   gutter: number;
   centre: number;
+  /** Of the strands. */
   middle: number;
-  sides: Side[];
-  lanes: { x: number; width: number }[][];
+  /** The sentences that are shown. */
+  sides: number[];
+  lanes: Lane[][];
+  /** Whether the tokens are written at an angle. */
   turned: boolean;
   right: number;
   bottom: number;
@@ -166,12 +176,19 @@ interface Plan {
   layers: LayerPlan[];
   top: number;
   /** From where to where each station of a lane reaches. */
-  stretches: [low: number, high: number][];
+  stretches: Heights[];
   /** Where the strands move to each station's gap. */
-  bends: [low: number, high: number][];
+  bends: Heights[];
   /** Pixels of a distance of 1 between the strands. */
   radius: number;
 }
+
+type PlanOf = (given: { width: number; words: number[][]; open: number[]; side: number }) => Plan;
+type LanesOf = (
+  words: number[][],
+  sides: number[],
+  frame: { left: number; room: number; centre: number },
+) => Pick<Plan, "lanes" | "turned" | "right">;
 
 /** All that a picture is drawn from. `before` is the answer without interventions. */
 interface AliveView {
@@ -181,6 +198,11 @@ interface AliveView {
   before: Answer;
   state: AliveState;
 }
+
+type Draw = (view: AliveView) => void;
+type DrawSide = (view: AliveView, side: number) => void;
+type DrawLayer = (view: AliveView, side: number, layer: number) => void;
+type DrawToken = (view: AliveView, side: number, token: number, kind: string) => void;
 
 /** How much of each token reaches another in one layer. */
 interface Reach {
@@ -198,7 +220,10 @@ interface Share {
   was: number;
 }
 
-/** An answer as it travels: each array is replaced by where it is in one array of float32. */
+/** What words are made from. */
+type Seen = Pick<AliveView, "answer" | "before" | "state">;
+
+/** An answer as it travels: each array is replaced by its place in one array of float32. */
 type Packed<T> = T extends Float32Array
   ? { at: number; size: number }
   : T extends object
@@ -224,11 +249,14 @@ interface AliveModel {
   off(events: string, callback: (reply: KernelReply, buffers: DataView<ArrayBuffer>[]) => void): void;
 }
 
-/** A button in a row of them, or, without an act, words before it. */
-interface Chip {
-  text: string;
-  figure?: string;
-  pressed?: boolean;
-  label?: string;
-  act?: () => void;
+/** What the hands on the picture can do. */
+interface AliveHands {
+  set: (change: Partial<AliveState>) => void;
+  stop: (at?: number) => void;
+  tell: () => void;
+  state: AliveState;
+  view: () => AliveView;
+  toggle: () => void;
+  /** Take the reader's mark, or none, and show the strands. */
+  guess: (station: number | null) => void;
 }

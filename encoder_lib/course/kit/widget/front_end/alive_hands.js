@@ -1,0 +1,120 @@
+// The reader's hands on the encoder's picture: pointer, keys, touch, choices and typing.
+
+import { same, toggleCut, toggleOut, triesOf } from "./alive_state.js";
+
+const REST = 110; // milliseconds on a lane before it is lit, since the pointer crosses others on its way to a ribbon
+const TYPING = 350; // milliseconds after the last letter
+
+/** @param {Element | null} node */
+const actOf = (node) => node?.closest("[data-act]")?.getAttribute("data-act")?.split(" ") ?? [""];
+
+/**
+ * @param {HTMLElement} root
+ * @param {Record<string, any>} page
+ * @param {import("./alive_drawing.js").Drawing} drawing
+ * @param {AliveHands} hands
+ */
+export const listenTo = (root, page, drawing, { set, stop, tell, state, view, toggle, guess }) => {
+  const { svg } = drawing;
+  let [resting, typing] = [0, 0];
+  /** @type {Record<string, (...words: string[]) => void>} */
+  const acts = {
+    play: toggle,
+    answer: () => guess(null),
+    guess: (station) => guess(Number(station)),
+    side: (side) => set({ side: Number(side) }),
+    open: (layer) => set({ open: state.open === Number(layer) ? null : Number(layer) }),
+    ribbon: (...ribbon) => set({ cuts: toggleCut(view(), ribbon.map(Number)) }),
+    part: (part, layer) =>
+      set({ knockouts: toggleOut(state, /** @type {Part} */ (part), layer ? Number(layer) : null) }),
+    mend: (list, index) => set({ [list]: state[/** @type {"cuts"} */ (list)].filter((_, i) => i !== Number(index)) }),
+    restore: () => set({ cuts: [], knockouts: [] }),
+    try: (index) => set(triesOf(view())[Number(index)][1]),
+    token: (side, token) => {
+      const focus = { side: Number(side), token: Number(token) };
+      set({ focus, pinned: !(state.pinned && same(focus, state.focus)) });
+    },
+  };
+  /** @param {Element} node */
+  const perform = (node) => {
+    const [act, ...words] = actOf(node);
+    acts[act]?.(...words);
+  };
+  /** @param {string} name @param {(event: any) => void} react */
+  const on = (name, react, node = /** @type {Element} */ (svg)) => node.addEventListener(name, react);
+
+  let pressed = "";
+  on("pointerdown", ({ target }) => (pressed = actOf(target).join(" ")));
+  on("pointerup", ({ target }) => actOf(target).join(" ") === pressed && perform(target)); // the node may be a new one by then
+  on("click", ({ target, pointerType }) => (svg.contains(target) && pointerType) || perform(target), root);
+  on(
+    "input",
+    ({ target }) => {
+      if (target === page.height) stop(target.valueAsNumber / 1000);
+      const side = Number(target.dataset.text);
+      if (!target.dataset.text) return;
+      clearTimeout(typing);
+      typing = setTimeout(() => {
+        const texts = state.texts.map((old, i) => (i === side ? target.value.trim() || old : old));
+        set({ texts, cuts: state.cuts.filter((cut) => cut.side !== side), focus: null, pinned: false });
+      }, TYPING);
+    },
+    root,
+  );
+  on(
+    "change",
+    ({ target: { dataset, value } }) => {
+      if (dataset.name === "head") set({ head: value === "" ? null : Number(value) });
+      else if (dataset.name !== "height" && dataset.name) set({ [dataset.name]: value });
+    },
+    root,
+  );
+  on("toggle", tell, page.words);
+  on(
+    "scroll",
+    () => drawing.groups.names.node.setAttribute("transform", `translate(${page.stage.scrollLeft})`),
+    page.stage,
+  );
+  on("pointermove", ({ target, clientY, pointerType }) => {
+    if (pointerType === "touch" || !view()) return;
+    const [act, ...words] = actOf(target);
+    const y = clientY - svg.getBoundingClientRect().top;
+    const over = view().plan.layers.findIndex(({ begin, end }) => y < begin && y > end);
+    const change = { layer: over < 0 ? state.layer : over, pointed: act === "ribbon" ? words.join(" ") : "" };
+    const focus = { side: Number(words[0]), token: Number(words[1]) };
+    clearTimeout(resting);
+    if (act === "token" && !state.pinned && !same(focus, state.focus)) resting = setTimeout(() => set({ focus }), REST);
+    if (change.layer !== state.layer || change.pointed !== state.pointed) set(change);
+  });
+  on("pointerleave", () => {
+    clearTimeout(resting);
+    if (state.pointed || (state.focus && !state.pinned)) set({ pointed: "", focus: state.pinned ? state.focus : null });
+  });
+  on("focusin", ({ target }) => {
+    const [act, side, token] = actOf(target);
+    drawing.rove(target.dataset.act);
+    if (!target.matches(":focus-visible")) return;
+    if (act === "token") set({ focus: { side: Number(side), token: Number(token) } });
+    else if (target.dataset.layer) set({ layer: Number(target.dataset.layer) });
+  });
+  on("keydown", (event) => {
+    if (event.key === "Enter" || event.key === " ") perform(event.target);
+    else if (event.key === "Escape") set({ focus: null, pinned: false, open: null });
+    else if (event.key.startsWith("Arrow")) nearest(event.target, event.key)?.focus();
+    else return;
+    event.preventDefault();
+  });
+
+  /** The next button in a direction. @param {SVGElement} from @param {string} key */
+  const nearest = (from, key) => {
+    const [sign, upright] = [/Right|Down/.test(key) ? 1 : -1, /Up|Down/.test(key)];
+    const far = (/** @type {SVGElement} */ node) => {
+      const [a, b] = [from, node].map((each) => each.getBoundingClientRect());
+      const [x, y] = [b.x + b.width / 2 - a.x - a.width / 2, b.y + b.height / 2 - a.y - a.height / 2];
+      const [ahead, aside] = upright ? [sign * y, x] : [sign * x, y];
+      return ahead > 2 ? ahead + 3 * Math.abs(aside) : Number.POSITIVE_INFINITY;
+    };
+    const [best] = drawing.buttons.sort((a, b) => far(a) - far(b));
+    return far(best) < Number.POSITIVE_INFINITY ? best : null;
+  };
+};
