@@ -86,7 +86,7 @@ def _preloads(app, pagename, templatename, context, doctree):
     """
     found = re.search('data-recording="([^"]+)"( data-whole)?', context.get("body", ""))
     context["recording"] = found and found[1]
-    entries = ["player.js", "alive_page.js"] if found and found[2] else ["player.js"]
+    entries = ["player.js", "alive_recorded.js"] if found and found[2] else ["player.js"]
     context["modules"] = sorted(set().union(*(_imported(entry, set()) for entry in entries)))
 
 

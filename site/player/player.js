@@ -29,7 +29,7 @@ async function play(place) {
   const recording = await fetchRecording(place.dataset.recording ?? "");
   const whole = "answers" in recording.header; // the picture of the whole encoder, which few pages have
   if (whole) {
-    const { playAlive } = await import("./alive_page.js");
+    const { playAlive } = await import("./alive_recorded.js");
     playAlive(recording, place);
     return;
   }

@@ -3,7 +3,7 @@
 import { mount } from "./alive.js";
 import { unpack } from "./alive_kernel.js";
 import { element, say } from "./dom.js";
-import { ALONE, CHANGED, compute, MEGABYTES, WEIGHT } from "./reader.js";
+import { ALONE, CHANGED, MEGABYTES, compute as runMiniLM, WEIGHT } from "./reader.js";
 
 /** @typedef {{ question: Question, answer: Answer }} Known */
 
@@ -17,12 +17,18 @@ const RUNS = `MiniLM now runs in your browser, with weights rounded to ten bits.
  * @param {HTMLElement} place
  */
 export function playAlive({ header: { title, options, answers }, bytes }, place) {
-  const known = /** @type {Known[]} */ (unpack(answers, viewOf(bytes)));
+  const data = viewOf(bytes);
+  const known = answers.map(({ question, answer }) => ({ question, answer: unpack(answer, data) }));
   const [{ question, answer }] = known;
   const notice = makeNotice();
   const root = element("section", { "aria-label": title });
   place.replaceChildren(root);
-  mount(root, { ...question, compute: engine(known, notice.during), answer, options, title });
+  const compute = engine(known, notice.during);
+  const picture = mount(root, { ...question, compute, answer, options: { ...options, open: null }, title });
+  if (question.detail) {
+    const [layer, head] = question.detail; // the head that was recorded: for another one MiniLM would be fetched at once
+    picture.set({ layer, open: layer, head, scope: "head" });
+  }
   root.append(notice.node);
   place.dataset.playing = "";
 }
@@ -47,7 +53,7 @@ export function engine(known, during) {
     if (found) return found.answer;
     await running;
     if (turn !== newest) throw new Error("a newer question has been asked");
-    const coming = during((tell) => compute(question, tell));
+    const coming = during((tell) => runMiniLM(question, tell));
     running = coming.then(
       () => {},
       () => {},
