@@ -53,7 +53,7 @@ export function engine(known, during) {
     if (found) return found.answer;
     await running;
     if (turn !== newest) throw new Error("a newer question has been asked");
-    const coming = during((tell) => runMiniLM(question, tell));
+    const coming = during((report) => runMiniLM(question, report));
     running = coming.then(
       () => {},
       () => {},
@@ -81,13 +81,13 @@ function makeNotice() {
   const bar = element("progress", { "aria-label": "How much of MiniLM has arrived", hidden: true });
   /**
    * @template T
-   * @param {(tell: (share: number) => void) => Promise<T>} work
+   * @param {(report: (fraction: number) => void) => Promise<T>} work
    */
   const during = async (work) => {
     try {
-      const done = await work((share) => {
+      const done = await work((fraction) => {
         bar.hidden = false;
-        bar.value = share;
+        bar.value = fraction;
         say(words, FETCHING);
       });
       say(words, RUNS);

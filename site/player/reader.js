@@ -5,7 +5,7 @@ export const [WEIGHT, COSINE] = [0.02, 0.003]; // the largest errors of rounding
 export const WORD = 0.005; // the largest error of a word's cosine inside the encoder
 export const [CHANGED, ALONE] = [0.01, 0.03]; // the same after interventions, and where residual connections are out
 
-/** @typedef {(share: number) => void} Tell hears what share of the weights has arrived */
+/** @typedef {(fraction: number) => void} Report hears which fraction of the weights has arrived */
 
 /** @type {Worker | undefined} */
 let worker;
@@ -13,25 +13,25 @@ let worker;
 /**
  * MiniLM's tokens, weights and vectors of a text. The first text fetches the model.
  * @param {string} text
- * @param {Tell} [tell]
+ * @param {Report} [report]
  * @returns {Promise<Reading>}
  */
-export const read = (text, tell) => ask({ text }, tell);
+export const read = (text, report) => ask({ text }, report);
 
 /**
  * MiniLM's answer to a question about one or two sentences, with interventions.
  * @param {Question} question
- * @param {Tell} [tell]
+ * @param {Report} [report]
  * @returns {Promise<Answer>}
  */
-export const compute = (question, tell) => ask({ question }, tell);
+export const compute = (question, report) => ask({ question }, report);
 
 /**
  * @param {{ text: string } | { question: Question }} message
- * @param {Tell} [tell]
+ * @param {Report} [report]
  * @returns {Promise<any>}
  */
-function ask(message, tell) {
+function ask(message, report) {
   worker ??= new Worker(new URL("./worker.js", import.meta.url), { type: "module" });
   const { port1, port2 } = new MessageChannel();
   worker.postMessage(message, [port2]);
@@ -40,7 +40,7 @@ function ask(message, tell) {
   return new Promise((resolve, reject) => {
     port1.onmessage = ({ data: { bytes, found, problem } }) => {
       arrived += bytes ?? 0;
-      if (bytes) tell?.(arrived / (1e6 * MEGABYTES));
+      if (bytes) report?.(arrived / (1e6 * MEGABYTES));
       else answered.abort();
       if (found) resolve(found);
       if (problem) reject(new Error(problem));

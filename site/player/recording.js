@@ -1,4 +1,4 @@
-// The files that the recorder writes: unpacked, and their numbers as explorers want them.
+// Reads the files that the recorder writes.
 
 const MISSING = -32768; // the code of NaN
 
@@ -17,7 +17,7 @@ export async function fetchRecording(url) {
 }
 
 /**
- * Whole numbers whose lower bytes come first, and then all higher ones.
+ * Integers of 16 bits, of which all lower bytes come first, and then all higher ones.
  * @param {Uint8Array} planes
  */
 export function joined(planes) {
@@ -47,7 +47,7 @@ export function numbersOf({ header, codes }, arrays) {
  * @param {ArrayPlace} place
  */
 function fill(numbers, codes, [begin, rows, columns, stride, step, above]) {
-  const row = new Int16Array(columns); // which wraps around, as the differences do
+  const row = new Int16Array(columns); // 16 bits, as the differences wrap around
   for (let r = 0; r < rows; r++) {
     for (let c = 0; c < columns; c++) {
       row[c] = codes[begin + r * stride + c] + (above ? row[c] : 0);

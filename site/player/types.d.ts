@@ -1,21 +1,22 @@
-// What the recorder writes, and what the player makes of it, for the type checker.
+// What the recorder writes and the player reads, for the type checker.
 
-/** Where an array lies: its first code, rows, columns, the columns of the array it is cut from, its step, differences. */
+/** Where an array is: its first code, rows, columns, the columns of the array that it is cut from, the step between two
+ * codes, and whether a row holds the differences to the row above. */
 type ArrayPlace = [begin: number, rows: number, columns: number, stride: number, step: number, above: 0 | 1];
 
-/** One recorded state: the places of its values, of what is said and drawn, of its arrays, and of its picture's lines. */
+/** One recorded state: the indices of its values, words, panels and arrays, and of the lines of its picture. */
 type RecordedState = [
   at: number[],
   descriptions: number,
   panels: number,
   limits: number,
   tokens: number,
-  way: number,
+  timeline: number,
   arrays: number[],
   picture: number[],
 ];
 
-/** A control, and the values at which it stops; null where it takes all. */
+/** A control and its recorded values; null if it takes all values. */
 type RecordedControl = ControlSpec & { stops: ControlValue[] | null };
 
 interface Header {
@@ -28,12 +29,12 @@ interface Header {
   values: unknown[];
   states: RecordedState[];
   arrays: ArrayPlace[];
-  /** What shows a reading of MiniLM, of an explorer that it can bring alive, or "", and its controls with a kernel. */
+  /** The module that shows what MiniLM computes in the browser, or ""; and the controls for typing. */
   live: "" | "heads" | "walk";
   typed: ControlSpec[];
-  /** The module and function that compute the explorer, or "". */
+  /** The module, and its function, that compute the explorer, or "". */
   computed: string;
-  /** What the explorer was made with. */
+  /** The arguments that the explorer was made with. */
   given: Record<string, unknown>;
 }
 
@@ -51,11 +52,11 @@ interface AliveHeader {
   answers: { question: Question; answer: Packed<Answer> }[];
 }
 
-/** What the page of an answer holds: what is told when one asks to be shown, and after a commitment to each choice. */
+/** The content of an answer's page: what the reader sees after "Show me", and after a commitment to each choice. */
 interface Answers {
   shown: Told;
   chosen: Told[];
-  /** The way around the heatmaps of its picture, or "". */
+  /** The path around the heatmaps of its picture, or "". */
   heatmaps: string;
 }
 

@@ -1,11 +1,11 @@
-// What the explorer `walk` shows of two readings, as encoder_lib/course/start_here/explorers.py computes it with a kernel.
+// What the explorer `walk` shows of two texts; with a kernel, encoder_lib/course/start_here/explorers.py computes the same.
 
 import { percent } from "./format.js";
 import { D } from "./minilm.js";
 import { packed } from "./traits.js";
 
 /** @typedef {Pick<Reading, "tokens" | "stations" | "weights">} Read */
-/** @typedef {Read & { place: number }} Visit a reading, and the place of the word in it */
+/** @typedef {Read & { place: number }} Visit a text, and the position of the word in it */
 /** @typedef {[short: string, layer: number, joined: boolean]} Station */
 
 /**

@@ -6,17 +6,17 @@ import { meanRow } from "./tensors.js";
 import { fetchModel, fetchWord } from "./weights.js";
 import { tokenize } from "./word_pieces.js";
 
-/** @typedef {(bytes: number) => void} Tell hears how many bytes have arrived */
+/** @typedef {(bytes: number) => void} Report hears how many bytes have arrived */
 
 /** @type {Promise<{ vocabulary: Map<string, number>, answers: Answers }> | undefined} */
 let coming;
 
 /**
  * MiniLM, which is fetched only once, or again after an error.
- * @param {Tell} tell
+ * @param {Report} report
  */
-async function start(tell) {
-  coming ??= fetchModel(tell).then((model) => ({ vocabulary: model.vocabulary, answers: new Answers(model) }));
+async function start(report) {
+  coming ??= fetchModel(report).then((model) => ({ vocabulary: model.vocabulary, answers: new Answers(model) }));
   coming.catch(() => {
     coming = undefined;
   });
@@ -35,11 +35,11 @@ async function lookUp(text, vocabulary) {
 
 /**
  * @param {string} text
- * @param {Tell} tell
+ * @param {Report} report
  * @returns {Promise<Reading>}
  */
-async function read(text, tell) {
-  const { vocabulary, answers } = await start(tell);
+async function read(text, report) {
+  const { vocabulary, answers } = await start(report);
   const { tokens, words } = await lookUp(text, vocabulary);
   const { token, embedding, layers } = answers.runs.run(tokens, words);
   const passed = layers.flatMap((layer) => [layer.attention, layer.norm1, layer.feed_forward, layer.norm2]);
@@ -56,19 +56,19 @@ async function read(text, tell) {
 
 /**
  * @param {Question} question
- * @param {Tell} tell
+ * @param {Report} report
  */
-async function answer(question, tell) {
-  const { vocabulary, answers } = await start(tell);
+async function answer(question, report) {
+  const { vocabulary, answers } = await start(report);
   const texts = await Promise.all(question.texts.map((text) => lookUp(text, vocabulary)));
   return answers.answer(question, texts);
 }
 
 addEventListener("message", async ({ data: { text, question }, ports: [port] }) => {
-  /** @type {Tell} */
-  const tell = (bytes) => port.postMessage({ bytes });
+  /** @type {Report} */
+  const report = (bytes) => port.postMessage({ bytes });
   try {
-    port.postMessage({ found: question ? await answer(question, tell) : await read(text, tell) });
+    port.postMessage({ found: question ? await answer(question, report) : await read(text, report) });
   } catch (problem) {
     port.postMessage({ problem: problem instanceof Error ? problem.message : String(problem) });
   }
