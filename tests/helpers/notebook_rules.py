@@ -76,8 +76,8 @@ def data_of(cell):
 
 
 def has_picture(cell):
-    """Whether a cell stores a PNG."""
-    return any("image/png" in data for data in data_of(cell))
+    """Whether a cell stores a PNG, by itself or folded away in its HTML."""
+    return any("image/png" in data or "data:image/png" in data.get("text/html", "") for data in data_of(cell))
 
 
 def is_explorer(cell):

@@ -75,7 +75,7 @@ def test_a_message_is_answered_and_becomes_the_current_question(alive):
     ("question", "words"),
     [
         (None, "question: expected a mapping with the fields of a question, got None"),
-        ({"texts": ["a " * 70]}, "text: expected at most 64 tokens, got 72; try a shorter one"),
+        ({"texts": ["a " * 70]}, "first: expected at most 64 tokens, got 72; try a shorter sentence"),
         ({"texts": [3]}, "text: expected a string, got 3"),
         ({"texts": ["a"], "knockouts": [{"part": "x", "layer": 0}]}, "part: expected one of 'position', "),
         ({"texts": ["a"], "knockouts": [{"part": "norm1", "layer": 6}]}, "layer: expected an integer from 0 to 5"),
@@ -146,9 +146,9 @@ def test_a_wrong_value_from_python_changes_nothing(alive, values, kind, words):
 @pytest.mark.parametrize(
     ("texts", "options", "kind", "words"),
     [
-        ((3,), {}, TypeError, "text: expected a string, got 3"),
-        ((PAIR[0], 3), {}, TypeError, "text: expected a string, got 3"),
-        (("a " * 70,), {}, ValueError, "text: expected at most 64 tokens, got 72"),
+        ((3,), {}, TypeError, "first: expected a string, got 3"),
+        ((PAIR[0], 3), {}, TypeError, "second: expected a string, got 3"),
+        (("a " * 70,), {}, ValueError, "first: expected at most 64 tokens, got 72"),
         (PAIR, {"word": "river"}, ValueError, "word: expected a word of each sentence"),
         (PAIR, {"word": 3}, TypeError, "word: expected a string, got 3"),
         (PAIR, {"open": 7}, ValueError, "open: expected an integer from 1 to 6, got 7"),
