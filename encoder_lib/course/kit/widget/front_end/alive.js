@@ -69,23 +69,26 @@ export function mount(root, { compute, texts, word, answer: first, options = {},
 
   async function ask() {
     const mine = ++turn;
-    let problem = "";
-    try {
-      const next = await compute(questionOf(state));
-      if (mine !== turn) return;
-      const words = followable(next).toSorted((a, b) => b.length - a.length);
-      if (words.length && !words.includes(state.word)) return void set({ word: words[0] });
-      const [ids, known] = [next, got.before].map((from) => from?.sentences.map(({ tokens }) => tokens));
-      if (!touched(state)) got.before = next;
-      else if (!same(ids, known)) got.before = await compute({ ...questionOf(state), cuts: [], knockouts: [] });
-      if (mine !== turn) return;
-      show(next);
-      asked(questionOf(state));
-    } catch (error) {
-      problem = `${error instanceof Error ? error.message : error} The picture shows the last answer.`;
-    }
+    const problem = await answerTo(questionOf(state), () => mine === turn).then(
+      () => "",
+      ({ message }) => `${message} The picture shows the last answer.`,
+    );
     page.error.hidden = !problem;
     say(page.error, problem);
+  }
+
+  /** @param {Question} question @param {() => boolean} wanted whether it is still the newest */
+  async function answerTo(question, wanted) {
+    const next = await compute(question);
+    const words = followable(next).toSorted((a, b) => b.length - a.length);
+    const [now, known] = [next, got.before].map((from) => from?.sentences.map(({ tokens }) => tokens));
+    if (!wanted()) return;
+    if (words.length && !words.includes(state.word)) return set({ word: words[0] });
+    if (!touched(state)) got.before = next;
+    else if (!same(now, known)) got.before = await compute({ ...question, cuts: [], knockouts: [] });
+    if (!wanted()) return;
+    show(next);
+    asked(question);
   }
 
   /** Move to another answer. @param {Answer} next */
