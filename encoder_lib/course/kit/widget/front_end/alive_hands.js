@@ -108,7 +108,7 @@ export const listenTo = (root, page, drawing, { set, stop, tell, state, view, to
       const [a, b] = [from, node].map((each) => each.getBoundingClientRect());
       const [x, y] = [b.x + b.width / 2 - a.x - a.width / 2, b.y + b.height / 2 - a.y - a.height / 2];
       const [ahead, aside] = upright ? [sign * y, x] : [sign * x, y];
-      return ahead > 2 ? ahead + 3 * Math.abs(aside) : Number.POSITIVE_INFINITY;
+      return ahead > 2 ? ahead + (upright ? 0.4 : 3) * Math.abs(aside) : Number.POSITIVE_INFINITY;
     };
     const [best] = drawing.buttons.sort((a, b) => far(a) - far(b));
     return far(best) < Number.POSITIVE_INFINITY ? best : null;

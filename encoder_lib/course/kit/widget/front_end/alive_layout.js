@@ -20,7 +20,7 @@ const lanesOf = (words, sides, { left, room, centre }) => {
   const shown = sides.flatMap((side) => words[side]);
   const natural = shown.reduce((sum, word) => sum + word + AIR, 0);
   const turned = natural > room;
-  const stretch = Math.min(1.5, room / natural);
+  const stretch = Math.min(sides.length > 1 ? 1.5 : 2, room / natural);
   let right = left + (turned ? 0 : (room - natural * stretch) / 2);
   const lanes = words.map((row, side) => {
     if (!sides.includes(side)) return [];
@@ -31,7 +31,7 @@ const lanesOf = (words, sides, { left, room, centre }) => {
       return { x: right - width / 2, width };
     });
   });
-  return { lanes, turned, right };
+  return { lanes, turned, right: turned ? right : left + room + centre * (sides.length - 1) };
 };
 
 /** One layer, upwards from `begin`. @param {number} begin @param {number} open @param {number} scale @returns {LayerPlan} */
@@ -57,7 +57,8 @@ export const planOf = ({ width, words, open, side }) => {
   const last = lanes[sides[0]][lanes[sides[0]].length - 1];
   const scales = open.map((own) => mix(1 - SQUEEZE * Math.max(...open), 1, own));
   const each = open.map((own, n) => (ATTENTION + 2 * GATE + FORWARD) * scales[n] + GAP + own * (ROWS + SUM));
-  let y = TOP + each.reduce((sum, height) => sum + height);
+  const top = pair ? TOP : TOP / 2;
+  let y = top + each.reduce((sum, height) => sum + height);
   const bottom = y + TABLE;
   const table = { y: bottom - 8, plus: bottom - 23, gate: bottom - 33 };
   const layers = open.map((own, n) => {
@@ -65,13 +66,13 @@ export const planOf = ({ width, words, open, side }) => {
     y = layer.end;
     return layer;
   });
-  const edges = [table.y, table.plus, ...layers.flatMap(({ plus1, plus2 }) => [plus1, plus2]), TOP];
+  const edges = [table.y, table.plus, ...layers.flatMap(({ plus1, plus2 }) => [plus1, plus2]), top];
   const bends = layers.flatMap(({ ribbons, plus1, gate1, plus2 }) => [ribbons[0], plus1, gate1, plus2]);
   const heights = [table.y + 8, table.y, table.y, table.plus, ...bends];
   return {
-    ...{ wide, gutter, centre, sides, lanes, turned, right, bottom, table, layers, top: TOP, radius: wide ? 100 : 44 },
+    ...{ wide, gutter, centre, sides, lanes, turned, right, bottom, table, layers, top, radius: wide ? 100 : 44 },
     ...{ width: Math.max(width, right + (both ? 4 : centre)), height: bottom + (turned ? TURNED : FOOT) },
-    middle: last.x + last.width / 2 + centre / 2,
+    middle: (both ? last.x + last.width / 2 : right) + centre / 2,
     stretches: edges.slice(1).map((high, i) => [edges[i], high]),
     bends: Array.from({ length: heights.length / 2 }, (_, i) => [heights[2 * i], heights[2 * i + 1]]),
   };

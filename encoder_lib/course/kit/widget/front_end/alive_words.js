@@ -13,8 +13,8 @@ const quote = (word) => `“${word}”`;
 const fixed = (number, digits) => number.toFixed(digits).replace("-", "−").replace("Infinity", "∞");
 /** @param {number | null | undefined} cosine */
 export const figure = (cosine) => fixed(cosine ?? 0, 3);
-/** @param {number} number */
-export const score = (number) => fixed(number, 1);
+/** @param {number} number @param {number} digits */
+export const score = (number, digits = 1) => fixed(number, digits);
 /** @param {number | null} layer */
 const where = (layer) => (layer === null ? "in all layers" : `in layer ${layer + 1}`);
 
