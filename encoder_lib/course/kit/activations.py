@@ -7,7 +7,8 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from encoder_lib import expect
-from encoder_lib.patch import Edit, patch
+from encoder_lib.course.kit.interventions import Knockout, knockout_edits
+from encoder_lib.patch import patch
 from encoder_lib.pretrained import SentenceEncoder
 from encoder_lib.trace import trace
 
@@ -89,14 +90,13 @@ def ablate(model: SentenceEncoder, part: str) -> SentenceEncoder:
     "feed-forward", that part adds 0; without "+", the residual connections, x + f(x) becomes f(x); without "norm", the
     norms in the layers return their input. Raises: ValueError for another part.
     """
-    same_row = model.encoder.get_parameter("embedding.position.weight").detach().mean(dim=0)  # (D,)
-    feed_forward, layers = "encoder.layers.*.feed_forward", "encoder.layers.*."
-    parts: dict[str, dict[str, Edit]] = {
-        "nothing": {},
-        "position": {"embedding.position": lambda out, x: x + same_row},
-        "feed-forward": {feed_forward: lambda out, x: 0 * out},
-        "+": dict.fromkeys([f"{layers}attention", feed_forward], lambda out, x, *_: out - x),
-        "norm": dict.fromkeys([f"{layers}norm1", f"{layers}norm2"], lambda out, x: x),
+    parts: dict[str, tuple[str, ...]] = {
+        "nothing": (),
+        "position": ("position",),
+        "feed-forward": ("feed_forward",),
+        "+": ("residual1", "residual2"),
+        "norm": ("norm1", "norm2"),
     }
     expect.choice("part", part, parts)
-    return SentenceEncoder(model.tokenizer, patch(model.encoder, parts[part]))
+    edits = knockout_edits(model, [Knockout(name, None) for name in parts[part]])
+    return SentenceEncoder(model.tokenizer, patch(model.encoder, edits))

@@ -11,7 +11,7 @@ from encoder_lib.course.training.recording import Recording
 
 
 def training_maps(recording: Recording) -> Explorer:
-    """The attention map of each layer, from the first step of a training to the last; a slider moves through the steps.
+    """The attention map of each layer after the last step of a training; a slider moves through the earlier steps.
 
     The description says what the model fills in, how many held-out gaps it fills correctly, and how much attention
     weight they give to the four nearest letters.
@@ -35,7 +35,7 @@ def training_maps(recording: Recording) -> Explorer:
         panels = (attention_map(maps[:, i], letters, f"Layer {i + 1}") for i in layers)
         return View(*panels, frames="step", description=description)
 
-    step = Range("step", steps[0], min=steps[0], max=steps[-1], step=recording.every, label="training step")
+    step = Range("step", steps[-1], min=steps[0], max=steps[-1], step=recording.every, label="training step")
     return Explorer(show, step, title="Attention maps form", web=Web(heights=(590, 630), levels=4095))
 
 

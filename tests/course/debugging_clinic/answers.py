@@ -108,7 +108,7 @@ CLINIC = {
             "in place": (
                 {"self.table = sinusoidal_table(100, d_model)":
                  'self.register_buffer("table", sinusoidal_table(100, d_model))', "x + self": "x.add_(self",
-                 "x.shape[1]]": "x.shape[1]])"}, "begin with x.clone()"),
+                 "x.shape[1]]": "x.shape[1]])"}, "start from x.clone()"),
             "a table of ten rows": (
                 {"self.table = sinusoidal_table(100, d_model)":
                  'self.register_buffer("table", sinusoidal_table(10, d_model))'}, "the first T rows"),

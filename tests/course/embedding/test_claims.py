@@ -119,11 +119,11 @@ def test_three_pictures_show_four_bundles_in_a_fan(notebook):
     assert (torch.stack([first * second, first * third, second * third]).sum(dim=-1).amin(dim=0) < 0.5).all()
 
 
-@pytest.mark.parametrize("seed", [0, 1, 2, 7])
-def test_cat_and_rome_are_on_one_side_only_with_seed_7(notebook, seed):
+@pytest.mark.parametrize("tried", [[0, 7], pytest.param(range(30), marks=pytest.mark.weekly)])
+def test_cat_and_rome_are_on_one_side_with_two_of_thirty_seeds(notebook, tried):
     cat, rome = notebook["words"].index("cat"), notebook["words"].index("Rome")
-    cosine = cosine_map(notebook["train"](seed)[-1])[cat, rome]
-    assert cosine > 0.3 if seed == 7 else cosine < 0
+    cosines = {seed: cosine_map(notebook["train"](seed)[-1])[cat, rome].item() for seed in tried}
+    assert cosines[7] > 0.3 and {seed for seed in tried if cosines[seed] > 0} == {7, 29} & {*tried}
 
 
 def test_mean_cosine_of_different_kinds_ends_above_0(notebook):

@@ -140,7 +140,7 @@ def test_own_case_moves_the_vector_only_later(notebook):
 
 
 @pytest.mark.weekly
-@pytest.mark.parametrize("seed", range(2, 8))
+@pytest.mark.parametrize("seed", [0, 2, 3, 4, 5, 6, 7])
 def test_own_case_moves_the_vector_where_the_task_is_learned(notebook, seed):
     accuracy, own, fetched = distances(notebook, seed, 1500)
     assert own > 0.6 * fetched if accuracy > 0.95 else own < 0.2 * fetched
