@@ -59,7 +59,7 @@ export function mount(root, { compute, texts, word, answer: first, options = {},
     const layer = change.open;
     if (layer !== undefined && layer !== state.open && !("head" in change)) {
       const head =
-        layer === null || !got.answer ? null : tellingHead({ answer: got.answer, before: got.answer, state }, layer);
+        layer === null || !got.before ? null : tellingHead({ answer: got.before, before: got.before, state }, layer);
       Object.assign(change, { head, scope: layer === null ? "layer" : "head", layer: layer ?? state.layer });
     }
     Object.assign(state, change);
@@ -69,15 +69,16 @@ export function mount(root, { compute, texts, word, answer: first, options = {},
 
   async function ask() {
     const mine = ++turn;
-    const problem = await answerTo(questionOf(state), () => mine === turn).then(
-      () => "",
+    const wanted = () => mine === turn; // not, once there is a newer question
+    const problem = await answerTo(questionOf(state), wanted).catch(
       ({ message }) => `${message} The picture shows the last answer.`,
     );
+    if (!wanted()) return;
     page.error.hidden = !problem;
-    say(page.error, problem);
+    say(page.error, problem ?? "");
   }
 
-  /** @param {Question} question @param {() => boolean} wanted whether it is still the newest */
+  /** @param {Question} question @param {() => boolean} */
   async function answerTo(question, wanted) {
     const next = await compute(question);
     const words = followable(next).toSorted((a, b) => b.length - a.length);
@@ -176,11 +177,14 @@ export function mount(root, { compute, texts, word, answer: first, options = {},
 
   async function start() {
     width = page.stage.clientWidth || 960;
+    const inside = first?.sentences[0].detail;
+    if (inside && options.open)
+      Object.assign(state, { open: inside.layer, head: inside.head, layer: inside.layer, scope: "head" });
     if (first) {
       got.before = first;
       show(first);
     } else await ask();
-    if (options.open && got.answer) await set({ open: options.open - 1 });
+    if (options.open && !inside) await set({ open: options.open - 1 });
   }
   start();
   const leave = () => {
@@ -197,10 +201,7 @@ function render({ model, el }) {
   const [compute, leave] = kernelEngine(model);
   const { texts, word } = model.get("_question");
   const answer = model.get("_data").byteLength ? unpack(model.get("_answer"), model.get("_data")) : undefined;
-  const asked = (/** @type {Question} */ question) => {
-    model.set("_question", question);
-    model.save_changes();
-  };
+  const asked = (/** @type {Question} */ question) => model.set("_question", question); // for another view
   const picture = mount(root, { compute, texts, word, answer, options: model.get("_options"), title, asked });
   const follow = () => {
     const { detail, ...now } = model.get("_question");
@@ -208,6 +209,7 @@ function render({ model, el }) {
     picture.set({ ...now, open: detail?.[0] ?? null, head: detail?.[1] ?? null });
   };
   model.on("change:_question", follow);
+  follow();
   stayInView(root);
   return () => {
     model.off("change:_question", follow);

@@ -49,7 +49,7 @@ const layerOf = (begin, open, scale) => {
 export const planOf = ({ width, words, open, side }) => {
   const pair = words.length > 1;
   const wide = width >= (pair ? WIDE : 520);
-  const [gutter, centre] = [wide ? 122 : 92, !pair ? 16 : wide ? 150 : 78];
+  const [gutter, centre] = [wide ? 122 : 92, !pair ? 16 : wide ? 150 : 88];
   const room = width - gutter - centre;
   const both = pair && wide && words.flat().length * LEAST <= room;
   const sides = both ? [0, 1] : [pair ? side : 0];
@@ -70,7 +70,7 @@ export const planOf = ({ width, words, open, side }) => {
   const bends = layers.flatMap(({ ribbons, plus1, gate1, plus2 }) => [ribbons[0], plus1, gate1, plus2]);
   const heights = [table.y + 8, table.y, table.y, table.plus, ...bends];
   return {
-    ...{ wide, gutter, centre, sides, lanes, turned, right, bottom, table, layers, top, radius: wide ? 100 : 44 },
+    ...{ wide, gutter, centre, sides, lanes, turned, right, bottom, table, layers, top, radius: wide ? 100 : 38 },
     ...{ width: Math.max(width, right + (both ? 4 : centre)), height: bottom + (turned ? TURNED : FOOT) },
     middle: (both ? last.x + last.width / 2 : right) + centre / 2,
     stretches: edges.slice(1).map((high, i) => [edges[i], high]),
