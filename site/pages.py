@@ -39,7 +39,7 @@ DRAWING = re.compile(r"!\[[^\]]*\]\((notebooks/)?(pictures/\w+\.svg)\)")
 QUESTION = re.compile(r"\bexplore\.predict\(\s*[\"'](\w+)[\"']")
 PLAN = re.compile(r"Plan for (\d+ minutes)")
 COLAB = re.compile(r"\A# On Colab.*\n(#.*\n)+")  # left out of the first code cell
-OPENING = "00_start_here", "heads"  # the notebook of the explorer on the first page, and its name
+OPENING = "00_start_here", "alive"  # the notebook of the explorer on the first page, and its name
 INSTALL = re.compile(r"(?ms)^    git clone .*?(?=^\*\*|^#)")  # of the README
 HERE = Path(__file__).parent
 WIDTHS = "--desk", "--phone", "--between"  # the names of an explorer's heights in site.css
@@ -156,9 +156,12 @@ def _prepare(notebook: nbformat.NotebookNode, stem: str, static: Path, recording
         if EXPLORER.search(cell.source):
             stored = _stored(cell, stem, "<img")
             heights = recordings / f"{stem}-{len(explorers) + 1}.heights"
-            place = _recorded(stored.data["text/html"], heights.stem, heights.read_text().split(), places(path), static)
+            name, picture = explorer_name(cell.source), stored.data["text/html"]
+            place = _recorded(picture, heights.stem, heights.read_text().split(), places(path), static)
+            if name == "alive":
+                place = place.replace(" data-live=", " data-whole data-live=", 1)
             stored.data = {"text/html": place}
-            explorers.append((explorer_name(cell.source), place))
+            explorers.append((name, place))
         elif question := QUESTION.search(cell.source):
             stored = _stored(cell, stem, "<details")
             stored.data = {"text/html": _asked(stored.data["text/html"], stem, question[1], static, sharp)}
@@ -175,7 +178,7 @@ def _prepare(notebook: nbformat.NotebookNode, stem: str, static: Path, recording
     setup = next(cell for cell in notebook.cells if cell.cell_type == "code")
     notebook.cells = [part for cell in notebook.cells for part in _parts(cell, imports=cell is setup)]
     notebook.cells.insert(1, nbformat.v4.new_markdown_cell(_ways(path)))
-    return dict(explorers)
+    return dict(reversed(explorers))  # the first one of each name
 
 
 def _parts(cell: nbformat.NotebookNode, *, imports: bool) -> Iterator[nbformat.NotebookNode]:

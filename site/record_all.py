@@ -69,7 +69,7 @@ class Recorder:
             return
         self.number += 1
         recording = self.folder / f"{self.path.stem}-{self.number}.recording"
-        recording.write_bytes(value.record() if isinstance(value, Alive) else record(value))
+        recording.write_bytes(value.record(()) if isinstance(value, Alive) else record(value))
         recording.with_suffix(".heights").write_text(" ".join(map(str, value.web.heights)))
         print(f"  {self.path.stem} {explorer_name(cell.source)}: {recording.stat().st_size / 1000:.0f} KB")
 

@@ -2,9 +2,8 @@
 
 import { element, say } from "./dom.js";
 import { showHeads } from "./heads.js";
-import { COSINE, MEGABYTES, read, WEIGHT, WORD } from "./reader.js";
+import { COSINE, MEGABYTES, read, WEIGHT } from "./reader.js";
 import { Traits } from "./traits.js";
-import { showWalk } from "./walk.js";
 
 /** @typedef {import("./model.js").RecordedModel} RecordedModel */
 
@@ -13,7 +12,6 @@ const KEPT = 8; // texts whose results are kept, as with a kernel
 /** For each explorer, the function that shows what MiniLM computes, and the controls with the texts, in this order. */
 const EXPLORERS = {
   heads: { show: showHeads, texts: ["sentence"] },
-  walk: { show: showWalk, texts: ["first", "second"] },
 };
 
 /** The model of an explorer of texts without a kernel. */
@@ -106,7 +104,7 @@ export function offer(recorded, start) {
 }
 
 /** What a reader needs to know who compares numbers with JupyterLab. */
-export const NOTE = `MiniLM runs here in your browser, with weights rounded to ten bits. Compared with JupyterLab, an attention weight differs by at most ${WEIGHT}, the cosine of two sentences by ${COSINE}, and that of two words inside the encoder by ${WORD}.`;
+export const NOTE = `MiniLM runs here in your browser, with weights rounded to ten bits. Compared with JupyterLab, an attention weight differs by at most ${WEIGHT}, and the cosine of two sentences by at most ${COSINE}.`;
 
 /** @param {unknown} problem */
 const reason = (problem) => (problem instanceof Error ? problem.message : String(problem));

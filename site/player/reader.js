@@ -2,8 +2,7 @@
 
 export const MEGABYTES = 14.1; // of the weights and the vocabulary
 export const [WEIGHT, COSINE] = [0.02, 0.003]; // the largest errors of rounding in 200 texts, measured in tests/site
-export const WORD = 0.005; // the largest error of a word's cosine inside the encoder
-export const [CHANGED, ALONE] = [0.01, 0.03]; // the same after interventions, and where residual connections are out
+export const [CHANGED, ALONE] = [0.01, 0.03]; // of a cosine after an intervention; where residual connections are out
 
 /** @typedef {(fraction: number) => void} Report hears which fraction of the weights has arrived */
 

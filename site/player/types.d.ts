@@ -30,7 +30,7 @@ interface Header {
   states: RecordedState[];
   arrays: ArrayPlace[];
   /** The module that shows what MiniLM computes in the browser, or ""; and the controls for typing. */
-  live: "" | "heads" | "walk";
+  live: "" | "heads";
   typed: ControlSpec[];
   /** The module, and its function, that compute the explorer, or "". */
   computed: string;
@@ -115,14 +115,10 @@ interface Run {
   layers: LayerRun[];
 }
 
-/**
- * A text and what MiniLM makes of it: its tokens, its vector of length 1, the vectors (T, D)
- * at each station, and the attention weights (H, T, T) of each layer.
- */
+/** A text, its tokens, its vector of length 1, and the attention weights (H, T, T) of each layer. */
 interface Reading {
   text: string;
   tokens: string[];
   vector: Float32Array;
-  stations: Float32Array[];
   weights: Float32Array[];
 }

@@ -41,14 +41,12 @@ async function lookUp(text, vocabulary) {
 async function read(text, report) {
   const { vocabulary, answers } = await start(report);
   const { tokens, words } = await lookUp(text, vocabulary);
-  const { token, embedding, layers } = answers.runs.run(tokens, words);
-  const passed = layers.flatMap((layer) => [layer.attention, layer.norm1, layer.feed_forward, layer.norm2]);
+  const { layers } = answers.runs.run(tokens, words);
   const mean = meanRow(layers[layers.length - 1].norm2, D);
   const length = Math.hypot(...mean);
   return {
     text,
     tokens,
-    stations: [token, embedding, ...passed],
     weights: layers.map(({ weights }) => weights),
     vector: Float32Array.from(mean, (value) => value / length),
   };
