@@ -59,7 +59,7 @@ export function mount(root, { compute, texts, word, answer: first, options = {},
     const layer = change.open;
     if (layer !== undefined && layer !== state.open && !("head" in change)) {
       const head =
-        layer === null || !got.answer ? null : tellingHead({ answer: got.answer, before: got.answer, state }, layer);
+        layer === null || !got.before ? null : tellingHead({ answer: got.before, before: got.before, state }, layer);
       Object.assign(change, { head, scope: layer === null ? "layer" : "head", layer: layer ?? state.layer });
     }
     Object.assign(state, change);
@@ -69,23 +69,27 @@ export function mount(root, { compute, texts, word, answer: first, options = {},
 
   async function ask() {
     const mine = ++turn;
-    let problem = "";
-    try {
-      const next = await compute(questionOf(state));
-      if (mine !== turn) return;
-      const words = followable(next).toSorted((a, b) => b.length - a.length);
-      if (words.length && !words.includes(state.word)) return void set({ word: words[0] });
-      const [ids, known] = [next, got.before].map((from) => from?.sentences.map(({ tokens }) => tokens));
-      if (!touched(state)) got.before = next;
-      else if (!same(ids, known)) got.before = await compute({ ...questionOf(state), cuts: [], knockouts: [] });
-      if (mine !== turn) return;
-      show(next);
-      asked(questionOf(state));
-    } catch (error) {
-      problem = `${error instanceof Error ? error.message : error} The picture shows the last answer.`;
-    }
+    const wanted = () => mine === turn; // not, once there is a newer question
+    const problem = await answerTo(questionOf(state), wanted).catch(
+      ({ message }) => `${message} The picture shows the last answer.`,
+    );
+    if (!wanted()) return;
     page.error.hidden = !problem;
-    say(page.error, problem);
+    say(page.error, problem ?? "");
+  }
+
+  /** @param {Question} question @param {() => boolean} */
+  async function answerTo(question, wanted) {
+    const next = await compute(question);
+    const words = followable(next).toSorted((a, b) => b.length - a.length);
+    const [now, known] = [next, got.before].map((from) => from?.sentences.map(({ tokens }) => tokens));
+    if (!wanted()) return;
+    if (words.length && !words.includes(state.word)) return set({ word: words[0] });
+    if (!touched(state)) got.before = next;
+    else if (!same(now, known)) got.before = await compute({ ...question, cuts: [], knockouts: [] });
+    if (!wanted()) return;
+    show(next);
+    asked(question);
   }
 
   /** Move to another answer. @param {Answer} next */
@@ -173,11 +177,14 @@ export function mount(root, { compute, texts, word, answer: first, options = {},
 
   async function start() {
     width = page.stage.clientWidth || 960;
+    const inside = first?.sentences[0].detail;
+    if (inside && options.open)
+      Object.assign(state, { open: inside.layer, head: inside.head, layer: inside.layer, scope: "head" });
     if (first) {
       got.before = first;
       show(first);
     } else await ask();
-    if (options.open && got.answer) await set({ open: options.open - 1 });
+    if (options.open && !inside) await set({ open: options.open - 1 });
   }
   start();
   const leave = () => {
@@ -194,10 +201,7 @@ function render({ model, el }) {
   const [compute, leave] = kernelEngine(model);
   const { texts, word } = model.get("_question");
   const answer = model.get("_data").byteLength ? unpack(model.get("_answer"), model.get("_data")) : undefined;
-  const asked = (/** @type {Question} */ question) => {
-    model.set("_question", question);
-    model.save_changes();
-  };
+  const asked = (/** @type {Question} */ question) => model.set("_question", question); // for another view
   const picture = mount(root, { compute, texts, word, answer, options: model.get("_options"), title, asked });
   const follow = () => {
     const { detail, ...now } = model.get("_question");
@@ -205,6 +209,7 @@ function render({ model, el }) {
     picture.set({ ...now, open: detail?.[0] ?? null, head: detail?.[1] ?? null });
   };
   model.on("change:_question", follow);
+  follow();
   stayInView(root);
   return () => {
     model.off("change:_question", follow);

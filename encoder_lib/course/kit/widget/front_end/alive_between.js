@@ -55,7 +55,7 @@ const drawStrands = (view, now, was) => {
 const drawCosine = ({ drawing, plan, state }, i, now, was) => {
   const { middle, centre, radius, wide, bends } = plan;
   const x = middle + (Math.max(distanceOf(now), distanceOf(was)) * radius) / 2 + (wide ? 10 : 5);
-  const beside = x < middle + centre / 2 - (wide ? 34 : 24);
+  const beside = x < middle + centre / 2 - (wide ? 34 : 27);
   const lit = i === bends.length - 1 || i === 3 + 2 * state.layer ? " alive-lit" : "";
   const y = i === 1 ? plan.table.plus : plan.layers[(i - 3) / 2].gate2 + 9;
   const kind = `figure${lit}${beside ? "" : " alive-middle"}`;

@@ -3,13 +3,17 @@
 /** @type {Record<string, string>} */
 const ESCAPED = { "&": "&amp;", "<": "&lt;", '"': "&quot;" };
 
+/** @param {number | string | boolean | null} value */
+const safe = (value) => {
+  if (typeof value === "number") return Math.round(value * 10) / 10;
+  return String(value ?? "").replace(/[&<"]/g, (letter) => ESCAPED[letter]);
+};
+
 /** Markup in which numbers are rounded and texts stay texts. @param {TemplateStringsArray} strings @param {...(number | string | boolean | null)} values */
 export const markup = (strings, ...values) => {
-  const safe = values.map((value) => {
-    if (typeof value === "number") return String(Math.round(value * 10) / 10);
-    return String(value ?? "").replace(/[&<"]/g, (letter) => ESCAPED[letter]);
-  });
-  return String.raw({ raw: strings }, ...safe);
+  let text = strings[0];
+  for (let i = 0; i < values.length; i++) text += safe(values[i]) + strings[i + 1];
+  return text;
 };
 
 /** @param {Curve} c */

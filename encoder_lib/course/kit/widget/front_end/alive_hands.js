@@ -16,7 +16,7 @@ const actOf = (node) => node?.closest("[data-act]")?.getAttribute("data-act")?.s
  */
 export const listenTo = (root, page, drawing, { set, stop, tell, state, view, toggle, guess }) => {
   const { svg } = drawing;
-  let [resting, typing] = [0, 0];
+  let [resting, typing, pressed] = [0, 0, ""];
   /** @type {Record<string, (...words: string[]) => void>} */
   const acts = {
     play: toggle,
@@ -40,42 +40,38 @@ export const listenTo = (root, page, drawing, { set, stop, tell, state, view, to
     const [act, ...words] = actOf(node);
     acts[act]?.(...words);
   };
-  /** @param {string} name @param {(event: any) => void} react */
-  const on = (name, react, node = /** @type {Element} */ (svg)) => node.addEventListener(name, react);
+  /** @param {Element} node @param {string} name @param {(event: any) => void} react */
+  const on = (node, name, react) => node.addEventListener(name, react);
 
-  let pressed = "";
-  on("pointerdown", ({ target }) => (pressed = actOf(target).join(" ")));
-  on("pointerup", ({ target }) => actOf(target).join(" ") === pressed && perform(target)); // the node may be a new one by then
-  on("click", ({ target, pointerType }) => (svg.contains(target) && pointerType) || perform(target), root);
-  on(
-    "input",
-    ({ target }) => {
-      if (target === page.height) stop(target.valueAsNumber / 1000);
-      const side = Number(target.dataset.text);
-      if (!target.dataset.text) return;
-      clearTimeout(typing);
-      typing = setTimeout(() => {
-        const texts = state.texts.map((old, i) => (i === side ? target.value.trim() || old : old));
-        set({ texts, cuts: state.cuts.filter((cut) => cut.side !== side), focus: null, pinned: false });
-      }, TYPING);
-    },
-    root,
-  );
-  on(
-    "change",
-    ({ target: { dataset, value } }) => {
-      if (dataset.name === "head") set({ head: value === "" ? null : Number(value) });
-      else if (dataset.name !== "height" && dataset.name) set({ [dataset.name]: value });
-    },
-    root,
-  );
-  on("toggle", tell, page.words);
-  on(
-    "scroll",
-    () => drawing.groups.names.node.setAttribute("transform", `translate(${page.stage.scrollLeft})`),
-    page.stage,
-  );
-  on("pointermove", ({ target, clientY, pointerType }) => {
+  // A press counts where it begins and ends on the same thing, though its node may be a new one by then.
+  on(svg, "pointerdown", ({ target }) => {
+    pressed = actOf(target).join(" ");
+  });
+  on(svg, "pointerup", ({ target, button }) => {
+    if (button === 0 && actOf(target).join(" ") === pressed) perform(target);
+  });
+  on(root, "click", ({ target, pointerType }) => {
+    if (!svg.contains(target) || !pointerType) perform(target); // without a pointer: a screen reader's
+  });
+  on(root, "input", ({ target }) => {
+    if (target === page.height) stop(target.valueAsNumber / 1000);
+    if (!target.dataset.text) return;
+    clearTimeout(typing);
+    typing = setTimeout(() => {
+      const texts = state.texts.map((old, i) => (`${i}` === target.dataset.text ? target.value.trim() || old : old));
+      const cuts = state.cuts.filter(({ side }) => `${side}` !== target.dataset.text);
+      set({ texts, cuts, focus: null, pinned: false });
+    }, TYPING);
+  });
+  on(root, "change", ({ target: { localName, dataset, value } }) => {
+    if (localName === "select")
+      set({ [dataset.name]: dataset.name === "head" ? (value ? Number(value) : null) : value });
+  });
+  on(page.words, "toggle", tell);
+  on(page.stage, "scroll", () => {
+    drawing.groups.names.node.setAttribute("transform", `translate(${page.stage.scrollLeft})`);
+  });
+  on(svg, "pointermove", ({ target, clientY, pointerType }) => {
     if (pointerType === "touch" || !view()) return;
     const [act, ...words] = actOf(target);
     const y = clientY - svg.getBoundingClientRect().top;
@@ -86,18 +82,18 @@ export const listenTo = (root, page, drawing, { set, stop, tell, state, view, to
     if (act === "token" && !state.pinned && !same(focus, state.focus)) resting = setTimeout(() => set({ focus }), REST);
     if (change.layer !== state.layer || change.pointed !== state.pointed) set(change);
   });
-  on("pointerleave", () => {
+  on(svg, "pointerleave", () => {
     clearTimeout(resting);
     if (state.pointed || (state.focus && !state.pinned)) set({ pointed: "", focus: state.pinned ? state.focus : null });
   });
-  on("focusin", ({ target }) => {
+  on(svg, "focusin", ({ target }) => {
     const [act, side, token] = actOf(target);
     drawing.rove(target.dataset.act);
     if (!target.matches(":focus-visible")) return;
     if (act === "token") set({ focus: { side: Number(side), token: Number(token) } });
     else if (target.dataset.layer) set({ layer: Number(target.dataset.layer) });
   });
-  on("keydown", (event) => {
+  on(svg, "keydown", (event) => {
     if (event.key === "Enter" || event.key === " ") perform(event.target);
     else if (event.key === "Escape") set({ focus: null, pinned: false, open: null });
     else if (event.key.startsWith("Arrow")) nearest(event.target, event.key)?.focus();
@@ -112,7 +108,7 @@ export const listenTo = (root, page, drawing, { set, stop, tell, state, view, to
       const [a, b] = [from, node].map((each) => each.getBoundingClientRect());
       const [x, y] = [b.x + b.width / 2 - a.x - a.width / 2, b.y + b.height / 2 - a.y - a.height / 2];
       const [ahead, aside] = upright ? [sign * y, x] : [sign * x, y];
-      return ahead > 2 ? ahead + 3 * Math.abs(aside) : Number.POSITIVE_INFINITY;
+      return ahead > 2 ? ahead + (upright ? 0.4 : 3) * Math.abs(aside) : Number.POSITIVE_INFINITY;
     };
     const [best] = drawing.buttons.sort((a, b) => far(a) - far(b));
     return far(best) < Number.POSITIVE_INFINITY ? best : null;

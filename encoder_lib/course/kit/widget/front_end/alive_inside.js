@@ -26,7 +26,7 @@ export const drawInside = (view, side) => {
   const put = (kind, path, opacity = 100) =>
     drawing.put("inside", markup`<path class="alive-${kind}" opacity="${opacity}%" d="${path}"/>`);
   /** @param {number} x @param {number} y @param {string} text */
-  const write = (x, y, text) => drawing.put("inside", label("figure alive-middle", x, y, text));
+  const write = (x, y, text) => drawing.put("inside", label("figure alive-small alive-middle", x, y, text));
   /** A vector: its numbers one above the other, to the left or to the right. @param {"query" | "key" | "value" | "mixed"} name @param {number} token @param {number} y @param {number} opacity */
   const vector = (name, token, y, opacity = 100) => {
     const scale = reach / largest(detail[name]);
@@ -44,9 +44,9 @@ export const drawInside = (view, side) => {
     vector("key", key, y - 65);
     put("score", markup`M${lane.x - 5} ${zero}v${-bar || -1}h10V${zero}z`);
     put("weight", markup`M${lane.x - 6} ${base}v${-Math.max(0.8, tall)}h12V${base}z`);
-    if (room > 14) write(lane.x, zero - Math.max(bar, 0) - 4, score(scores[key]));
-    if (room > 11 && tall > 0.12) write(lane.x, base - tall - 4, weights[key].toFixed(2).replace(/^0/, ""));
-    vector("value", key, y - 210, out ? 10 : 25 + 75 * Math.sqrt(weights[key]));
+    if (room > 11) write(lane.x, zero - Math.max(bar, 0) - 4, score(scores[key], room > 13 ? 1 : 0));
+    if (room > 10 && tall > 0.12) write(lane.x, base - tall - 4, weights[key].toFixed(2).replace(/^0/, ""));
+    vector("value", key, y - 216, out ? 10 : 25 + 75 * Math.sqrt(weights[key]));
   });
   if (!out) vector("mixed", focus, layer.plus1 + 42);
 };

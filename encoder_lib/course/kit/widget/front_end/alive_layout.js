@@ -4,7 +4,7 @@ import { clamp } from "./numbers.js";
 
 const [TOP, TABLE, GAP, FOOT, TURNED] = [98, 38, 6, 36, 70]; // CSS pixels, as are all lengths here
 const [ATTENTION, GATE, FORWARD] = [39, 8, 21]; // the parts of a layer
-const [ROWS, SUM] = [232, 42]; // what an open layer takes below its ribbons and above them
+const [ROWS, SUM] = [250, 42]; // what an open layer takes below its ribbons and above them
 const SQUEEZE = 0.42; // how much the other layers give way to an open one
 const [LEAST, AIR] = [17, 6]; // the width of a lane, and the air around its word
 const WIDE = 680; // where both towers fit side by side
@@ -20,7 +20,7 @@ const lanesOf = (words, sides, { left, room, centre }) => {
   const shown = sides.flatMap((side) => words[side]);
   const natural = shown.reduce((sum, word) => sum + word + AIR, 0);
   const turned = natural > room;
-  const stretch = Math.min(1.5, room / natural);
+  const stretch = Math.min(sides.length > 1 ? 1.5 : 2, room / natural);
   let right = left + (turned ? 0 : (room - natural * stretch) / 2);
   const lanes = words.map((row, side) => {
     if (!sides.includes(side)) return [];
@@ -31,7 +31,7 @@ const lanesOf = (words, sides, { left, room, centre }) => {
       return { x: right - width / 2, width };
     });
   });
-  return { lanes, turned, right };
+  return { lanes, turned, right: turned ? right : left + room + centre * (sides.length - 1) };
 };
 
 /** One layer, upwards from `begin`. @param {number} begin @param {number} open @param {number} scale @returns {LayerPlan} */
@@ -49,7 +49,7 @@ const layerOf = (begin, open, scale) => {
 export const planOf = ({ width, words, open, side }) => {
   const pair = words.length > 1;
   const wide = width >= (pair ? WIDE : 520);
-  const [gutter, centre] = [wide ? 122 : 92, !pair ? 16 : wide ? 150 : 78];
+  const [gutter, centre] = [wide ? 122 : 92, !pair ? 16 : wide ? 150 : 88];
   const room = width - gutter - centre;
   const both = pair && wide && words.flat().length * LEAST <= room;
   const sides = both ? [0, 1] : [pair ? side : 0];
@@ -57,7 +57,8 @@ export const planOf = ({ width, words, open, side }) => {
   const last = lanes[sides[0]][lanes[sides[0]].length - 1];
   const scales = open.map((own) => mix(1 - SQUEEZE * Math.max(...open), 1, own));
   const each = open.map((own, n) => (ATTENTION + 2 * GATE + FORWARD) * scales[n] + GAP + own * (ROWS + SUM));
-  let y = TOP + each.reduce((sum, height) => sum + height);
+  const top = pair ? TOP : TOP / 2;
+  let y = top + each.reduce((sum, height) => sum + height);
   const bottom = y + TABLE;
   const table = { y: bottom - 8, plus: bottom - 23, gate: bottom - 33 };
   const layers = open.map((own, n) => {
@@ -65,13 +66,13 @@ export const planOf = ({ width, words, open, side }) => {
     y = layer.end;
     return layer;
   });
-  const edges = [table.y, table.plus, ...layers.flatMap(({ plus1, plus2 }) => [plus1, plus2]), TOP];
+  const edges = [table.y, table.plus, ...layers.flatMap(({ plus1, plus2 }) => [plus1, plus2]), top];
   const bends = layers.flatMap(({ ribbons, plus1, gate1, plus2 }) => [ribbons[0], plus1, gate1, plus2]);
   const heights = [table.y + 8, table.y, table.y, table.plus, ...bends];
   return {
-    ...{ wide, gutter, centre, sides, lanes, turned, right, bottom, table, layers, top: TOP, radius: wide ? 100 : 44 },
+    ...{ wide, gutter, centre, sides, lanes, turned, right, bottom, table, layers, top, radius: wide ? 100 : 38 },
     ...{ width: Math.max(width, right + (both ? 4 : centre)), height: bottom + (turned ? TURNED : FOOT) },
-    middle: last.x + last.width / 2 + centre / 2,
+    middle: (both ? last.x + last.width / 2 : right) + centre / 2,
     stretches: edges.slice(1).map((high, i) => [edges[i], high]),
     bends: Array.from({ length: heights.length / 2 }, (_, i) => [heights[2 * i], heights[2 * i + 1]]),
   };

@@ -4,6 +4,10 @@ import { markup } from "./alive_drawing.js";
 import { changesButtons, describe, sharesButtons, stationStory, story } from "./alive_words.js";
 import { say } from "./dom.js";
 
+/** @param {number} side */
+const footOf = (side) => `<div><input type="text" class="alive-edge-${side + 1}" maxlength="240" spellcheck="false"
+  autocomplete="off" aria-label="Sentence ${side + 1}" data-text="${side}"><div class="alive-chips"></div></div>`;
+
 const PAGE = `
 <p class="alive-title" data-name="title"></p>
 <div class="alive-top">
@@ -19,10 +23,7 @@ const PAGE = `
   <button type="button" data-act="side 0">Sentence 1</button><button type="button" data-act="side 1">Sentence 2</button>
 </div>
 <div class="alive-stage" data-name="stage"></div>
-<div class="alive-feet" data-name="feet">${[1, 2].map(
-  (side) => `<div><input type="text" class="alive-edge-${side}" maxlength="240"
-  spellcheck="false" autocomplete="off" aria-label="Sentence ${side}" data-text="${side - 1}"><div class="alive-chips"></div></div>`,
-)}</div>
+<div class="alive-feet" data-name="feet">${[0, 1].map(footOf).join("")}</div>
 <div class="alive-chips" data-name="changes"></div>
 <div class="alive-choices">
   <label>Ribbons show <select data-name="measure"><option value="arrives">what arrives<option value="weights">attention weights</select></label>

@@ -65,12 +65,11 @@ export const sharesOf = ({ answer, before, state }, side, layer, query) => {
 /** The other word from which most arrives at a token in all heads, if any. @param {Seen} seen @param {number} side @param {number} layer @param {number | null} head */
 export const strongest = ({ answer, state }, side, layer, head = null) => {
   const query = focusOf(state, answer, side);
-  const seen = {
-    answer,
-    before: answer,
-    state: { ...state, head, open: null, measure: /** @type {Measure} */ ("arrives") },
-  };
-  return sharesOf(seen, side, layer, query).find(({ key, name }) => key !== query && !isSpecial(name));
+  /** @type {AliveState} */
+  const bare = { ...state, head, open: null, measure: "arrives" };
+  return sharesOf({ answer, before: answer, state: bare }, side, layer, query).find(
+    ({ key, name }) => key !== query && !isSpecial(name),
+  );
 };
 
 /** The head that brings most from another word, in every sentence. @param {Seen} seen @param {number} layer */
@@ -85,13 +84,10 @@ export const tellingHead = (seen, layer) => {
 const covers = (where, here) => where === null || where === here;
 
 /** Whether all that a ribbon shows is cut. @param {AliveState} state @param {number[]} ribbon its side, layer, query and key */
-export const isCut = (state, [side, layer, query, key]) =>
-  state.cuts.some(
-    (cut) =>
-      same([cut.side, cut.query, cut.key], [side, query, key]) &&
-      covers(cut.layer, layer) &&
-      covers(cut.head, headIn(state, layer)),
-  );
+export const isCut = (state, [side, layer, query, key]) => {
+  const ends = state.cuts.filter((cut) => same([cut.side, cut.query, cut.key], [side, query, key]));
+  return ends.some((cut) => covers(cut.layer, layer) && covers(cut.head, headIn(state, layer)));
+};
 
 /** @param {AliveState} state @param {Part} part @param {number | null} layer */
 export const isOut = ({ knockouts }, part, layer) =>
@@ -126,24 +122,19 @@ export const between = (a, b, t) => {
 /** Changes worth trying, by what they are called. @param {Seen} seen @returns {[string, Partial<AliveState>][]} */
 export const triesOf = (seen) => {
   const { answer, state } = seen;
-  const edges = answer.sentences.flatMap(({ tokens }, side) => {
-    const [query, most] = [focusOf(state, answer, side), strongest(seen, side, 0)];
-    return most
-      ? [{ name: `“${tokens[query]}” from “${most.name}”`, cut: { side, layer: 0, head: null, query, key: most.key } }]
-      : [];
+  const cuts = answer.sentences.flatMap((_, side) => {
+    const most = strongest(seen, side, 0);
+    return most ? [{ side, layer: 0, head: null, query: focusOf(state, answer, side), key: most.key }] : [];
   });
+  const edges = cuts.map(({ side, query, key }) =>
+    [query, key].map((token) => `“${answer.sentences[side].tokens[token]}”`).join(" from "),
+  );
+  /** @param {number | null} layer @param {...Part} parts */
+  const out = (layer, ...parts) => ({ knockouts: parts.map((part) => ({ part, layer })) });
   return [
-    [`cut ${edges.map(({ name }) => name).join(" and ")} in layer 1`, { cuts: edges.map(({ cut }) => cut) }],
-    ["no attention at all", { knockouts: [{ part: "attention", layer: null }] }],
-    ["no residual connection around attention in layer 2", { knockouts: [{ part: "residual1", layer: 1 }] }],
-    [
-      "no norm in any layer",
-      {
-        knockouts: [
-          { part: "norm1", layer: null },
-          { part: "norm2", layer: null },
-        ],
-      },
-    ],
+    [`cut ${edges.join(" and ")} in layer 1`, { cuts }],
+    ["no attention at all", out(null, "attention")],
+    ["no residual connection around attention in layer 2", out(1, "residual1")],
+    ["no norm in any layer", out(null, "norm1", "norm2")],
   ];
 };

@@ -12,7 +12,7 @@ const INSIDE = [
   [81, "key", "key"],
   [125, "score: q · k ÷ √K", "quiet"],
   [183, "softmax: weight", "attention"],
-  [224, "value", "value"],
+  [232, "value", "value"],
 ];
 
 /** The colour of the followed word: one while its two vectors are one, each sentence's own as they part. @param {number} cosine @param {number} side */

@@ -2,7 +2,7 @@
 
 import { markup } from "./alive_drawing.js";
 import { distanceOf } from "./alive_layout.js";
-import { focusOf, headIn, isCut, PARTS, sharesOf, strongest, touched, triesOf } from "./alive_state.js";
+import { focusOf, headIn, isCut, isOut, PARTS, sharesOf, strongest, touched, triesOf } from "./alive_state.js";
 
 const PARTED = distanceOf(0.9995); // from here on, two vectors are said to be two
 const GHOSTS = "Dashed lines show the values before.";
@@ -13,8 +13,8 @@ const quote = (word) => `“${word}”`;
 const fixed = (number, digits) => number.toFixed(digits).replace("-", "−").replace("Infinity", "∞");
 /** @param {number | null | undefined} cosine */
 export const figure = (cosine) => fixed(cosine ?? 0, 3);
-/** @param {number} number */
-export const score = (number) => fixed(number, 1);
+/** @param {number} number @param {number} digits */
+export const score = (number, digits = 1) => fixed(number, digits);
 /** @param {number | null} layer */
 const where = (layer) => (layer === null ? "in all layers" : `in layer ${layer + 1}`);
 
@@ -101,14 +101,20 @@ export const stationStory = (seen, station) => {
   if (station === 1) return `The row of its position is added, and a norm rescales the sum.${cosine}`;
   if (station > 2 * layers + 1)
     return `The mean of its tokens’ vectors is the vector of a sentence.${sentences.length > 1 ? ` Cosine of the two sentences: ${figure(answer.sentence_cosine)}.` : ""}`;
-  const layer = (station >> 1) - 1;
-  if (station % 2)
-    return `Layer ${layer + 1}, feed-forward: it works on each token alone, and the residual connection adds its result.${cosine}`;
-  const from = sentences.map(
-    ({ tokens }, side) =>
-      `${quote(tokens[focusOf(state, answer, side)])} gets most from ${quote(strongest(seen, side, layer)?.name ?? "itself")}`,
+  const n = (station >> 1) - 1;
+  const [part, around] = /** @type {[Part, Part]} */ (
+    station % 2 ? ["feed_forward", "residual2"] : ["attention", "residual1"]
   );
-  return `Layer ${layer + 1}, attention: ${from.join(" in the first sentence, and in the second, ")}. The residual connection adds it.${cosine}`;
+  const name = `Layer ${n + 1}, ${station % 2 ? "feed-forward" : "attention"}`;
+  if (isOut(state, part, n)) return `${name}: taken out, so it adds nothing.${cosine}`;
+  const adds = isOut(state, around, n)
+    ? "Without the residual connection, only this goes on."
+    : "The residual connection adds this to the lane.";
+  if (station % 2) return `${name}: each token’s vector is transformed on its own. ${adds}${cosine}`;
+  const from = sentences.map(({ tokens }, side) =>
+    [tokens[focusOf(state, answer, side)], strongest(seen, side, n)?.name ?? "itself"].map(quote),
+  );
+  return `${name}: ${from.map((names) => names.join(" gets most from ")).join(", and in the second sentence ")}. ${adds}${cosine}`;
 };
 
 /** The picture in words. @param {Seen} seen */
