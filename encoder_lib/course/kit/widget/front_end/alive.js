@@ -36,11 +36,9 @@ export function mount(root, { compute, texts, word, answer: first, options = {},
   keepKeys(root);
   const page = makePage(root, title);
   const drawing = new Drawing(GROUPS);
-  for (const [name, value] of [
-    ["role", "group"],
-    ["aria-label", LABEL],
-  ])
-    drawing.svg.setAttribute(name, value);
+  drawing.svg.setAttribute("role", "group");
+  drawing.svg.setAttribute("aria-label", LABEL);
+  if (state.asking) drawing.current = "guess 1";
   const canvas = element("canvas", { class: "alive-front", "aria-hidden": "true", hidden: true });
   page.stage.append(drawing.svg, canvas);
   const pen = penOf(element("canvas"));
@@ -115,8 +113,9 @@ export function mount(root, { compute, texts, word, answer: first, options = {},
     const plan = planOf({ width, words, open, side: state.side });
     view = { drawing, plan, answer: got.shown, before: got.before, state };
     drawing.svg.setAttribute("viewBox", `0 0 ${plan.width} ${plan.height}`);
-    for (const { style } of [drawing.svg, canvas])
+    for (const { style } of [drawing.svg, canvas]) {
       [style.width, style.height] = [`${plan.width}px`, `${plan.height}px`];
+    }
     drawing.svg.classList.toggle("alive-narrow", !plan.wide);
     drawNames(view);
     for (const side of plan.sides) {
@@ -131,7 +130,7 @@ export function mount(root, { compute, texts, word, answer: first, options = {},
   function tell() {
     paintFront(canvas, view, still());
     const station = state.at < 1 ? stationAt(view.plan, frontOf(view.plan, state.at)) : -1;
-    tellPage(page, view, { playing: playing > 0, station, words: followable(got.answer) });
+    tellPage(page, { ...view, answer: got.answer }, { playing: playing > 0, station, words: followable(got.answer) });
   }
 
   function play(pace = RISE) {

@@ -43,9 +43,17 @@ export const listenTo = (root, page, drawing, { set, stop, tell, state, view, to
   /** @param {Element} node @param {string} name @param {(event: any) => void} react */
   const on = (node, name, react) => node.addEventListener(name, react);
 
+  /** @param {number} clientY */
+  const layerAt = (clientY) => {
+    const y = clientY - svg.getBoundingClientRect().top;
+    const found = view().plan.layers.findIndex(({ begin, end }) => y < begin && y > end);
+    return found < 0 ? state.layer : found;
+  };
+
   // A press counts where it begins and ends on the same thing, though its node may be a new one by then.
-  on(svg, "pointerdown", ({ target }) => {
+  on(svg, "pointerdown", ({ target, clientY }) => {
     pressed = actOf(target).join(" ");
+    set({ layer: layerAt(clientY) });
   });
   on(svg, "pointerup", ({ target, button }) => {
     if (button === 0 && actOf(target).join(" ") === pressed) perform(target);
@@ -74,9 +82,7 @@ export const listenTo = (root, page, drawing, { set, stop, tell, state, view, to
   on(svg, "pointermove", ({ target, clientY, pointerType }) => {
     if (pointerType === "touch" || !view()) return;
     const [act, ...words] = actOf(target);
-    const y = clientY - svg.getBoundingClientRect().top;
-    const over = view().plan.layers.findIndex(({ begin, end }) => y < begin && y > end);
-    const change = { layer: over < 0 ? state.layer : over, pointed: act === "ribbon" ? words.join(" ") : "" };
+    const change = { layer: layerAt(clientY), pointed: act === "ribbon" ? words.join(" ") : "" };
     const focus = { side: Number(words[0]), token: Number(words[1]) };
     clearTimeout(resting);
     if (act === "token" && !state.pinned && !same(focus, state.focus)) resting = setTimeout(() => set({ focus }), REST);

@@ -8,6 +8,7 @@ const [ROWS, SUM] = [250, 42]; // what an open layer takes below its ribbons and
 const SQUEEZE = 0.42; // how much the other layers give way to an open one
 const [LEAST, AIR] = [17, 6]; // the width of a lane, and the air around its word
 const WIDE = 680; // where both towers fit side by side
+const SLOW = 2.2; // how many times as long Play takes for attention as for as many pixels elsewhere
 
 /** @param {number} a @param {number} b @param {number} t */
 export const mix = (a, b, t) => a + (b - a) * t;
@@ -92,8 +93,17 @@ export const along = (c, t) => {
   return [at(0), at(1)];
 };
 
-/** The height that Play has reached. @param {Plan} plan @param {number} at */
-export const frontOf = ({ bottom, top }, at) => mix(bottom + 4, top - 46, at);
+/** The height that Play has reached; attention takes its time. @param {Plan} plan @param {number} at */
+export const frontOf = ({ bottom, top, layers }, at) => {
+  const edges = [bottom + 4, ...layers.flatMap(({ begin, plus1 }) => [begin, plus1]), top - 46];
+  const times = edges.slice(1).map((high, i) => (edges[i] - high) * (i % 2 ? SLOW : 1));
+  let left = at * times.reduce((sum, time) => sum + time);
+  const reached = times.findIndex((time) => {
+    left -= time;
+    return left < 0;
+  });
+  return reached < 0 ? top - 46 : edges[reached + 1] - left / (reached % 2 ? SLOW : 1);
+};
 
 /** The station that is reached at a height; one more than the last is the mean. @param {Plan} plan @param {number} y */
 export const stationAt = ({ bends, top }, y) => {

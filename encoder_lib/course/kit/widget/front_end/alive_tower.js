@@ -6,14 +6,7 @@ import { focusOf, isCut, isOut, isSpecial, PARTS, reachOf } from "./alive_state.
 import { clamp } from "./numbers.js";
 
 const [THICKEST, GHOST] = [22, 30]; // pixels: of a ribbon, and of a distance of 1 between a lane and its old self
-/** What an open layer shows, and how far up. @type {[number, string, string][]} */
-const INSIDE = [
-  [25, "query", "query"],
-  [81, "key", "key"],
-  [125, "score: q · k ÷ √K", "quiet"],
-  [183, "softmax: weight", "attention"],
-  [232, "value", "value"],
-];
+const INSIDE = { query: 25, key: 81, "score: q · k ÷ √K": 125, "softmax: weight": 183, value: 232 }; // and how far up
 
 /** The colour of the followed word: one while its two vectors are one, each sentence's own as they part. @param {number} cosine @param {number} side */
 export const hueOf = (cosine, side) => {
@@ -28,8 +21,8 @@ const drawName = ({ drawing, plan }, role, y, name) =>
 /** A name that takes its part out. @param {AliveView} view @param {typeof PARTS[0]} part @param {number | null} layer @param {number} y @param {number} left */
 const drawPart = ({ drawing, plan, state }, [part, name, spoken, role], layer, y, left = 0) => {
   const out = isOut(state, part, layer);
-  const label = `Take out ${spoken}${layer === null ? "" : ` of layer ${layer + 1}`}`;
   const short = plan.wide ? name : name.replace("residual ", "");
+  const label = `${short}: take out ${spoken}${layer === null ? "" : ` of layer ${layer + 1}`}`;
   drawing.put(
     "names",
     markup`<text role="button" tabindex="-1" aria-pressed="${out}" aria-label="${label}" data-layer="${layer}"
@@ -41,6 +34,7 @@ const drawPart = ({ drawing, plan, state }, [part, name, spoken, role], layer, y
 /** @type {Draw} */
 export const drawNames = (view) => {
   const { drawing, plan, state } = view;
+  drawing.put("names", markup`<rect class="alive-ground" width="${plan.gutter - 6}" height="${plan.height}"/>`);
   plan.layers.forEach(({ begin, end }, n) => {
     drawing.put(
       "bands",
@@ -73,7 +67,10 @@ const drawLayerNames = (view, n) => {
   );
   if (lit || opened) drawing.put("names", markup`<text class="alive-quiet" x="3" y="${middle + 14}">${act}</text>`);
   if (open < 0.6) return;
-  for (const [up, name, role] of INSIDE) drawName(view, role, begin - up + 4, plan.wide ? name : name.split(":")[0]);
+  for (const [name, up] of Object.entries(INSIDE)) {
+    const [role] = name.split(":");
+    drawName(view, role, begin - up + 4, plan.wide ? name : role);
+  }
   drawName(view, "value", plus1 + 26, "weighted sum");
 };
 

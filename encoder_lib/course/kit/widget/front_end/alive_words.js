@@ -157,13 +157,13 @@ export const sharesButtons = (seen, side) => {
     .map((share) => {
       const cut = isCut(state, [side, layer, query, share.key]);
       const [now, was] = [share.amount, share.was].map((value) => value.toFixed(bare ? 2 : 1));
-      const label = `${cut ? "Mend" : "Cut"} the attention from ${name} to ${share.name}`;
+      const title = `${cut ? "Mend" : "Cut"} the attention from ${name} to ${share.name}`;
       const number = `${cut ? "cut" : now}${now === was ? "" : ` (${was})`}`;
       return button(
         `ribbon ${side} ${layer} ${query} ${share.key}`,
         share.name,
         number,
-        markup` aria-pressed="${cut}" aria-label="${label}"`,
+        markup` aria-pressed="${cut}" title="${title}"`,
       );
     });
   const lead = `${quote(name)}, layer ${layer + 1}${head === null ? "" : `, head ${head + 1}`}`;
