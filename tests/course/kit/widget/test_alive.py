@@ -9,9 +9,11 @@ import pytest
 import torch
 from comm.base_comm import BaseComm
 from explorers import PAIR, minilm
+from hostile_texts import HOSTILE
 
 from encoder_lib.course import explore
 from encoder_lib.course.kit.interventions import Cut, Knockout
+from encoder_lib.course.kit.plots import INVISIBLE
 from encoder_lib.course.kit.widget.alive import PAIRS
 
 BOTH = tuple(Cut(side, None, None, 3, 2) for side in (0, 1))
@@ -76,7 +78,7 @@ def test_a_message_is_answered_and_becomes_the_current_question(alive):
     [
         (None, "question: expected a mapping with the fields of a question, got None"),
         ({"texts": ["a " * 70]}, "first: expected at most 64 tokens, got 72; try a shorter sentence"),
-        ({"texts": [3]}, "text: expected a string, got 3"),
+        ({"texts": [3]}, "first: expected a string, got 3"),
         ({"texts": ["a"], "knockouts": [{"part": "x", "layer": 0}]}, "part: expected one of 'position', "),
         ({"texts": ["a"], "knockouts": [{"part": "norm1", "layer": 6}]}, "layer: expected an integer from 0 to 5"),
         ({"texts": ["a"], "cuts": [{"side": 0}]}, "cut: expected the fields side, layer, head, query, key, got none"),
@@ -182,6 +184,21 @@ def test_there_is_a_picture_without_a_kernel(texts):
     bundle, _ = alive._repr_mimebundle_()
     assert bundle["image/png"] and "<img alt=" in bundle["text/html"] and alive.description in bundle["text/plain"]
     assert len(bundle["image/png"]) < 60_000 and alive.description.isprintable() and alive.description.endswith(".")
+
+
+@pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE)
+def test_a_hostile_text_stays_text_or_is_refused(alive, text):
+    """In the traits, in a reply, in the picture and in words."""
+    ((reply, _),) = hear(alive, {"id": 1, "question": {"texts": [text, text]}})
+    said = json.dumps(reply, ensure_ascii=False)
+    assert said.encode() and not INVISIBLE.search(said)
+    if "error" in reply:
+        assert len(text) > 100 and reply["error"].startswith("first: expected at most")
+        return
+    json.dumps(alive._question, ensure_ascii=False).encode()
+    assert alive.description.isprintable() and not INVISIBLE.search(alive.description)
+    html = explore.alive(minilm(), text, text)._repr_mimebundle_()[0]["text/html"]
+    assert html.count("<") == html.count("<img ") == 1
 
 
 def test_a_prediction_keeps_its_picture_folded_away():
