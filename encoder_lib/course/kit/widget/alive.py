@@ -5,15 +5,14 @@ from collections.abc import Sequence
 from dataclasses import asdict, fields, replace
 from typing import Any
 
-import anywidget
 import torch
-from traitlets import Bytes, Dict, Unicode
 
 from encoder_lib import expect
 from encoder_lib.course.kit import plots
 from encoder_lib.course.kit.interventions import Answer, Intervened, Question
 from encoder_lib.course.kit.widget.alive_messages import answer_message, question_message, read_question, recording
 from encoder_lib.course.kit.widget.alive_picture import describe, draw
+from encoder_lib.course.kit.widget.answering import Answering
 from encoder_lib.course.kit.widget.front_end import script, style
 from encoder_lib.course.kit.widget.web import Web
 from encoder_lib.pretrained import SentenceEncoder
@@ -28,25 +27,15 @@ PAIRS = (  # the pairs of sentences that the web edition shows at once; any othe
 ASKED = "Where on their way up do the two vectors of “{word}” begin to differ?"
 
 
-class Alive(anywidget.AnyWidget):
+class Alive(Answering):
     """One sentence or two on their way through an encoder, whose attention can be cut and whose parts taken out.
 
-    The front end sends {"id", "question"}, and gets {"id", "answer"} with one buffer of numbers, or {"id", "error"}
-    with words. `_question` is the current question; when Python changes it, the front end asks it in turn, and when the
-    front end asks, it isn't sent back. `_answer` and `_data` are the answer without cuts and knockouts, from which the
-    front end draws its first picture.
-
-    `values` has the fields of the current question, everything counted from 0, and `set` changes some of them.
+    `_answer` and `_data` are the answer without cuts and knockouts. `values` has the fields of the current question,
+    everything counted from 0, and `set` changes some of them.
     """
 
     _esm = script("alive.js")
     _css = style("palette.css", "alive.css")
-
-    title = Unicode().tag(sync=True)
-    _question = Dict().tag(sync=True)
-    _answer = Dict().tag(sync=True)
-    _data = Bytes().tag(sync=True)
-    _options = Dict().tag(sync=True)
 
     def __init__(
         self, intervened: Intervened, question: Question, *, title: str, open: int | None, predict: bool, web: Web
@@ -54,7 +43,6 @@ class Alive(anywidget.AnyWidget):
         self._intervened, self.web = intervened, web
         options = {"sentences": len(question.texts), "open": open, "predict": predict}
         super().__init__(title=title, _options=options, **self._computed(question))
-        self.on_msg(self._hear)
 
     @property
     def question(self) -> Question:
@@ -92,9 +80,6 @@ class Alive(anywidget.AnyWidget):
             for name, value in state.items():
                 setattr(self, name, value)
 
-    def set_state(self, sync_data: dict) -> None:
-        """Accept no traits from the front end, which asks by messages."""
-
     def _checked(self, asked: dict) -> Question:
         question = read_question(asked)
         count = self._options["sentences"]
@@ -111,24 +96,9 @@ class Alive(anywidget.AnyWidget):
         message = question_message(replace(question, word=untouched.word))
         return {"_question": message, "_answer": header, "_data": data}
 
-    def _hear(self, _: object, content: object, buffers: object) -> None:
-        """Answer a question of the front end; whatever is wrong with it is said in words."""
-        if not isinstance(content, dict) or "question" not in content:
-            self.send({})  # an echo, so that the front end knows that the kernel is there
-            return
-        number = content.get("id")
-        try:
-            question = read_question(content["question"])
-            header, data = answer_message(self._intervened.ask(question))
-            state = self._computed(question)
-        except Exception as problem:
-            words = problem.args[0] if isinstance(problem, KeyError) and problem.args else problem
-            self.send({"id": number, "error": plots.readable(words, 500)})
-            return
-        with self._lock_property(**state):  # the front end has them, and may have gone on meanwhile
-            for name, value in state.items():
-                setattr(self, name, value)
-        self.send({"id": number, "answer": header}, [data])
+    def _reply(self, message: object) -> tuple[dict, bytes, dict[str, Any]]:
+        question = read_question(message)
+        return *answer_message(self._intervened.ask(question)), self._computed(question)
 
     def record(self, pairs: Sequence[tuple[str, str]] = PAIRS) -> bytes:
         """The file from which the web edition shows the picture: the answer to the current question, and others."""

@@ -118,15 +118,21 @@ def answer_message(answer: Answer) -> tuple[dict, bytes]:
 def recording(title: str, options: Mapping[str, Any], answers: Sequence[tuple[Question, Answer]]) -> bytes:
     """The file from which a page of the web edition shows the picture before it computes anything.
 
-    Unzipped: the length of the header as uint32, the header, padded to whole numbers, and one buffer for all answers.
-    The header has `title`, `options` and `answers`, a list of {"question", "answer"}. The numbers are rounded to
-    `KEPT_BITS` binary digits, because what is left compresses well.
+    Its header has `title`, `options` and `answers`, a list of {"question", "answer"}.
     """
     numbers = Numbers()
     recorded = [
         {"question": question_message(asked), "answer": header_of(answer, numbers)} for asked, answer in answers
     ]
-    header = {"title": title, "options": dict(options), "answers": recorded}
+    return packed({"title": title, "options": dict(options), "answers": recorded}, numbers)
+
+
+def packed(header: Mapping[str, Any], numbers: Numbers) -> bytes:
+    """A file of a header and the numbers that it refers to, for a page of the web edition.
+
+    Unzipped: the length of the header as uint32, the header, padded to whole numbers, and one buffer. The numbers are
+    rounded to `KEPT_BITS` binary digits, because what is left compresses well.
+    """
     text = json.dumps(header, ensure_ascii=False, separators=(",", ":")).encode()
     text += b" " * (-len(text) % 4)
     return gzip.compress(struct.pack("<I", len(text)) + text + _rounded(numbers.array()).tobytes(), 9, mtime=0)

@@ -3,7 +3,7 @@
 const SILENT = 4000; // milliseconds without an answer, after which the reader is told
 const NO_ANSWER = "No answer from the kernel. Another cell may be running; if not, run this cell again.";
 
-/** An answer from its header, in which each array is a place in `data`: float32, the lowest byte first. @param {object} header @param {DataView<ArrayBuffer>} data @returns {Answer} */
+/** An answer from its header, in which each array is a place in `data`: float32, the lowest byte first. @template Header @param {Header} header @param {DataView<ArrayBuffer>} data @returns {Unpacked<Header>} */
 export const unpack = (header, { buffer, byteOffset, byteLength }) => {
   const numbers = new Float32Array(buffer.slice(byteOffset, byteOffset + byteLength)); // a copy, as it may lie at an odd place
   /** @param {any} value @returns {any} */
@@ -16,22 +16,22 @@ export const unpack = (header, { buffer, byteOffset, byteLength }) => {
   return read(header);
 };
 
-/** How to ask the kernel: [compute, stop]. @param {AliveModel} model @returns {[Compute, () => void]} */
+/** How to ask the kernel: [compute, stop]. @template Asked, Answered @param {AskedModel<Asked, Answered>} model @returns {[(question: Asked) => Promise<Answered>, () => void]} */
 export const kernelEngine = (model) => {
   const view = crypto.getRandomValues(new Uint32Array(2)).join("-"); // every view of a widget hears all answers
-  /** @type {Map<string, { resolve: (answer: Answer) => void, reject: (error: Error) => void, timer: number }>} */
+  /** @type {Map<string, { resolve: (answer: Answered) => void, reject: (error: Error) => void, timer: number }>} */
   const waiting = new Map();
   let asked = 0;
-  /** @param {KernelReply} reply @param {DataView<ArrayBuffer>[]} buffers */
+  /** @param {KernelReply<Answered>} reply @param {DataView<ArrayBuffer>[]} buffers */
   const hear = (reply, buffers) => {
     const question = waiting.get(reply?.id);
     waiting.delete(reply?.id);
     clearTimeout(question?.timer);
     if ("error" in reply) question?.reject(new Error(reply.error));
-    else question?.resolve(unpack(reply.answer, buffers[0]));
+    else question?.resolve(/** @type {any} */ (unpack(reply.answer, buffers[0])));
   };
   model.on("msg:custom", hear);
-  /** @type {Compute} */
+  /** @param {Asked} question @returns {Promise<Answered>} */
   const compute = (question) =>
     new Promise((resolve, reject) => {
       const id = `${view}-${++asked}`;

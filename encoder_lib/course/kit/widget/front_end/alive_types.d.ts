@@ -230,7 +230,11 @@ type Packed<T> = T extends Float32Array
     ? { [K in keyof T]: Packed<T[K]> }
     : T;
 
-type KernelReply = { id: string; answer: Packed<Answer> } | { id: string; error: string };
+type Unpacked<T> = T extends { at: number; size: number }
+  ? Float32Array
+  : T extends object
+    ? { [K in keyof T]: Unpacked<T[K]> }
+    : T;
 
 interface AliveTraits {
   title: string;
@@ -240,13 +244,10 @@ interface AliveTraits {
   _options: AliveOptions;
 }
 
-interface AliveModel {
+interface AliveModel extends AskedModel<Question, Answer> {
   get<Name extends keyof AliveTraits>(name: Name): AliveTraits[Name];
   set(name: string, value: unknown): void;
   save_changes(): void;
-  send(content: { id: string; question: Question }): void;
-  on(events: string, callback: (reply: KernelReply, buffers: DataView<ArrayBuffer>[]) => void): void;
-  off(events: string, callback: (reply: KernelReply, buffers: DataView<ArrayBuffer>[]) => void): void;
 }
 
 /** What the hands on the picture can do. */
