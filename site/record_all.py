@@ -19,6 +19,8 @@ from record import record
 
 from encoder_lib.course.kit.plots import style
 from encoder_lib.course.kit.widget.alive import Alive
+from encoder_lib.course.kit.widget.explorer import Explorer
+from encoder_lib.course.kit.widget.search import Search
 
 HERE = Path(__file__).parent
 EXPLORER = re.compile(r"\bexplore\.(?!(?:predict|judge|Question|Prediction)\b)(\w+)\(")
@@ -69,7 +71,7 @@ class Recorder:
             return
         self.number += 1
         recording = self.folder / f"{self.path.stem}-{self.number}.recording"
-        recording.write_bytes(value.record(()) if isinstance(value, Alive) else record(value))
+        recording.write_bytes(_recorded(value))
         recording.with_suffix(".heights").write_text(" ".join(map(str, value.web.heights)))
         print(f"  {self.path.stem} {explorer_name(cell.source)}: {recording.stat().st_size / 1000:.0f} KB")
 
@@ -79,6 +81,12 @@ class Recorder:
         Figure.savefig = self._savefig
         if not failed:
             (self.folder / f"{self.path.stem}.digest").write_text(_digest(self.path))
+
+
+def _recorded(explorer: Explorer | Alive | Search) -> bytes:
+    if isinstance(explorer, Alive):
+        return explorer.record(())
+    return explorer.record() if isinstance(explorer, Search) else record(explorer)
 
 
 def heatmaps_of(figure: Figure) -> str:

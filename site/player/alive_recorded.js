@@ -4,6 +4,7 @@ import { mount } from "./alive.js";
 import { unpack } from "./alive_kernel.js";
 import { element, say } from "./dom.js";
 import { ALONE, CHANGED, MEGABYTES, compute as runMiniLM, WEIGHT } from "./reader.js";
+import { viewOf } from "./recording.js";
 
 /** @typedef {{ question: Question, answer: Answer }} Known */
 
@@ -32,9 +33,6 @@ export function playAlive({ header: { title, options, answers }, bytes }, place)
   root.append(notice.node);
   place.dataset.playing = "";
 }
-
-/** @param {Uint8Array<ArrayBuffer>} bytes */
-const viewOf = ({ buffer, byteOffset, byteLength }) => new DataView(buffer, byteOffset, byteLength);
 
 /**
  * Answers questions: the known ones at once, all others by MiniLM, one after another. While it computes, only the

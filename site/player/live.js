@@ -73,11 +73,11 @@ export class LiveModel extends Traits {
 }
 
 /**
- * The line below the controls of a recorded explorer: a button that fetches MiniLM, and how much of it has arrived.
- * @param {RecordedModel} recorded
- * @param {(model: LiveModel) => void} start draws the explorer again, when MiniLM has computed the current text
+ * A line with a button that fetches MiniLM, which tells how much of it has arrived.
+ * @param {(report: (fraction: number) => void) => Promise<unknown>} start fetches it
+ * @param {string} kept what stays if it can't be fetched
  */
-export function offer(recorded, start) {
+export function offer(start, kept) {
   const button = element(
     "button",
     { type: "button", class: "explorer-action" },
@@ -90,13 +90,11 @@ export function offer(recorded, start) {
     bar.hidden = false;
     say(words, "MiniLM is being fetched.");
     try {
-      const model = new LiveModel(recorded);
-      await model.read((fraction) => {
+      await start((fraction) => {
         bar.value = fraction;
       });
-      start(model);
     } catch (problem) {
-      say(words, `MiniLM could not be fetched: ${reason(problem)}. The recorded sentences stay.`);
+      say(words, `MiniLM could not be fetched: ${reason(problem)}. ${kept}`);
     }
     bar.hidden = true;
   });

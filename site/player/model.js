@@ -1,7 +1,7 @@
 // The model of an explorer without a kernel, in which each control leads to a recorded state.
 
 import { nearestState } from "./nearest.js";
-import { joined, numbersOf } from "./recording.js";
+import { joined, numbersOf, viewOf } from "./recording.js";
 import { Traits } from "./traits.js";
 
 /**
@@ -81,6 +81,3 @@ export class RecordedModel extends Traits {
     });
   }
 }
-
-/** @param {Uint8Array<ArrayBuffer>} bytes */
-const viewOf = (bytes) => new DataView(bytes.buffer);

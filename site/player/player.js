@@ -3,7 +3,7 @@
 import { computedModel } from "./computed.js";
 import { element, say } from "./dom.js";
 import explorer from "./explorer.js";
-import { NOTE, offer } from "./live.js";
+import { LiveModel, NOTE, offer } from "./live.js";
 import { RecordedModel } from "./model.js";
 import prediction from "./prediction.js";
 import { AskedModel } from "./question.js";
@@ -33,6 +33,11 @@ async function play(place) {
     playAlive(recording, place);
     return;
   }
+  if ("query" in recording.header) {
+    const { playSearch } = await import("./search_recorded.js");
+    playSearch(recording, place);
+    return;
+  }
   if (recording.header.computed) {
     await draw(await computedModel(recording.header, () => place.clientWidth - AROUND), place);
     return;
@@ -46,7 +51,7 @@ async function play(place) {
     for (const control of controls) showStops(root, control);
     const beside = root.querySelector(".explorer-controls");
     beside?.after(movedAlong(model));
-    if (live) beside?.after(offer(model, (typed) => goLive(typed, place)));
+    if (live) beside?.after(offer((report) => goLive(model, place, report), "The recorded sentences stay."));
     else if (controls.some(({ stops }) => stops))
       root.append(needsKernel(controls, JSON.parse(place.dataset.live ?? "{}")));
   });
@@ -72,11 +77,14 @@ async function draw(model, place, furnish) {
 }
 
 /**
- * The explorer with a field to type in.
- * @param {import("./live.js").LiveModel} model
+ * The explorer with a field to type in, once MiniLM has computed the current text.
+ * @param {RecordedModel} recorded
  * @param {HTMLElement} place
+ * @param {(fraction: number) => void} report
  */
-async function goLive(model, place) {
+async function goLive(recorded, place, report) {
+  const model = new LiveModel(recorded);
+  await model.read(report);
   await draw(model, place, (root) => root.append(element("p", { class: "recorded-note" }, NOTE)));
   place.querySelector("input")?.select();
 }

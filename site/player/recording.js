@@ -16,6 +16,9 @@ export async function fetchRecording(url) {
   return { header, bytes: all.subarray(end) };
 }
 
+/** @param {Uint8Array<ArrayBuffer>} bytes */
+export const viewOf = ({ buffer, byteOffset, byteLength }) => new DataView(buffer, byteOffset, byteLength);
+
 /**
  * Integers of 16 bits, of which all lower bytes come first, and then all higher ones.
  * @param {Uint8Array} planes

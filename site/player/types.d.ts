@@ -52,6 +52,15 @@ interface AliveHeader {
   answers: { question: Question; answer: Packed<Answer> }[];
 }
 
+/** The header of a recording of a search, which Python writes in kit/widget/search.py. */
+interface SearchHeader {
+  title: string;
+  options: SearchOptions;
+  query: SearchQuery;
+  /** The vectors of the texts have length 1: (N, D). */
+  found: Packed<SearchFound & { vectors: Float32Array }>;
+}
+
 /** The content of an answer's page: what the reader sees after "Show me", and after a commitment to each choice. */
 interface Answers {
   shown: Told;

@@ -14,7 +14,7 @@ from encoder_lib import expect
 from encoder_lib.course.kit import plots
 from encoder_lib.course.kit.palette import LIGHT
 from encoder_lib.course.kit.plots.style import drawable, label_axes, plain_text
-from encoder_lib.course.kit.widget.alive_messages import Numbers, header_of, packed, question_message
+from encoder_lib.course.kit.widget.alive_messages import Numbers, header_of, packed
 from encoder_lib.course.kit.widget.answering import Answering
 from encoder_lib.course.kit.widget.front_end import script, style
 from encoder_lib.course.kit.widget.web import Web
@@ -86,7 +86,7 @@ class Search(Answering):
         """The file from which the web edition shows the current question, with the vectors of the texts."""
         query, numbers = self.query, Numbers()
         found = header_of(self._find(query), numbers) | {"vectors": numbers.add(self._vectors(query.texts).cpu())}
-        header = {"title": self.title, "options": self._options, "query": question_message(query), "found": found}
+        header = {"title": self.title, "options": self._options, "query": _message(query), "found": found}
         return packed(header, numbers)
 
     def _find(self, query: Query) -> Found:
@@ -97,7 +97,7 @@ class Search(Answering):
         """The traits that carry a query and its answer."""
         numbers = Numbers()
         answer = header_of(self._find(query), numbers)
-        return {"_question": question_message(query), "_answer": answer, "_data": numbers.array().tobytes()}
+        return {"_question": _message(query), "_answer": answer, "_data": numbers.array().tobytes()}
 
     def _reply(self, message: object) -> tuple[dict, bytes, dict[str, Any]]:
         state = self._computed(read_query(message))
@@ -119,7 +119,7 @@ def search(model: SentenceEncoder, texts: Iterable[str], *, question: str) -> Se
     """
     expect.instance("model", model, SentenceEncoder, "a SentenceEncoder", "; try load_pretrained()")
     query = read_query({"question": question, "texts": texts})
-    return Search(model, query, title="Search while you type", web=Web(heights=(470, 640)))
+    return Search(model, query, title="Texts, sorted by their cosine with your question", web=Web(heights=(470, 640)))
 
 
 def read_query(message: object) -> Query:
@@ -137,6 +137,11 @@ def read_query(message: object) -> Query:
     if not FEWEST <= len(texts) <= MOST:
         raise ValueError(f"texts: expected {FEWEST} to {MOST} of them, got {len(texts)}")
     return Query(question, tuple(_text(f"texts[{i}]", text) for i, text in enumerate(texts)))
+
+
+def _message(query: Query) -> dict:
+    """The query as JSON has it."""
+    return {"question": query.question, "texts": list(query.texts)}
 
 
 def _text(name: str, text: Any) -> str:
