@@ -3,6 +3,7 @@
 import re
 from collections.abc import Sequence
 from dataclasses import asdict, fields, replace
+from html import escape as html_escape
 from typing import Any
 
 import anywidget
@@ -145,11 +146,11 @@ class Alive(anywidget.AnyWidget):
         data, metadata = super()._repr_mimebundle_(**kwargs) or ({}, {})
         question, answer = self.question, self.answer
         picture = plots.show(draw(answer), alt=describe(question, answer))._repr_mimebundle_()
+        html, text = picture["text/html"], picture["text/plain"]
         if self._options["predict"]:
-            asked = ASKED.format(word=plots.readable(answer.word, 40))
-            folded = f"<details><summary>Show the answer</summary>{picture['text/html']}</details>"
-            picture = {"text/html": f"<p>{asked}</p>{folded}", "text/plain": asked}
-        return {**data, **picture}, metadata
+            text = ASKED.format(word=plots.readable(answer.word, 40))
+            html = f"<p>{html_escape(text)}</p><details><summary>Show the answer</summary>{html}</details>"
+        return {**data, "text/html": html, "text/plain": text}, metadata
 
 
 def alive(
