@@ -306,7 +306,7 @@ def picture_before_explorer(notebook, path):
                 yield f"{where(cell)} has no static picture before it"
             if not has_picture(cell) and not hides_picture(cell):
                 yield f"{where(cell)} stores no picture of the explorer"
-            picture = False
+            picture = "explore.alive(" in cell.source  # it shows every part, also of what an explorer below it is about
         else:
             picture = picture or has_picture(cell) or hides_picture(cell)
 

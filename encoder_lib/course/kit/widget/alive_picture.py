@@ -49,6 +49,8 @@ def describe(question: Question, answer: Answer) -> str:
     word, numbers = readable(answer.word, 40), range(1, answer.layers + 1)
     texts = " and ".join(f"“{readable(text, 200)}”" for text in question.texts)
     words = [f"{texts} on the way through {answer.layers} encoder layers."]
+    if question.detail is not None:
+        words.append(f"Layer {question.detail[0] + 1} is open, at head {question.detail[1] + 1}.")
     words += [_cut(cut, answer) for cut in question.cuts]
     if question.knockouts:
         words.append(f"Taken out: {', '.join(map(_knockout, question.knockouts))}.")
