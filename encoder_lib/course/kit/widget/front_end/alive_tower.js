@@ -107,7 +107,7 @@ const drawLane = ({ to, plan, answer, state }, side, token, lit) => {
     if (!kind) return;
     to.lanes`<path class="alive-lane${lit} alive-${kind}" style="${hue(i)}" d="M${x} ${until}V${high}"/>`;
   });
-  if (Math.max(...gone) < 0.02) return;
+  if (Math.max(...gone) < (lit ? 0.02 : 0.15)) return;
   const old = plan.stretches.map(([low, high], i) => markup`${x + GHOST * gone[i]} ${low - 4}V${high + 4}`);
   to.ghosts`<path class="alive-ghost${lit}" d="M${old.join("L")}"/>`;
 };
