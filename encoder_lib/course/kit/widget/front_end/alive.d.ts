@@ -94,6 +94,8 @@ interface AliveSetup {
   answer?: Answer | undefined;
   options?: Partial<AliveOptions>;
   title?: string;
+  /** What the reader is told when an answer is long in coming. */
+  silence?: string;
   /** Is called with each question that the reader's actions lead to. */
   asked?: (question: Question) => void;
 }

@@ -16,6 +16,8 @@ import { initialize } from "./late.js";
 import { clamp } from "./numbers.js";
 
 const [MOVE, RISE, PAUSE] = [520, 14_000, 1400]; // milliseconds: of a change, of Play, of a station where nothing moves
+const PATIENCE = 4000; // milliseconds without an answer, after which the reader is told
+const SILENCE = "No answer from the kernel yet. Another cell may be running; if not, run this cell again.";
 const GROUPS = "bands ghosts texture lanes inside ribbons parts strands hits labels targets marks names".split(" ");
 const LABEL = "The encoder, from the words below to their vectors above. Arrow keys lead from button to button.";
 
@@ -26,7 +28,10 @@ const followable = ({ sentences, common }) => {
 };
 
 /** @param {HTMLElement} root @param {AliveSetup} setup */
-export function mount(root, { compute, texts, word, answer: first, options = {}, title = "", asked = () => {} }) {
+export function mount(
+  root,
+  { compute, texts, word, answer: first, options = {}, title = "", silence = "", asked = () => {} },
+) {
   /** @type {AliveState} */
   const state = {
     ...{ texts, word, cuts: [], knockouts: [], focus: null, pinned: false, layer: 0, open: null, head: null, side: 0 },
@@ -68,12 +73,18 @@ export function mount(root, { compute, texts, word, answer: first, options = {},
   async function ask() {
     const mine = ++turn;
     const wanted = () => mine === turn; // not, once there is a newer question
-    const problem = await answerTo(questionOf(state), wanted).catch(
-      ({ message }) => `${message} The picture shows the last answer.`,
+    const timer = setTimeout(() => wanted() && complain(silence), PATIENCE);
+    await answerTo(questionOf(state), wanted).then(
+      () => wanted() && complain(""),
+      ({ message }) => wanted() && complain(`${message} The picture shows the last answer.`),
     );
-    if (!wanted()) return;
+    clearTimeout(timer);
+  }
+
+  /** @param {string} problem */
+  function complain(problem) {
     page.error.hidden = !problem;
-    say(page.error, problem ?? "");
+    say(page.error, problem);
   }
 
   /** @param {Question} question @param {() => boolean} */
@@ -164,7 +175,7 @@ export function mount(root, { compute, texts, word, answer: first, options = {},
     ...{ set, stop, tell, state, view: () => view, toggle: () => (playing ? stop() : play()) },
     guess: (/** @type {number | null} */ guess) => {
       set({ guess, asking: false });
-      play(RISE / 3);
+      if (!still()) play(RISE / 3);
     },
   });
   const resizing = new ResizeObserver(() => {
@@ -201,7 +212,16 @@ function render({ model, el }) {
   const { texts, word } = model.get("_question");
   const answer = model.get("_data").byteLength ? unpack(model.get("_answer"), model.get("_data")) : undefined;
   const asked = (/** @type {Question} */ question) => model.set("_question", question); // for another view
-  const picture = mount(root, { compute, texts, word, answer, options: model.get("_options"), title, asked });
+  const picture = mount(root, {
+    compute,
+    texts,
+    word,
+    answer,
+    options: model.get("_options"),
+    title,
+    silence: SILENCE,
+    asked,
+  });
   const follow = () => {
     const { detail, ...now } = model.get("_question");
     if (same({ ...now, detail }, questionOf(picture.state))) return;

@@ -48,11 +48,12 @@ export const story = (seen) => {
   if (state.asking) return `Both sentences have the word ${word}, and it starts as the same vector in both. ${ask}`;
   const inside = state.open !== null && sentences[0].detail?.layer === state.open ? `${insideStory(seen)} ` : "";
   if (touched(state)) return `${inside}${changeStory(seen)} Dashed lines show the values before.`;
-  if (inside) return `${inside}Each value is multiplied by its weight, and their sum is added to the lane.`;
+  if (inside)
+    return `${inside}Each value is multiplied by its weight. Their sum, with those of the other heads, is projected and added to the lane.`;
   if (sentences.length === 1) return towerStory(seen);
   const none = "The two sentences have no word in common whose vectors could be compared.";
   if (!now) return `${none} Their own cosine is ${figure(answer.sentence_cosine)}.`;
-  const place = state.guess === null ? "" : `You marked the place ${stationName(state.guess)}. `;
+  const place = state.guess === null ? "" : `Your mark is ${stationName(state.guess)}. `;
   const mark = place && state.guess === partingOf(now) ? "Your mark is right. " : place;
   return `${mark}${partingStory(seen, partingOf(now))} At the top, their cosine is ${figure(now[now.length - 1])}.`;
 };
