@@ -46,6 +46,11 @@ export function mount(root, { compute, texts, word, answer: first, options = {},
   let [moving, playing, turn, width] = [0, 0, 0, 0];
   /** @type {Record<"answer" | "shown" | "before", Answer>} the newest, the one on its way there, without interventions */
   const got = /** @type {any} */ ({});
+  /** @param {AliveState} now what the newest answer depends on */
+  const settledOf = ({ texts, word, cuts, knockouts, open, head, scope }) => ({
+    ...{ texts, word, cuts, knockouts, open, head, scope },
+  });
+  let settled = settledOf(state);
   /** @type {number[]} */
   let open = [];
   /** @type {AliveView} */
@@ -74,6 +79,11 @@ export function mount(root, { compute, texts, word, answer: first, options = {},
     if (!wanted()) return;
     page.error.hidden = !problem;
     say(page.error, problem ?? "");
+    if (!problem) settled = settledOf(state);
+    else if (got.answer) {
+      Object.assign(state, settled); // so that the same change can be tried again
+      paint();
+    }
   }
 
   /** @param {Question} question @param {() => boolean} */
