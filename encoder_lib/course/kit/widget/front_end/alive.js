@@ -121,7 +121,7 @@ export function mount(root, { compute, texts, word, answer: first, options = {},
     const size = (/** @type {string} */ name) => (isSpecial(name) ? 32 : Math.max(20, pen.measureText(name).width));
     const words = got.shown.sentences.map(({ tokens }) => tokens.map(size));
     const plan = planOf({ width, words, open, side: state.side });
-    view = { drawing, plan, answer: got.shown, before: got.before, state };
+    view = { to: drawing.to, plan, answer: got.shown, before: got.before, state };
     drawing.svg.setAttribute("viewBox", `0 0 ${plan.width} ${plan.height}`);
     for (const { style } of [drawing.svg, canvas]) {
       [style.width, style.height] = [`${plan.width}px`, `${plan.height}px`];

@@ -192,7 +192,8 @@ type LanesOf = (
 
 /** All that a picture is drawn from. `before` is the answer without interventions. */
 interface AliveView {
-  drawing: import("./alive_drawing.js").Drawing;
+  /** What puts markup into each group of the drawing. */
+  to: import("./alive_drawing.js").Drawing["to"];
   plan: Plan;
   answer: Answer;
   before: Answer;
