@@ -60,10 +60,19 @@ class Run:
 
 
 @torch.no_grad()
-def follow(model: SentenceEncoder, sentence: str, word: str, *, alone: bool = False, mask: Tensor | None = None) -> Run:
+def follow(
+    model: SentenceEncoder,
+    sentence: str,
+    word: str,
+    *,
+    alone: bool = False,
+    cut: str | None = None,
+    mask: Tensor | None = None,
+) -> Run:
     """Run the encoder on a sentence, and follow the first token `word`.
 
-    mask: (T, T), True = may attend; with `alone` each token attends only to itself.
+    mask: (T, T), True = may attend; with `alone` each token attends only to itself, with `cut` all attend to all, but
+    `word` does not attend to the first token `cut`.
     Raises: ValueError for a word that is not a token of the sentence, or a mask of another shape; TypeError for a mask
     that is not boolean.
     """
@@ -72,6 +81,9 @@ def follow(model: SentenceEncoder, sentence: str, word: str, *, alone: bool = Fa
         expect.boolean_mask(mask, (len(tokens), len(tokens)))
     if alone:
         mask = torch.eye(len(tokens), dtype=torch.bool)
+    if cut is not None:
+        mask = torch.ones(len(tokens), len(tokens), dtype=torch.bool)
+        mask[tokens.index(word), tokens.index(cut)] = False
     with trace(model.encoder) as t:
         model.encoder(ids, mask if mask is None else mask.to(ids.device))
     outputs = {name: x.cpu() for name, x in t.items()}

@@ -244,8 +244,8 @@ class Intervened:
         if len(question.texts) not in (1, 2):
             raise ValueError(f"texts: expected one sentence or two, got {len(question.texts)} texts")
         lengths = []
-        for text in question.texts:
-            lengths.append(self._length(text))
+        for name, text in zip(("first", "second"), question.texts, strict=False):
+            lengths.append(self._length(name, text))
         expect.instance("word", question.word, str, "a string")
         for cut in question.cuts:
             side = _index("side", cut.side, len(lengths))
@@ -264,14 +264,15 @@ class Intervened:
             _index("layer", layer, self.n_layers)
             _index("head", head, self.n_heads)
 
-    def _length(self, text: str) -> int:
+    def _length(self, name: str, text: str) -> int:
         """The number of a text's tokens. Raises: TypeError or ValueError for a text that is none, or too long."""
-        expect.instance("text", text, str, "a string")
+        expect.instance(name, text, str, "a string")
         if len(text) > MOST_CHARACTERS:
-            raise ValueError(f"text: expected at most {MOST_CHARACTERS} characters, got {len(text)}; try a shorter one")
+            most = f"{MOST_CHARACTERS} characters"
+            raise ValueError(f"{name}: expected at most {most}, got {len(text)}; try a shorter sentence")
         length = len(self.model.tokens(text))
         if length > MOST_TOKENS:
-            raise ValueError(f"text: expected at most {MOST_TOKENS} tokens, got {length}; try a shorter one")
+            raise ValueError(f"{name}: expected at most {MOST_TOKENS} tokens, got {length}; try a shorter sentence")
         return length
 
     def _check_layer(self, layer: int | None) -> None:

@@ -214,9 +214,9 @@ def test_without_cuts_there_are_no_edits():
 BAD = [
     ({"texts": ()}, ValueError, "texts: expected one sentence or two, got 0"),
     ({"texts": PAIR + PAIR[:1]}, ValueError, "texts: expected one sentence or two, got 3"),
-    ({"texts": (PAIR[0], 3)}, TypeError, "text: expected a string, got 3"),
-    ({"texts": ("a " * 70,)}, ValueError, "text: expected at most 64 tokens, got 72; try a shorter one"),
-    ({"texts": ("a" * 501,)}, ValueError, "text: expected at most 500 characters, got 501"),
+    ({"texts": (PAIR[0], 3)}, TypeError, "second: expected a string, got 3"),
+    ({"texts": ("a " * 70,)}, ValueError, "first: expected at most 64 tokens, got 72; try a shorter sentence"),
+    ({"texts": ("a" * 501,)}, ValueError, "first: expected at most 500 characters, got 501"),
     ({"word": 3}, TypeError, "word: expected a string, got 3"),
     ({"cuts": (Cut(2, 0, 0, 0, 0),)}, ValueError, "side: expected an integer from 0 to 1, got 2"),
     ({"cuts": (Cut(0, 6, 0, 0, 0),)}, ValueError, "layer: expected an integer from 0 to 5, got 6"),

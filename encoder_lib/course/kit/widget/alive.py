@@ -170,7 +170,7 @@ def alive(
     64 tokens, a word that is not in each sentence, a layer that is not there, a prediction with one sentence.
     """
     intervened = Intervened(model)
-    question = Question((first,) if second is None else (first, second), "" if word is None else word)
+    question = read_question({"texts": (first,) if second is None else (first, second), "word": word})
     expect.flags(predict=predict)
     if predict and second is None:
         raise ValueError("predict: expected two sentences whose vectors can differ, got one")

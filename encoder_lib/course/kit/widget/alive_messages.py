@@ -26,21 +26,20 @@ Entry = TypeVar("Entry", Cut, Knockout)
 def read_question(message: object) -> Question:
     """The question in a message, whose texts lose their control characters.
 
-    Raises: TypeError for what is no question; KeyError for a field that a question does not have.
+    Whether it has an answer, `Intervened.check` finds out.
+    Raises: TypeError or ValueError for what is no question; KeyError for a field that a question does not have.
     """
     expect.instance("question", message, Mapping, "a mapping with the fields of a question")
     assert isinstance(message, Mapping)
     _known("question", message, [field.name for field in fields(Question)])
     texts = _sequence("texts", message.get("texts"))
-    for text in texts:
-        expect.instance("text", text, str, "a string")
     word, detail = message.get("word") or "", message.get("detail")
     if detail is not None:
         detail = _sequence("detail", detail)
         if len(detail) != 2:
             raise ValueError(f"detail: expected a layer and a head, got {expect.short_repr(detail)}")
     return Question(
-        tuple(readable(text, len(text)) for text in texts),
+        tuple(readable(text, len(text)) if isinstance(text, str) else text for text in texts),
         word,
         tuple(_entry(Cut, one) for one in _sequence("cuts", message.get("cuts", ()))),
         tuple(_entry(Knockout, one) for one in _sequence("knockouts", message.get("knockouts", ()))),

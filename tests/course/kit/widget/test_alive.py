@@ -9,9 +9,11 @@ import pytest
 import torch
 from comm.base_comm import BaseComm
 from explorers import PAIR, minilm
+from hostile_texts import HOSTILE
 
 from encoder_lib.course import explore
 from encoder_lib.course.kit.interventions import Cut, Knockout
+from encoder_lib.course.kit.plots import INVISIBLE
 from encoder_lib.course.kit.widget.alive import PAIRS
 
 BOTH = tuple(Cut(side, None, None, 3, 2) for side in (0, 1))
@@ -75,8 +77,8 @@ def test_a_message_is_answered_and_becomes_the_current_question(alive):
     ("question", "words"),
     [
         (None, "question: expected a mapping with the fields of a question, got None"),
-        ({"texts": ["a " * 70]}, "text: expected at most 64 tokens, got 72; try a shorter one"),
-        ({"texts": [3]}, "text: expected a string, got 3"),
+        ({"texts": ["a " * 70]}, "first: expected at most 64 tokens, got 72; try a shorter sentence"),
+        ({"texts": [3]}, "first: expected a string, got 3"),
         ({"texts": ["a"], "knockouts": [{"part": "x", "layer": 0}]}, "part: expected one of 'position', "),
         ({"texts": ["a"], "knockouts": [{"part": "norm1", "layer": 6}]}, "layer: expected an integer from 0 to 5"),
         ({"texts": ["a"], "cuts": [{"side": 0}]}, "cut: expected the fields side, layer, head, query, key, got none"),
@@ -146,9 +148,9 @@ def test_a_wrong_value_from_python_changes_nothing(alive, values, kind, words):
 @pytest.mark.parametrize(
     ("texts", "options", "kind", "words"),
     [
-        ((3,), {}, TypeError, "text: expected a string, got 3"),
-        ((PAIR[0], 3), {}, TypeError, "text: expected a string, got 3"),
-        (("a " * 70,), {}, ValueError, "text: expected at most 64 tokens, got 72"),
+        ((3,), {}, TypeError, "first: expected a string, got 3"),
+        ((PAIR[0], 3), {}, TypeError, "second: expected a string, got 3"),
+        (("a " * 70,), {}, ValueError, "first: expected at most 64 tokens, got 72"),
         (PAIR, {"word": "river"}, ValueError, "word: expected a word of each sentence"),
         (PAIR, {"word": 3}, TypeError, "word: expected a string, got 3"),
         (PAIR, {"open": 7}, ValueError, "open: expected an integer from 1 to 6, got 7"),
@@ -182,6 +184,21 @@ def test_there_is_a_picture_without_a_kernel(texts):
     bundle, _ = alive._repr_mimebundle_()
     assert bundle["image/png"] and "<img alt=" in bundle["text/html"] and alive.description in bundle["text/plain"]
     assert len(bundle["image/png"]) < 60_000 and alive.description.isprintable() and alive.description.endswith(".")
+
+
+@pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE)
+def test_a_hostile_text_stays_text_or_is_refused(alive, text):
+    """In the traits, in a reply, in the picture and in words."""
+    ((reply, _),) = hear(alive, {"id": 1, "question": {"texts": [text, text]}})
+    said = json.dumps(reply, ensure_ascii=False)
+    assert said.encode() and not INVISIBLE.search(said)
+    if "error" in reply:
+        assert len(text) > 100 and reply["error"].startswith("first: expected at most")
+        return
+    json.dumps(alive._question, ensure_ascii=False).encode()
+    assert alive.description.isprintable() and not INVISIBLE.search(alive.description)
+    html = explore.alive(minilm(), text, text)._repr_mimebundle_()[0]["text/html"]
+    assert html.count("<") == html.count("<img ") == 1
 
 
 def test_a_prediction_keeps_its_picture_folded_away():

@@ -27,6 +27,11 @@ const followable = ({ sentences, common }) => {
   return sentences.length > 1 ? common : [...new Set(own)];
 };
 
+/** What an answer depends on. @param {AliveState} state @returns {Partial<AliveState>} */
+const settledOf = ({ texts, word, cuts, knockouts, open, head, scope }) => {
+  return { texts, word, cuts, knockouts, open, head, scope };
+};
+
 /** @param {HTMLElement} root @param {AliveSetup} setup */
 export function mount(
   root,
@@ -51,6 +56,7 @@ export function mount(
   let [moving, playing, turn, width] = [0, 0, 0, 0];
   /** @type {Record<"answer" | "shown" | "before", Answer>} the newest, the one on its way there, without interventions */
   const got = /** @type {any} */ ({});
+  let settled = settledOf(state);
   /** @type {number[]} */
   let open = [];
   /** @type {AliveView} */
@@ -74,11 +80,17 @@ export function mount(
     const mine = ++turn;
     const wanted = () => mine === turn; // not, once there is a newer question
     const timer = setTimeout(() => wanted() && complain(silence), PATIENCE);
-    await answerTo(questionOf(state), wanted).then(
-      () => wanted() && complain(""),
-      ({ message }) => wanted() && complain(`${message} The picture shows the last answer.`),
+    const problem = await answerTo(questionOf(state), wanted).catch(
+      ({ message }) => `${message} The picture shows the last answer.`,
     );
     clearTimeout(timer);
+    if (!wanted()) return;
+    complain(problem ?? "");
+    if (!problem) settled = settledOf(state);
+    else if (got.answer) {
+      Object.assign(state, settled); // so that the same change can be tried again
+      paint();
+    }
   }
 
   /** @param {string} problem */
