@@ -44,20 +44,21 @@ const viewOf = ({ buffer, byteOffset, byteLength }) => new DataView(buffer, byte
  * @returns {Compute}
  */
 export function engine(known, during) {
-  let running = Promise.resolve();
+  /** @type {Promise<void> | undefined} */
+  let running;
   let newest = 0;
   return async (question) => {
     newest += 1;
     const turn = newest;
     const found = known.find((one) => isAnswered(question, one));
     if (found) return found.answer;
-    await running;
+    while (running) await running;
     if (turn !== newest) throw new Error("a newer question has been asked");
     const coming = during((report) => runMiniLM(question, report));
-    running = coming.then(
-      () => {},
-      () => {},
-    );
+    const idle = () => {
+      running = undefined;
+    };
+    running = coming.then(idle, idle);
     return coming;
   };
 }

@@ -339,7 +339,7 @@ def test_a_prediction_hides_the_strands_until_the_reader_has_marked_a_place(page
 
 
 @pytest.mark.parametrize(
-    ("mark", "said"), [(2, "Your mark is right."), (5, "You marked the place in the feed-forward network of layer 2.")]
+    ("mark", "said"), [(2, "Your mark is right."), (5, "Your mark is in the feed-forward network of layer 2.")]
 )
 def test_the_story_says_how_the_mark_did(page, mark, said):
     text = shown(
@@ -522,6 +522,19 @@ def test_what_the_kernel_cannot_answer_is_said(page):
         return el.querySelector('.alive-error').textContent""",
     )
     assert words == "Out of memory. The picture shows the last answer."
+
+
+def test_an_answer_that_is_long_in_coming_is_still_drawn(page):
+    words, story, hidden = with_model(
+        page,
+        """el.querySelector('[data-act="part attention 0"]').dispatchEvent(new MouseEvent('click', { bubbles: true }));
+        await wait(4300);
+        const words = el.querySelector('.alive-error').textContent;
+        model.answer(sent[0]);
+        await wait(30);
+        return [words, story(), el.querySelector('.alive-error').hidden]""",
+    )
+    assert words.startswith("No answer from the kernel yet.") and "cosine of 1.000" in story and hidden
 
 
 def test_python_can_set_the_question(page):

@@ -77,7 +77,9 @@ export const listenTo = (root, page, drawing, { set, stop, tell, state, view, to
   });
   on(page.words, "toggle", tell);
   on(page.stage, "scroll", () => {
-    drawing.groups.names.node.setAttribute("transform", `translate(${page.stage.scrollLeft})`);
+    const { scrollLeft, classList } = page.stage; // the names stay where they are
+    drawing.groups.names.node.setAttribute("transform", `translate(${scrollLeft})`);
+    classList.toggle("alive-scrolled", scrollLeft > 0);
   });
   on(svg, "pointermove", ({ target, clientY, pointerType }) => {
     if (pointerType === "touch" || !view()) return;

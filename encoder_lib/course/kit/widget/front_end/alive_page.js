@@ -68,7 +68,7 @@ export const tellPage = (page, view, { playing, station, words }) => {
     page.tabs.children[side].setAttribute("aria-pressed", state.side === side);
     if (!foot.hidden) renew(foot.lastChild, sharesButtons(view, side));
   });
-  renew(page.changes, changesButtons(view));
+  renew(page.changes, state.asking ? "" : changesButtons(view));
   const lines = page.words.open && !state.asking ? describe(view) : [];
   renew(page.words.lastChild, lines.map((line) => markup`<p>${line}</p>`).join(""));
 };
