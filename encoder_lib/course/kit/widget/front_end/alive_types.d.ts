@@ -258,6 +258,7 @@ interface AliveHands {
   stop: (at?: number) => void;
   tell: () => void;
   state: AliveState;
+  /** What is drawn; nothing before the first answer. */
   view: () => AliveView;
   toggle: () => void;
   /** Take the reader's mark, or none, and show the strands. */
