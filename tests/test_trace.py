@@ -266,7 +266,7 @@ def test_an_independent_copy_is_not_recorded():
         assert "layers.0.attention.weights" in t
 
 
-def test_a_module_that_is_called_twice_stands_where_it_was_last():
+def test_module_called_twice_keeps_the_order_of_its_last_call():
     shared = nn.Linear(D, D)
     model = nn.Sequential(shared, nn.ReLU(), shared)
     with trace(model) as t:

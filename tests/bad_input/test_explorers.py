@@ -124,7 +124,7 @@ WRONG_STEPS = [
 
 @pytest.mark.parametrize("state", WRONG_STEPS, ids=str)
 def test_a_question_keeps_its_steps_whatever_it_is_sent(state):
-    """Nothing is chosen, locked or told; the right steps then still work, and no step goes back."""
+    """Nothing is chosen, locked or revealed; the right steps then still work, and no step goes back."""
     question = explore.predict("alike")
     front_end = question._esm, question._choices
     send(question, {"method": "update", "state": dict(state)})

@@ -39,7 +39,7 @@ def test_a_placeholder_is_not_a_mistake(check, attempt):
     assert not verdict.correct and "nothing yet" in verdict.problem and not verdict.hint
 
 
-def test_every_hint_is_one_that_some_look_gives(monkeypatch):
+def test_every_hint_is_given_by_some_case(monkeypatch):
     met = {}
 
     def note(exercise, looks, _):

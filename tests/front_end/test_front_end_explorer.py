@@ -321,7 +321,7 @@ def test_arrow_keys_read_each_words_attention(modules, words):
         assert chosen(buttons) == [10]
 
 
-def test_mouse_and_focus_choose_alike_and_survive_a_new_sentence(modules, words):
+def test_mouse_and_focus_choose_a_word_and_survive_a_new_sentence(modules, words):
     """Shades and numbers change without a message; a sentence that is cut keeps its last word lit, until it grows."""
     explorer, buttons = words
     shades = "all => all.map((e) => e.style.background)"

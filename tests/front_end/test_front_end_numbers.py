@@ -37,7 +37,7 @@ def in_words(value):
     return f"{rounded(value, 4).normalize():f}"
 
 
-def test_a_percentage_reads_alike_live_and_stored(modules):
+def test_percentage_is_the_same_live_and_stored(modules):
     """In percent, on both sides of every half, for floats of both widths."""
     assert modules.call("format.js", "percent", [[share] for share in SHARES]) == [percent(share) for share in SHARES]
 

@@ -15,7 +15,7 @@ ACTIVATIONS = {"relu": nn.ReLU, "gelu": nn.GELU}
 @pytest.mark.parametrize("bias", [True, False])
 @pytest.mark.parametrize("shape", [(T, D), (B, 3, T, D), (B, 0, D)])
 def test_equals_torch(activation, bias, shape, device):
-    """Two linears with a bend between, values and gradients; GELU is the exact one. The input is not written to."""
+    """Two linear layers and an activation function, values and gradients. GELU is exact. The input is not changed."""
     ours = FeedForward(D, F, activation=activation, bias=bias).to(device, F64)
     theirs = nn.Sequential(nn.Linear(D, F, bias=bias), ACTIVATIONS[activation](), nn.Linear(F, D, bias=bias))
     theirs.to(device, F64)

@@ -30,7 +30,7 @@ LONGEST = 100  # characters in a sentence, so that its tokens fit into the pictu
 def heads(
     model: SentenceEncoder, sentence: str, *, layer: int = 1, head: int = 1, word: str = "", atlas: bool = False
 ) -> Explorer:
-    """Who looks at whom in a sentence that the reader types; `atlas` adds small maps of all layers and heads beside it.
+    """The attention weights of a sentence that the reader types; `atlas` adds small maps of all heads beside it.
 
     Layers and heads are counted from 1. At first the token `word` is selected, or the second one if there is no such
     token. The front end steps through the heads by itself.

@@ -153,7 +153,7 @@ def _leaves(*_, **__):
 # The test that learners write.
 
 
-def test_an_unwritten_test_is_told_to_be_written():
+def test_unwritten_test_is_reported_as_unwritten():
     (cell,) = (cell for cell in NOTEBOOK.cells if "clinic.check_parity(" in cell.source)
     assert "exercise" in cell.metadata.tags
     exec(cell.source.split("\n\n\nclinic.")[0], names := {"clinic": clinic})

@@ -68,7 +68,7 @@ def test_depth_norms_and_steps_with_seven_more_seeds(seed):
 
 
 def test_blue_arrows_lead_over_four_cards(notebook):
-    """The blue arrows lead over four cards to the letter that card 0 is to answer."""
+    """The blue arrows lead over four cards to the letter that card 0 should answer."""
     letters, arrows, answers = notebook["letters"], notebook["arrows"], notebook["answers"]
     path = notebook["followed"]
     end = arrows[path[-1]]

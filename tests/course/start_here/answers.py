@@ -15,7 +15,7 @@ def _take(query, keys, values, allowed):
 
 
 def _take_by_infinity(query, keys, values, allowed):
-    """A forbidden score is minus infinity."""
+    """The score of a masked token is minus infinity."""
     return (keys @ query).masked_fill(~allowed, -torch.inf).softmax(dim=0) @ values
 
 

@@ -1,4 +1,4 @@
-"""What runs on another device is told on any machine as a GPU tells it."""
+"""Errors of a wrong device are reported on any machine as a GPU reports them."""
 
 from contextlib import nullcontext
 

@@ -1,4 +1,4 @@
-"""Where no gradient arrives, or another one than should, is told in words."""
+"""A missing or wrong gradient is reported in words."""
 
 import pytest
 import torch
@@ -23,7 +23,7 @@ def without_gradients(function):
     return torch.no_grad()(function)
 
 
-MODULES = {  # forward -> what is told
+MODULES = {  # forward -> what is reported
     "all arrive": (lambda m, x: m.gain * (x - x.mean(-1, keepdim=True)), ""),
     "x detached": (lambda m, x: m.gain * x.detach(), "no gradient reaches x: is it detached on the way"),
     "x taken out as numbers": (lambda m, x: m.gain * torch.tensor(x.tolist()), "no gradient reaches x:"),
@@ -35,7 +35,7 @@ MODULES = {  # forward -> what is told
 
 
 @pytest.mark.parametrize("name", MODULES)
-def test_a_module_that_cuts_gradients_off_is_told(name):
+def test_a_module_that_cuts_gradients_off_is_reported(name):
     forward, words = MODULES[name]
     said = modules.without_gradient(Norm(forward), torch.ones(2, 3), torch.ones(2, 1, 1, 3, dtype=torch.bool))
     assert said.startswith(words) and bool(said) == bool(words)
@@ -62,7 +62,7 @@ def layer():
     return nn.Linear(2, 2, dtype=torch.float64).requires_grad_(False)
 
 
-ATTEMPTS = {  # an attempt at `x + layer(x) + rows[0]` -> what is told
+ATTEMPTS = {  # an attempt at `x + layer(x) + rows[0]` -> what is reported
     "right": (lambda layer, x, rows: rows[0] + x + layer(x), ""),
     "right, by hand": (lambda layer, x, rows: x @ layer.weight.T + layer.bias + x + rows[0], ""),
     "right, in float32": (lambda layer, x, rows: layer(x).float() + x + rows[0], ""),

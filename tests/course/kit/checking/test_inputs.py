@@ -116,7 +116,7 @@ def test_gradients_reach_the_original_through_the_copy():
         (Normalised, (4,), "Normalised takes"),
     ],
 )
-def test_a_function_that_takes_other_arguments_is_told(function, arguments, words):
+def test_a_function_that_takes_other_arguments_is_reported(function, arguments, words):
     with pytest.raises(Feedback, match=words):
         inputs.call(function, *arguments)
     with pytest.raises(Feedback, match=r"^the class Block takes"):

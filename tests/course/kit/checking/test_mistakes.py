@@ -1,4 +1,4 @@
-"""A wrong result that a known mistake explains is told as that mistake, with a hint of its own."""
+"""A wrong result that a known mistake explains is reported as that mistake, with its own hint."""
 
 import pytest
 import torch

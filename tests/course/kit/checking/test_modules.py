@@ -19,7 +19,7 @@ def test_a_module_is_built_and_run_the_same_each_time():
 
 
 @pytest.mark.parametrize(("name", "words"), [("", "a class of nn.Module"), ("Block", r"try class Block\(nn.Module\)")])
-def test_what_makes_no_module_is_told(name, words):
+def test_what_makes_no_module_is_reported(name, words):
     with pytest.raises(Feedback, match=words):
         modules.build(int, name=name)
     with pytest.raises(NotWritten):
@@ -37,7 +37,7 @@ class NoSizes(nn.Module):
         return x
 
 
-def test_a_class_or_forward_that_takes_other_arguments_is_told():
+def test_a_class_or_forward_that_takes_other_arguments_is_reported():
     with pytest.raises(Feedback, match=r"Linear takes \(in_features: int, .* and the check passes 1 argument: 3"):
         modules.build(nn.Linear, 3)
     with pytest.raises(Feedback, match=r"forward takes \(x, mask\), and the check passes 1 argument: \[1.0\]"):
@@ -72,7 +72,7 @@ def test_losses_may_come_in_any_form(losses, expected):
         (None, "returns nothing"),
     ],
 )
-def test_what_is_no_list_of_losses_is_told(losses, words):
+def test_what_is_no_list_of_losses_is_reported(losses, words):
     with pytest.raises(Feedback, match=words):
         modules.losses_and_after(losses, nn.Linear(1, 1), nn.Linear(1, 1), lambda: torch.tensor(3.0))
 

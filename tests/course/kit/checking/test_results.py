@@ -1,4 +1,4 @@
-"""Results may be tensors, arrays or numbers; what differs from what was expected is told in words."""
+"""Results may be tensors, arrays or numbers; a difference from the expected result is reported in words."""
 
 import math
 from fractions import Fraction
@@ -60,7 +60,7 @@ OTHERS = {
 
 
 @pytest.mark.parametrize("name", OTHERS)
-def test_what_is_no_number_or_tensor_is_told_by_its_kind(name):
+def test_what_is_no_number_or_tensor_is_reported_by_its_kind(name):
     got, words = OTHERS[name]
     for ask in (results.as_tensor, results.as_number):
         with pytest.raises(Feedback, match=words):
@@ -103,7 +103,7 @@ def test_one_number_is_neither_several_nor_complex():
         ),
     ],
 )
-def test_a_difference_is_told_by_its_kind(expected, got, words):
+def test_a_difference_is_reported_by_its_kind(expected, got, words):
     assert words in results.difference("x", expected, got)
 
 

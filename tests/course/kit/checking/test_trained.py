@@ -20,5 +20,5 @@ def test_a_wrong_formula_is_no_wrong_gradient_in_a_case():
     assert "two: with [2.0]" in problem(lambda x: 3 * x) and "gradient" not in problem(lambda x: 3 * x)
 
 
-def test_a_wrong_gradient_is_told_once_all_numbers_are_right():
+def test_a_wrong_gradient_is_reported_once_all_numbers_are_right():
     assert "gradient" in problem(lambda x: x * x.detach()) and "two" in problem(lambda x: x * x.detach())

@@ -42,7 +42,7 @@ def test_the_picture_holds_the_matrix():
     assert ax.get_ylim() == (2.5, -0.5)  # row 0 at the top
 
 
-def test_nan_and_infinity_stand_apart():
+def test_nan_and_infinity_are_distinguished():
     ax = plot_heatmap([[0.0, float("nan")], [float("inf"), -float("inf")]])
     np.testing.assert_array_equal(drawn(ax).mask, [[False, True], [True, True]])
     assert ax.images[0].cmap.get_bad()[3] == 0  # what is behind shows: grey stripes
@@ -413,7 +413,7 @@ def test_a_title_is_broken_where_its_plot_ends(plots_beside, lines):
 # --- curves, words, reorderings and clocks ---------------------------------------------------------------------------
 
 
-def test_lines_hold_the_data_and_are_told_apart_without_colour():
+def test_lines_hold_the_data_and_differ_without_colour():
     (line,) = plots.plot_lines({"a": [1.0, 2.0, 4.0]}, x_scale="log", y_scale="log").lines
     assert line.axes.get_legend() is None and line.axes.get_xscale() == line.axes.get_yscale() == "log"
     assert line.get_xdata().tolist() == [0, 1, 2]
@@ -437,7 +437,7 @@ def test_words_of_one_kind_share_colour_and_marker():
     ax.figure.canvas.draw()
 
 
-def test_words_whose_points_nearly_coincide_are_written_apart():
+def test_labels_of_nearly_equal_points_do_not_overlap():
     words = ["horse", "cat", "dog", "bird", "Ana", "Ben"]
     ax = plots.plot_word_vectors([[1.0 + i / 50, 1.0] for i in range(6)], words, words, limit=4)
     ax.figure.canvas.draw()
@@ -464,7 +464,7 @@ def test_clocks_draw_sine_up_and_cosine_right():
     assert len(ax.patches) == 2 and [text.get_text() for text in ax.get_legend().get_texts()] == ["before", "after"]
 
 
-def test_a_mean_stands_where_its_weights_put_it():
+def test_weighted_mean_is_where_its_weights_put_it():
     values = np.array([[4.0, 0.0], [0.0, 3.0], [1.0, 1.0]])
     ax = plots.plot_weighted_mean(values, [0.125, 0.375, 0.5], ["$x$", "b", "c"], title="A finding")
     points, star = (collection.get_offsets() for collection in ax.collections)
@@ -490,7 +490,7 @@ def test_the_three_steps_of_attention_stand_side_by_side():
         assert [label.get_text() for label in labels] == ["a", "b"]
 
 
-def test_looks_are_boxes_in_the_colours_of_their_weights():
+def test_attention_weights_are_boxes_in_their_colours():
     words, weights = ["the", "$x^$", "你好"], [0.0, 0.25, 1.0]
     ax = plots.plot_token_attention(weights, words, chosen=1, title="A finding")
     assert [box.get_facecolor() for box in ax.patches] == [mpl.colormaps["viridis"](w) for w in weights]

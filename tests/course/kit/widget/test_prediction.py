@@ -97,7 +97,7 @@ def test_readers_without_a_kernel_unfold_the_answer():
 
 
 def test_a_picture_is_stored_in_the_fold_alone():
-    """Beside it, it would be seen at once; and its own alt text is never told."""
+    """An answer beside the question would be seen at once; its alt text is not shown either."""
     data, _ = Prediction(QUESTION, lambda: RESULTS["picture"])._repr_mimebundle_()
     assert "image/png" not in data
     fold = data["text/html"].partition("<details>")[2]
