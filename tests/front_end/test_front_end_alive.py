@@ -339,7 +339,7 @@ def test_a_prediction_hides_the_strands_until_the_reader_has_marked_a_place(page
 
 
 @pytest.mark.parametrize(
-    ("mark", "said"), [(2, "Your mark is right."), (5, "You marked the place in the feed-forward network of layer 2.")]
+    ("mark", "said"), [(2, "Your mark is right."), (5, "Your mark is in the feed-forward network of layer 2.")]
 )
 def test_the_story_says_how_the_mark_did(page, mark, said):
     text = shown(
@@ -398,6 +398,29 @@ def test_play_tells_each_station(page):
     assert told[2].startswith(
         "Layer 1, attention: “bank” gets most from “river”, and in the second sentence “bank” gets"
     )
+
+
+def test_where_nothing_moves_play_goes_from_station_to_station(page):
+    """With reduced motion, as on this page: each station is told for a while, and none twice."""
+    told = shown(
+        page,
+        """const told = [];
+        const now = performance.now();
+        const frame = window.requestAnimationFrame;
+        const frames = [];
+        window.requestAnimationFrame = (callback) => frames.push(callback);
+        await click('[data-act="play"]');
+        for (let i = 0; i < 20 && !(i && picture.state.at >= 1); i++) {
+          frames.splice(0).forEach((callback) => callback(now + 1400 * i + 700));
+          told.push(story());
+        }
+        window.requestAnimationFrame = frame;
+        return told""",
+    )
+    assert len(told) == 10 and told[0].startswith("Each token takes its row") and told[-1].startswith("Both “bank”")
+    assert [text.split(":")[0] for text in told[2:8]] == [
+        f"Layer {n}, {part}" for n in (1, 2, 3) for part in ("attention", "feed-forward")
+    ]
 
 
 def test_the_picture_in_words_has_every_layer(page):
@@ -522,6 +545,19 @@ def test_what_the_kernel_cannot_answer_is_said(page):
         return el.querySelector('.alive-error').textContent""",
     )
     assert words == "Out of memory. The picture shows the last answer."
+
+
+def test_an_answer_that_is_long_in_coming_is_still_drawn(page):
+    words, story, hidden = with_model(
+        page,
+        """el.querySelector('[data-act="part attention 0"]').dispatchEvent(new MouseEvent('click', { bubbles: true }));
+        await wait(4300);
+        const words = el.querySelector('.alive-error').textContent;
+        model.answer(sent[0]);
+        await wait(30);
+        return [words, story(), el.querySelector('.alive-error').hidden]""",
+    )
+    assert words.startswith("No answer from the kernel yet.") and "cosine of 1.000" in story and hidden
 
 
 def test_python_can_set_the_question(page):

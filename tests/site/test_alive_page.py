@@ -92,7 +92,6 @@ def test_without_a_network_the_picture_stays_and_says_why(page, minilm_player):
     expect(picture).to_contain_text(OFFER)
     expect(picture).to_contain_text("0.843")
     page.unroute("**/minilm/**")
-    picture.get_by_text("Restore all").click()
     picture.get_by_text("no attention at all").click()
     expect(picture).to_contain_text(RUNS, timeout=60_000)
 

@@ -16,6 +16,8 @@ import { initialize } from "./late.js";
 import { clamp } from "./numbers.js";
 
 const [MOVE, RISE, PAUSE] = [520, 14_000, 1400]; // milliseconds: of a change, of Play, of a station where nothing moves
+const PATIENCE = 4000; // milliseconds without an answer, after which the reader is told
+const SILENCE = "No answer from the kernel yet. Another cell may be running; if not, run this cell again.";
 const GROUPS = "bands ghosts texture lanes inside ribbons parts strands hits labels targets marks names".split(" ");
 const LABEL = "The encoder, from the words below to their vectors above. Arrow keys lead from button to button.";
 
@@ -25,8 +27,16 @@ const followable = ({ sentences, common }) => {
   return sentences.length > 1 ? common : [...new Set(own)];
 };
 
+/** What an answer depends on. @param {AliveState} state @returns {Partial<AliveState>} */
+const settledOf = ({ texts, word, cuts, knockouts, open, head, scope }) => {
+  return { texts, word, cuts, knockouts, open, head, scope };
+};
+
 /** @param {HTMLElement} root @param {AliveSetup} setup */
-export function mount(root, { compute, texts, word, answer: first, options = {}, title = "", asked = () => {} }) {
+export function mount(
+  root,
+  { compute, texts, word, answer: first, options = {}, title = "", silence = "", asked = () => {} },
+) {
   /** @type {AliveState} */
   const state = {
     ...{ texts, word, cuts: [], knockouts: [], focus: null, pinned: false, layer: 0, open: null, head: null, side: 0 },
@@ -46,6 +56,7 @@ export function mount(root, { compute, texts, word, answer: first, options = {},
   let [moving, playing, turn, width] = [0, 0, 0, 0];
   /** @type {Record<"answer" | "shown" | "before", Answer>} the newest, the one on its way there, without interventions */
   const got = /** @type {any} */ ({});
+  let settled = settledOf(state);
   /** @type {number[]} */
   let open = [];
   /** @type {AliveView} */
@@ -68,12 +79,24 @@ export function mount(root, { compute, texts, word, answer: first, options = {},
   async function ask() {
     const mine = ++turn;
     const wanted = () => mine === turn; // not, once there is a newer question
+    const timer = setTimeout(() => wanted() && complain(silence), PATIENCE);
     const problem = await answerTo(questionOf(state), wanted).catch(
       ({ message }) => `${message} The picture shows the last answer.`,
     );
+    clearTimeout(timer);
     if (!wanted()) return;
+    complain(problem ?? "");
+    if (!problem) settled = settledOf(state);
+    else if (got.answer) {
+      Object.assign(state, settled); // so that the same change can be tried again
+      paint();
+    }
+  }
+
+  /** @param {string} problem */
+  function complain(problem) {
     page.error.hidden = !problem;
-    say(page.error, problem ?? "");
+    say(page.error, problem);
   }
 
   /** @param {Question} question @param {() => boolean} */
@@ -111,7 +134,7 @@ export function mount(root, { compute, texts, word, answer: first, options = {},
     const size = (/** @type {string} */ name) => (isSpecial(name) ? 32 : Math.max(20, pen.measureText(name).width));
     const words = got.shown.sentences.map(({ tokens }) => tokens.map(size));
     const plan = planOf({ width, words, open, side: state.side });
-    view = { drawing, plan, answer: got.shown, before: got.before, state };
+    view = { to: drawing.to, plan, answer: got.shown, before: got.before, state };
     drawing.svg.setAttribute("viewBox", `0 0 ${plan.width} ${plan.height}`);
     for (const { style } of [drawing.svg, canvas]) {
       [style.width, style.height] = [`${plan.width}px`, `${plan.height}px`];
@@ -127,19 +150,23 @@ export function mount(root, { compute, texts, word, answer: first, options = {},
     tell();
   }
 
+  /** @param {number} at */
+  const stationOf = (at) => stationAt(view.plan, frontOf(view.plan, at));
+
   function tell() {
     paintFront(canvas, view, still());
-    const station = state.at < 1 ? stationAt(view.plan, frontOf(view.plan, state.at)) : -1;
+    const station = state.at < 1 ? stationOf(state.at) : -1;
     tellPage(page, { ...view, answer: got.answer }, { playing: playing > 0, station, words: followable(got.answer) });
   }
 
   function play(pace = RISE) {
     const [from, begun] = [state.at < 1 ? state.at : 0, performance.now()];
-    const step = PAUSE / (2 * got.answer.layers + 3); // a station's share of the way
+    const ats = Array.from({ length: 500 }, (_, i) => i / 500);
+    const stops = ats.filter((at) => at >= from && (at === from || stationOf(at) > stationOf(at - 0.002)));
     const frame = (/** @type {number} */ now) => {
-      const gone = still() ? (Math.floor((now - begun) / PAUSE) * step + step / 2) / PAUSE : (now - begun) / pace;
+      const at = still() ? (stops[Math.floor((now - begun) / PAUSE)] ?? 1) : from + (now - begun) / pace;
       playing = requestAnimationFrame(frame);
-      if (root.isConnected && from + gone < 1) rise(from + gone);
+      if (root.isConnected && at < 1) rise(at);
       else stop(1);
     };
     playing = requestAnimationFrame(frame);
@@ -164,7 +191,7 @@ export function mount(root, { compute, texts, word, answer: first, options = {},
     ...{ set, stop, tell, state, view: () => view, toggle: () => (playing ? stop() : play()) },
     guess: (/** @type {number | null} */ guess) => {
       set({ guess, asking: false });
-      play(RISE / 3);
+      if (!still()) play(RISE / 3);
     },
   });
   const resizing = new ResizeObserver(() => {
@@ -201,7 +228,16 @@ function render({ model, el }) {
   const { texts, word } = model.get("_question");
   const answer = model.get("_data").byteLength ? unpack(model.get("_answer"), model.get("_data")) : undefined;
   const asked = (/** @type {Question} */ question) => model.set("_question", question); // for another view
-  const picture = mount(root, { compute, texts, word, answer, options: model.get("_options"), title, asked });
+  const picture = mount(root, {
+    compute,
+    texts,
+    word,
+    answer,
+    options: model.get("_options"),
+    title,
+    silence: SILENCE,
+    asked,
+  });
   const follow = () => {
     const { detail, ...now } = model.get("_question");
     if (same({ ...now, detail }, questionOf(picture.state))) return;

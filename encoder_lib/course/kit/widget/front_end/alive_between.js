@@ -9,17 +9,14 @@ import { clamp } from "./numbers.js";
 const MOVED = 0.0015; // the least change of a cosine that is shown
 const HANDS = [-1, 1]; // to the left for the first sentence, to the right for the second
 
-/** @param {string} kind @param {number} x @param {number} y @param {string} text */
-export const label = (kind, x, y, text) => markup`<text class="alive-${kind}" x="${x}" y="${y}">${text}</text>`;
-
 /** @type {Draw} */
 export const drawBetween = (view) => {
-  const { drawing, plan, answer, state } = view;
+  const { to, plan, answer, state } = view;
   if (answer.sentences.length < 2) return;
   if (!state.asking) drawAngle(view);
   if (!answer.word_cosines || !answer.word_before) return;
   const name = plan.wide ? `both “${answer.word}”` : answer.word;
-  drawing.put("strands", label("token alive-followed alive-middle", plan.middle, plan.bottom + 16, name));
+  to.strands`<text class="alive-token alive-followed alive-middle" x="${plan.middle}" y="${plan.bottom + 16}">${name}</text>`;
   if (state.asking) drawQuestion(view);
   else drawStrands(view, answer.word_cosines, answer.word_before);
 };
@@ -33,47 +30,44 @@ const strandOf = ({ bends, middle, radius, top }, cosines, i, sign) => {
 
 /** Two strands, at each station as far apart as the word's two vectors are at length 1. @param {AliveView} view @param {Float32Array} now @param {Float32Array} was */
 const drawStrands = (view, now, was) => {
-  const { drawing, plan, state } = view;
+  const { to, plan, state } = view;
   const { bends, middle, centre, bottom, wide } = plan;
   const moved = now.some((cosine, i) => Math.abs(cosine - was[i]) > MOVED);
   now.forEach((cosine, i) => {
     HANDS.forEach((sign, side) => {
       const strand = strandOf(plan, now, i, sign);
-      drawing.put("strands", markup`<path class="alive-strand" style="${hueOf(cosine, side)}" d="${strand}"/>`);
-      if (moved) drawing.put("ghosts", markup`<path class="alive-was" d="${strandOf(plan, was, i, sign)}"/>`);
+      to.strands`<path class="alive-strand" style="${hueOf(cosine, side)}" d="${strand}"/>`;
+      if (moved) to.ghosts`<path class="alive-was" d="${strandOf(plan, was, i, sign)}"/>`;
     });
     if (i % 2) drawCosine(view, i, cosine, moved ? was[i] : 1);
   });
-  drawing.put("strands", label("quiet alive-middle", middle, bottom + 31, wide ? "gap: their distance" : "distance"));
+  to.strands`<text class="alive-quiet alive-middle" x="${middle}" y="${bottom + 31}">${wide ? "gap: their distance" : "distance"}</text>`;
   if (state.guess === null) return;
   const [y, half] = [(bends[state.guess][0] + bends[state.guess][1]) / 2, centre / 2 - 8];
-  drawing.put("marks", markup`<path class="alive-mark" d="M${middle - half} ${y}h${2 * half}"/>`);
-  drawing.put("marks", label("figure alive-lit", middle - half, y - 4, wide ? "your mark" : "you"));
+  to.marks`<path class="alive-mark" d="M${middle - half} ${y}h${2 * half}"/>`;
+  to.marks`<text class="alive-figure alive-lit" x="${middle - half}" y="${y - 4}">${wide ? "your mark" : "you"}</text>`;
 };
 
 /** The cosine at a station: beside the strands, or between them where they leave no room. @param {AliveView} view @param {number} i @param {number} now @param {number} was */
-const drawCosine = ({ drawing, plan, state }, i, now, was) => {
+const drawCosine = ({ to, plan, state }, i, now, was) => {
   const { middle, centre, radius, wide, bends } = plan;
   const x = middle + (Math.max(distanceOf(now), distanceOf(was)) * radius) / 2 + (wide ? 10 : 5);
   const beside = x < middle + centre / 2 - (wide ? 34 : 27);
   const lit = i === bends.length - 1 || i === 3 + 2 * state.layer ? " alive-lit" : "";
   const y = i === 1 ? plan.table.plus : plan.layers[(i - 3) / 2].gate2 + 9;
-  const kind = `figure${lit}${beside ? "" : " alive-middle"}`;
-  drawing.put("strands", label(kind, beside ? x : middle, y, wide ? figure(now) : now.toFixed(2)));
+  const kind = `alive-figure${lit}${beside ? "" : " alive-middle"}`;
+  to.strands`<text class="${kind}" x="${beside ? x : middle}" y="${y}">${wide ? figure(now) : now.toFixed(2)}</text>`;
 };
 
 /** Before the strands are shown: a target at each height. @type {Draw} */
-const drawQuestion = ({ drawing, plan: { bends, middle, centre, top, wide } }) => {
+const drawQuestion = ({ to, plan: { bends, middle, centre, top, wide } }) => {
   const half = centre / 2 - 8;
   bends.slice(1).forEach(([low], i) => {
     const [station, end] = [i + 1, bends[i + 2]?.[0] ?? top];
     const name = station === 1 ? "position" : station % 2 ? "feed-forward" : "attention";
-    drawing.put(
-      "targets",
-      markup`<rect role="button" tabindex="-1" aria-label="They part ${stationName(station)}" rx="5" class="alive-guess"
-      data-act="guess ${station}" x="${middle - half}" y="${end + 1.5}" width="${2 * half}" height="${low - end - 3}"/>`,
-    );
-    drawing.put("marks", label("quiet alive-middle", middle, (low + end) / 2 + 4, wide ? `${name}?` : "?"));
+    to.targets`<rect role="button" tabindex="-1" aria-label="They part ${stationName(station)}" rx="5" class="alive-guess"
+      data-act="guess ${station}" x="${middle - half}" y="${end + 1.5}" width="${2 * half}" height="${low - end - 3}"/>`;
+    to.marks`<text class="alive-quiet alive-middle" x="${middle}" y="${(low + end) / 2 + 4}">${wide ? `${name}?` : "?"}</text>`;
   });
 };
 
@@ -86,28 +80,22 @@ const arrowOf = (x, y, long, turn) => {
 };
 
 /** The vectors of the two sentences, with the angle between them. @type {Draw} */
-const drawAngle = ({ drawing, plan, answer }) => {
+const drawAngle = ({ to, plan, answer }) => {
   const [now, was] = [answer.sentence_cosine ?? 0, answer.sentence_before ?? 0];
   const [x, y, long, moved] = [plan.middle, plan.top - 12, plan.wide ? 46 : 32, Math.abs(now - was) > MOVED];
   const [half, old] = [now, was].map((cosine) => Math.acos(clamp(cosine, [-1, 1])) / 2);
   HANDS.forEach((sign, side) => {
-    if (moved) drawing.put("ghosts", markup`<path class="alive-was" d="${arrowOf(x, y, long, sign * old)}"/>`);
-    drawing.put(
-      "strands",
-      markup`<path class="alive-arrow alive-stroke-${side + 1}" d="${arrowOf(x, y, long, sign * half)}"/>`,
-    );
+    if (moved) to.ghosts`<path class="alive-was" d="${arrowOf(x, y, long, sign * old)}"/>`;
+    to.strands`<path class="alive-arrow alive-stroke-${side + 1}" d="${arrowOf(x, y, long, sign * half)}"/>`;
     if (!plan.sides.includes(side)) return;
     const [lanes, last] = [plan.lanes[side], plan.lanes[side].length - 1];
     const [from, up] = [(lanes[0].x + lanes[last].x) / 2 - sign * 7, plan.top - 36];
     const way = curve([from, up, mix(from, x, 0.5), up, mix(from, x, 0.7), y, x, y]);
-    drawing.put("lanes", markup`<path class="alive-to alive-stroke-${side + 1}" d="${way}"/>`);
+    to.lanes`<path class="alive-to alive-stroke-${side + 1}" d="${way}"/>`;
   });
   const [dx, dy, r] = [Math.sin(half), Math.cos(half), 1].map((part) => 0.42 * long * part);
-  drawing.put(
-    "strands",
-    markup`<path class="alive-arc" d="M${x - dx} ${y - dy}A${r} ${r} 0 0 1 ${x + dx} ${y - dy}"/>`,
-  );
-  drawing.put("strands", label("headline alive-middle", x, 18, figure(now)));
+  to.strands`<path class="alive-arc" d="M${x - dx} ${y - dy}A${r} ${r} 0 0 1 ${x + dx} ${y - dy}"/>`;
+  to.strands`<text class="alive-headline alive-middle" x="${x}" y="18">${figure(now)}</text>`;
   const name = moved ? `before: ${figure(was)}` : plan.wide ? "cosine of the sentences" : "cosine";
-  drawing.put("strands", label("quiet alive-middle", x, 33, name));
+  to.strands`<text class="alive-quiet alive-middle" x="${x}" y="33">${name}</text>`;
 };

@@ -21,8 +21,10 @@ export const curve = (c) => markup`M${c[0]} ${c[1]}C${c[2]} ${c[3]} ${c[4]} ${c[
 
 export class Drawing {
   svg = document.createElementNS("http://www.w3.org/2000/svg", "svg");
-  /** @type {Record<string, { node: SVGElement, now: string, next: string }>} */
+  /** @type {Record<string, { node: Element, now: string, next: string }>} */
   groups = {};
+  /** @type {Record<string, (...parts: Parameters<typeof markup>) => void>} what puts markup into each group */
+  to = {};
   current = ""; // what the button does that takes part in the tab order; arrow keys lead to the others
 
   /** @param {string[]} names of groups, from the back to the front */
@@ -30,13 +32,12 @@ export class Drawing {
     for (const name of names) {
       const node = this.svg.appendChild(document.createElementNS(this.svg.namespaceURI, "g"));
       node.setAttribute("class", `alive-in-${name}`);
-      this.groups[name] = { node: /** @type {SVGElement} */ (node), now: "", next: "" };
+      const group = { node, now: "", next: "" };
+      this.groups[name] = group;
+      this.to[name] = (...parts) => {
+        group.next += markup(...parts);
+      };
     }
-  }
-
-  /** @param {string} group @param {string} text */
-  put(group, text) {
-    this.groups[group].next += text;
   }
 
   /** Show what has been put, and only that; the button in focus keeps it. */

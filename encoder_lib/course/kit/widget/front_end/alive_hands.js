@@ -5,40 +5,35 @@ import { same, toggleCut, toggleOut, triesOf } from "./alive_state.js";
 const REST = 110; // milliseconds on a lane before it is lit, since the pointer crosses others on its way to a ribbon
 const TYPING = 350; // milliseconds after the last letter
 
-/** @param {Element | null} node */
-const actOf = (node) => node?.closest("[data-act]")?.getAttribute("data-act")?.split(" ") ?? [""];
+/** What a node does when it is pressed: a word, and what that is about. @param {Element} node @returns {any[]} */
+const actOf = (node) => {
+  const words = node.closest("[data-act]")?.getAttribute("data-act")?.split(" ") ?? [];
+  return words.map((word) => (/^\d+$/.test(word) ? Number(word) : word));
+};
 
-/**
- * @param {HTMLElement} root
- * @param {Record<string, any>} page
- * @param {import("./alive_drawing.js").Drawing} drawing
- * @param {AliveHands} hands
- */
+/** @type {(root: HTMLElement, page: Record<string, any>, drawing: import("./alive_drawing.js").Drawing, hands: AliveHands) => void} */
 export const listenTo = (root, page, drawing, { set, stop, tell, state, view, toggle, guess }) => {
   const { svg } = drawing;
   let [resting, typing, pressed] = [0, 0, ""];
-  /** @type {Record<string, (...words: string[]) => void>} */
+  /** @type {Record<string, (...about: any[]) => void>} */
   const acts = {
     play: toggle,
     answer: () => guess(null),
-    guess: (station) => guess(Number(station)),
-    side: (side) => set({ side: Number(side) }),
-    open: (layer) => set({ open: state.open === Number(layer) ? null : Number(layer) }),
-    ribbon: (...ribbon) => set({ cuts: toggleCut(view(), ribbon.map(Number)) }),
-    part: (part, layer) =>
-      set({ knockouts: toggleOut(state, /** @type {Part} */ (part), layer ? Number(layer) : null) }),
-    mend: (list, index) => set({ [list]: state[/** @type {"cuts"} */ (list)].filter((_, i) => i !== Number(index)) }),
+    guess,
+    side: (side) => set({ side }),
+    open: (layer) => set({ open: state.open === layer ? null : layer }),
+    ribbon: (...ribbon) => set({ cuts: toggleCut(view(), ribbon) }),
+    part: (part, layer) => set({ knockouts: toggleOut(state, part, layer === "" ? null : layer) }),
+    mend: (/** @type {"cuts"} */ list, index) => set({ [list]: state[list].filter((_, i) => i !== index) }),
     restore: () => set({ cuts: [], knockouts: [] }),
-    try: (index) => set(triesOf(view())[Number(index)][1]),
-    token: (side, token) => {
-      const focus = { side: Number(side), token: Number(token) };
-      set({ focus, pinned: !(state.pinned && same(focus, state.focus)) });
-    },
+    try: (index) => set(triesOf(view())[index][1]),
+    token: (side, token) =>
+      set({ focus: { side, token }, pinned: !(state.pinned && same({ side, token }, state.focus)) }),
   };
   /** @param {Element} node */
   const perform = (node) => {
-    const [act, ...words] = actOf(node);
-    acts[act]?.(...words);
+    const [act, ...about] = actOf(node);
+    acts[act]?.(...about);
   };
   /** @param {Element} node @param {string} name @param {(event: any) => void} react */
   const on = (node, name, react) => node.addEventListener(name, react);
@@ -46,7 +41,7 @@ export const listenTo = (root, page, drawing, { set, stop, tell, state, view, to
   /** @param {number} clientY */
   const layerAt = (clientY) => {
     const y = clientY - svg.getBoundingClientRect().top;
-    const found = view().plan.layers.findIndex(({ begin, end }) => y < begin && y > end);
+    const found = view()?.plan.layers.findIndex(({ begin, end }) => y < begin && y > end) ?? -1;
     return found < 0 ? state.layer : found;
   };
 
@@ -77,13 +72,15 @@ export const listenTo = (root, page, drawing, { set, stop, tell, state, view, to
   });
   on(page.words, "toggle", tell);
   on(page.stage, "scroll", () => {
-    drawing.groups.names.node.setAttribute("transform", `translate(${page.stage.scrollLeft})`);
+    const { scrollLeft, classList } = page.stage; // the names stay where they are
+    drawing.groups.names.node.setAttribute("transform", `translate(${scrollLeft})`);
+    classList.toggle("alive-scrolled", scrollLeft > 0);
   });
   on(svg, "pointermove", ({ target, clientY, pointerType }) => {
     if (pointerType === "touch" || !view()) return;
-    const [act, ...words] = actOf(target);
-    const change = { layer: layerAt(clientY), pointed: act === "ribbon" ? words.join(" ") : "" };
-    const focus = { side: Number(words[0]), token: Number(words[1]) };
+    const [act, ...about] = actOf(target);
+    const change = { layer: layerAt(clientY), pointed: act === "ribbon" ? about.join(" ") : "" };
+    const focus = { side: about[0], token: about[1] };
     clearTimeout(resting);
     if (act === "token" && !state.pinned && !same(focus, state.focus)) resting = setTimeout(() => set({ focus }), REST);
     if (change.layer !== state.layer || change.pointed !== state.pointed) set(change);
@@ -96,7 +93,7 @@ export const listenTo = (root, page, drawing, { set, stop, tell, state, view, to
     const [act, side, token] = actOf(target);
     drawing.rove(target.dataset.act);
     if (!target.matches(":focus-visible")) return;
-    if (act === "token") set({ focus: { side: Number(side), token: Number(token) } });
+    if (act === "token") set({ focus: { side, token } });
     else if (target.dataset.layer) set({ layer: Number(target.dataset.layer) });
   });
   on(svg, "keydown", (event) => {

@@ -1,6 +1,5 @@
 // An open layer from within: the query of one token, all keys, the scores, their softmax, the values, the weighted sum.
 
-import { label } from "./alive_between.js";
 import { curve, markup } from "./alive_drawing.js";
 import { focusOf, isOut } from "./alive_state.js";
 import { score, weightsOf } from "./alive_words.js";
@@ -14,7 +13,7 @@ const largest = (numbers) =>
 
 /** @type {DrawSide} */
 export const drawInside = (view, side) => {
-  const { drawing, plan, answer, state } = view;
+  const { to, plan, answer, state } = view;
   const { detail, tokens } = answer.sentences[side];
   const layer = plan.layers[detail?.layer ?? -1];
   if (!detail || !layer || layer.open < 0.4) return;
@@ -23,10 +22,10 @@ export const drawInside = (view, side) => {
   const room = Math.min(...lanes.map(({ width }) => width)) / 2;
   const [reach, K, out] = [clamp(room - 2, [6, 16]), detail.query.length / T, isOut(state, "attention", detail.layer)];
   /** @param {string} kind @param {string} path @param {number} opacity */
-  const put = (kind, path, opacity = 100) =>
-    drawing.put("inside", markup`<path class="alive-${kind}" opacity="${opacity}%" d="${path}"/>`);
+  const put = (kind, path, opacity = 100) => to.inside`<path class="alive-${kind}" opacity="${opacity}%" d="${path}"/>`;
   /** @param {number} x @param {number} y @param {string} text */
-  const write = (x, y, text) => drawing.put("inside", label("figure alive-small alive-middle", x, y, text));
+  const write = (x, y, text) =>
+    to.inside`<text class="alive-figure alive-small alive-middle" x="${x}" y="${y}">${text}</text>`;
   /** A vector: its numbers one above the other, to the left or to the right. @param {"query" | "key" | "value" | "mixed"} name @param {number} token @param {number} y @param {number} opacity */
   const vector = (name, token, y, opacity = 100) => {
     const scale = reach / largest(detail[name]);

@@ -3,7 +3,7 @@
 import { clamp } from "./numbers.js";
 
 const [TOP, TABLE, GAP, FOOT, TURNED] = [98, 38, 6, 36, 70]; // CSS pixels, as are all lengths here
-const [ATTENTION, GATE, FORWARD] = [39, 8, 21]; // the parts of a layer
+const [ATTENTION, GATE, FORWARD] = [36, 7, 19]; // the parts of a layer
 const [ROWS, SUM] = [250, 42]; // what an open layer takes below its ribbons and above them
 const SQUEEZE = 0.42; // how much the other layers give way to an open one
 const [LEAST, AIR] = [17, 6]; // the width of a lane, and the air around its word

@@ -32,7 +32,8 @@ const PAGE = `
   <label>A click takes out <select data-name="scope">
     <option value="head">in one head<option value="layer">in one layer<option value="all">in all layers</select></label>
 </div>
-<p class="alive-legend"><span class="alive-stream">lane: a token’s vector (residual stream)</span>
+<p class="alive-legend"><span>Click a ribbon to cut it, a name at the left to take that part out, a layer’s number to open it.</span>
+  <span class="alive-stream">lane: a token’s vector (residual stream)</span>
   <span class="alive-attention">ribbon: what attention brings from one token to another</span>
   <span class="alive-forward">loop: feed-forward, for each token alone</span>
   <span class="alive-ink">residual connection: adds</span><span class="alive-norm">norm</span></p>
@@ -68,7 +69,7 @@ export const tellPage = (page, view, { playing, station, words }) => {
     page.tabs.children[side].setAttribute("aria-pressed", state.side === side);
     if (!foot.hidden) renew(foot.lastChild, sharesButtons(view, side));
   });
-  renew(page.changes, changesButtons(view));
+  renew(page.changes, state.asking ? "" : changesButtons(view));
   const lines = page.words.open && !state.asking ? describe(view) : [];
   renew(page.words.lastChild, lines.map((line) => markup`<p>${line}</p>`).join(""));
 };

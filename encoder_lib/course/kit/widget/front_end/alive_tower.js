@@ -15,32 +15,26 @@ export const hueOf = (cosine, side) => {
 };
 
 /** @param {AliveView} view @param {string} role @param {number} y @param {string} name */
-const drawName = ({ drawing, plan }, role, y, name) =>
-  drawing.put("names", markup`<text class="alive-name alive-${role}" x="${plan.gutter - 12}" y="${y}">${name}</text>`);
+const drawName = ({ to, plan }, role, y, name) =>
+  to.names`<text class="alive-name alive-${role}" x="${plan.gutter - 12}" y="${y}">${name}</text>`;
 
 /** A name that takes its part out. @param {AliveView} view @param {typeof PARTS[0]} part @param {number | null} layer @param {number} y @param {number} left */
-const drawPart = ({ drawing, plan, state }, [part, name, spoken, role], layer, y, left = 0) => {
+const drawPart = ({ to, plan, state }, [part, name, spoken, role], layer, y, left = 0) => {
   const out = isOut(state, part, layer);
   const short = plan.wide ? name : name.replace("residual ", "");
   const label = `${short}: take out ${spoken}${layer === null ? "" : ` of layer ${layer + 1}`}`;
-  drawing.put(
-    "names",
-    markup`<text role="button" tabindex="-1" aria-pressed="${out}" aria-label="${label}" data-layer="${layer}"
+  to.names`<text role="button" tabindex="-1" aria-pressed="${out}" aria-label="${label}" data-layer="${layer}"
     data-act="part ${part} ${layer}" class="alive-name alive-part alive-${role}${out ? " alive-out" : ""}"
-    x="${plan.gutter - 12 - left}" y="${y}">${short}</text>`,
-  );
+    x="${plan.gutter - 12 - left}" y="${y}">${short}</text>`;
 };
 
 /** @type {Draw} */
 export const drawNames = (view) => {
-  const { drawing, plan, state } = view;
-  drawing.put("names", markup`<rect class="alive-ground" width="${plan.gutter - 6}" height="${plan.height}"/>`);
+  const { to, plan, state } = view;
+  to.names`<rect class="alive-ground" width="${plan.gutter - 6}" height="${plan.height}"/>`;
   plan.layers.forEach(({ begin, end }, n) => {
-    drawing.put(
-      "bands",
-      markup`<rect class="alive-band${n === state.layer ? " alive-lit" : ""}" rx="8" x="${plan.gutter - 5}"
-      y="${end + 2}" width="${plan.right - plan.gutter + 10}" height="${begin - end - 2}"/>`,
-    );
+    to.bands`<rect class="alive-band${n === state.layer ? " alive-lit" : ""}" rx="8" x="${plan.gutter - 5}"
+      y="${end + 2}" width="${plan.right - plan.gutter + 10}" height="${begin - end - 2}"/>`;
     drawLayerNames(view, n);
   });
   drawName(view, "embedding", plan.table.y + 6, "embedding");
@@ -50,7 +44,7 @@ export const drawNames = (view) => {
 
 /** @param {AliveView} view @param {number} n */
 const drawLayerNames = (view, n) => {
-  const { drawing, plan, state } = view;
+  const { to, plan, state } = view;
   const { ribbons, plus1, gate1, plus2, gate2, begin, open } = plan.layers[n];
   const [lit, opened] = [n === state.layer, n === state.open];
   const [middle, low, high] = [(ribbons[0] + ribbons[1]) / 2 + 6, (plus1 + gate1) / 2 + 6, (plus2 + gate2) / 2 + 2];
@@ -60,12 +54,9 @@ const drawLayerNames = (view, n) => {
     drawPart(view, part, n, heights[i], i % 3 === 1 ? 36 : 0);
   });
   const act = opened ? "close" : "open";
-  drawing.put(
-    "names",
-    markup`<text role="button" tabindex="-1" aria-expanded="${opened}" data-act="open ${n}" data-layer="${n}"
-    aria-label="Layer ${n + 1}: ${act} its attention" class="alive-numeral" x="3" y="${middle + 1}">${n + 1}</text>`,
-  );
-  if (lit || opened) drawing.put("names", markup`<text class="alive-quiet" x="3" y="${middle + 14}">${act}</text>`);
+  to.names`<text role="button" tabindex="-1" aria-expanded="${opened}" data-act="open ${n}" data-layer="${n}"
+    aria-label="Layer ${n + 1}: ${act} its attention" class="alive-numeral" x="3" y="${middle + 1}">${n + 1}</text>`;
+  if (lit || opened) to.names`<text class="alive-quiet" x="3" y="${middle + 14}">${act}</text>`;
   if (open < 0.6) return;
   for (const [name, up] of Object.entries(INSIDE)) {
     const [role] = name.split(":");
@@ -92,7 +83,7 @@ export const drawTower = (view, side) => {
 };
 
 /** A lane, station by station: thin where its layer is open, broken where its residual connection is out. @type {DrawToken} */
-const drawLane = ({ drawing, plan, answer, state }, side, token, lit) => {
+const drawLane = ({ to, plan, answer, state }, side, token, lit) => {
   const { tokens, place, kept } = answer.sentences[side];
   const { x } = plan.lanes[side][token];
   /** @param {number} station */
@@ -112,46 +103,33 @@ const drawLane = ({ drawing, plan, answer, state }, side, token, lit) => {
   const gone = plan.stretches.map((_, i) => distanceOf(kept[i * tokens.length + token]));
   plan.stretches.forEach(([low, high], i) => {
     const [until, kind] = partly(i);
-    drawing.put("lanes", markup`<path class="alive-lane${lit}" style="${hue(i)}" d="M${x} ${low}V${until}"/>`);
+    to.lanes`<path class="alive-lane${lit}" style="${hue(i)}" d="M${x} ${low}V${until}"/>`;
     if (!kind) return;
-    drawing.put(
-      "lanes",
-      markup`<path class="alive-lane${lit} alive-${kind}" style="${hue(i)}" d="M${x} ${until}V${high}"/>`,
-    );
+    to.lanes`<path class="alive-lane${lit} alive-${kind}" style="${hue(i)}" d="M${x} ${until}V${high}"/>`;
   });
-  if (Math.max(...gone) < 0.02) return;
+  if (Math.max(...gone) < (lit ? 0.02 : 0.15)) return;
   const old = plan.stretches.map(([low, high], i) => markup`${x + GHOST * gone[i]} ${low - 4}V${high + 4}`);
-  drawing.put("ghosts", markup`<path class="alive-ghost${lit}" d="M${old.join("L")}"/>`);
+  to.ghosts`<path class="alive-ghost${lit}" d="M${old.join("L")}"/>`;
 };
 
 /** Below a lane its embedding, its position and its name; above it its share in the mean. @type {DrawToken} */
-const drawFoot = ({ drawing, plan, answer, state }, side, token, lit) => {
+const drawFoot = ({ to, plan, answer, state }, side, token, lit) => {
   const { top, bottom, table } = plan;
   const [lanes, name] = [plan.lanes[side], answer.sentences[side].tokens[token]];
   const { x, width } = lanes[token];
   const mean = (lanes[0].x + lanes[lanes.length - 1].x) / 2;
   const share = curve([x, top, x, top - 22, mean, top - 14, mean, top - 36]);
   const out = isOut(state, "position", null) ? " alive-hollow" : "";
-  drawing.put(
-    "parts",
-    markup`<rect class="alive-row" x="${x - 6}" y="${table.y - 4}" width="12" height="11" rx="2"/>
-    <circle class="alive-place${out}" cx="${x}" cy="${table.plus}" r="4.2"/>`,
-  );
-  drawing.put("lanes", markup`<path class="alive-mean" d="${share}"/>`);
-  if (!token)
-    drawing.put("parts", markup`<circle class="alive-fill-${side + 1}" cx="${mean}" cy="${top - 36}" r="6.5"/>`);
+  to.parts`<rect class="alive-row" x="${x - 6}" y="${table.y - 4}" width="12" height="11" rx="2"/>
+    <circle class="alive-place${out}" cx="${x}" cy="${table.plus}" r="4.2"/>`;
+  to.lanes`<path class="alive-mean" d="${share}"/>`;
+  if (!token) to.parts`<circle class="alive-fill-${side + 1}" cx="${mean}" cy="${top - 36}" r="6.5"/>`;
   const label = `${name}, token ${token + 1} of sentence ${side + 1}: show its attention`;
-  drawing.put(
-    "labels",
-    markup`<text role="button" tabindex="-1" aria-label="${label}" data-act="token ${side} ${token}"
+  to.labels`<text role="button" tabindex="-1" aria-label="${label}" data-act="token ${side} ${token}"
     class="alive-token alive-word-${side + 1}${lit} alive-${plan.turned ? "end" : "middle"}"
-    transform="translate(${x + (plan.turned ? 4 : 0)} ${bottom + 16}) rotate(${plan.turned ? -50 : 0})">${name}</text>`,
-  );
-  drawing.put(
-    "hits",
-    markup`<rect class="alive-hit" data-act="token ${side} ${token}" x="${x - width / 2}" y="${top}"
-    width="${width}" height="${bottom - top + 4}"/>`,
-  );
+    transform="translate(${x + (plan.turned ? 4 : 0)} ${bottom + 16}) rotate(${plan.turned ? -50 : 0})">${name}</text>`;
+  to.hits`<rect class="alive-hit" data-act="token ${side} ${token}" x="${x - width / 2}" y="${top}"
+    width="${width}" height="${bottom - top + 4}"/>`;
 };
 
 /** @param {number} x @param {number} y @param {number} r */
@@ -164,7 +142,7 @@ const plusOf = (x, y, r, out) => {
 };
 
 /** What stands in the lanes of a layer, in two sizes: each is one path for all its lanes. @type {DrawLayer} */
-const drawParts = ({ drawing, plan, answer, state }, side, n) => {
+const drawParts = ({ to, plan, answer, state }, side, n) => {
   const { plus1, gate1, plus2, gate2, scale } = plan.layers[n];
   const large = [answer.sentences[side].place, focusOf(state, answer, side)];
   for (const lit of ["", " alive-lit"]) {
@@ -175,7 +153,7 @@ const drawParts = ({ drawing, plan, answer, state }, side, n) => {
     const put = (part, kind, shape) => {
       const out = isOut(state, part, n);
       const path = lanes.map(({ x }) => shape(x, out)).join("");
-      drawing.put("parts", markup`<path class="alive-${kind}${lit}${out ? " alive-hollow" : ""}" d="${path}"/>`);
+      to.parts`<path class="alive-${kind}${lit}${out ? " alive-hollow" : ""}" d="${path}"/>`;
     };
     put("feed_forward", "loop", (x) => curve([0, 1.5 * wide, 1.5 * wide, 0].flatMap((dx, i) => [x + dx, bow[i]])));
     put(
@@ -191,7 +169,7 @@ const drawParts = ({ drawing, plan, answer, state }, side, n) => {
 };
 
 /** The ribbons of the other tokens, faint, in one path for each width. @type {DrawLayer} */
-const drawTexture = ({ drawing, plan, answer, state }, side, n) => {
+const drawTexture = ({ to, plan, answer, state }, side, n) => {
   const { T, amount, scale } = reachOf(answer, state, side, n);
   const [lanes, focus, { open, ribbons }] = [plan.lanes[side], focusOf(state, answer, side), plan.layers[n]];
   /** @type {Record<number, string>} */
@@ -203,12 +181,12 @@ const drawTexture = ({ drawing, plan, answer, state }, side, n) => {
     paths[step] = (paths[step] ?? "") + curve(ribbonOf(lanes[key].x, lanes[query].x, ribbons));
   }
   for (const [step, path] of Object.entries(paths)) {
-    drawing.put("texture", markup`<path class="alive-texture" stroke-width="${1.5 * Number(step)}" d="${path}"/>`);
+    to.texture`<path class="alive-texture" stroke-width="${1.5 * Number(step)}" d="${path}"/>`;
   }
 };
 
 /** The ribbons of the token at hand. @type {DrawLayer} */
-const drawRibbons = ({ drawing, plan, answer, before, state }, side, n) => {
+const drawRibbons = ({ to, plan, answer, before, state }, side, n) => {
   const query = focusOf(state, answer, side);
   const [now, old] = [answer, before].map((from) => reachOf(from, state, side, n));
   plan.lanes[side].forEach((lane, key) => {
@@ -216,13 +194,12 @@ const drawRibbons = ({ drawing, plan, answer, before, state }, side, n) => {
     const c = ribbonOf(lane.x, plan.lanes[side][query].x, plan.layers[n].ribbons);
     const cut = isCut(state, [side, n, query, key]);
     const [width, was] = [now, old].map(({ amount, scale }) => Math.min(THICKEST, amount(query, key) * scale));
-    if (was - width > 1)
-      drawing.put("ghosts", markup`<path class="alive-was-ribbon" stroke-width="${was}" d="${curve(c)}"/>`);
+    if (was - width > 1) to.ghosts`<path class="alive-was-ribbon" stroke-width="${was}" d="${curve(c)}"/>`;
     if (!cut && width < 0.5) return;
     const [x, y] = along(c, 0.5);
-    if (cut) drawing.put("marks", markup`<path class="alive-cross" d="M${x - 5} ${y - 5}l10 10m0 -10l-10 10"/>`);
+    if (cut) to.marks`<path class="alive-cross" d="M${x - 5} ${y - 5}l10 10m0 -10l-10 10"/>`;
     const kind = cut ? "cut" : state.pointed === id ? "ribbon alive-pointed" : "ribbon";
-    drawing.put("ribbons", markup`<path class="alive-${kind}" stroke-width="${cut ? 1.4 : width}" d="${curve(c)}"/>`);
-    drawing.put("targets", markup`<path class="alive-target" data-act="ribbon ${id}" d="${curve(c)}"/>`);
+    to.ribbons`<path class="alive-${kind}" stroke-width="${cut ? 1.4 : width}" d="${curve(c)}"/>`;
+    to.targets`<path class="alive-target" data-act="ribbon ${id}" d="${curve(c)}"/>`;
   });
 };

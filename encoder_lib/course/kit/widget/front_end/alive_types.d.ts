@@ -94,6 +94,8 @@ interface AliveSetup {
   answer?: Answer | undefined;
   options?: Partial<AliveOptions>;
   title?: string;
+  /** What the reader is told when an answer is long in coming. */
+  silence?: string;
   /** Is called with each question that the reader's actions lead to. */
   asked?: (question: Question) => void;
 }
@@ -192,7 +194,8 @@ type LanesOf = (
 
 /** All that a picture is drawn from. `before` is the answer without interventions. */
 interface AliveView {
-  drawing: import("./alive_drawing.js").Drawing;
+  /** What puts markup into each group of the drawing. */
+  to: import("./alive_drawing.js").Drawing["to"];
   plan: Plan;
   answer: Answer;
   before: Answer;
@@ -256,6 +259,7 @@ interface AliveHands {
   stop: (at?: number) => void;
   tell: () => void;
   state: AliveState;
+  /** What is drawn; nothing before the first answer. */
   view: () => AliveView;
   toggle: () => void;
   /** Take the reader's mark, or none, and show the strands. */
