@@ -40,6 +40,15 @@ ENTRIES = [
         },
     ),
     Entry(
+        explore.search,
+        lambda: {"model": minilm(), "texts": ["a", "b", "c"], "question": SENTENCE},
+        {
+            "model": NO_MODEL,
+            "texts": [*types(3, "a", None, [1, 2, 3]), *numbers([], ["a", "b"], ["a"] * 9, ["a", "b", " "])],
+            "question": [*types(3, None, b"text"), *numbers("", " \n", "x" * 201)],
+        },
+    ),
+    Entry(
         explore.similarity,
         lambda: {"tables": tables(), "words": ["a", "b"], "kinds": ["x", "y"]},
         {"tables": [*types(None, [[1.0]], tables().long()), *numbers(tables()[0], tables()[:1])]},

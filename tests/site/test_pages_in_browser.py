@@ -158,7 +158,7 @@ def test_every_explorer_follows_its_controls(pages):
     """By keyboard to both ends of each, on a phone: picture, words and number change, and come back."""
     site = pages["phone"]
     explorers = explorers_of(site)
-    expected = expected_of(pages["name"], is_explorer) - expected_of(pages["name"], is_whole)
+    expected = expected_of(pages["name"], is_explorer) - expected_of(pages["name"], has_no_controls)
     assert len(explorers) == expected
     found = []
     for explorer in explorers:
@@ -182,6 +182,16 @@ def test_the_whole_encoder_is_there_before_minilm(pages, place):
         tab = pictures.get_by_role("button", name="Sentence 2", exact=True)
         assert tab.is_visible() == (place == "phone")
     assert site.minilm == []
+
+
+@pytest.mark.parametrize("place", WIDTHS)
+def test_a_search_shows_its_recorded_question(pages, place):
+    searches = pages[place].page.locator("section.search-bars")
+    assert searches.count() == expected_of(pages["name"], is_search)
+    for search in searches.all():
+        cosines = [float(text.replace("−", "-")) for text in search.locator("li data").all_text_contents()]
+        assert len(cosines) >= 3 and cosines == sorted(cosines, reverse=True)
+        assert search.get_by_role("button", name="Type your own").is_visible()
 
 
 def test_an_arrow_key_moves_to_the_next_stop(pages):
@@ -298,6 +308,16 @@ def explorers_of(site):
 def is_whole(cell):
     """Whether a cell shows the picture of the whole encoder."""
     return "explore.alive(" in cell.source
+
+
+def is_search(cell):
+    """Whether a cell shows a live search."""
+    return "explore.search(" in cell.source
+
+
+def has_no_controls(cell):
+    """Whether a cell shows a widget of its own kind, without the controls of other explorers."""
+    return is_whole(cell) or is_search(cell)
 
 
 def moving(explorer):

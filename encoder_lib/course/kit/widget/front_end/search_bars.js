@@ -95,10 +95,9 @@ export function mount(root, { compute, query, found, options, title, silence, lo
     busy = true;
     while (latest !== answered) {
       answered = latest;
-      const { question, texts } = answered;
       const timer = setTimeout(complain, PATIENCE, silence);
       try {
-        show(texts, question.trim() ? (await compute(answered)).cosines : undefined);
+        show(answered.texts, answered.question.trim() ? (await compute(answered)).cosines : undefined);
         complain(problemOf(written(), options));
       } catch (problem) {
         complain(problem instanceof Error ? problem.message : String(problem));
@@ -113,7 +112,8 @@ export function mount(root, { compute, query, found, options, title, silence, lo
   const change = () => {
     const problem = problemOf(written(), options);
     complain(problem);
-    latest = { question: field.value, texts: problem ? latest.texts : written() };
+    const query = { question: field.value, texts: problem ? latest.texts : written() };
+    if (JSON.stringify(query) !== JSON.stringify(latest)) latest = query;
     ask();
   };
   root.addEventListener("input", change);
