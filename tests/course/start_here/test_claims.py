@@ -8,6 +8,7 @@ from claims import seeds
 from places import ROOT
 
 from encoder_lib import load_pretrained
+from encoder_lib.course import explore
 from encoder_lib.course.kit import activations
 from encoder_lib.course.kit.interventions import Cut, Intervened, Knockout, Question
 from encoder_lib.pretrained import hub
@@ -62,6 +63,14 @@ def test_the_phone_finds_the_cable_in_words_without_phone(notebook):
     found = notebook["model"].encode(["How do I charge it?", "What do I plug in when my phone is empty?"]).cpu()
     cosines = (found @ notebook["model"].encode([*texts]).cpu().T).tolist()
     assert [[round(x, 2) for x in row] for row in cosines] == [[0.41, 0.47], [0.45, 0.41]]
+
+
+def test_the_live_search_finds_the_same_text_among_all_six(notebook):
+    texts = notebook["same_words"] + notebook["same_topic"]
+    search = explore.search(notebook["model"], texts, question="How do I charge it?")
+    assert texts[search.cosines.argmax()] == notebook["same_topic"][1] and len(texts) == 6
+    search.set(question="What do I plug in when my phone is empty?")
+    assert texts[search.cosines.argmax()] == notebook["same_words"][1]
 
 
 def test_words_decide_the_order_and_a_negation_is_closer_than_other_words(notebook):
