@@ -119,7 +119,9 @@ def search(model: SentenceEncoder, texts: Iterable[str], *, question: str) -> Se
     """
     expect.instance("model", model, SentenceEncoder, "a SentenceEncoder", "; try load_pretrained()")
     query = read_query({"question": question, "texts": texts})
-    return Search(model, query, title="Texts, sorted by their cosine with your question", web=Web(heights=(470, 640)))
+    size = len(query.texts)
+    web = Web(heights=(180 + 36 * size, 200 + 64 * size))  # where a third of the texts take two lines
+    return Search(model, query, title="Texts, sorted by their cosine with your question", web=web)
 
 
 def read_query(message: object) -> Query:
