@@ -116,13 +116,6 @@ def test_what_is_wrong_with_a_question_is_said_in_words(search, question, kind, 
     assert search.get_state() == before
 
 
-def test_the_front_end_cannot_set_traits(search):
-    before = search.get_state()
-    forged = {"_esm": "alert(1)", "_data": b"", "_question": {}, "_options": {}, "title": "x"}
-    search._handle_msg({"content": {"data": {"method": "update", "state": forged}}, "buffers": []})
-    assert search.get_state() == before
-
-
 def test_python_sets_and_reads_question_and_texts(search):
     search.set(question="Where can I buy a boat?")
     assert search.comm.traits == ["_question"]  # and _data, as a buffer
