@@ -2,6 +2,7 @@
 
 import pytest
 import torch
+import torch.nn.functional as F
 from claims import seeds
 
 from encoder_lib import causal_mask, patch, trace
@@ -254,6 +255,17 @@ def test_with_12_heads_each_compares_one_number_of_624():
     explorer.set(n_heads=12)
     assert "624 parameters" in before and "624 parameters" in explorer.description
     assert "K = 1 of 12" in explorer.description
+
+
+def test_unequal_weights_answer_one_question_and_62_5_per_cent_of_the_other():
+    """A linear layer reads both off 51 % of one letter and 49 % of the other: the larger one, and the higher letter."""
+    with seeded(0):
+        _, answers = ladder.deal_two_questions(2000)  # (N, 8, 2)
+    letters = F.one_hot(answers, 8).double()  # (N, 8, 2, 8)
+    mean = 0.51 * letters[:, :, 0] + 0.49 * letters[:, :, 1]
+    assert torch.equal(mean.argmax(dim=-1), answers[..., 0])
+    higher = (mean * 10.0 ** torch.arange(8)).argmax(dim=-1)
+    assert (higher == answers[..., 1]).double().mean().item() == pytest.approx(0.625, abs=0.01)
 
 
 # The trophy
