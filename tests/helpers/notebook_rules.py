@@ -80,6 +80,11 @@ def has_picture(cell):
     return any("image/png" in data for data in data_of(cell))
 
 
+def hides_picture(cell):
+    """Whether a cell stores a PNG that its HTML folds away until the reader has made a prediction."""
+    return any("data:image/png" in data.get("text/html", "").partition("<details>")[2] for data in data_of(cell))
+
+
 def is_explorer(cell):
     """Whether a cell shows a live explorer."""
     return bool(EXPLORER.search(cell.source))
@@ -297,11 +302,11 @@ def picture_before_explorer(notebook, path):
         elif is_explorer(cell):
             if not picture:
                 yield f"{where(cell)} has no static picture before it"
-            if not has_picture(cell):
+            if not has_picture(cell) and not hides_picture(cell):
                 yield f"{where(cell)} stores no picture of the explorer"
             picture = False
         else:
-            picture = picture or has_picture(cell)
+            picture = picture or has_picture(cell) or hides_picture(cell)
 
 
 @rule

@@ -8,6 +8,7 @@ from claims import seeds
 from encoder_lib import causal_mask, patch, trace
 from encoder_lib.course import explore
 from encoder_lib.course.kit import ladder
+from encoder_lib.course.kit.interventions import Intervened, Question
 from encoder_lib.seeded import seeded
 
 pytestmark = pytest.mark.long  # the notebook takes a minute
@@ -280,6 +281,26 @@ def test_it_attends_more_to_the_trophy_with_either_word(notebook):
     leads = [trophy > suitcase for trophy, suitcase in (big.T, small.T)]
     assert torch.equal(*leads)
     assert min((weights[:, 0] - weights[:, 1]).abs().min() for weights in (big, small)) > 0.005
+
+
+def test_cls_gets_the_largest_weight_of_it_but_brings_little(notebook):
+    """From layer 2 on, by the mean over the heads; and the words that bring most in each layer."""
+    text = notebook["text"].format("big")
+    sentence = Intervened(notebook["minilm"]).ask(Question((text,), "it")).sentences[0]
+    assert sentence.tokens[0] == "[CLS]" and sentence.tokens[sentence.place] == "it"
+    most = {
+        2: {"big": 2.3, "is": 2.3},
+        3: {"big": 5.8},
+        4: {"trophy": 2.1},
+        5: {"trophy": 2.7},
+        6: {"suitcase": 3.9, "trophy": 3.7},
+    }
+    for layer, found in most.items():
+        weights = sentence.weights[layer - 1].mean(dim=0)[sentence.place]
+        arriving = sentence.arriving[layer - 1][sentence.place]
+        assert weights.argmax() == 0 and 0.245 < weights[0] < 0.455 and 0.15 < arriving[0] < 0.5
+        places = arriving.argsort(descending=True)[: len(found)].tolist()
+        assert {sentence.tokens[place]: round(arriving[place].item(), 1) for place in places} == found
 
 
 # Exercises
