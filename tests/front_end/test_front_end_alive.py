@@ -400,6 +400,29 @@ def test_play_tells_each_station(page):
     )
 
 
+def test_where_nothing_moves_play_goes_from_station_to_station(page):
+    """With reduced motion, as on this page: each station is told for a while, and none twice."""
+    told = shown(
+        page,
+        """const told = [];
+        const now = performance.now();
+        const frame = window.requestAnimationFrame;
+        const frames = [];
+        window.requestAnimationFrame = (callback) => frames.push(callback);
+        await click('[data-act="play"]');
+        for (let i = 0; i < 20 && !(i && picture.state.at >= 1); i++) {
+          frames.splice(0).forEach((callback) => callback(now + 1400 * i + 700));
+          told.push(story());
+        }
+        window.requestAnimationFrame = frame;
+        return told""",
+    )
+    assert len(told) == 10 and told[0].startswith("Each token takes its row") and told[-1].startswith("Both “bank”")
+    assert [text.split(":")[0] for text in told[2:8]] == [
+        f"Layer {n}, {part}" for n in (1, 2, 3) for part in ("attention", "feed-forward")
+    ]
+
+
 def test_the_picture_in_words_has_every_layer(page):
     lines = shown(
         page,

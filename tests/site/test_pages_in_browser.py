@@ -179,14 +179,15 @@ def test_the_whole_encoder_is_there_before_minilm(pages, place):
         assert picture.get_by_text("This was computed beforehand").count() == 1
         assert picture.locator("svg [role=button]").count() > 20
     if name == "index":
-        assert pictures.get_by_role("button", name="Sentence 2").is_visible() == (place == "phone")
+        tab = pictures.get_by_role("button", name="Sentence 2", exact=True)
+        assert tab.is_visible() == (place == "phone")
     assert site.minilm == []
 
 
 def test_an_arrow_key_moves_to_the_next_stop(pages):
     """Every slider, at a desk: an arrow to the right from its lower end moves it, one to the left undoes that."""
     found, page = [], pages["desk"].page
-    for slider in page.locator(".recorded input[type=range]").all():
+    for slider in page.locator(".explorer input[type=range]").all():
         output = slider.locator("xpath=../output")
         slider.press("Home")
         numbers = [output.text_content()]

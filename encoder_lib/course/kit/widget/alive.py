@@ -189,7 +189,7 @@ def alive(
         expect.integer("open", open, least=1, most=intervened.n_layers)
         question = replace(question, detail=(open - 1, telling_head(intervened.ask(question), open - 1)))
     title = "A sentence on its way through the encoder" if second is None else "Two sentences on their way"
-    title += "" if open is None else f", with layer {open} open"
+    title += f", with layer {open} open" if open else ""  # a page can have several pictures, which need different names
     kind = "asked" if predict else ("open" if open else "closed", len(question.texts))
     web = Web(heights=HEIGHTS[kind], live="alive")
     return Alive(intervened, question, title=title, open=open, predict=predict, web=web)

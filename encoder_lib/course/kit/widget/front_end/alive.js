@@ -150,19 +150,23 @@ export function mount(
     tell();
   }
 
+  /** @param {number} at */
+  const stationOf = (at) => stationAt(view.plan, frontOf(view.plan, at));
+
   function tell() {
     paintFront(canvas, view, still());
-    const station = state.at < 1 ? stationAt(view.plan, frontOf(view.plan, state.at)) : -1;
+    const station = state.at < 1 ? stationOf(state.at) : -1;
     tellPage(page, { ...view, answer: got.answer }, { playing: playing > 0, station, words: followable(got.answer) });
   }
 
   function play(pace = RISE) {
     const [from, begun] = [state.at < 1 ? state.at : 0, performance.now()];
-    const step = PAUSE / (2 * got.answer.layers + 3); // a station's share of the way
+    const ats = Array.from({ length: 500 }, (_, i) => i / 500);
+    const stops = ats.filter((at) => at >= from && (at === from || stationOf(at) > stationOf(at - 0.002)));
     const frame = (/** @type {number} */ now) => {
-      const gone = still() ? (Math.floor((now - begun) / PAUSE) * step + step / 2) / PAUSE : (now - begun) / pace;
+      const at = still() ? (stops[Math.floor((now - begun) / PAUSE)] ?? 1) : from + (now - begun) / pace;
       playing = requestAnimationFrame(frame);
-      if (root.isConnected && from + gone < 1) rise(from + gone);
+      if (root.isConnected && at < 1) rise(at);
       else stop(1);
     };
     playing = requestAnimationFrame(frame);
