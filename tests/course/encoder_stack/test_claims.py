@@ -252,11 +252,19 @@ def test_n_layers_can_follow_2_to_the_n_minus_1_arrows(n_layers, far):
 
 @pytest.mark.parametrize(
     ("layers", "cosine"),
-    [((), 0.843), ((1,), 0.913), ((6,), 0.917), ((2, 3, 4, 5), 0.869), ((1, 2, 3, 4, 5, 6), 1.0)]
-    + [((layer,), None) for layer in (2, 3, 4, 5)],
+    [
+        ((), 0.843),
+        ((1,), 0.913),
+        ((2,), 0.852),
+        ((3,), 0.853),
+        ((4,), 0.834),
+        ((5,), 0.847),
+        ((6,), 0.917),
+        ((2, 3, 4, 5), 0.869),
+        ((1, 2, 3, 4, 5, 6), 1.000),
+    ],
 )
 def test_the_attention_of_the_first_and_the_last_layer_is_missed_most(notebook, layers, cosine):
     out = tuple(Knockout("attention", layer - 1) for layer in layers)
     asked = Question((notebook["river"], notebook["rates"]), "bank", knockouts=out)
-    got = Intervened(notebook["minilm"]).ask(asked).word_cosines[-1].item()
-    assert 0.8335 < got < 0.8535 if cosine is None else got == pytest.approx(cosine, abs=0.001)
+    assert Intervened(notebook["minilm"]).ask(asked).word_cosines[-1].item() == pytest.approx(cosine, abs=0.001)

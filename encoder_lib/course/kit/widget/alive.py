@@ -3,6 +3,7 @@
 import re
 from collections.abc import Sequence
 from dataclasses import asdict, fields, replace
+from html import escape as html_escape
 from typing import Any
 
 import anywidget
@@ -25,6 +26,13 @@ PAIRS = (  # the pairs of sentences that the web edition shows at once; any othe
     ("They play chess in the park.", "You may park the car here."),
     ("The dog bites the man.", "The man bites the dog."),
 )
+HEIGHTS = {  # of the picture on the web edition's pages, in pixels, on a desktop and on a phone
+    "asked": (1110, 1330),
+    ("closed", 1): (1075, 1440),
+    ("closed", 2): (1165, 1510),
+    ("open", 1): (1220, 1560),
+    ("open", 2): (1335, 1715),
+}
 ASKED = "Where on their way up do the two vectors of “{word}” begin to differ?"
 
 
@@ -145,11 +153,11 @@ class Alive(anywidget.AnyWidget):
         data, metadata = super()._repr_mimebundle_(**kwargs) or ({}, {})
         question, answer = self.question, self.answer
         picture = plots.show(draw(answer), alt=describe(question, answer))._repr_mimebundle_()
+        html, text = picture["text/html"], picture["text/plain"]
         if self._options["predict"]:
-            asked = ASKED.format(word=plots.readable(answer.word, 40))
-            folded = f"<details><summary>Show the answer</summary>{picture['text/html']}</details>"
-            picture = {"text/html": f"<p>{asked}</p>{folded}", "text/plain": asked}
-        return {**data, **picture}, metadata
+            text = ASKED.format(word=plots.readable(answer.word, 40))
+            html = f"<p>{html_escape(text)}</p><details><summary>Show the answer</summary>{html}</details>"
+        return {**data, "text/html": html, "text/plain": text}, metadata
 
 
 def alive(
@@ -181,7 +189,9 @@ def alive(
         expect.integer("open", open, least=1, most=intervened.n_layers)
         question = replace(question, detail=(open - 1, telling_head(intervened.ask(question), open - 1)))
     title = "A sentence on its way through the encoder" if second is None else "Two sentences on their way"
-    web = Web(heights=(760, 980), live="alive")
+    title += f", with layer {open} open" if open else ""  # a page can have several pictures, which need different names
+    kind = "asked" if predict else ("open" if open else "closed", len(question.texts))
+    web = Web(heights=HEIGHTS[kind], live="alive")
     return Alive(intervened, question, title=title, open=open, predict=predict, web=web)
 
 

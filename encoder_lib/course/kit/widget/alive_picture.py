@@ -49,6 +49,8 @@ def describe(question: Question, answer: Answer) -> str:
     word, numbers = readable(answer.word, 40), range(1, answer.layers + 1)
     texts = " and ".join(f"“{readable(text, 200)}”" for text in question.texts)
     words = [f"{texts} on the way through {answer.layers} encoder layers."]
+    if question.detail is not None:
+        words.append(f"Layer {question.detail[0] + 1} is open, at head {question.detail[1] + 1}.")
     words += [_cut(cut, answer) for cut in question.cuts]
     if question.knockouts:
         words.append(f"Taken out: {', '.join(map(_knockout, question.knockouts))}.")
@@ -90,41 +92,59 @@ def _attended(sentence: Sentence, layer: int) -> str:
 
 
 def draw(answer: Answer) -> Axes:
-    """The followed word on its way up: how far apart its two vectors are, and what gets its largest attention weight.
+    """The followed word on its way up: how far apart its two vectors are, and what it gives its largest weights."""
+    return _draw_one(answer) if len(answer.sentences) == 1 else _draw_two(answer)
 
-    Of two sentences, the strands are as far apart as the vectors; of one sentence, the bars are as long as the weights.
-    """
+
+def _draw_one(answer: Answer) -> Axes:
+    """The largest attention weight of each layer as a bar."""
+    _, ax = plt.subplots(figsize=figure_size(1, 2.4), layout="constrained")
+    (sentence,), layers = answer.sentences, range(answer.layers)
+    for n in layers if answer.word else ():
+        token, _, weight = _largest_or_none(sentence, n)
+        ax.barh(n, weight, 0.6, color=LIGHT["attention"])
+        _write(ax, weight + 0.01, n, f"{drawable(token, 14)} {percent(weight)}", va="center", color=LIGHT["ink"])
+    ax.set_xlim(0, 1.3)
+    _name_heights(ax, {n: f"layer {n + 1}" for n in layers})
+    text = drawable(" ".join(sentence.tokens[1:-1]), 80)
+    return label_axes(ax, f"The largest attention weights of “{drawable(answer.word, 20)}” on another word", text)
+
+
+def _draw_two(answer: Answer) -> Axes:
+    """Two strands, as far apart as the word's two vectors, and beside them what the word attends to."""
     _, ax = plt.subplots(figsize=figure_size(1, 3.9), layout="constrained")
-    heights, ticks = range(2 + 2 * answer.layers), [0, 1, *(2 * n + 3 for n in range(answer.layers))]
-    word, one = drawable(answer.word, 20), len(answer.sentences) == 1
     apart = [] if answer.word_cosines is None else [distance(cosine) for cosine in answer.word_cosines.tolist()]
-    beside = 0.0 if one else max(BESIDE, max(apart, default=0) / 2 + 0.4)
-    for height in ticks:
+    beside = max(BESIDE, max(apart, default=0) / 2 + 0.4)
+    heights = {0: "token", 1: "position"} | {2 * n + 3: f"layer {n + 1}" for n in range(answer.layers)}
+    for height in heights:
         ax.axhline(height, color=LIGHT["line"], linewidth=0.8, zorder=0)
         if apart and apart[height] > WIDE:
             _write(ax, 0, height + 0.1, f"{apart[height]:.2f}", ha="center", va="bottom", color=LIGHT["quiet"])
-    for sentence, side, sign in zip(answer.sentences, SIDES, (0,) if one else (-1, 1), strict=False):
-        if one or apart:
-            way = [sign * gap / 2 for gap in apart or [0] * len(heights)]
-            ax.plot(way, heights, color=LIGHT[side], linewidth=3, solid_capstyle="round")
-        text = textwrap.fill(drawable(" ".join(sentence.tokens[1:-1]), 80), 80 if one else 30)
-        _write(ax, sign * beside, -0.6, text, ha="left" if one else "center", va="top", color=LIGHT["ink"])
-        for n in range(answer.layers) if sentence.place >= 0 else ():
-            token, _, weight = largest(sentence, n) or ("nothing", 0, 0.0)
-            note, middle = f"{drawable(token, 14)} {percent(weight)}", 2 * n + 1.9
-            if one:
-                ax.barh(middle, weight, 0.9, color=LIGHT["attention"])
-            x, align = (weight + 0.01, "left") if one else (sign * beside, "center")
-            _write(ax, x, middle, note, ha=align, va="center", color=LIGHT["ink"])
-    ax.set_xlim((-0.03, 1.25) if one else (-1.4 * beside, 1.4 * beside))
-    ax.set_ylim(-2.4, len(heights) - 0.2)
-    ax.set_yticks(ticks, ["token", "position", *(f"layer {n + 1}" for n in range(answer.layers))])
+    for sentence, side, sign in zip(answer.sentences, SIDES, (-1, 1), strict=True):
+        ax.plot([sign * gap / 2 for gap in apart], range(len(apart)), color=LIGHT[side], linewidth=3)
+        text = textwrap.fill(drawable(" ".join(sentence.tokens[1:-1]), 80), 30)
+        _write(ax, sign * beside, -0.6, text, ha="center", va="top", color=LIGHT["ink"])
+        for n in range(answer.layers) if apart else ():
+            token, _, weight = _largest_or_none(sentence, n)
+            note = f"{drawable(token, 14)} {percent(weight)}"
+            _write(ax, sign * beside, 2 * n + 1.9, note, ha="center", va="center", color=LIGHT["ink"])
+    ax.set_xlim(-1.4 * beside, 1.4 * beside)
+    ax.set_ylim(-2.4, 2 * answer.layers + 1.8)
+    _name_heights(ax, heights)
+    title = f"The distance of the two vectors of “{drawable(answer.word, 20)}”, and its largest attention weights"
+    return label_axes(ax, title if apart else "No word in common")
+
+
+def _largest_or_none(sentence: Sentence, layer: int) -> tuple[str, int, float]:
+    return largest(sentence, layer) or ("nothing", 0, 0.0)
+
+
+def _name_heights(ax: Axes, names: dict[int, str]) -> None:
+    """Names at the left, and nothing else around the picture."""
+    ax.set_yticks(list(names), list(names.values()))
     ax.set_xticks([])
     ax.spines[:].set_visible(False)
     ax.tick_params(left=False)
-    shown = f"the largest attention weights of “{word}”" if word else "no word in common"
-    title = f"The distance of the two vectors of “{word}”, and its largest attention weights" if apart else shown
-    return label_axes(ax, title[0].upper() + title[1:])
 
 
 def _write(ax: Axes, x: float, y: float, text: str, **look: str) -> None:

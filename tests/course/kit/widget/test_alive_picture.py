@@ -64,8 +64,9 @@ def test_the_words_say_what_is_seen(intervened):
 
 def test_the_words_say_what_was_done(intervened):
     out = (*(Knockout(part, None if part == "position" else 0) for part in NAMES), Knockout("norm1", None))
-    asked = Question(PAIR, "bank", (Cut(0, None, None, 3, 2), Cut(1, 0, 2, 3, 2)), out)
+    asked = Question(PAIR, "bank", (Cut(0, None, None, 3, 2), Cut(1, 0, 2, 3, 2)), out, (1, 2))
     said = describe(asked, intervened.ask(asked))
+    assert "Layer 2 is open, at head 3." in said
     assert "Cut: the attention from “bank” to “river” in all layers." in said
     assert "Cut: the attention from “bank” to “big” in head 3 of layer 1." in said
     assert "Taken out: the position, attention in layer 1, the residual connection around attention in layer 1" in said
