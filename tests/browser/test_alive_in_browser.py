@@ -5,7 +5,9 @@ from pathlib import Path
 
 import nbformat
 import pytest
+from accessibility import notebook_faults
 from labserver import lab
+from nbformat.v4 import new_markdown_cell
 from notebook_page import NotebookPage
 from sample_notebooks import notebook_of
 
@@ -22,7 +24,8 @@ CELLS = [
 def alive(browser, tmp_path_factory):
     """A page with the picture."""
     folder = tmp_path_factory.mktemp("alive")
-    nbformat.write(notebook_of(*CELLS), folder / "alive.ipynb")
+    prose = [new_markdown_cell("Above the picture."), new_markdown_cell("Below the picture.")]
+    nbformat.write(notebook_of(prose[0], *CELLS, prose[1]), folder / "alive.ipynb")
     with lab(folder) as server:
         notebook = NotebookPage(browser, server, "alive.ipynb")
         notebook.run_all()
@@ -48,6 +51,13 @@ def test_the_first_answer_is_drawn_without_asking(alive):
     says(alive, "0.843", "0.443")
     keep(alive, "first")
     assert alive.errors() == []
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_it_has_no_fault_that_axe_finds(alive, theme):
+    alive.use_theme(theme)
+    keep(alive, theme)
+    assert notebook_faults(alive) == []
 
 
 def test_a_click_asks_the_kernel_and_python_knows_of_it(alive):

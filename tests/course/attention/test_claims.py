@@ -2,6 +2,7 @@
 
 import pytest
 import torch
+import torch.nn.functional as F
 from claims import seeds
 
 from encoder_lib import causal_mask, patch, trace
@@ -257,13 +258,24 @@ def test_with_12_heads_each_compares_one_number_of_624():
     assert "K = 1 of 12" in explorer.description
 
 
+def test_unequal_weights_answer_one_question_and_62_5_per_cent_of_the_other():
+    """A linear layer reads both off 51 % of one letter and 49 % of the other: the larger one, and the higher letter."""
+    with seeded(0):
+        _, answers = ladder.deal_two_questions(2000)  # (N, 8, 2)
+    letters = F.one_hot(answers, 8).double()  # (N, 8, 2, 8)
+    mean = 0.51 * letters[:, :, 0] + 0.49 * letters[:, :, 1]
+    assert torch.equal(mean.argmax(dim=-1), answers[..., 0])
+    higher = (mean * 10.0 ** torch.arange(8)).argmax(dim=-1)
+    assert (higher == answers[..., 1]).double().mean().item() == pytest.approx(0.625, abs=0.01)
+
+
 # The trophy
 
 
 def test_it_attends_more_to_the_trophy_with_either_word(notebook):
     """In the last layer; in each of the six the same noun is ahead, and no weight moves by a hundredth."""
     shown = notebook.prediction("trophy").result.astype(float)
-    assert shown.loc["layer 6"].tolist() == [0.23, 0.23, 0.16, 0.16]
+    assert shown.loc["layer 6"].tolist() == pytest.approx([0.23, 0.23, 0.16, 0.16], abs=0.005)
     big, small = notebook["big"], notebook["small"]  # (6, 2) each
     assert big.shape == (6, 2) and (big - small).abs().max() < 0.01
     leads = [trophy > suitcase for trophy, suitcase in (big.T, small.T)]

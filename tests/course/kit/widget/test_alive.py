@@ -173,6 +173,7 @@ def test_an_opened_layer_shows_the_head_that_brings_most():
     alive = explore.alive(minilm(), *PAIR, open=1)
     assert alive._question["detail"] == [0, 2] and alive._options["open"] == 1
     assert alive._answer["sentences"][0]["detail"]["head"] == 2
+    assert alive.title == "Two sentences on their way, with layer 1 open"  # no other one on a page has it
 
 
 @pytest.mark.parametrize(

@@ -41,7 +41,7 @@ const drawStrands = (view, now, was) => {
     });
     if (i % 2) drawCosine(view, i, cosine, moved ? was[i] : 1);
   });
-  to.strands`<text class="alive-quiet alive-middle" x="${middle}" y="${bottom + 31}">${wide ? "gap: their distance" : "distance"}</text>`;
+  to.strands`<text class="alive-quiet alive-middle" x="${middle}" y="${bottom + 31}">${wide ? "gap: distance, numbers: cosine" : "gap: distance"}</text>`;
   if (state.guess === null) return;
   const [y, half] = [(bends[state.guess][0] + bends[state.guess][1]) / 2, centre / 2 - 8];
   to.marks`<path class="alive-mark" d="M${middle - half} ${y}h${2 * half}"/>`;

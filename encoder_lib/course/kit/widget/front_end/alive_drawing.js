@@ -16,6 +16,11 @@ export const markup = (strings, ...values) => {
   return text;
 };
 
+/** Fill a node with markup, in which `markup` has escaped every text. @param {Element} node @param {string} text */
+export const fill = (node, text) => {
+  node.innerHTML = text;
+};
+
 /** @param {Curve} c */
 export const curve = (c) => markup`M${c[0]} ${c[1]}C${c[2]} ${c[3]} ${c[4]} ${c[5]} ${c[6]} ${c[7]}`;
 
@@ -44,7 +49,7 @@ export class Drawing {
   show() {
     const focused = this.svg.contains(document.activeElement);
     for (const group of Object.values(this.groups)) {
-      if (group.now !== group.next) group.node.innerHTML = group.next;
+      if (group.now !== group.next) fill(group.node, group.next);
       [group.now, group.next] = [group.next, ""];
     }
     this.rove(this.current);

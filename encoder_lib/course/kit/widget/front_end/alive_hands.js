@@ -11,7 +11,7 @@ const actOf = (node) => {
   return words.map((word) => (/^\d+$/.test(word) ? Number(word) : word));
 };
 
-/** @type {(root: HTMLElement, page: Record<string, any>, drawing: import("./alive_drawing.js").Drawing, hands: AliveHands) => void} */
+/** @type {(root: HTMLElement, page: Record<string, any>, drawing: AliveDrawing, hands: AliveHands) => void} */
 export const listenTo = (root, page, drawing, { set, stop, tell, state, view, toggle, guess }) => {
   const { svg } = drawing;
   let [resting, typing, pressed] = [0, 0, ""];

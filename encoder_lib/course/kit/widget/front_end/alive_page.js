@@ -1,6 +1,6 @@
 // What surrounds the encoder's picture: Play, the story, the sentences, buttons, choices, and the picture in words.
 
-import { markup } from "./alive_drawing.js";
+import { fill, markup } from "./alive_drawing.js";
 import { changesButtons, describe, sharesButtons, stationStory, story } from "./alive_words.js";
 import { say } from "./dom.js";
 
@@ -41,7 +41,7 @@ const PAGE = `
 
 /** The page, each part by its name. @param {HTMLElement} root @param {string} title @returns {Record<string, any>} */
 export const makePage = (root, title) => {
-  root.innerHTML = PAGE;
+  fill(root, PAGE);
   const named = /** @type {HTMLElement[]} */ ([...root.querySelectorAll("[data-name]")]);
   const page = Object.fromEntries(named.map((node) => [node.dataset.name, node]));
   page.title.textContent = title;
@@ -78,7 +78,7 @@ export const tellPage = (page, view, { playing, station, words }) => {
 const renew = (node, text) => {
   if (node.dataset.now === text) return;
   const focused = [...node.children].findIndex((child) => child.matches(":focus"));
-  node.innerHTML = text;
+  fill(node, text);
   node.dataset.now = text;
   const again = node.children[Math.min(focused, node.children.length - 1)];
   if (again instanceof HTMLElement) again.focus();

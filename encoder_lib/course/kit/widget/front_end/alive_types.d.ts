@@ -265,3 +265,6 @@ interface AliveHands {
   /** Take the reader's mark, or none, and show the strands. */
   guess: (station: number | null) => void;
 }
+
+/** What draws the picture. */
+type AliveDrawing = import("./alive_drawing.js").Drawing;

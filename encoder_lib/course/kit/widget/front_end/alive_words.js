@@ -65,7 +65,9 @@ const partingStory = (seen, parting) => {
   if (parting < 0) return `${both} start as the same vector, and they never part.`;
   if (parting < 2) return `${row}, but they are at different positions, so their vectors differ from the start.`;
   const [a, b] = [0, 1].map((side) => pairOf(seen, side, (parting >> 1) - 1)[1]);
-  const why = parting % 2 ? "" : `, because there ${a} reaches one and ${b} the other`;
+  const brings =
+    a === b ? "attention brings them something from different words" : `${a} reaches one and ${b} the other`;
+  const why = parting % 2 ? "" : `, because there ${brings}`;
   return `${both} start as the same vector. They part ${stationName(parting)}${why}.`;
 };
 
@@ -79,7 +81,8 @@ const changeStory = ({ answer, state }) => {
   const cosine = `${figure(sentence_cosine)} (before: ${figure(sentence_before)})`;
   if (!now || !was) return `At the top, the two sentences now have a cosine of ${cosine}.`;
   const words = `${figure(now[now.length - 1])} (before: ${figure(was[was.length - 1])})`;
-  return `At the top, the two ${quote(word)} now have a cosine of ${words}, and the sentences have ${cosine}.`;
+  const still = state.cuts.length && !state.knockouts.length ? " All other tokens still reach them." : "";
+  return `At the top, the two ${quote(word)} now have a cosine of ${words}, and the sentences have ${cosine}.${still}`;
 };
 
 /** @param {Seen} seen */
