@@ -5,8 +5,9 @@ from pathlib import Path
 
 import nbformat
 import pytest
-from accessibility import window
+from accessibility import notebook_faults, window
 from labserver import lab
+from nbformat.v4 import new_markdown_cell
 from notebook_page import NotebookPage
 from playwright.sync_api import expect
 from sample_notebooks import notebook_of
@@ -33,7 +34,8 @@ TIME = """async (question) => {
 def search(browser, tmp_path_factory):
     """A page with the search."""
     folder = tmp_path_factory.mktemp("search")
-    nbformat.write(notebook_of(*CELLS), folder / "search.ipynb")
+    prose = [new_markdown_cell("Above the search."), new_markdown_cell("Below the search.")]
+    nbformat.write(notebook_of(prose[0], *CELLS, prose[1]), folder / "search.ipynb")
     with lab(folder) as server:
         notebook = NotebookPage(browser, server, "search.ipynb")
         notebook.run_all()
@@ -65,6 +67,13 @@ def test_the_bars_are_there_and_follow_what_is_typed(search):
     keep(search, "typed")
     search.execute("assert search.values['question'] == 'How do I buy a boat and add it?'")
     assert search.errors() == []
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_it_has_no_fault_that_axe_finds(search, theme):
+    search.use_theme(theme)
+    keep(search, theme)
+    assert notebook_faults(search) == []
 
 
 def test_edited_texts_are_encoded_by_the_kernel(search):
