@@ -17,7 +17,7 @@ def test_one_block_learns_the_cards(notebook):
 
 
 def test_rungs_of_the_ladder():
-    """An embedding is bounded by 12.5 %; with all parts every model is above 95 % by step 200 and ends at 98 % or more."""
+    """An embedding is bounded by 12.5 %; with all parts, all are above 95 % by step 200, and end at 98 % or more."""
     assert (100 * ladder.ITS_OWN, 100 * ladder.FETCHED) == (12.5, 50)
     curves = stored_curves().pivot(index="step", columns=["model", "seed"], values="accuracy")
     attention, network, every = (
