@@ -7,6 +7,7 @@ import torch
 from torch import Tensor
 
 from encoder_lib import expect
+from encoder_lib.course.kit.plots.inputs import as_words
 from encoder_lib.course.kit.widget.controls import Range, Select
 from encoder_lib.course.kit.widget.explorer import Explorer
 from encoder_lib.course.kit.widget.plane import Plane
@@ -94,12 +95,15 @@ def word_arrows(runs: Sequence[Tensor], words: Sequence[str], kinds: Sequence[st
     Raises TypeError for anything that is not tables; ValueError for fewer than two steps, other shapes, or words that
     do not match.
     """
+    expect.instance("runs", runs, list | tuple, "a list with the tables of each training")
     for run in runs:
         expect.vectors(run, name="runs")
-        if run.ndim != 3 or len(run) < 2 or run.shape[2] != 2 or run.shape != runs[0].shape:
-            raise ValueError(
-                f"runs: expected tables of equal shape (steps, V, 2) with two steps or more, got {tuple(run.shape)}"
-            )
+    shapes = {tuple(run.shape) for run in runs}
+    if len(shapes) != 1 or any(len(shape) != 3 or shape[0] < 2 or shape[2] != 2 for shape in shapes):
+        raise ValueError(
+            f"runs: expected tables of one shape (steps, V, 2) with two steps or more, got {sorted(shapes)}"
+        )
+    kinds = as_words(kinds, runs[0].shape[1], "kinds")
     tables = torch.stack([run.detach().double() for run in runs])  # (R, N, V, 2)
     unit = torch.nn.functional.normalize(tables, dim=-1)
     angles = (unit @ unit.transpose(-1, -2)).clamp(-1, 1).acos().rad2deg()  # (R, N, V, V)

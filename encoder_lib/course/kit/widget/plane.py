@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from encoder_lib.course.kit.plots import GREY, as_array, as_labels
 from encoder_lib.course.kit.plots.style import NOTE_SIZE, label_axes, plain_text
 
-WORD_COLOURS = "#0072b2", "#b84a00", "#007a5a", "#000000"  # at least 4.5 to 1 on white; plane.js has those for the dark
+WORD_COLOURS = "#1a4fb8", "#c04400", "#008058", "#000000"  # at least 4.5 to 1 on white; plane.js has those for the dark
 HALO = withStroke(linewidth=2.5, foreground="white")  # keeps a name readable where an arrow runs beneath it
 LABEL = 11.0  # height of a name, in typographic points
 

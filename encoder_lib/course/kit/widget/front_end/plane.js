@@ -13,9 +13,9 @@ const [LABEL, GAP_TO_LABEL, LEADER] = [13, 8, 9]; // height of a label, its dist
 const ARC = 34; // the radius at which an angle is drawn
 /** Colours of words, at least 4.5 to 1 on a light and on a dark ground; a null takes the colour of text. */
 export const WORD_COLOURS = [
-  { light: "#0072b2", dark: "#56b4e9" },
-  { light: "#b84a00", dark: "#f0883e" },
-  { light: "#007a5a", dark: "#3fc49a" },
+  { light: "#1a4fb8", dark: "#6f9bff" },
+  { light: "#c04400", dark: "#f09e75" },
+  { light: "#008058", dark: "#9adf3a" },
   null,
 ];
 
