@@ -16,7 +16,6 @@ from encoder_lib.course.feed_forward.curves import (
     unit_contributions,
 )
 from encoder_lib.course.feed_forward.plots import plot_fit
-from encoder_lib.course.kit.plots import percent
 from encoder_lib.course.kit.widget.controls import Range, Select
 from encoder_lib.course.kit.widget.explorer import Explorer
 from encoder_lib.course.kit.widget.plane import Plane
@@ -105,7 +104,7 @@ def fold(stage: float = 2.0) -> Explorer:
                 wide=1.3,
             ),
             frames="stage",
-            description=[_fold_words(0.05 * n) for n in range(len(moved))],
+            description=[_fold_words(0.05 * n, frame[2], frame[3]) for n, frame in enumerate(moved)],
         )
 
     control = Range("stage", stage, min=0, max=2, step=0.05, label="stage")
@@ -114,22 +113,16 @@ def fold(stage: float = 2.0) -> Explorer:
     )
 
 
-def _fold_words(stage: float) -> str:
-    """What there is to see at a stage, and whether a line separates the cards."""
-    stage = round(stage, 2)
-    if stage < 1:
-        where = "The inputs" if stage == 0 else "From the inputs to the pre-activations the plane is sheared"
-        return f"{where}. No line separates A → b and a → B from the other two cards."
-    left = 2 - stage  # of what is negative
-    where = f"ReLU is on its way: {percent(left)} of each negative pre-activation is left"
-    if stage in (1, 2):
-        where = "The pre-activations" if stage == 1 else "After ReLU, all that was negative is 0"
-    total = 1.5 - left  # of A → b and a → B; that of A → B is 1
-    if total > THRESHOLD:
-        return f"{where}. The dashed line separates A → b and a → B from the other two cards."
-    if total > 1:
-        return f"{where}. A line could separate A → b and a → B from the other two cards, but not the dashed one yet."
-    return f"{where}. No line separates A → b and a → B from the other two cards."
+def _fold_words(stage: float, one: torch.Tensor, both: torch.Tensor) -> str:
+    """Where the cards A → b and A → B (F,) are at a stage, and whether a line separates the cards."""
+    at, also = (f"({x + 0.0:.2f}, {y + 0.0:.2f})" for x, y in (one.tolist(), both.tolist()))
+    total = one.sum().item()  # of the coordinates of A → b, and by symmetry of a → B
+    verdict = "No line separates A → b and a → B from the other two cards"
+    if stage > 1 and total > THRESHOLD + 1e-6:
+        verdict = "The dashed line separates A → b and a → B from the other two cards"
+    elif stage > 1 and total > both.sum().item() + 1e-6:
+        verdict = "A line could separate A → b and a → B from the other two cards, but not the dashed one yet"
+    return f"Stage {stage:.2f}: A → b is at {at}, A → B at {also}. {verdict}."
 
 
 def _words(network: FeedForward, unit: int) -> str:
