@@ -142,5 +142,5 @@ def word_arrows(runs: Sequence[Tensor], words: Sequence[str], kinds: Sequence[st
         Select("training", 1, options=tuple(range(1, len(tables) + 1))),
         Range("step", last, min=0, max=last),
         title="The arrows of the words during training",
-        web=Web(heights=(620, 640), levels=4095),
+        web=Web(heights=(620, 710)),
     )

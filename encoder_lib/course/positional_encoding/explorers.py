@@ -133,5 +133,5 @@ def two_hands(dog: int = 0, man: int = 1, moved: int = 0) -> Explorer:
         Range("man", man, min=0, max=LATEST, label="position of man"),
         Range("moved", moved, min=0, max=MOVES, label="both moved by"),
         title="Two words, rotated by their positions",
-        web=Web(heights=(640, 700), together=(("dog", "man"),)),
+        web=Web(heights=(640, 750), together=(("dog", "man"),)),
     )
