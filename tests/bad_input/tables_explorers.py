@@ -53,6 +53,17 @@ ENTRIES = [
         lambda: {"tables": tables(), "words": ["a", "b"], "kinds": ["x", "y"]},
         {"tables": [*types(None, [[1.0]], tables().long()), *numbers(tables()[0], tables()[:1])]},
     ),
+    Entry(
+        explore.word_arrows,
+        lambda: {"runs": [tables(), tables()], "words": ["a", "b"], "kinds": ["x", "y"]},
+        {
+            "runs": [
+                *types(None, [[1.0]], [tables().long()]),
+                *numbers([], [tables()[:1]], [tables(), tables()[:2]], [tables()[0]]),
+            ],
+            "kinds": numbers(["x"]),
+        },
+    ),
     Entry(explore.cost, dict, {"balance": [*types("10"), *numbers(0, math.nan)]}),
     Entry(explore.training_maps, lambda: {"recording": recording()}, {"recording": types(None)}, long=True),
     Entry(

@@ -22,6 +22,8 @@ from places import ROOT
 from encoder_lib.course import explore
 from encoder_lib.course.kit import notebook, palette
 from encoder_lib.course.kit.checking.verdict import Verdict
+from encoder_lib.course.kit.widget import front_end
+from encoder_lib.course.kit.widget.plane import WORD_COLOURS
 
 with warnings.catch_warnings():
     warnings.simplefilter("ignore")  # compiling it, Python warns of the backslashes in its docstrings
@@ -102,6 +104,16 @@ def test_palette_is_visible_and_distinguishable():
         marks = [(c, c, form) for c, form in zip(plots.COLOURS, itertools.cycle(forms), strict=False)]
         assert too_pale(marks) == [] and too_close(marks) == [] and len(set(forms)) == len(forms)
     assert contrast(plots.GREY, "white") >= MARK and contrast(plots.NOT_FINITE, "white") >= MARK
+
+
+def test_colours_of_words_can_be_read_in_both_themes():
+    """And told apart, where words of one colour belong together; the last colour is that of text."""
+    *light, text = WORD_COLOURS
+    dark = re.findall(r'dark: "(#\w+)"', (front_end.FOLDER / "plane.js").read_text(encoding="utf-8"))
+    assert len(dark) == len(light) == 3
+    for colours, ink, ground in ((light, text, "#ffffff"), (dark, "#ffffff", "#111111")):
+        assert min(contrast(colour, ground) for colour in colours) >= WORD
+        assert min(distance(*pair) for pair in itertools.combinations([*colours, ink], 2)) >= LEAST
 
 
 @pytest.mark.parametrize("theme", [0, 1], ids=["light", "dark"])

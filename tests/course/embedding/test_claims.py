@@ -1,5 +1,6 @@
 """What 01_embedding says about its results."""
 
+import re
 from collections import Counter
 from itertools import pairwise
 
@@ -138,6 +139,22 @@ def test_cat_and_rome_move_apart_when_trained_longer(notebook, seed, steps, belo
     fit(model, lambda: (notebook["given"], notebook["beside"]), steps=steps, lr=0.03)
     cat, rome = notebook["words"].index("cat"), notebook["words"].index("Rome")
     assert cosine_map(model[0].weight.detach())[cat, rome] < below
+
+
+def test_bundles_form_by_step_80_and_one_training_takes_a_detour(notebook):
+    """The angles that the explorer of the arrows gives: within a kind, and between words of different kinds."""
+    runs = [run[:, :16] for run in notebook["runs"]]
+    explorer = explore.word_arrows(runs, notebook["words"][:16], notebook["kinds"])
+    angles = {}
+    for explorer.training in (1, 2, 3):
+        for explorer.step in (0, 50, 80, 150):
+            angles[explorer.training, explorer.step] = [int(n) for n in re.findall(r"(\d+)°", explorer.description)]
+    assert min(angles[k, 0][0] for k in (1, 2, 3)) >= 70 and max(angles[k, 80][0] for k in (1, 2, 3)) <= 10
+    assert angles[3, 50][1] == 31 and angles[3, 150][1] == 66
+    assert min(angles[k, n][1] for k in (1, 2) for n in (50, 80, 150)) > 60  # no detour
+    third = F.normalize(runs[2][50], dim=-1)
+    along = third @ F.normalize(third.mean(dim=0), dim=-1)
+    assert (along > 0.7).sum() >= 14  # nearly all in one direction
 
 
 def test_mean_cosine_of_different_kinds_ends_above_0(notebook):

@@ -61,6 +61,27 @@ interface PanelSpec {
   missing: string;
   tile: number | null;
   shift_rows: boolean;
+  /** What is drawn of points in a plane, whose coordinates are the columns; a heatmap has none. */
+  plane?: PlaneSpec;
+}
+
+/** Points in a plane: `Plane.to_spec` in plane.py. */
+interface PlaneSpec {
+  names: string[];
+  /** For each point, the place of its colour among the colours of words. */
+  colours: number[];
+  x_limits: Limits;
+  y_limits: Limits;
+  /** How much wider than high the picture is, where there is room. */
+  wide: number;
+  /** Whether named points are tips of arrows from the origin, and glide around it. */
+  arrows: boolean;
+  turns: boolean;
+  /** The radius of a circle around the origin, 0 for none; the two points between whose arrows the angle is shown. */
+  circle: number;
+  angle: [from: number, to: number] | null;
+  /** Points that are joined by a line, and whether it is the one that counts. */
+  paths: [points: number[], strong: boolean][];
 }
 
 /** The words above the panels, and the panel whose rows they are. */
@@ -166,6 +187,8 @@ interface Matrix {
   values: Float32Array;
   limits: Limits;
   shift: number;
+  /** The step that is shown, in words, and the longest such words. */
+  step?: { now: string; longest: string } | undefined;
 }
 
 /** Values that have no colour are striped: what they are called, the ground, the stripes and the way these run. */
