@@ -27,7 +27,27 @@ def tables() -> torch.Tensor:
 ENTRIES = [
     Entry(explore.heads, lambda: {"model": minilm(), "sentence": SENTENCE}, {"model": NO_MODEL}),
     Entry(explore.block_steps, lambda: {"model": minilm(), "sentence": SENTENCE}, {"model": NO_MODEL}),
-    Entry(explore.walk, lambda: {"model": minilm(), "first": PAIR[0], "second": PAIR[1]}, {"model": NO_MODEL}),
+    Entry(
+        explore.alive,
+        lambda: {"model": minilm(), "first": PAIR[0], "second": PAIR[1]},
+        {
+            "model": NO_MODEL,
+            "first": [*types(3, b"text", ["text"]), *numbers("a " * 70, "x" * 501)],
+            "second": [*types(3, b"text"), *numbers("a " * 70)],
+            "word": [*types(3, ["bank"]), *numbers("river", "?")],
+            "open": [*types("1", 1.5, True), *numbers(0, 7)],
+            "predict": types(1, None, "yes"),
+        },
+    ),
+    Entry(
+        explore.search,
+        lambda: {"model": minilm(), "texts": ["a", "b", "c"], "question": SENTENCE},
+        {
+            "model": NO_MODEL,
+            "texts": [*types(3, "a", None, [1, 2, 3]), *numbers([], ["a", "b"], ["a"] * 9, ["a", "b", " "])],
+            "question": [*types(3, None, b"text"), *numbers("", " \n", "x" * 201)],
+        },
+    ),
     Entry(
         explore.similarity,
         lambda: {"tables": tables(), "words": ["a", "b"], "kinds": ["x", "y"]},

@@ -10,8 +10,10 @@ import torch.nn.functional as F
 from claims import seeds
 from torch import nn
 
+from encoder_lib import TokenEmbedding
 from encoder_lib.course import explore
 from encoder_lib.course.kit import ladder
+from encoder_lib.training.fit import fit
 
 
 def cosine_map(table):
@@ -141,6 +143,18 @@ def test_bundles_form_by_step_80_and_one_training_takes_a_detour(notebook):
     third = F.normalize(runs[2][50], dim=-1)
     along = third @ F.normalize(third.mean(dim=0), dim=-1)
     assert (along > 0.7).sum() >= 14  # nearly all in one direction
+
+
+@pytest.mark.weekly
+@pytest.mark.parametrize(("seed", "steps", "below"), [(29, 1500, -0.1), (7, 10_000, 0.15)])
+def test_cat_and_rome_move_apart_when_trained_longer(notebook, seed, steps, below):
+    """After 1,500 steps of seed 29 they are on opposite sides, and with seed 7 the cosine is about 0 by step 10,000."""
+    torch.manual_seed(seed)
+    size = len(notebook["words"])
+    model = nn.Sequential(TokenEmbedding(size, 2), nn.Linear(2, size))
+    fit(model, lambda: (notebook["given"], notebook["beside"]), steps=steps, lr=0.03)
+    cat, rome = notebook["words"].index("cat"), notebook["words"].index("Rome")
+    assert cosine_map(model[0].weight.detach())[cat, rome] < below
 
 
 def test_mean_cosine_of_different_kinds_ends_above_0(notebook):

@@ -249,3 +249,51 @@ interface Scene {
   /** The cell that the reader points at. */
   cursor: Cell | null;
 }
+
+/** What is searched for, and in which texts. */
+interface SearchQuery {
+  question: string;
+  texts: string[];
+}
+
+/** The cosine of each text with the question. */
+interface SearchFound {
+  cosines: Float32Array;
+}
+
+interface SearchOptions {
+  /** How many texts are allowed, and how many characters a text or question may have. */
+  fewest: number;
+  most: number;
+  longest: number;
+}
+
+interface SearchSetup {
+  compute: (query: SearchQuery) => Promise<SearchFound>;
+  query: SearchQuery;
+
+  found: SearchFound;
+  options: SearchOptions;
+  title: string;
+  /** What the reader is told when an answer takes long. */
+  silence: string;
+  /** Whether only this query is shown, until `unlock` is called. */
+  locked?: boolean;
+}
+
+/** The model of a widget whose front end asks by messages. */
+interface AskedModel<Asked, Answered> {
+  send(content: { id: string; question: Asked }): void;
+  on(events: string, callback: (reply: KernelReply<Answered>, buffers: DataView<ArrayBuffer>[]) => void): void;
+  off(events: string, callback: (reply: KernelReply<Answered>, buffers: DataView<ArrayBuffer>[]) => void): void;
+}
+
+type KernelReply<Answered> = { id: string; answer: Packed<Answered> } | { id: string; error: string };
+
+interface SearchModel extends AskedModel<SearchQuery, SearchFound> {
+  get(name: "title"): string;
+  get(name: "_question"): SearchQuery;
+  get(name: "_options"): SearchOptions;
+  get(name: "_answer"): Packed<SearchFound>;
+  get(name: "_data"): DataView<ArrayBuffer>;
+}
