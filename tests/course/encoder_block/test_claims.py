@@ -263,6 +263,7 @@ def test_modernbert_is_as_the_table_says():
 @pytest.mark.weekly
 @pytest.mark.parametrize("seed", [0, 1])
 def test_smaller_learning_rate_learns_large_cards_without_norms(seed):
+    """At 0.003, as in the stored curves, it is at 57 % at most; at 0.001 it passes 85 %."""
     with seeded(seed):
         model = ladder.build_float32(lambda: two_scales.build("× 10, no norms"))
         fit(model, lambda: ladder.deal(128), steps=1600, lr=0.001)
