@@ -18,7 +18,9 @@ LIBRARIES = {  # label -> folders
 }
 PARTS = "validation", "training", "test", "training"  # a file belongs to one of them
 TESTS = {"test", "tests", "testing"}  # folders
-NAMES = re.compile(r"(?i)\b(axes|dataframe|mpl|np|numpy|pd|pil|pillow|plt|pyplot|python)s?\b|ipython|jupyter|matplotlib|pandas|torch")
+NAMES = re.compile(
+    r"(?i)\b(axes|dataframe|mpl|np|numpy|pd|pil|pillow|plt|pyplot|python)s?\b|ipython|jupyter|matplotlib|pandas|torch"
+)
 
 
 class Docstring(NamedTuple):

@@ -170,10 +170,14 @@ def learning_curve(seed: int) -> "pd.DataFrame":
         measured = {"head alone": start}
         for method, lr in RATES.items():
             with seeded(seed):
-                learning = fine_tune(copy.deepcopy(start), [hidden["training"][i] for i in chosen], labels, lr=lr, epochs=epochs)
+                learning = fine_tune(
+                    copy.deepcopy(start), [hidden["training"][i] for i in chosen], labels, lr=lr, epochs=epochs
+                )
                 *_, (measured[method], _) = learning
         for method, classifier in measured.items():
-            reached = {part: accuracy(classifier.scores(hidden[part]), texts[part].labels) for part in ("validation", "test")}
+            reached = {
+                part: accuracy(classifier.scores(hidden[part]), texts[part].labels) for part in ("validation", "test")
+            }
             rows.append({"labels": n, "seed": seed, "method": method} | reached)
     return pd.DataFrame(rows).round(1)
 
