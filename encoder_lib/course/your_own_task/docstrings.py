@@ -70,7 +70,7 @@ def _public(node: ast.AST, outer: str) -> Iterator[tuple[str, str]]:
         if isinstance(child, ast.FunctionDef | ast.ClassDef) and not child.name.startswith("_"):
             yield outer + child.name, ast.get_docstring(child) or ""
             if isinstance(child, ast.ClassDef):
-                yield from _public(child, f"{child.name}.")
+                yield from _public(child, f"{outer}{child.name}.")
 
 
 def _first_sentence(text: str) -> str:
