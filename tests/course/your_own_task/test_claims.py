@@ -1,5 +1,6 @@
 """What 13_your_own_task says about its results."""
 
+import inspect
 import re
 
 import pytest
@@ -27,8 +28,10 @@ def curve(notebook, name):
 
 def test_training_has_half_of_the_files_and_no_sentence_is_in_two_parts(notebook):
     sentences = [{*texts.sentences} for texts in notebook["parts"].values()]
-    assert [len(each) > 300 for each in sentences] == [True] * 3 and len(set.union(*sentences)) == sum(
-        map(len, sentences)
+    assert (
+        min(map(len, sentences)) > 300
+        and abs(len(notebook["test"].sentences) - 360) < 40
+        and len(set.union(*sentences)) == sum(map(len, sentences))
     )
     assert docstrings.PARTS.count("training") == 2 == len(docstrings.PARTS) / 2
 
@@ -127,7 +130,8 @@ def test_by_hand(notebook):
 
 
 def test_a_million_texts_take_a_gflop_and_a_half_and_gigabytes():
-    """0.77 GFLOP and 1.5 GB."""
+    """0.77 GFLOP and 1.5 GB, which takes a tenth of a second at 15 GB a second."""
+    assert round(4 * 10**6 * 384 / 15e9, 1) == 0.1
     assert round(2 * 10**6 * 384 / 1e9, 2) == 0.77 and round(4 * 10**6 * 384 / 1e9, 1) == 1.5
 
 
@@ -174,3 +178,11 @@ def test_cutting_vectors_costs_little_at_first(notebook):
 def test_the_pair_is_one_sequence_of_two_texts():
     pair = load_pretrained("minilm").tokenizer.encode("running total", "Return cumulative sum over an axis.")
     assert pair.tokens.count("[SEP]") == 2 and sorted({*pair.type_ids}) == [0, 1]
+
+
+def test_adams_weight_decay_is_the_gradient_of_squares_with_half_of_it():
+    """With decay 0.001, as the exercise says."""
+    weight = torch.ones(3, requires_grad=True)
+    (0.001 * weight.square().sum()).backward()
+    torch.testing.assert_close(weight.grad, torch.full((3,), 0.002))
+    assert "weight_decay=0.002" in inspect.getsource(few_labels.train_head)
