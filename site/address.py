@@ -1,4 +1,4 @@
-"""Where the course lies: its repository, and from that every link out of the pages."""
+"""The address of the course's repository, and all links that depend on it."""
 
 import os
 import tomllib
@@ -16,35 +16,35 @@ BRANCH = "main"
 
 
 def source(path: str) -> str:
-    """The address of a file or folder of the repository."""
+    """Return the address of a file or folder in the repository."""
     kind = "tree" if (ROOT / path).is_dir() else "blob"
     return f"{REPOSITORY}/{kind}/{BRANCH}/{quote(path)}"
 
 
 def binder(path: str) -> str:
-    """Where a notebook opens on Binder."""
+    """Return the address that opens a notebook on Binder."""
     return f"https://mybinder.org/v2/gh/{_name}/{BRANCH}?urlpath=lab/tree/{quote(path)}"
 
 
 def colab(path: str) -> str:
-    """Where a notebook opens on Colab."""
+    """Return the address that opens a notebook on Colab."""
     return f"https://colab.research.google.com/github/{_name}/blob/{BRANCH}/{quote(path)}"
 
 
-def ways(path: str) -> dict[str, str]:
-    """Where a notebook can be run: names, and addresses as the page of a lesson has them."""
+def places(path: str) -> dict[str, str]:
+    """Return where a notebook can be run: the names, and the addresses as seen from the page of a lesson."""
     if not KNOWN:
         return {"your own machine": "../index.html#run-it"}
     return {"Binder": binder(path), "Colab": colab(path)}
 
 
 def live(path: str) -> str:
-    """Links that lead where a notebook can be run, as HTML."""
-    return " or ".join(f'<a href="{address}">{name}</a>' for name, address in ways(path).items())
+    """Return links to where a notebook can be run, as HTML."""
+    return " or ".join(f'<a href="{address}">{name}</a>' for name, address in places(path).items())
 
 
 def closing(stem: str) -> str:
-    """What a notebook ends with, as Markdown: where to say what is wrong, in forms with its name filled in."""
+    """Return the end of a notebook as Markdown: links to forms for what was wrong, with its number filled in."""
     asked = {"sentence": "was a sentence unclear", "check": "did a check judge wrongly", "run": "did something not run"}
     if not KNOWN:
         question = ", or ".join(asked.values()).capitalize()

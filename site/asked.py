@@ -1,4 +1,4 @@
-"""Predictions without a kernel: what a question asks, and in a file of its own what each of its steps reveals."""
+"""Predictions without a kernel: the question for its page, and the answer in a separate file."""
 
 import base64
 import html
@@ -30,15 +30,16 @@ img {{ max-width: 100%; border-radius: 6px; }}
 <p><a href="../../notebooks/{lesson}.html">Back to the lesson</a></p>
 <h1>{title}</h1>
 {stored}
-<script type="application/json" id="told">{told}</script>
+<script type="application/json" id="outcome">{outcome}</script>
 </html>
 """
 
 
 def ask(name: str, stored: str, lesson: str) -> tuple[dict, str]:
-    """What the page shows of a question before the answer, and the page of its answer, from its stored output.
+    """Return what the page shows of a question before the answer, and the page of its answer, from the stored output.
 
-    The second holds, for the front end, what is told after "Show me" and after a commitment to each choice.
+    For the front end, the page of the answer contains what appears after "Show me", and after a commitment to each
+    choice.
     """
     if name not in QUESTIONS:
         raise KeyError(f"expected a question of a lesson's questions.toml, got {name!r}")
@@ -46,27 +47,27 @@ def ask(name: str, stored: str, lesson: str) -> tuple[dict, str]:
     details = BeautifulSoup(stored, "html.parser").details
     if details is None:
         raise ValueError(f"{name}: expected a folded answer in the stored output: run `make notebooks`")
-    seen = _seen(details)
-    show = None if seen is None else lambda: seen
+    result = _result(details)
+    show = None if result is None else lambda: result
     shown = Prediction(question, show)
     shown.revealed = True
-    told = {"shown": shown._outcome, "chosen": []}
+    outcome = {"shown": shown._outcome, "chosen": []}
     for choice in range(len(question.choices)):
         chosen = Prediction(question, show)
         chosen.choice, chosen.committed = choice, True
-        told["chosen"].append(chosen._outcome | {"result": None})  # the result is that of `shown`
+        outcome["chosen"].append(chosen._outcome | {"result": None})  # the same result as in "shown"
     asked = {key: getattr(shown, key) for key in ("_prompt", "_choices")}
     details["open"] = ""
-    text = json.dumps(told, default=_picture, ensure_ascii=False).replace("</", "<\\/")
-    return asked, PAGE.format(title=html.escape(question.prompt), stored=details, told=text, lesson=lesson)
+    text = json.dumps(outcome, default=_picture, ensure_ascii=False).replace("</", "<\\/")
+    return asked, PAGE.format(title=html.escape(question.prompt), stored=details, outcome=text, lesson=lesson)
 
 
 def _picture(png: bytes) -> str:
     return base64.b64encode(png).decode()
 
 
-def _seen(details: Tag) -> Any:
-    """What a stored answer shows beside its words: a picture, a table, a text or nothing."""
+def _result(details: Tag) -> Any:
+    """Return what a stored answer shows in addition to its words: a picture, a table, a text or None."""
     if image := details.img:
         return plots.Picture(base64.b64decode(image["src"].removeprefix(PICTURE)), image["alt"])
     if table := details.table:

@@ -1,4 +1,4 @@
-"""Build the web edition: `python site/build.py build/site NODE_MODULES`, which holds what package.json names."""
+"""Build the web edition: `python site/build.py build/site NODE_MODULES`, with the packages that package.json lists."""
 
 import os
 import re
@@ -16,7 +16,7 @@ HERE = Path(__file__).parent
 NO_MODULES = shutil.ignore_patterns("*.py", "*.css", "*.d.ts", "__pycache__")  # of a folder of scripts
 ROOT = HERE.parent
 THEME = Path(pydata_sphinx_theme.__file__).parent / "theme/pydata_sphinx_theme/static"
-UNUSED = (  # what theme and search bring along and no page fetches
+UNUSED = (  # files of the theme and the search that no page fetches
     *("*.map", "fontawesome.js*", "searchtools.js", "language_data.js"),
     *("pagefind-*ui.*", "pagefind-highlight.js", "wasm.unknown.pagefind"),
 )
@@ -38,7 +38,7 @@ from encoder_lib.course.kit.widget import front_end  # noqa: E402
 
 
 def build(folder: Path, node_modules: Path) -> int:
-    """Write the site into `folder`/html; gives Sphinx's exit status."""
+    """Write the site into `folder`/html, and return Sphinx's exit status."""
     pages, html = folder / "pages", folder / "html"
     for old in (pages, html):
         shutil.rmtree(old, ignore_errors=True)
@@ -60,7 +60,7 @@ def build(folder: Path, node_modules: Path) -> int:
         for path in html.rglob(name):
             path.unlink()
     if KNOWN:
-        _tell_crawlers(html)
+        _write_sitemap(html)
     else:
         print("No address in pyproject.toml yet: no links to repository, Binder and Colab, and no sitemap.")
     print(f"Sphinx took {time.perf_counter() - begun:.0f} s.")
@@ -68,10 +68,12 @@ def build(folder: Path, node_modules: Path) -> int:
 
 
 def _copy_static(static: Path, node_modules: Path) -> None:
-    """What pages load: the explorers' own front end, the player, KaTeX, the serif and the picture for sharing."""
+    """Copy what pages load: the explorers' front end, the player, KaTeX, the serif font, the picture for previews."""
     shutil.copytree(HERE / "player", static / "player", ignore=NO_MODULES)
     shutil.copytree(front_end.FOLDER, static / "player", ignore=NO_MODULES, dirs_exist_ok=True)
     (static / "explorer.css").write_text(front_end.STYLE, encoding="utf-8")
+    styles = "palette.css", "alive.css", "search_bars.css"
+    (static / "alive.css").write_text(front_end.style(*styles), encoding="utf-8")
     for style in ("site.css", "pages.css"):
         shutil.copy(HERE / style, static)
     (static / "icons.css").write_text(_icons(), encoding="utf-8")
@@ -85,8 +87,8 @@ def _copy_static(static: Path, node_modules: Path) -> None:
     shutil.copy(katex / "katex.min.css", static / "katex")
 
 
-def _tell_crawlers(html: Path) -> None:
-    """What a search engine asks for: the list of all pages, and where it is."""
+def _write_sitemap(html: Path) -> None:
+    """Write the list of all pages for search engines, and robots.txt, which says where it is."""
     pages = sorted(path.relative_to(html).as_posix() for path in html.rglob("*.html") if "_static" not in path.parts)
     places = "".join(f"<url><loc>{HOME}{page}</loc></url>\n" for page in pages if page not in UNLISTED)
     sitemap = f'<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">\n{places}</urlset>\n'
@@ -95,9 +97,9 @@ def _tell_crawlers(html: Path) -> None:
 
 
 def _icons() -> str:
-    """The outlines of the theme's icons, as a style: the script that they come from has 2,000 more."""
+    """Return a style sheet with the outlines of the icons in use; the theme's script has 2,000 more."""
     script = (THEME / "scripts/fontawesome.js").read_text(encoding="utf-8")
-    drawn = {name: outline for name, *outline in OUTLINE.findall(script)}  # the full ones are the last
+    drawn = {name: outline for name, *outline in OUTLINE.findall(script)}  # the last of a name is filled
     style = ""
     for icon in ICONS:
         width, height, path = drawn[icon]

@@ -1,4 +1,4 @@
-"""Sphinx's settings for the web edition. `build.py` writes the pages that it reads."""
+"""Sphinx's settings for the web edition. `build.py` writes the pages that Sphinx reads."""
 
 import re
 import sys
@@ -17,7 +17,7 @@ extensions = ["myst_nb", "sphinx.ext.autodoc", "formulas"]
 exclude_patterns = ["_static"]
 templates_path = ["templates"]
 
-# What is stored is what is shown: nothing runs.
+# Pages show the stored outputs; no cell runs.
 nb_execution_mode = "off"
 myst_enable_extensions = ["dollarmath"]
 myst_heading_anchors = 4
@@ -35,10 +35,10 @@ html_favicon = str(HERE / "icon.svg")
 html_title = project
 html_baseurl = HOME if KNOWN else ""
 
-html_sidebars = {"index": []}  # it lists the lessons itself
+html_sidebars = {"index": []}  # the page itself lists the lessons
 html_additional_pages = {"search": "search.html"}
 
-html_css_files = ["explorer.css", "icons.css", "pages.css", "site.css"]
+html_css_files = ["explorer.css", "alive.css", "icons.css", "pages.css", "site.css"]
 html_js_files = [("player/player.js", {"type": "module"})]
 html_copy_source = False
 html_use_index = False
@@ -58,7 +58,7 @@ html_theme_options = {
 
 
 def _imported(module: str, known: set[str]) -> set[str]:
-    """`known`, and all that a module of the player imports: one behind the other they would take longer to come."""
+    """Return `known` and all modules that a module imports, so that they load together and not one after another."""
     path = next(path for folder in (HERE / "player", front_end.FOLDER) if (path := folder / module).exists())
     for other in re.findall(r'from "\./(\w+\.js)"', path.read_text(encoding="utf-8")):
         if other not in known:
@@ -68,32 +68,36 @@ def _imported(module: str, known: set[str]) -> set[str]:
 
 
 def _docstring(app, what, name, thing, options, lines):
-    """Docstrings are written for `help()`; here they become what Sphinx reads."""
+    """Docstrings are written for `help()`; this turns them into reStructuredText."""
     lines[:] = as_rst(lines)
 
 
 def _headings(app, pagename, templatename, context, doctree):
-    """The search leads to headings that have a name; Sphinx names the section around them. Prose counts for more."""
+    """Give headings the ids of their sections, because the search links to headings; code counts less than prose."""
     named = r'<section id="([^"]+)">\s*(?:<span id="[^"]+"></span>)*<(h\d)>'
     body = re.sub(named, r'<section><\2 id="\1">', context.get("body", ""))
     context["body"] = body.replace('<div class="cell ', '<div data-pagefind-weight="0.2" class="cell ')
 
 
-def _first_recording(app, pagename, templatename, context, doctree):
-    """What the first explorer plays comes beside the scripts; asked for by them, it would come after them."""
-    found = re.search('data-recording="([^"]+)"', context.get("body", ""))
+def _preloads(app, pagename, templatename, context, doctree):
+    """Load the recording of the first explorer together with the scripts, which would ask for it only once they run.
+
+    On a page that begins with the picture of the whole encoder, load its modules as well.
+    """
+    found = re.search('data-recording="([^"]+)"( data-whole)?', context.get("body", ""))
     context["recording"] = found and found[1]
+    entries = ["player.js", "alive_recorded.js"] if found and found[2] else ["player.js"]
+    context["modules"] = sorted(set().union(*(_imported(entry, set()) for entry in entries)))
 
 
 def _no_search(app):
-    """Pagefind does it, when the pages are there."""
+    """Leave the search index to Pagefind, which runs when the pages are finished."""
     app.builder.search = False
 
 
 def setup(app):
     """Called by Sphinx."""
-    app.config.html_context["modules"] = sorted(_imported("player.js", set()))
     app.connect("html-page-context", _headings)
-    app.connect("html-page-context", _first_recording)
+    app.connect("html-page-context", _preloads)
     app.connect("builder-inited", _no_search)
     app.connect("autodoc-process-docstring", _docstring)

@@ -1,4 +1,4 @@
-"""Formulas that are set when the site is built: pages need KaTeX's styles and fonts, and no script."""
+"""Formulas are set when the site is built, so that pages need KaTeX's styles and fonts, but no script."""
 
 import json
 import os
@@ -15,14 +15,14 @@ SCRIPT = Path(__file__).with_name("formulas.mjs")
 
 @cache
 def _node() -> subprocess.Popen:
-    """The one process that sets all formulas; it ends with this one, which closes its input."""
+    """Return the process that sets all formulas. It ends when this process ends and closes its input."""
     command = ["node", str(SCRIPT), os.environ["NODE_MODULES"]]
     return subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, encoding="utf-8")
 
 
 @cache
 def set_formula(latex: str, *, display: bool) -> str:
-    """HTML, with MathML for screen readers, of a formula. Raises ValueError for what is none."""
+    """Return a formula as HTML, with MathML for screen readers. Raises ValueError if KaTeX can't set it."""
     process = _node()
     process.stdin.write(json.dumps({"latex": latex, "displayMode": display}) + "\n")
     process.stdin.flush()

@@ -1,10 +1,9 @@
-"""The course's own files as the pages of the web edition: copied, links led to where they go, live parts marked.
+"""The pages of the web edition, made from the course's own files: links are adapted, and live parts are marked.
 
-Written anew is the first page alone, `index.md`, and what it tells of each lesson is taken from its notebook. What was
-measured is tests/benchmarks/RESULTS.md.
+Only the first page, `index.md`, is written for the web; what it says about each lesson is taken from the notebook.
 
-Two notes in the metadata of a notebook's cells are for these pages: `description`, of its first cell, which search
-engines show; and `web`, what a page says in place of words that speak of cells and keys.
+Two entries in the metadata of a notebook's cells are for these pages: `description`, in the first cell, which search
+engines show; and `web`, which replaces words about cells and keys.
 """
 
 import ast
@@ -21,46 +20,46 @@ from pathlib import Path
 from string import Template
 
 import nbformat
-from address import KNOWN, REPOSITORY, ROOT, closing, live, source, ways
+from address import KNOWN, REPOSITORY, ROOT, closing, live, places, source
 from asked import ask
 from bs4 import BeautifulSoup
 from PIL import Image
 from record_all import EXPLORER, explorer_name
 from reference import write_reference
 
-TEXTS = {  # pages beside the notebooks, and what they are
+TEXTS = {  # the other pages, and their descriptions
     "CONTRIBUTING.md": "How the course is made: files and tests, and how to add a lesson, an explorer or a question.",
     "tests/benchmarks/RESULTS.md": "What was measured: the speed of the encoder, of its parts and of the whole course.",
     "notebooks/glossary.md": "The terms and letters of the course: what each means, and which notebook introduces it.",
     "TEACHING.md": "For teachers: what to prepare, what a class needs, and how exercises are collected.",
-    "binder/README.md": "How to give the course to a class: what it wants from a server, and what each reader costs.",
+    "binder/README.md": "How to give the course to a class: what the server needs, and what each reader costs.",
 }
 LINK = re.compile(r"\[((?:[^\[\]]|\[[^\]]*\])*)\]\((?!https?:|#|mailto:)([^)\s#]+)(#[^)\s]*)?\)")
 DRAWING = re.compile(r"!\[[^\]]*\]\((notebooks/)?(pictures/\w+\.svg)\)")
 QUESTION = re.compile(r"\bexplore\.predict\(\s*[\"'](\w+)[\"']")
 PLAN = re.compile(r"Plan for (\d+ minutes)")
-COLAB = re.compile(r"\A# On Colab.*\n(#.*\n)+")  # what a page leaves out of the first cell of code
-OPENING = "00_start_here", "heads"  # the notebook of the explorer on the first page, and its name
+COLAB = re.compile(r"\A# On Colab.*\n(#.*\n)+")  # left out of the first code cell
+OPENING = "00_start_here", "alive"  # the notebook of the explorer on the first page, and its name
 INSTALL = re.compile(r"(?ms)^    git clone .*?(?=^\*\*|^#)")  # of the README
 HERE = Path(__file__).parent
-WIDTHS = "--desk", "--phone", "--between"  # for which site.css takes the heights of an explorer
+WIDTHS = "--desk", "--phone", "--between"  # the names of an explorer's heights in site.css
 PICTURE = "data:image/png;base64,"
-DRAWS = re.compile(r"(\w+ = )?(plot_\w+|show)\(|(for )?(ax|axes|figure)\b")  # what makes a picture
+DRAWS = re.compile(r"(\w+ = )?(plot_\w+|show)\(|(for )?(ax|axes|figure)\b")  # a line that draws
 
 
 def notebooks() -> list[Path]:
-    """The notebooks, in their order."""
+    """Return the notebooks in order."""
     return sorted((ROOT / "notebooks").glob("*.ipynb"))
 
 
 def write_pages(folder: Path, static: Path, recordings: Path) -> None:
-    """Write every page's source into `folder`, and what pages load by themselves into `static`."""
+    """Write the source of every page into `folder`, and the files that pages load into `static`."""
     pages = {"README.md", *TEXTS, *(f"notebooks/{path.name}" for path in notebooks())}
     for each in (folder, static):
         (each / "notebooks").mkdir(parents=True)
     lessons, opening = [], ""
     for path in notebooks():
-        shutil.copy(path, static / "notebooks")  # to download, as it is
+        shutil.copy(path, static / "notebooks")  # for downloading, unchanged
         notebook = nbformat.read(path, as_version=4)
         lessons.append(_lesson(notebook, path.stem))
         explorers = _prepare(notebook, path.stem, static, recordings)
@@ -89,7 +88,7 @@ def write_pages(folder: Path, static: Path, recordings: Path) -> None:
 
 
 def _lesson(notebook: nbformat.NotebookNode, stem: str) -> str:
-    """A lesson in the list of them: its number and name, the question that it answers, and the time that it takes."""
+    """Return the entry of a lesson in the list: its number and name, its question, and the time that it takes."""
     title, question = notebook.cells[0].source.split("\n\n")[:2]
     plan = next(found[1] for cell in notebook.cells if (found := PLAN.search(cell.source))).replace("*", "")
     return (
@@ -107,7 +106,7 @@ def _contents(caption: str, pages: list[str]) -> str:
 
 
 def _led(text: str, name: str, pages: set[str]) -> str:
-    """Markdown whose links lead to pages where there are any, and to the repository's files where there are none."""
+    """Let the links of a Markdown text lead to pages, or to files of the repository if they have no page."""
 
     def lead(link: re.Match) -> str:
         words, to, place = link.groups("")
@@ -125,12 +124,12 @@ def _led(text: str, name: str, pages: set[str]) -> str:
 
 
 def _drawn(text: str) -> str:
-    """Markdown with its drawings in it, so that their colours are the page's, and their parts lead to their pages."""
+    """Put the drawings of a Markdown text inline, so that they take the page's colours, and their links work."""
 
     def draw(picture: re.Match) -> str:
         svg = (ROOT / "notebooks" / picture[2]).read_text(encoding="utf-8").strip()
         svg = re.sub(r'href="(\w+)\.ipynb"', rf'href="{picture[1] or ""}\1.html"', svg)
-        return "<div>" + svg.replace('role="img"', 'role="group"') + "</div>"  # an image's links would be out of reach
+        return "<div>" + svg.replace('role="img"', 'role="group"') + "</div>"  # links inside an image can't be reached
 
     return DRAWING.sub(draw, text)
 
@@ -139,17 +138,17 @@ def _drawn(text: str) -> str:
 
 
 def _prepare(notebook: nbformat.NotebookNode, stem: str, static: Path, recordings: Path) -> dict[str, str]:
-    """Say what a page can say, mark explorers, questions and exercises, take pictures out of the text.
+    """Adapt the words to a page, mark explorers, questions and exercises, and move pictures into files.
 
-    Gives the places of the explorers, by their names.
+    Returns the HTML of the explorers by their names.
     """
     path, explorers = f"notebooks/{stem}.ipynb", []
-    notebook.cells[-1].source = closing(stem)  # a fork's pages lead to the fork
+    notebook.cells[-1].source = closing(stem)  # the pages of a fork link to the fork
     for number, cell in enumerate(notebook.cells):
-        for said, instead in cell.metadata.get("web", {}).items():
-            if said not in cell.source:
-                raise ValueError(f"{stem}, cell {number}: expected {said!r}, for which the web has {instead!r}")
-            cell.source = cell.source.replace(said, instead)
+        for words, instead in cell.metadata.get("web", {}).items():
+            if words not in cell.source:
+                raise ValueError(f"{stem}, cell {number}: expected {words!r}, which the web replaces by {instead!r}")
+            cell.source = cell.source.replace(words, instead)
         if cell.cell_type != "code":
             cell.source = _drawn(cell.source)
             continue
@@ -157,30 +156,33 @@ def _prepare(notebook: nbformat.NotebookNode, stem: str, static: Path, recording
         if EXPLORER.search(cell.source):
             stored = _stored(cell, stem, "<img")
             heights = recordings / f"{stem}-{len(explorers) + 1}.heights"
-            place = _recorded(stored.data["text/html"], heights.stem, heights.read_text().split(), ways(path), static)
+            name, picture = explorer_name(cell.source), stored.data["text/html"]
+            place = _recorded(picture, heights.stem, heights.read_text().split(), places(path), static)
+            if name == "alive":
+                place = place.replace(" data-live=", " data-whole data-live=", 1)
             stored.data = {"text/html": place}
-            explorers.append((explorer_name(cell.source), place))
+            explorers.append((name, place))
         elif question := QUESTION.search(cell.source):
             stored = _stored(cell, stem, "<details")
             stored.data = {"text/html": _asked(stored.data["text/html"], stem, question[1], static, sharp)}
         if "exercise" in cell.metadata.get("tags", []):
-            told = f'<p class="live">To write it and have it checked, run it on {live(path)}.</p>'
-            cell.outputs = [nbformat.v4.new_output("display_data", {"text/html": told})]
+            words = f'<p class="live">To write your own and have it checked, run this notebook on {live(path)}.</p>'
+            cell.outputs = [nbformat.v4.new_output("display_data", {"text/html": words})]
         for data in (output.get("data", {}) for output in cell.outputs):
             if "text/html" in data:
                 data["text/html"] = _with_files(data["text/html"], static, sharp)
-                data.pop("image/png", None)  # it is the same picture
+                data.pop("image/png", None)  # the same picture
     first = notebook.cells[0]
     notebook.metadata["description"] = first.metadata["description"]
     first.source = first.source.replace("# ", f"# {stem[:2]} ", 1)
     setup = next(cell for cell in notebook.cells if cell.cell_type == "code")
     notebook.cells = [part for cell in notebook.cells for part in _parts(cell, imports=cell is setup)]
     notebook.cells.insert(1, nbformat.v4.new_markdown_cell(_ways(path)))
-    return dict(explorers)
+    return dict(reversed(explorers))  # the first one of each name
 
 
 def _parts(cell: nbformat.NotebookNode, *, imports: bool) -> Iterator[nbformat.NotebookNode]:
-    """A cell as its page has it: imports and the code of a picture are folds of the page."""
+    """Return the parts of a cell on its page: imports and the code of a picture are folded."""
     if imports:
         yield _fold("Imports", cell.source)
         return
@@ -202,15 +204,15 @@ def _fold(name: str, source: str, kind: str = "") -> nbformat.NotebookNode:
 
 
 def _ways(path: str) -> str:
-    """Where else a notebook can be opened."""
+    """Return a line that says where else the notebook can be opened."""
     read = f'<a href="{source(path)}">Source</a> · ' if KNOWN else ""
     return f'<p class="ways">Run it on {live(path)} · {read}<a href="../_static/{path}" download>Download</a></p>'
 
 
 def _with_files(markup: str, static: Path, sharp: Path | None = None) -> str:
-    """HTML whose pictures are files that load when they come into view: `sharp` ones, as large as the stored ones.
+    """Move the pictures of HTML into files that load when they come into view, `sharp` ones of the same size if given.
 
-    Each notes where its heatmaps lie: those alone keep their colours on a dark page.
+    Each says where its heatmaps are, because only these keep their colours on a dark page.
     """
     soup = BeautifulSoup(markup, "html.parser")
     for image in soup.find_all("img", src=re.compile(f"^{re.escape(PICTURE)}")):
@@ -228,7 +230,7 @@ def _with_files(markup: str, static: Path, sharp: Path | None = None) -> str:
 
 
 def _stored(cell: nbformat.NotebookNode, stem: str, part: str) -> nbformat.NotebookNode:
-    """The one output of a cell that holds a part of HTML."""
+    """Return the output of a cell that contains a part of HTML. Raises ValueError if there isn't exactly one."""
     found = [output for output in cell.outputs if part in output.get("data", {}).get("text/html", "")]
     if len(found) != 1:
         first = cell.source.splitlines()[0]
@@ -239,7 +241,7 @@ def _stored(cell: nbformat.NotebookNode, stem: str, part: str) -> nbformat.Noteb
 
 
 def _recorded(picture: str, name: str, heights: list[str], live: dict, static: Path) -> str:
-    """The place of an explorer, as high as it will be, which holds its stored picture until the recording is there."""
+    """Return the place of an explorer: as high as it will be, with its stored picture until the recording arrives."""
     links = html.escape(json.dumps(live))
     style = "; ".join(f"{name}: {height}px" for name, height in zip(WIDTHS, heights, strict=False))
     return (
@@ -249,7 +251,7 @@ def _recorded(picture: str, name: str, heights: list[str], live: dict, static: P
 
 
 def _asked(stored: str, stem: str, name: str, static: Path, sharp: Path) -> str:
-    """A question whose answer stands in a file of its own, so that nothing on the page gives it away."""
+    """Return a question, and write its answer into a file of its own, so that nothing on the page gives it away."""
     if PICTURE in stored:
         picture = PICTURE + base64.b64encode(sharp.read_bytes()).decode()
         path = sharp.with_suffix(".path").read_text()

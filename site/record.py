@@ -1,7 +1,7 @@
-"""Record explorers: the states that each one's `web` asks for, as one small file that the player reads.
+"""Record explorers: the states that `web` of each one lists, in one small file that the player reads.
 
-A file is a JSON header and numbers, gzipped together. Equal things are stored once, of a picture equal lines; an array
-that is the upper left corner of another is cut out of it.
+A file is a JSON header and numbers, gzipped together. Equal values are stored only once, and so are equal lines of
+pictures. An array that is the upper left corner of another one is cut out of that one.
 """
 
 import gzip
@@ -19,15 +19,15 @@ from encoder_lib.course.explore import Checkbox, Explorer, Range, Select, Text
 from encoder_lib.course.kit.widget.controls import Control
 from encoder_lib.course.kit.widget.web import Web
 
-FEW = 9  # stops of a slider whose stops are not named
-ALL = 16  # values of a slider that are few enough to be recorded all
+FEW = 9  # recorded values of a slider, if `web` doesn't list any
+ALL = 16  # a slider with at most so many values is recorded completely
 MISSING = -32768  # the code of NaN
-LARGE = 500  # numbers of an array in whose corner others are looked for
+LARGE = 500  # arrays with more numbers are compared with others, which may be their corner
 SENTENCES = "recorded sentences"
 
 
 def stops_of(control: Control, web: Web) -> list:
-    """The values of a control that are recorded; its value at the start is one of them, of texts the first."""
+    """Return the recorded values of a control. Its start value is one of them, and the first one for texts."""
     named = [control.check(value) for value in web.stops.get(control.name, ())]
     named += [control.check(start[control.name]) for start in web.starts if control.name in start]
     if isinstance(control, Checkbox):
@@ -37,23 +37,21 @@ def stops_of(control: Control, web: Web) -> list:
     if isinstance(control, Range):
         return sorted({*(named or _spread(control)), control.min, control.max, control.value})
     if not named and control.name not in web.stops:
-        raise ValueError(
-            f"{control.name}: expected stops for a field in which one types, got none: name them in Web(stops=…)"
-        )
+        raise ValueError(f"{control.name}: expected stops for a text field, got none: name them in Web(stops=…)")
     return list(dict.fromkeys([control.value, *named]))
 
 
 def _spread(control: Range) -> list:
-    """All values of a slider that has few, and of any other some that lie evenly."""
+    """Return all values of a slider that has few, and some evenly spaced values of any other."""
     few = control.step is not None and control.positions <= ALL
     count = control.positions if few else FEW
     low, high = control.min, control.max
-    shares = [i / (count - 1) for i in range(count)]
-    return [control.check(low + share * (high - low)) for share in shares]
+    fractions = [i / (count - 1) for i in range(count)]
+    return [control.check(low + fraction * (high - low)) for fraction in fractions]
 
 
 def states_of(explorer: Explorer) -> list[dict]:
-    """The values of all controls in each state, the one at the start first; the frames are in the state."""
+    """Return the values of all controls in each state, the start first; a state contains all frames."""
     web = explorer.web
     if web.computed:
         return [explorer.values]
@@ -72,11 +70,11 @@ def states_of(explorer: Explorer) -> list[dict]:
 
 
 def record(explorer: Explorer) -> bytes:
-    """The file of an explorer, which is left in the state it came in."""
+    """Return the recording of an explorer, and leave the explorer in the state it was in."""
     web = explorer.web
     start, arrays, shared = explorer.values, Arrays(web.levels), Shared()
     states = []
-    drawn = not web.computed  # by Python; else the numbers and pictures are the player's
+    drawn = not web.computed  # by Python; otherwise the player computes it
     for values in states_of(explorer):
         explorer.set(**values)
         panels = [arrays.add(panel.values) for panel in explorer._view.panels] if explorer._view and drawn else []
@@ -86,7 +84,7 @@ def record(explorer: Explorer) -> bytes:
             "panels": shared.add(explorer._panels),
             "limits": shared.add(explorer._limits),
             "tokens": shared.add(explorer._tokens),
-            "way": shared.add(explorer._timeline),
+            "timeline": shared.add(explorer._timeline),
             "arrays": panels,
             "picture": [],
         }
@@ -116,7 +114,7 @@ def record(explorer: Explorer) -> bytes:
 
 
 def _spec(control: Control, web: Web, frames: bool) -> dict:
-    """A control as the front end draws it, and its stops: a typed text becomes a choice among the recorded ones."""
+    """Return a control for the front end, with its stops. A text field becomes a choice of the recorded texts."""
     if web.computed:
         return control.to_spec() | {"stops": None}
     spec, stops = control.to_spec(), [] if frames else stops_of(control, web)
@@ -131,14 +129,14 @@ def _spec(control: Control, web: Web, frames: bool) -> dict:
 
 
 class Shared:
-    """Values of which equal ones are stored once."""
+    """Values; equal ones are stored only once."""
 
     def __init__(self) -> None:
         self.values: list = []
         self._places: dict[str, int] = {}
 
     def add(self, value: Any) -> int:
-        """The place of a value among all of them."""
+        """Add a value, and return its index."""
         key = json.dumps(value)
         if key not in self._places:
             self._places[key] = len(self.values)
@@ -147,11 +145,11 @@ class Shared:
 
 
 class Arrays:
-    """The numbers of heatmaps in whole steps, `levels` of them on each side of 0 up to the array's largest number.
+    """The numbers of heatmaps as integer codes, `levels` of them on each side of 0 up to the array's largest number.
 
-    `packed` gives an index and all codes, first their lower bytes, then their higher ones. The index holds, for each
-    array: where its codes begin, its rows, its columns, the columns of the array that it is the corner of, its step,
-    and whether a row holds the differences to the row above.
+    `packed` returns an index and all codes, first their lower bytes, then their higher ones. The index has, for each
+    array: where its codes begin, its rows, its columns, the columns of the array that it is the corner of, the step
+    between two codes, and whether the codes are differences to the row above.
     """
 
     def __init__(self, levels: int) -> None:
@@ -160,7 +158,7 @@ class Arrays:
         self._matrices: list[np.ndarray] = []
 
     def add(self, values: np.ndarray) -> int:
-        """The place of an array among all of them. Raises ValueError for infinite numbers, which have no code."""
+        """Add an array, and return its index. Raises ValueError for infinite numbers, which have no code."""
         if np.isinf(values).any():
             raise ValueError("expected finite numbers or NaN to record, got an infinite one: choose other stops")
         matrix = values.reshape(-1, values.shape[-1])
@@ -171,7 +169,7 @@ class Arrays:
         return self._known[key]
 
     def packed(self) -> tuple[list[list], bytes]:
-        """The index and the codes of all arrays, the largest ones first, as others may be their corners."""
+        """Return the index and the codes of all arrays, the largest first, because others may be their corners."""
         index: list[list] = [[]] * len(self._matrices)
         large: list[tuple[np.ndarray, list]] = []
         parts, begin = [np.zeros(0, "<i2")], 0
@@ -183,7 +181,7 @@ class Arrays:
                 continue
             step = float(np.nanmax(np.abs(matrix), initial=0.0)) / self.levels or 1.0
             codes = np.where(np.isnan(matrix), MISSING, np.round(np.nan_to_num(matrix) / step)).astype("<i2")
-            down = np.diff(codes, axis=0, prepend=np.zeros((1, columns), "<i2"))  # it wraps around, and back again
+            down = np.diff(codes, axis=0, prepend=np.zeros((1, columns), "<i2"))  # wraps around, as in the player
             above = rows > 2 and _size(down) < 0.9 * _size(codes)
             index[place] = [begin, rows, columns, columns, step, int(above)]
             parts.append((down if above else codes).ravel())

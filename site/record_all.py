@@ -1,4 +1,4 @@
-"""Find the explorers and pictures of the notebooks, by running their cells, and keep them for the pages."""
+"""Run the cells of the notebooks, and record their explorers and pictures for the pages."""
 
 import ast
 import hashlib
@@ -18,14 +18,17 @@ from matplotlib.figure import Figure
 from record import record
 
 from encoder_lib.course.kit.plots import style
+from encoder_lib.course.kit.widget.alive import Alive
+from encoder_lib.course.kit.widget.explorer import Explorer
+from encoder_lib.course.kit.widget.search import Search
 
 HERE = Path(__file__).parent
 EXPLORER = re.compile(r"\bexplore\.(?!(?:predict|judge|Question|Prediction)\b)(\w+)\(")
-SHARPER = 2  # pixels of a page's pictures for each one of the notebook's, in a row
+SHARPER = 2  # the resolution of a page's pictures, relative to the notebook's
 
 
 def explorer_name(source: str) -> str:
-    """The name of the function that makes the explorer of a cell."""
+    """Return the name of the function that makes the explorer of a cell."""
     return EXPLORER.search(source)[1]
 
 
@@ -34,12 +37,12 @@ def _explores(cell: nbformat.NotebookNode) -> bool:
 
 
 def _shows(cell: nbformat.NotebookNode) -> bool:
-    """Whether a cell has a picture, or an explorer, which stores one."""
+    """Whether a cell has a picture, which explorers also store."""
     return "image/png" in str(cell.outputs)
 
 
 class Recorder:
-    """Keeps what a notebook shows, each as its cell has run and before a later cell can change it."""
+    """Records what a notebook shows, right after each cell, before a later cell can change it."""
 
     def __init__(self, path: Path, folder: Path) -> None:
         self.path, self.folder, self.number = path, folder, 0
@@ -59,7 +62,7 @@ class Recorder:
         return self
 
     def __call__(self, cell: nbformat.NotebookNode, value: object) -> None:
-        """Record the explorer that a cell shows, or keep its picture or the one that its question reveals."""
+        """Record the explorer that a cell shows, or keep its picture, or the picture that its question reveals."""
         shown = getattr(value, "_shown", value)
         if png := getattr(shown, "png", None) or getattr(shown, "spec", {}).get("png"):
             (self.folder / f"{self.path.stem}-{cell.id}.png").write_bytes(png)
@@ -68,22 +71,28 @@ class Recorder:
             return
         self.number += 1
         recording = self.folder / f"{self.path.stem}-{self.number}.recording"
-        recording.write_bytes(record(value))
+        recording.write_bytes(_recorded(value))
         recording.with_suffix(".heights").write_text(" ".join(map(str, value.web.heights)))
         print(f"  {self.path.stem} {explorer_name(cell.source)}: {recording.stat().st_size / 1000:.0f} KB")
 
     def __exit__(self, failed: object, *_: object) -> None:
-        """Note what was recorded, if all was, so that it need not be again."""
+        """If everything was recorded, note the digest, so that it isn't recorded again."""
         style.DPI //= SHARPER
         Figure.savefig = self._savefig
         if not failed:
             (self.folder / f"{self.path.stem}.digest").write_text(_digest(self.path))
 
 
+def _recorded(explorer: Explorer | Alive | Search) -> bytes:
+    if isinstance(explorer, Alive):
+        return explorer.record(())
+    return explorer.record() if isinstance(explorer, Search) else record(explorer)
+
+
 def heatmaps_of(figure: Figure) -> str:
-    """The way around the heatmaps and colour bars of a saved picture, in its percent, for CSS; "" where it has none."""
-    figure.set_dpi(style.DPI)  # as it was saved, since letters are not as wide with other pixels
-    whole = figure.get_tightbbox().padded(style.MARGIN)  # in inches, as it was cut out
+    """Return the path around the heatmaps and colour bars of a saved picture, in percent for CSS, or "" without any."""
+    figure.set_dpi(style.DPI)  # as it was saved, because the width of text depends on it
+    whole = figure.get_tightbbox().padded(style.MARGIN)  # in inches, as the picture was cropped
     points = []
     for ax in figure.axes:
         if ax.images or any(isinstance(part, QuadMesh) for part in ax.collections):
@@ -94,11 +103,11 @@ def heatmaps_of(figure: Figure) -> str:
 
 
 def needed(cells: list[nbformat.NotebookNode], wanted_for: Callable = _explores) -> list[nbformat.NotebookNode]:
-    """The cells without which an explorer would lack something, in their order; trainings take most of the time.
+    """Return the cells that explorers and pictures depend on, in order. The others, such as trainings, are skipped.
 
-    They are those that `wanted_for` finds, the first one, which sets up, and whatever gives or changes what a needed
-    cell reads further down. To be on the safe side, a cell counts as changing every object that it names, but for what
-    was imported or defined.
+    They are the cells that `wanted_for` finds, the first one, which sets up, and every cell that creates or changes
+    something that a needed cell reads further down. To be safe, a cell counts as changing every object that it names,
+    except modules, functions and classes.
     """
     names = [_names(cell.source) for cell in cells]
     tools = {name for _, _, defined in names for name in defined}
@@ -112,7 +121,7 @@ def needed(cells: list[nbformat.NotebookNode], wanted_for: Callable = _explores)
 
 
 def _names(source: str) -> tuple[set[str], set[str], set[str]]:
-    """The names that a cell reads, that it gives to objects, and that it gives to functions, classes and modules."""
+    """Return the names that a cell reads, those it gives to objects, and those of functions, classes and modules."""
     read, bound, defined = set(), set(), set()
     for node in ast.walk(ast.parse(source)):
         if isinstance(node, ast.Name):
@@ -125,7 +134,7 @@ def _names(source: str) -> tuple[set[str], set[str], set[str]]:
 
 
 def _run(cell: nbformat.NotebookNode, variables: dict) -> object:
-    """Run a cell; gives the value of its last line when that is an expression."""
+    """Run a cell, and return the value of its last line if that is an expression."""
     body = ast.parse(cell.source).body
     last = body.pop() if body and isinstance(body[-1], ast.Expr) else None
     with redirect_stdout(io.StringIO()), redirect_stderr(io.StringIO()), warnings.catch_warnings():
@@ -140,7 +149,7 @@ def _run(cell: nbformat.NotebookNode, variables: dict) -> object:
 
 
 def _write(path: Path, folder: Path) -> None:
-    """Record what a notebook shows into `folder`, by running the cells that this needs."""
+    """Run the needed cells of a notebook, and record what they show into `folder`."""
     matplotlib.use("agg")
     cells, variables = nbformat.read(path, as_version=4).cells, {"__name__": "__main__"}
     with Recorder(path, folder) as recorder:
@@ -149,7 +158,7 @@ def _write(path: Path, folder: Path) -> None:
 
 
 def write_recordings(paths: list[Path], folder: Path) -> None:
-    """Record the explorers of all notebooks, in two processes; what has not changed since the last time stays."""
+    """Record the explorers of all notebooks in two processes. What hasn't changed since the last time is kept."""
     known = {file.stem: file.read_text() for file in folder.glob("*.digest")}
     new = [path for path in paths if known.get(path.stem) != _digest(path)]
     with ProcessPoolExecutor(2) as pool:
@@ -158,7 +167,7 @@ def write_recordings(paths: list[Path], folder: Path) -> None:
 
 
 def _digest(path: Path) -> str:
-    """A mark of all that a notebook's recordings depend on: the library, the recorder and its code."""
+    """Return a hash of everything that a notebook's recordings depend on: the library, the recorder, its own code."""
     recorder = [HERE / name for name in ("record.py", "record_all.py", "vector.py")]
     library = [*sorted(ROOT.glob("encoder_lib/**/*.py")), *recorder]
     cells = [cell.source for cell in nbformat.read(path, as_version=4).cells if cell.cell_type == "code"]

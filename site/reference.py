@@ -1,4 +1,4 @@
-"""The reference of the library: one page for each of its parts, from the docstrings alone."""
+"""The reference of the library: one page for each of its packages, made from the docstrings."""
 
 import ast
 import re
@@ -13,31 +13,31 @@ SPECIAL = re.compile(r"([*|\\]|(?<=\w)_(?!\w))")
 
 
 def write_reference(folder: Path) -> list[str]:
-    """Write a page for each part of the library into `folder`; gives their names."""
+    """Write a page for each package of the library into `folder`, and return their names."""
     parts = {}
-    wings = (LIBRARY, LIBRARY / "course", LIBRARY / "course/kit")  # each package in a wing has a page of its own
-    for wing in wings:
-        parts[_module(wing / "__init__.py")] = sorted(wing.glob("*.py"))
-        for package in sorted({path.parent for path in wing.glob("*/__init__.py")} - {*wings}):
+    parents = (LIBRARY, LIBRARY / "course", LIBRARY / "course/kit")  # each package in one of these has its own page
+    for parent in parents:
+        parts[_module(parent / "__init__.py")] = sorted(parent.glob("*.py"))
+        for package in sorted({path.parent for path in parent.glob("*/__init__.py")} - {*parents}):
             parts[_module(package / "__init__.py")] = sorted(package.rglob("*.py"))
     (folder / "reference").mkdir()
     for name, files in parts.items():
         modules = [module for module in map(_module, files) if not module.endswith("__main__")]
         blocks = [_block(module, own=module == name) for module in modules]
-        told = ast.get_docstring(ast.parse(files[0].read_text(encoding="utf-8"))).partition("\n")[0]
-        lines = [f":description: {told}", "", name, "=" * len(name), "", *blocks]
+        summary = ast.get_docstring(ast.parse(files[0].read_text(encoding="utf-8"))).partition("\n")[0]
+        lines = [f":description: {summary}", "", name, "=" * len(name), "", *blocks]
         (folder / "reference" / f"{name}.rst").write_text("\n".join(lines))
     return [f"reference/{name}" for name in parts]
 
 
 def _module(path: Path) -> str:
-    """The dotted name of a file."""
+    """Return the dotted name of a file."""
     parts = path.relative_to(ROOT).with_suffix("").parts
     return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
 
 
 def _block(module: str, *, own: bool) -> str:
-    """What Sphinx takes for one module: its members, in the order of the file; of a package its words alone."""
+    """Return the source for one module: its docstring and, unless it is a package, its members in order."""
     path = ROOT.joinpath(*module.split("."))
     package = path.is_dir()
     source = (path / "__init__.py" if package else path.with_suffix(".py")).read_text(encoding="utf-8")
@@ -53,7 +53,7 @@ def _public(source: str) -> bool:
 
 
 def as_rst(lines: list[str]) -> list[str]:
-    """A docstring of this project in reStructuredText: indented paragraphs are code, `name: text` begins an item."""
+    """Turn a docstring of this project into reStructuredText: indented paragraphs are code, `name: text` is an item."""
     out: list[str] = []
     for paragraph in "\n".join(lines).strip("\n").split("\n\n"):
         rows = [row for row in paragraph.split("\n") if row.strip()]
@@ -75,7 +75,7 @@ def as_rst(lines: list[str]) -> list[str]:
 
 
 def _escaped(text: str) -> str:
-    """Code in two backticks, and nothing else that reStructuredText would take for markup."""
+    """Put code into two backticks, and escape everything else that reStructuredText would take for markup."""
     pieces, end = [], 0
     for code in CODE.finditer(text):
         pieces += [SPECIAL.sub(r"\\\1", text[end : code.start()]), f"``{code[2]}``"]

@@ -1,4 +1,4 @@
-"""A figure as SVG: sharp at every size, and so alike from state to state that most of its lines are stored once."""
+"""Figures as SVG: sharp at every size, and so similar from state to state that most lines are stored only once."""
 
 import base64
 import io
@@ -10,15 +10,15 @@ import numpy as np
 from matplotlib.figure import Figure
 from PIL import Image
 
-AGAIN = {"svg.fonttype": "none", "svg.hashsalt": ""}  # letters stay letters, and names are the same in each run
+AGAIN = {"svg.fonttype": "none", "svg.hashsalt": ""}  # text stays text, and names are the same in each run
 UNDATED = dict.fromkeys(("Creator", "Date", "Format", "Type"))
-LETTERS = "system-ui, sans-serif"  # those of the page: an SVG brings none along
+LETTERS = "system-ui, sans-serif"  # the fonts of the page, because an SVG contains none
 
 
 def svg_of(figure: Figure, shades: int) -> str:
-    """The figure in its size in pixels, numbers to a hundredth, its images in so many shades of each colour.
+    """Return the figure as SVG, with its size in pixels, numbers to two decimals, and `shades` values of each colour.
 
-    An image whose pixels are drawn as squares is stored with a pixel for each, and the browser makes the squares.
+    An image whose pixels are drawn as squares is stored with one pixel for each, and the browser draws the squares.
     """
     squares = [image for ax in figure.axes for image in ax.images if image.get_interpolation() == "nearest"]
     file, (wide, high) = io.StringIO(), figure.get_size_inches() * figure.dpi
@@ -34,9 +34,9 @@ def svg_of(figure: Figure, shades: int) -> str:
     return re.sub(r'width="[\d.]+pt" height="[\d.]+pt"', f'width="{wide:.0f}" height="{high:.0f}"', text, count=1)
 
 
-@cache  # most images stand in several states
+@cache  # most images are part of several states
 def _smaller(png: str, shades: int) -> str:
-    """An image, in base64 before and after, with each colour at the nearest of its shades; black and white stay."""
+    """Round the colours of an image in base64 to the nearest shades, which include black and white."""
     pixels, file = np.asarray(Image.open(io.BytesIO(base64.b64decode(png))).convert("RGBA")), io.BytesIO()
     step = 255 / (shades - 1)
     few = (np.round(pixels / step) * step).round().astype(np.uint8)

@@ -1,20 +1,23 @@
 """Explorers and prediction questions: `explore.attend()` shows one, `explore.predict("name", show)` asks one.
 
-The explorers are the functions in the lessons' `explorers` modules that return an `Explorer`.
+The explorers are the functions in the lessons' `explorers` modules that return an `Explorer`. `alive` and
+`search` belong to several lessons.
 """
 
 from typing import Any
 
 from encoder_lib.course.kit import lessons
 from encoder_lib.course.kit.questions import predict
+from encoder_lib.course.kit.widget.alive import Alive, alive
 from encoder_lib.course.kit.widget.controls import Checkbox, Control, Range, Select, Text
 from encoder_lib.course.kit.widget.explorer import Explorer, returns_explorer
 from encoder_lib.course.kit.widget.prediction import Prediction, Question
+from encoder_lib.course.kit.widget.search import Search, search
 from encoder_lib.course.kit.widget.views import Heatmap, View
 
 __all__ = [
-    "EXPLORERS", "Checkbox", "Control", "Explorer", "Heatmap", "Prediction", "Question", "Range", "Select", "Text",
-    "View", "predict",
+    "EXPLORERS", "Alive", "Checkbox", "Control", "Explorer", "Heatmap", "Prediction", "Question", "Range", "Search",
+    "Select", "Text", "View", "alive", "predict", "search",
 ]  # fmt: skip
 
 EXPLORERS = lessons.functions("explorers", returns_explorer)

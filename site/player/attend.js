@@ -1,12 +1,12 @@
-// The explorer `attend` of 04, by hand: scores, weights and output of a sentence, for random vectors.
+// The explorer `attend` of 04: scores, weights and output of a sentence, for random vectors.
 
 import { percent } from "./format.js";
 import { crc32, randn } from "./random.js";
 
 const [MOST_WORDS, LONGEST_WORD] = [12, 16]; // words of a sentence, characters of a word
-const [WIDEST, VALUES] = [512, 8]; // numbers of a query or key, and of a value
+const [WIDEST, VALUES] = [512, 8]; // components of the widest query or key, and of a value
 const SILENT = ["no word", "the first word", "the second word", "the third word", "the last word"];
-const PADDED = 2; // words at the end that the padding mask hides
+const PADDED = 2; // words at the end that the padding mask masks out
 
 /**
  * @param {Record<string, any>} values
@@ -62,7 +62,7 @@ function short(word) {
 const drawn = new Map();
 
 /**
- * The query, key and value of a word, drawn at random, the same wherever it stands; a key is turned towards its query.
+ * The query, key and value of a word, drawn at random and the same at every position. The key is mixed with the query.
  * @param {string} word
  * @param {number} similarity
  */
@@ -87,7 +87,7 @@ function dot(a, b, length) {
 }
 
 /**
- * Which word may look at which (T, T); one word at least is no padding.
+ * Which word may attend to which (T, T). At least one word is not padding.
  * @param {number} T
  * @param {{ padding?: boolean, causal?: boolean, silent?: string }} masks
  */
@@ -101,19 +101,19 @@ function maskOf(T, { padding, causal, silent = SILENT[0] }) {
 }
 
 /**
- * Shares of a row, among what the mask lets through; all are 0 where it lets nothing through.
+ * The softmax of a row over the keys that the mask allows; all weights are 0 where it allows none.
  * @param {number[]} scores
  * @param {boolean[]} mask
  */
 function softmax(scores, mask) {
   const most = Math.max(...scores.filter((_, other) => mask[other]));
-  const powers = scores.map((score, other) => (mask[other] ? Math.exp(score - most) : 0));
-  const sum = powers.reduce((all, power) => all + power, 0);
-  return powers.map((power) => (sum ? power / sum : 0));
+  const exponentials = scores.map((score, other) => (mask[other] ? Math.exp(score - most) : 0));
+  const sum = exponentials.reduce((all, value) => all + value, 0);
+  return exponentials.map((value) => (sum ? value / sum : 0));
 }
 
 /**
- * The round number (1, 2 or 5, times a power of ten) that no score exceeds, below and above zero.
+ * The smallest round number (1, 2 or 5 times a power of ten) that no score exceeds, as limits below and above zero.
  * @param {number[]} scores
  */
 function limits(scores) {
@@ -125,16 +125,16 @@ function limits(scores) {
 
 /**
  * @param {string[]} words
- * @param {number[]} scores those that count
+ * @param {number[]} scores those that are not masked out
  * @param {number[][]} weights
  * @param {boolean[][]} mask
  */
 function inWords(words, scores, weights, mask) {
   const T = words.length;
-  const looking = mask.map((row) => row.some(Boolean));
-  const mute = looking.indexOf(false);
+  const attends = mask.map((row) => row.some(Boolean));
+  const mute = attends.indexOf(false);
   const nothing = mute < 0 ? "" : ` “${words[mute]}” may attend to nothing: its weights and its output are 0.`;
-  const rows = weights.filter((_, t) => looking[t]);
+  const rows = weights.filter((_, t) => attends[t]);
   if (!rows.length) return `There is nothing to see.${nothing}`;
   const centre = mean(scores);
   const variance = mean(scores.map((score) => (score - centre) ** 2));

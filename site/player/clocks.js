@@ -1,10 +1,11 @@
-// The explorer `clocks` of 02: four clocks of the sinusoidal table, at a position and a shift later.
+// The explorer `clocks` of 02: four clocks of the sinusoidal table, at a position and at a later one.
 
 import { circle, DARK, INKS, line, polyline, svg, text } from "./drawing.js";
 import { sinusoidalTable } from "./positional.js";
 
 /**
- * The hands (x, y) of four clocks at a position and a shift later: the angle between depends on the shift alone.
+ * The hands (x, y) of four clocks at a position and, after a shift, at a later one. Only the shift determines the angle
+ * between the two.
  * @param {Record<string, any>} values
  */
 function hands({ position, shift }) {
@@ -18,7 +19,7 @@ function hands({ position, shift }) {
  * @param {number} width
  */
 export function clocks({ position, shift }, _, width) {
-  const unit = (width - 2) / 11.8; // of which a clock's radius takes one, and the space between two of them another
+  const unit = (width - 2) / 11.8; // a clock's radius is one unit, and so is the space between two clocks
   const [before, after] = hands({ position, shift });
   const drawn = before.map((_, k) => {
     const [x, y] = [(1.4 + 3 * k) * unit, 1.2 * unit + 24];

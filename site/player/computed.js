@@ -1,15 +1,15 @@
-// The model of an explorer that is computed on this page: whatever a control is moved to, its picture follows at once.
+// The model of an explorer that is computed on this page, so that its picture follows a control at once.
 
 import { startOf } from "./model.js";
 import { packed, Traits } from "./traits.js";
 
 /**
  * @typedef {{ _panels?: PanelSpec[], _data?: ArrayLike<number>[], _picture?: string, [name: string]: unknown }} Shown
- * @typedef {(values: Record<string, any>, panels: PanelSpec[], width: number) => Shown} Show what values of controls show
+ * @typedef {(values: Record<string, any>, panels: PanelSpec[], width: number) => Shown} Show computes the picture from the values of the controls
  */
 
 /**
- * The model of an explorer whose module exports its function, under its name.
+ * The model of an explorer whose module exports a function with the name of the module.
  * @param {Header} header
  * @param {() => number} width of a picture, in CSS pixels
  */
@@ -26,7 +26,7 @@ class ComputedModel extends Traits {
    */
   constructor(header, show, width) {
     super(startOf(header));
-    const panels = /** @type {PanelSpec[]} */ (header.values[header.states[0][2]]); // and the words of their axes
+    const panels = /** @type {PanelSpec[]} */ (header.values[header.states[0][2]]); // with the names of their axes
     this.frames = header.frames;
     this.compute = () => show({ ...header.given, ...this.values }, panels, width());
     this.follow();

@@ -1,18 +1,18 @@
-// The explorer of 11: what one layer computes and moves through memory, against the number of tokens.
+// The explorer of 11: how much one layer computes and moves through memory, by the number of tokens.
 
 import { axes, circle, INKS, line, polyline, scale, svg, text } from "./drawing.js";
 import { general } from "./format_numbers.js";
 
 const PLACES = [16, 32, 64, 128, 256, 512, 1024, 2048, 4096]; // tokens
-const HEAD = 32; // numbers of a head, as in MiniLM
-const TOSS_UP = 2; // how far from the balance a part has to be for a verdict
+const HEAD = 32; // components of a head, as in MiniLM
+const TOSS_UP = 2; // within this factor of the balance either side may limit
 const PARTS = ["projections", "feed-forward", "attention, explicit", "attention, fused"];
 const PART_INKS = [INKS.blue, INKS.orange, INKS.green, INKS.black];
 /** @type {Record<string, number>} */
 const BYTES = { float64: 8, float32: 4, bfloat16: 2 };
 
 /**
- * Operations and bytes of each part of a layer, as `encoder_lib.course.fast_encoder.costs.layer_costs` counts them.
+ * The operations and bytes of each part of a layer, counted as in `encoder_lib.course.fast_encoder.costs.layer_costs`.
  * @param {Record<string, any>} values
  */
 function layerCosts({ batch, tokens, width: D, number }) {
@@ -81,7 +81,7 @@ export function cost(values, _, width) {
 }
 
 /**
- * Sizes, operations, bytes and which side limits.
+ * The sizes, operations and bytes in words, and whether memory or arithmetic limits each kind of attention.
  * @param {Record<string, any>} values
  * @param {Costs} costs
  * @param {number} balance
@@ -100,7 +100,7 @@ function inWords({ tokens, batch, width, number }, costs, balance) {
 }
 
 /**
- * Which side limits a part: within a factor of two of the balance, counts cannot tell.
+ * Whether memory or arithmetic limits a part. Within a factor of two of the balance, counts can't tell.
  * @param {Costs[number]} part
  * @param {number} balance
  */
@@ -111,7 +111,7 @@ function limit({ flops, bytes }, balance) {
 }
 
 /**
- * What is left of the operations without padding.
+ * How many of the operations remain without padding.
  * @param {number} padding
  * @param {Costs} padded
  * @param {Costs} without
@@ -123,7 +123,7 @@ function waste(padding, padded, without) {
 }
 
 /**
- * A large number in three digits or fewer, with the letter of its size: 1.2 G.
+ * A large number with at most three digits and its prefix: 1.2 G.
  * @param {number} number
  */
 function short(number) {

@@ -1,10 +1,10 @@
-// Pictures as SVG, in black on nothing: letters of one size, axes with few numbers.
+// Pictures as SVG on a transparent ground, with text of one size and few numbers on the axes.
 
-export const DARK = "#737373"; // what was before
+export const DARK = "#737373"; // for the earlier of two states
 export const INKS = { blue: "#0072b2", orange: "#d55e00", green: "#009e73", black: "#000000", grey: "#919191" };
 
 /**
- * A whole picture.
+ * A complete picture.
  * @param {number} width
  * @param {number} height
  * @param {...string} parts
@@ -17,9 +17,9 @@ export function svg(width, height, ...parts) {
 
 /**
  * @param {number} x
- * @param {number} y of the line that the letters stand on
+ * @param {number} y of the baseline
  * @param {string} words
- * @param {string} anchor the point is at their "start", "middle" or "end"
+ * @param {string} anchor whether the point is at the "start", "middle" or "end" of the words
  * @param {string} more
  */
 export function text(x, y, words, anchor = "start", more = "") {
@@ -63,19 +63,19 @@ export function line(x1, y1, x2, y2, ink, thick = 1, dash = "") {
 }
 
 /**
- * Where the values of an axis stand, between two places of the picture.
+ * A scale from the values of an axis to pixels, linear or logarithmic.
  * @param {Limits} values
  * @param {Limits} places
  * @param {boolean} log
  * @returns {(value: number) => number}
  */
 export function scale([low, high], [from, to], log = false) {
-  const share = log ? Math.log(high / low) : high - low;
-  return (value) => from + ((log ? Math.log(value / low) : value - low) / share) * (to - from);
+  const range = log ? Math.log(high / low) : high - low;
+  return (value) => from + ((log ? Math.log(value / low) : value - low) / range) * (to - from);
 }
 
 /**
- * The two axes below and left of a plot, with their numbers, and its title above.
+ * The axes below and to the left of a plot, with their numbers, and the title above it.
  * @param {Record<"left" | "top" | "right" | "bottom", number>} box
  * @param {string} title
  * @param {[place: number, number: string][]} xs

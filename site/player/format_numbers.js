@@ -1,7 +1,7 @@
-// Numbers as Python writes them.
+// Numbers in the formats of Python.
 
 /**
- * In so many digits, without zeros at the end: Python's format "g".
+ * With a given number of digits and no trailing zeros: Python's format "g".
  * @param {number} value
  * @param {number} digits
  */

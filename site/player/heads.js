@@ -1,10 +1,10 @@
-// What the explorer `heads` shows of a reading, as encoder_lib/course/pretrained/explorers.py computes it with a kernel.
+// What the explorer `heads` shows of a text; with a kernel, encoder_lib/course/pretrained/explorers.py computes the same.
 
 import { percent } from "./format.js";
 import { packed } from "./traits.js";
 
 /**
- * The panels of one layer, with their numbers and words; the other words of a panel are those that were recorded.
+ * The panels of one layer, with their numbers and words. The names of the axes are those that were recorded.
  * @param {Record<string, any>} values of the explorer; layers count from 1
  * @param {Pick<Reading, "tokens" | "weights">[]} readings one
  */
@@ -28,37 +28,38 @@ export function showHeads({ _panels, layer }, [{ tokens, weights }]) {
 }
 
 /**
- * What a head (T, T) mostly does, in words: where the weight of its tokens goes, and its strongest single look.
+ * What a head (T, T) mostly does, in words: where the weight of its tokens goes, and its largest single weight.
  * @param {Float32Array} weights
  * @param {string[]} tokens
  */
 function habit(weights, tokens) {
   const T = tokens.length;
-  const received = new Float64Array(T); // what each token gets, averaged over those that look
+  const received = new Float64Array(T); // the weight on each token, averaged over all queries
   /** @type {Map<number, number>} */
-  const stepped = new Map(); // the same for the token so many steps on
+  const stepped = new Map(); // the average weight on the token so many steps later
   weights.forEach((weight, i) => {
-    const [look, at] = [Math.floor(i / T), i % T];
-    received[at] += weight / T;
-    stepped.set(at - look, (stepped.get(at - look) ?? 0) + weight / T);
+    const [query, key] = [Math.floor(i / T), i % T];
+    received[key] += weight / T;
+    stepped.set(key - query, (stepped.get(key - query) ?? 0) + weight / T);
   });
   const favourite = largest(received);
   const places = ["the token itself", "the token before", "the token after", `“${tokens[favourite]}”`];
-  const shares = [0, -1, 1].map((step) => stepped.get(step) ?? 0).concat(received[favourite]);
-  const most = largest(shares);
-  const words = `on average over all tokens, ${percent(shares[most])} of its weight, the most, goes to ${places[most]}.`;
+  const average = [0, -1, 1].map((step) => stepped.get(step) ?? 0).concat(received[favourite]);
+  const most = largest(average);
+  const words = `on average over all tokens, ${percent(average[most])} of its weight, the most, goes to ${places[most]}.`;
   if (T < 4) return words;
   const inner = weights.map((w, i) => {
-    const [look, at] = [Math.floor(i / T), i % T];
-    return look === at || Math.min(look, at) === 0 || Math.max(look, at) === T - 1 ? -1 : w; // [CLS] and [SEP] aside
+    const [query, key] = [Math.floor(i / T), i % T];
+    const special = Math.min(query, key) === 0 || Math.max(query, key) === T - 1; // [CLS] or [SEP]
+    return query === key || special ? -1 : w;
   });
   const strongest = largest(inner);
-  const [looks, at] = [tokens[Math.floor(strongest / T)], tokens[strongest % T]];
-  return `${words} Its largest weight from one word to another: from “${looks}” to “${at}”, ${percent(inner[strongest])}.`;
+  const [query, key] = [tokens[Math.floor(strongest / T)], tokens[strongest % T]];
+  return `${words} Its largest weight from one word to another: from “${query}” to “${key}”, ${percent(inner[strongest])}.`;
 }
 
 /**
- * Where the largest number stands, the first one of equals.
+ * The index of the largest number, or of the first of several equal ones.
  * @param {ArrayLike<number>} numbers
  */
 function largest(numbers) {
@@ -68,7 +69,7 @@ function largest(numbers) {
 }
 
 /**
- * All maps in one, layers downwards and heads to the right, with a gap between; a long sentence is thinned out.
+ * All maps in one, with a row for each layer and a column for each head. Of a long sentence, only some tokens are shown.
  * @param {PanelSpec} panel
  * @param {Float32Array[]} weights
  * @param {number} T
@@ -82,9 +83,9 @@ function tiled(panel, weights, T, heads) {
   const [rows, columns] = [weights.length * tile - gap, heads * tile - gap];
   const numbers = Float32Array.from({ length: rows * columns }, (_, i) => {
     const [row, column] = [Math.floor(i / columns), i % columns];
-    const [look, at] = [row % tile, column % tile];
-    if (Math.max(look, at) >= kept) return Number.NaN;
-    return weights[Math.floor(row / tile)][(Math.floor(column / tile) * T + look * step) * T + at * step];
+    const [query, key] = [row % tile, column % tile];
+    if (Math.max(query, key) >= kept) return Number.NaN;
+    return weights[Math.floor(row / tile)][(Math.floor(column / tile) * T + query * step) * T + key * step];
   });
   /** @param {number} length */
   const ticks = (length) => Array.from({ length }, (_, i) => String(Math.floor(i / tile) + 1));

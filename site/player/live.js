@@ -1,29 +1,27 @@
-// An explorer in which the reader types: MiniLM reads the text on this page, once the reader has asked for it.
+// An explorer in which the reader types: MiniLM runs in the browser, once the reader has asked for it.
 
 import { element, say } from "./dom.js";
 import { showHeads } from "./heads.js";
-import { COSINE, MEGABYTES, read, WAY, WEIGHT } from "./reader.js";
+import { COSINE, MEGABYTES, read, WEIGHT } from "./reader.js";
 import { Traits } from "./traits.js";
-import { showWalk } from "./walk.js";
 
 /** @typedef {import("./model.js").RecordedModel} RecordedModel */
 
-const KEPT = 8; // readings, as with a kernel
+const KEPT = 8; // texts whose results are kept, as with a kernel
 
-/** What shows readings, and which texts are read for it, in this order. */
+/** For each explorer, the function that shows what MiniLM computes, and the controls with the texts, in this order. */
 const EXPLORERS = {
   heads: { show: showHeads, texts: ["sentence"] },
-  walk: { show: showWalk, texts: ["first", "second"] },
 };
 
-/** The model of an explorer of texts, without a kernel. */
+/** The model of an explorer of texts without a kernel. */
 export class LiveModel extends Traits {
-  silence = "MiniLM is still reading.";
+  silence = "MiniLM is still computing.";
   reads = false;
   /** @type {Map<string, Reading>} */
   readings = new Map();
 
-  /** @param {RecordedModel} recorded where it goes on from */
+  /** @param {RecordedModel} recorded whose state it takes over */
   constructor({ values, recording: { header } }) {
     super({ ...values, _controls: header.typed });
     this.frames = header.frames;
@@ -40,12 +38,12 @@ export class LiveModel extends Traits {
     if (name !== this.frames && !this.reads) this.follow();
   }
 
-  /** The texts that are there now. */
+  /** The current texts. */
   get wanted() {
     return this.explorer.texts.map((name) => /** @type {string} */ (this.get(name)));
   }
 
-  /** Read what is typed; while MiniLM reads, only the newest text waits. */
+  /** Run MiniLM on what has been typed. While it computes, only the newest text waits. */
   async follow() {
     this.reads = true;
     this.change({ _drawing: true });
@@ -53,20 +51,20 @@ export class LiveModel extends Traits {
     try {
       await this.read();
     } catch (problem) {
-      error = `This text could not be read: ${reason(problem)}`;
+      error = `MiniLM could not compute this text: ${reason(problem)}`;
     }
     this.reads = false;
     this.change({ error, _drawing: false });
   }
 
   /**
-   * Read until nothing is missing, and show it.
-   * @param {(share: number) => void} [tell]
+   * Compute what is missing, and show it.
+   * @param {(fraction: number) => void} [report]
    */
-  async read(tell) {
+  async read(report) {
     const missing = () => this.wanted.find((text) => !this.readings.has(text));
     for (let next = missing(); next !== undefined; next = missing()) {
-      this.readings.set(next, await read(next, tell));
+      this.readings.set(next, await read(next, report));
     }
     const found = this.wanted.map((text) => /** @type {Reading} */ (this.readings.get(text)));
     this.change(this.explorer.show(this.values, found));
@@ -75,38 +73,36 @@ export class LiveModel extends Traits {
 }
 
 /**
- * What stands below the controls of a recorded explorer: a button that fetches MiniLM, and what has come so far.
- * @param {RecordedModel} recorded
- * @param {(model: LiveModel) => void} start draws the explorer anew, when MiniLM has read the text that is there
+ * A line with a button that fetches MiniLM, which tells how much of it has arrived.
+ * @param {(report: (fraction: number) => void) => Promise<unknown>} start fetches it
+ * @param {string} kept what stays if it can't be fetched
  */
-export function offer(recorded, start) {
+export function offer(start, kept) {
   const button = element(
     "button",
     { type: "button", class: "explorer-action" },
     `Type your own: fetch ${Math.round(MEGABYTES)} MB`,
   );
-  const bar = element("progress", { "aria-label": "What has come of MiniLM", hidden: true });
-  const words = element("span", { role: "status" }, "MiniLM then reads in your browser what you type.");
+  const bar = element("progress", { "aria-label": "How much of MiniLM has arrived", hidden: true });
+  const words = element("span", { role: "status" }, "MiniLM then runs in your browser on what you type.");
   button.addEventListener("click", async () => {
-    if (!bar.hidden) return; // it is coming
+    if (!bar.hidden) return; // it is being fetched
     bar.hidden = false;
-    say(words, "MiniLM is on its way.");
+    say(words, "MiniLM is being fetched.");
     try {
-      const model = new LiveModel(recorded);
-      await model.read((share) => {
-        bar.value = share;
+      await start((fraction) => {
+        bar.value = fraction;
       });
-      start(model);
     } catch (problem) {
-      say(words, `MiniLM could not be fetched: ${reason(problem)}. The recorded sentences stay.`);
+      say(words, `MiniLM could not be fetched: ${reason(problem)}. ${kept}`);
     }
     bar.hidden = true;
   });
   return element("p", { class: "recorded-offer" }, button, bar, words);
 }
 
-/** What a reader who compares has to know. */
-export const NOTE = `MiniLM reads here in your browser, from numbers rounded to ten bits: beside JupyterLab a weight is off by at most ${WEIGHT}, the cosine of two sentences by ${COSINE}, of two words on their way by ${WAY}.`;
+/** What a reader needs to know who compares numbers with JupyterLab. */
+export const NOTE = `MiniLM runs here in your browser, with weights rounded to ten bits. Compared with JupyterLab, an attention weight differs by at most ${WEIGHT}, and the cosine of two sentences by at most ${COSINE}.`;
 
 /** @param {unknown} problem */
 const reason = (problem) => (problem instanceof Error ? problem.message : String(problem));

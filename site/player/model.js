@@ -1,11 +1,11 @@
-// The model of an explorer without a kernel: a control that is moved leads to a recorded state.
+// The model of an explorer without a kernel, in which each control leads to a recorded state.
 
 import { nearestState } from "./nearest.js";
-import { numbersOf } from "./recording.js";
+import { joined, numbersOf, viewOf } from "./recording.js";
 import { Traits } from "./traits.js";
 
 /**
- * The traits of an explorer before anything is shown.
+ * The traits of an explorer before it shows anything.
  * @param {Header} header
  */
 export function startOf({ title, controls, frames, colours, start }) {
@@ -25,14 +25,14 @@ export function startOf({ title, controls, frames, colours, start }) {
 }
 
 export class RecordedModel extends Traits {
-  /** Where the key that was pressed last heads on a slider: up (1), down (-1), or nowhere (0). */
+  /** The direction in which the last key moves a slider: up (1), down (-1), or none (0). */
   heading = 0;
   state = -1;
 
   /** @param {Recording} recording */
-  constructor(recording) {
-    super(startOf(recording.header));
-    this.recording = recording;
+  constructor({ header, bytes }) {
+    super(startOf(header));
+    this.recording = { header, codes: joined(bytes) };
   }
 
   /**
@@ -60,7 +60,7 @@ export class RecordedModel extends Traits {
   go(state) {
     const { header } = this.recording;
     const moved = this.state !== state;
-    const [at, descriptions, panels, limits, tokens, way, arrays, picture] = header.states[state];
+    const [at, descriptions, panels, limits, tokens, timeline, arrays, picture] = header.states[state];
     const values = header.names.map((name, i) => [name, header.values[at[i]]]);
     this.state = state;
     this.change(Object.fromEntries(values.filter(([name]) => name !== header.frames)));
@@ -75,12 +75,9 @@ export class RecordedModel extends Traits {
       _panels: header.values[panels],
       _limits: header.values[limits],
       _tokens: header.values[tokens],
-      _timeline: header.values[way],
+      _timeline: header.values[timeline],
       _data: new DataView(numbersOf(this.recording, arrays).buffer),
       ...said,
     });
   }
 }
-
-/** @param {Uint8Array<ArrayBuffer>} bytes */
-const viewOf = (bytes) => new DataView(bytes.buffer);

@@ -1,7 +1,7 @@
-// Which recorded state a moved control leads to.
+// Which recorded state belongs to the new value of a control.
 
 /**
- * How far two values of a control are from each other: a share of the slider, or 1 for other choices.
+ * How far apart two values of a control are: as a fraction of the slider's range, or 1 for two different choices.
  * @param {RecordedControl} control
  * @param {ControlValue} a
  * @param {ControlValue} b
@@ -12,8 +12,8 @@ export function distance(control, a, b) {
 }
 
 /**
- * The state in which the moved control stands nearest to its new value, and the others to where they are. A key that
- * heads upwards (1) or downwards (-1) leads to a stop on that side, however small its step is.
+ * The state in which the moved control is nearest to its new value, and the others are nearest to their current values.
+ * A key that moves a slider up (1) or down (-1) leads to a stop on that side, however small its step is.
  * @param {Header} header
  * @param {number} from the state that is shown
  * @param {{ name: string, value: ControlValue, heading: number }} move

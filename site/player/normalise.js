@@ -1,13 +1,13 @@
-// The explorer of 03: one token's vector before and after a normalisation.
+// The explorer of 03: the vector of one token before and after a norm.
 
 import { axes, INKS, line, scale, svg, text } from "./drawing.js";
 import { general, plain } from "./format_numbers.js";
 
-const [D, REACH, NARROWEST] = [16, 10, 0.1]; // REACH: how far the axes go, NARROWEST: the least spread of bars
+const [D, REACH, NARROWEST] = [16, 10, 0.1]; // REACH: the limit of the axes; NARROWEST: of the bars
 const SHAPE = standard(Array.from({ length: D }, (_, i) => -Math.log1p(-(i + 0.5) / D))); // a long tail to the right
 
 /**
- * A token's numbers, normalised.
+ * The components of a token's vector, normalised.
  * @param {number[]} x
  * @param {Record<string, any>} norm
  */
@@ -34,7 +34,7 @@ function deviation(x) {
 }
 
 /**
- * The same numbers at mean 0 and deviation 1.
+ * The same numbers with mean 0 and standard deviation 1.
  * @param {number[]} x
  */
 function standard(x) {
@@ -81,7 +81,7 @@ function panel(numbers, title, top, width) {
   const y = scale([-2.4, D + 1], [box.bottom, box.top]);
   const { mean, std } = moments(numbers);
   const size = Math.max(std, NARROWEST) / 2;
-  const first = mean - 8 * size; // no number lies beyond √15 deviations
+  const first = mean - 8 * size; // no number is further than √15 standard deviations from the mean
   const bars = Array.from({ length: 16 }, (_, i) => {
     const from = first + i * size;
     const count = numbers.filter((value) => Math.floor((value - first) / size) === i).length;

@@ -1,16 +1,16 @@
-// The live parts of a page: explorers when they come into view, and questions, drawn by their own front end.
+// The live parts of a page: questions, and explorers once they come into view, drawn by their own front end.
 
 import { computedModel } from "./computed.js";
 import { element, say } from "./dom.js";
 import explorer from "./explorer.js";
-import { NOTE, offer } from "./live.js";
+import { LiveModel, NOTE, offer } from "./live.js";
 import { RecordedModel } from "./model.js";
 import prediction from "./prediction.js";
 import { AskedModel } from "./question.js";
 import { fetchRecording } from "./recording.js";
 import { showStops } from "./stops.js";
 
-const AROUND = 50; // pixels of an explorer beside its pictures
+const AROUND = 50; // pixels of an explorer to the left and right of its pictures
 const NEAR = "400px"; // how far below the window an explorer is fetched
 
 /** @type {Record<string, number>} */
@@ -27,6 +27,17 @@ function head(model, heading = 0) {
 /** @param {HTMLElement} place */
 async function play(place) {
   const recording = await fetchRecording(place.dataset.recording ?? "");
+  const whole = "answers" in recording.header; // the picture of the whole encoder, which few pages have
+  if (whole) {
+    const { playAlive } = await import("./alive_recorded.js");
+    playAlive(recording, place);
+    return;
+  }
+  if ("query" in recording.header) {
+    const { playSearch } = await import("./search_recorded.js");
+    playSearch(recording, place);
+    return;
+  }
   if (recording.header.computed) {
     await draw(await computedModel(recording.header, () => place.clientWidth - AROUND), place);
     return;
@@ -36,21 +47,21 @@ async function play(place) {
   await draw(model, place, (root) => {
     root.addEventListener("keydown", ({ key }) => head(model, HEADINGS[key]), true);
     root.addEventListener("pointerdown", () => head(model, 0), true);
-    const { controls, live } = recording.header;
+    const { controls, live } = model.recording.header;
     for (const control of controls) showStops(root, control);
     const beside = root.querySelector(".explorer-controls");
     beside?.after(movedAlong(model));
-    if (live) beside?.after(offer(model, (typed) => goLive(typed, place)));
+    if (live) beside?.after(offer((report) => goLive(model, place, report), "The recorded sentences stay."));
     else if (controls.some(({ stops }) => stops))
       root.append(needsKernel(controls, JSON.parse(place.dataset.live ?? "{}")));
   });
 }
 
 /**
- * An explorer in its place, once its picture is there.
+ * Draw an explorer, and put it in its place once its picture has loaded.
  * @param {import("./traits.js").Traits} model
  * @param {HTMLElement} place
- * @param {(root: HTMLElement) => void} [furnish] adds what a page has and a notebook has not
+ * @param {(root: HTMLElement) => void} [furnish] adds what only a page has
  */
 async function draw(model, place, furnish) {
   const root = element("div");
@@ -60,42 +71,45 @@ async function draw(model, place, furnish) {
   const picture = root.querySelector("img");
   if (picture) await new Promise((come) => picture.addEventListener("load", come, { once: true }));
   place.replaceChildren(root);
-  await new Promise(requestAnimationFrame); // in which panels are laid out, unseen
+  await new Promise(requestAnimationFrame); // in which the panels are laid out, still hidden
   await new Promise(requestAnimationFrame);
   place.dataset.playing = "";
 }
 
 /**
- * The explorer with a field in which the reader types.
- * @param {import("./live.js").LiveModel} model
+ * The explorer with a field to type in, once MiniLM has computed the current text.
+ * @param {RecordedModel} recorded
  * @param {HTMLElement} place
+ * @param {(fraction: number) => void} report
  */
-async function goLive(model, place) {
+async function goLive(recorded, place, report) {
+  const model = new LiveModel(recorded);
+  await model.read(report);
   await draw(model, place, (root) => root.append(element("p", { class: "recorded-note" }, NOTE)));
   place.querySelector("input")?.select();
 }
 
 /**
- * Which controls had to follow the one that was moved.
+ * A line that names the controls that had to move along with the one that the reader moved.
  * @param {RecordedModel} model
  */
 function movedAlong(model) {
   const words = element("p", { class: "recorded-note", role: "status" });
   model.on("change:_moved", () => {
     const moved = model.get("_moved");
-    say(words, moved && `Not all is recorded together: ${moved} moved along.`);
+    say(words, moved && `Not every combination was recorded, so ${moved} moved as well.`);
   });
   return words;
 }
 
 /**
- * What was recorded, and where the rest is.
+ * A line that says which values were recorded, and where to run the explorer for all others.
  * @param {RecordedControl[]} controls
  * @param {Record<string, string>} links
  */
 function needsKernel(controls, links) {
   const values = controls.filter(({ stops }) => stops).map(({ label, stops }) => `${label} ${stops?.join(", ")}`);
-  const words = `This explorer plays back what was recorded: ${values.join("; ")}. For every value, run `;
+  const words = `This explorer shows what was recorded: ${values.join("; ")}. For all values, run `;
   const ways = Object.entries(links).flatMap(([name, href], i) => [
     i ? " or " : "it on ",
     element("a", { href }, name),
@@ -116,9 +130,10 @@ function ask(place) {
 }
 
 /**
- * In the dark a picture's light and dark change places, but not where colours are numbers: these lie upon it once more.
+ * A dark page inverts the lightness of pictures. The colours of a heatmap stand for numbers, so the heatmaps are laid over
+ * the picture once more, as they are.
  * @param {HTMLImageElement} picture
- * @param {string} path around them
+ * @param {string} path around the heatmaps
  */
 function keepHeatmaps(picture, path) {
   if (!path) return;
@@ -128,7 +143,7 @@ function keepHeatmaps(picture, path) {
   picture.before(kept);
 }
 
-/** The front end draws anew when JupyterLab changes its theme, and this page has a theme of its own. */
+/** The front end draws again when JupyterLab changes its theme; here the theme of the page takes its place. */
 function followTheme() {
   const { documentElement, body } = document;
   const follow = () => {

@@ -3,7 +3,7 @@
 const FURTHEST = 64; // the largest shift
 
 /**
- * One row for each position t: clock k shows its angle t · base^(−2k / D) as a sine and a cosine.
+ * One row for each position t, with the sine and the cosine of the angle t · base^(−2k / D) of each clock k.
  * @param {number} length
  * @param {number} D
  * @param {number} base

@@ -1,10 +1,10 @@
-// The model of a question without a kernel: what it reveals is fetched when the reader has committed.
+// The model of a question without a kernel. The answer is fetched once the reader has committed to a choice.
 
 import { Traits } from "./traits.js";
 
 export class AskedModel extends Traits {
-  heatmaps = ""; // the way around them in the picture that is revealed
-  silence = "No answer has come. You may be offline: try again when you are back.";
+  heatmaps = ""; // the path around the heatmaps of the picture in the answer
+  silence = "The answer could not be fetched. You may be offline: try again when you are back.";
 
   /**
    * @param {Pick<PredictionTraits, "_prompt" | "_choices">} question
@@ -16,7 +16,7 @@ export class AskedModel extends Traits {
   }
 
   /**
-   * After the reader's last step the answer follows; without one the question is as before that step.
+   * Fetch the answer after the reader's last step. If that fails, undo the step.
    * @override
    */
   async save_changes() {
@@ -26,8 +26,8 @@ export class AskedModel extends Traits {
       if (!answers) return this.change({ committed: false, revealed: false });
       const { shown, chosen, heatmaps } = answers;
       this.heatmaps = heatmaps;
-      const told = committed ? { ...chosen[this.get("choice")], result: shown.result } : shown;
-      this.change({ revealed: true, _outcome: told });
+      const outcome = committed ? { ...chosen[this.get("choice")], result: shown.result } : shown;
+      this.change({ revealed: true, _outcome: outcome });
     }
     super.save_changes();
   }
@@ -39,9 +39,9 @@ export class AskedModel extends Traits {
  */
 async function fetchAnswers(address) {
   const page = new DOMParser().parseFromString(await (await fetch(address)).text(), "text/html");
-  const told = page.getElementById("told")?.textContent;
-  if (!told) throw new Error(`expected an answer at ${address}, got none`);
-  const answers = JSON.parse(told);
+  const found = page.getElementById("outcome")?.textContent;
+  if (!found) throw new Error(`expected an answer at ${address}, got none`);
+  const answers = JSON.parse(found);
   const { result } = answers.shown;
   if (result.kind === "picture") {
     result.png = new DataView(Uint8Array.from(atob(result.png), (letter) => letter.charCodeAt(0)).buffer);

@@ -1,9 +1,9 @@
 // The random numbers of `torch.randn(…, generator=torch.Generator().manual_seed(seed), dtype=torch.float64)`.
 
-const [N, M] = [624, 397]; // words of the generator's state, and how far ahead it mixes
+const [N, M] = [624, 397]; // the length of the generator's state, and the offset of the word that each word is mixed with
 
 /**
- * So many normal numbers, 16 or a multiple of it: Box and Muller's way from two uniform numbers to two normal ones.
+ * `count` normal numbers, a multiple of 16, by the Box–Muller transform of pairs of uniform numbers.
  * @param {number} seed from 0 to 2³² − 1
  * @param {number} count
  */
@@ -19,7 +19,7 @@ export function randn(seed, count) {
 }
 
 /**
- * Whole numbers of 32 bits, from the Mersenne twister of Matsumoto and Nishimura 1998.
+ * Integers of 32 bits from the Mersenne twister of Matsumoto and Nishimura (1998).
  * @param {number} seed
  */
 function twister(seed) {
@@ -41,7 +41,7 @@ function twister(seed) {
 }
 
 /**
- * The check sum of a text in UTF-8, as `zlib.crc32` has it.
+ * The checksum of a text in UTF-8, as in `zlib.crc32`.
  * @param {string} text
  */
 export function crc32(text) {

@@ -1,23 +1,26 @@
-// The files that the recorder writes: unpacked, and their numbers as explorers want them.
+// Reads the files that the recorder writes.
 
 const MISSING = -32768; // the code of NaN
 
 /**
  * @param {string} url
- * @returns {Promise<Recording>}
+ * @returns {Promise<{ header: any, bytes: Uint8Array<ArrayBuffer> }>}
  */
 export async function fetchRecording(url) {
   const answer = await fetch(url);
   if (!answer.ok || !answer.body) throw new Error(`expected a recording at ${url}, got ${answer.status}`);
   const opened = answer.body.pipeThrough(new DecompressionStream("gzip"));
-  const bytes = new Uint8Array(await new Response(opened).arrayBuffer());
-  const end = 4 + new DataView(bytes.buffer).getUint32(0, true);
-  const header = JSON.parse(new TextDecoder().decode(bytes.subarray(4, end)));
-  return { header, codes: joined(bytes.subarray(end)) };
+  const all = new Uint8Array(await new Response(opened).arrayBuffer());
+  const end = 4 + new DataView(all.buffer).getUint32(0, true);
+  const header = JSON.parse(new TextDecoder().decode(all.subarray(4, end)));
+  return { header, bytes: all.subarray(end) };
 }
 
+/** @param {Uint8Array<ArrayBuffer>} bytes */
+export const viewOf = ({ buffer, byteOffset, byteLength }) => new DataView(buffer, byteOffset, byteLength);
+
 /**
- * Whole numbers whose lower bytes come first, and then all higher ones.
+ * Integers of 16 bits, of which all lower bytes come first, and then all higher ones.
  * @param {Uint8Array} planes
  */
 export function joined(planes) {
@@ -27,7 +30,7 @@ export function joined(planes) {
 
 /**
  * The numbers of some arrays, one after another.
- * @param {Recording} recording
+ * @param {{ header: Header, codes: Int16Array }} recording
  * @param {number[]} arrays
  */
 export function numbersOf({ header, codes }, arrays) {
@@ -47,7 +50,7 @@ export function numbersOf({ header, codes }, arrays) {
  * @param {ArrayPlace} place
  */
 function fill(numbers, codes, [begin, rows, columns, stride, step, above]) {
-  const row = new Int16Array(columns); // which wraps around, as the differences do
+  const row = new Int16Array(columns); // 16 bits, as the differences wrap around
   for (let r = 0; r < rows; r++) {
     for (let c = 0; c < columns; c++) {
       row[c] = codes[begin + r * stride + c] + (above ? row[c] : 0);

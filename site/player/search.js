@@ -1,15 +1,15 @@
-// The page of the search: the sections that hold the words, those of the best page first.
+// The search page: the sections that contain the words, those of the best page first.
 
 import { element, say } from "./dom.js";
 
 /**
- * What Pagefind tells of a page or of one of its sections; in an excerpt it marks the words.
+ * What Pagefind returns for a page, or for one of its sections; it marks the words in the excerpt.
  * @typedef {{ title: string, url: string, excerpt: string, locations: number[] }} Section
  * @typedef {{ meta: { title: string }, sub_results: Section[] }} Page
  */
 
 const PAGES = 8;
-const SECTIONS = 3; // of a page, those that hold most of the words
+const SECTIONS = 3; // of each page, those with most of the words
 const pagefind = await import(new URL("../../pagefind/pagefind.js", import.meta.url).href);
 const field = /** @type {HTMLInputElement} */ (document.querySelector(".bd-article .bd-search input"));
 const status = /** @type {HTMLElement} */ (document.getElementById("search-status"));
@@ -20,7 +20,7 @@ async function find(text) {
   const { results } = await pagefind.search(text);
   /** @type {Page[]} */
   const pages = await Promise.all(results.slice(0, PAGES).map((/** @type {any} */ result) => result.data()));
-  if (text !== field.value) return; // the reader has typed on
+  if (text !== field.value) return; // the reader has gone on typing
   list.replaceChildren(...pages.flatMap(sectionsOf));
   say(status, found(text, results.length));
 }
@@ -31,7 +31,7 @@ function sectionsOf({ meta, sub_results }) {
   return best.map(({ title, url, excerpt }) => {
     const page = title === meta.title ? [] : [element("small", {}, meta.title)];
     const words = element("p");
-    words.innerHTML = excerpt; // Pagefind has escaped all but its marks
+    words.innerHTML = excerpt; // Pagefind has escaped everything except its marks
     return element("li", {}, element("a", { href: url }, title), " ", ...page, words);
   });
 }
@@ -42,7 +42,7 @@ function sectionsOf({ meta, sub_results }) {
  */
 function found(text, count) {
   if (!text) return "";
-  if (!count) return `Nothing here says “${text}”.`;
+  if (!count) return `No page contains “${text}”.`;
   return count > PAGES ? `The best of ${count} pages` : `${count} ${count === 1 ? "page" : "pages"}`;
 }
 

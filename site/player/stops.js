@@ -1,4 +1,4 @@
-// Sliders that stop at recorded values alone: marks below them, and a word.
+// Sliders that stop only at recorded values: marks below them, and a description.
 
 import { element } from "./dom.js";
 

@@ -1,4 +1,4 @@
-// What anywidget's models have in common: values by name, and callbacks that hear of their changes.
+// The common part of all models, as anywidget has them: values by name, and callbacks for their changes.
 
 /** @implements {Model} */
 export class Traits {
@@ -23,9 +23,9 @@ export class Traits {
     this.change({ [name]: value });
   }
 
-  /** There is no kernel that could not hear. */
+  /** A kernel would send an echo; without one, it comes from here. */
   save_changes() {
-    this.tell("msg:custom");
+    this.notify("msg:custom");
   }
 
   /**
@@ -52,22 +52,22 @@ export class Traits {
   }
 
   /**
-   * Take new values, and tell those who listen.
+   * Set new values, and call the callbacks.
    * @param {Record<string, any>} values
    */
   change(values) {
     Object.assign(this.values, values);
-    for (const name of Object.keys(values)) this.tell(`change:${name}`);
+    for (const name of Object.keys(values)) this.notify(`change:${name}`);
   }
 
   /** @param {string} event */
-  tell(event) {
+  notify(event) {
     for (const callback of [...this.listenersTo(event)]) callback();
   }
 }
 
 /**
- * The numbers of panels, one after another, as explorers want them.
+ * The numbers of some arrays, one after another, as the front end expects them.
  * @param {ArrayLike<number>[]} arrays
  */
 export function packed(arrays) {

@@ -1,21 +1,22 @@
-// What the recorder writes, and what the player makes of it, for the type checker.
+// What the recorder writes and the player reads, for the type checker.
 
-/** Where an array lies: its first code, rows, columns, the columns of the array it is cut from, its step, differences. */
+/** Where an array is: its first code, rows, columns, the columns of the array that it is cut from, the step between two
+ * codes, and whether a row holds the differences to the row above. */
 type ArrayPlace = [begin: number, rows: number, columns: number, stride: number, step: number, above: 0 | 1];
 
-/** One recorded state: the places of its values, of what is said and drawn, of its arrays, and of its picture's lines. */
+/** One recorded state: the indices of its values, words, panels and arrays, and of the lines of its picture. */
 type RecordedState = [
   at: number[],
   descriptions: number,
   panels: number,
   limits: number,
   tokens: number,
-  way: number,
+  timeline: number,
   arrays: number[],
   picture: number[],
 ];
 
-/** A control, and the values at which it stops; null where it takes all. */
+/** A control and its recorded values; null if it takes all values. */
 type RecordedControl = ControlSpec & { stops: ControlValue[] | null };
 
 interface Header {
@@ -28,36 +29,53 @@ interface Header {
   values: unknown[];
   states: RecordedState[];
   arrays: ArrayPlace[];
-  /** What shows a reading of MiniLM, of an explorer that it can bring alive, or "", and its controls with a kernel. */
-  live: "" | "heads" | "walk";
+  /** The module that shows what MiniLM computes in the browser, or ""; and the controls for typing. */
+  live: "" | "heads";
   typed: ControlSpec[];
-  /** The module and function that compute the explorer, or "". */
+  /** The module, and its function, that compute the explorer, or "". */
   computed: string;
-  /** What the explorer was made with. */
+  /** The arguments that the explorer was made with. */
   given: Record<string, unknown>;
 }
 
-/** A file of the recorder, unpacked: the header, and the codes of all arrays. */
+/** A file of the recorder, unzipped: the header, and the bytes of all numbers. */
 interface Recording {
   header: Header;
-  codes: Int16Array;
+  bytes: Uint8Array<ArrayBuffer>;
 }
 
-/** What the page of an answer holds: what is told when one asks to be shown, and after a commitment to each choice. */
+/** The header of a recording of the whole encoder, which Python writes in kit/widget/alive_messages.py. */
+interface AliveHeader {
+  title: string;
+  options: AliveOptions;
+  /** The first one is shown at once. */
+  answers: { question: Question; answer: Packed<Answer> }[];
+}
+
+/** The header of a recording of a search, which Python writes in kit/widget/search.py. */
+interface SearchHeader {
+  title: string;
+  options: SearchOptions;
+  query: SearchQuery;
+  /** The vectors of the texts have length 1: (N, D). */
+  found: Packed<SearchFound & { vectors: Float32Array }>;
+}
+
+/** The content of an answer's page: what the reader sees after "Show me", and after a commitment to each choice. */
 interface Answers {
   shown: Told;
   chosen: Told[];
-  /** The way around the heatmaps of its picture, or "". */
+  /** The path around the heatmaps of its picture, or "". */
   heatmaps: string;
 }
 
-/** A map with its constants, or what stretches and shifts a normalised row. */
+/** A linear map with its bias; or the gain and bias of a norm. */
 interface Affine {
   weight: Float32Array;
   bias: Float32Array;
 }
 
-/** The weights of one layer, by the names that they have in the course. */
+/** The parameters of one layer, by the names that they have in the course. */
 interface Layer {
   attention: { q_proj: Affine; k_proj: Affine; v_proj: Affine; out_proj: Affine };
   norm1: Affine;
@@ -65,21 +83,51 @@ interface Layer {
   norm2: Affine;
 }
 
-/** MiniLM without its word table, which is fetched in pieces. */
+/** MiniLM without its embedding table, which is fetched in pieces. `mean` is the mean of all position rows. */
 interface MiniLM {
   vocabulary: Map<string, number>;
-  embedding: { position: { weight: Float32Array }; norm: Affine };
+  embedding: { position: { weight: Float32Array; mean: Float32Array }; norm: Affine };
   layers: Layer[];
 }
 
-/**
- * A text, and what MiniLM makes of it: its tokens, its vector of length 1, the vectors (T, D)
- * at each station of the way, and the weights (H, T, T) of each layer.
- */
+/** What interventions change in one layer: where attention is cut, in one head or all, and which parts are taken out. */
+interface LayerChange {
+  cuts: { head: number | null; query: number; key: number }[];
+  out: Part[];
+}
+
+/** What interventions change in one sentence. placeless: whether every token gets the mean of all position rows. */
+interface Changes {
+  placeless: boolean;
+  layers: LayerChange[];
+}
+
+/** The tensors of one layer: scores and weights (H, T, T), and (T, D) the others. `mixed` enters the output projection. */
+interface LayerRun {
+  query: Float32Array;
+  key: Float32Array;
+  value: Float32Array;
+  scores: Float32Array;
+  weights: Float32Array;
+  mixed: Float32Array;
+  attention: Float32Array;
+  norm1: Float32Array;
+  feed_forward: Float32Array;
+  norm2: Float32Array;
+}
+
+/** A sentence's run through MiniLM: the rows of the embedding table (T, D), the embedding (T, D), and the layers. */
+interface Run {
+  tokens: string[];
+  token: Float32Array;
+  embedding: Float32Array;
+  layers: LayerRun[];
+}
+
+/** A text, its tokens, its vector of length 1, and the attention weights (H, T, T) of each layer. */
 interface Reading {
   text: string;
   tokens: string[];
   vector: Float32Array;
-  stations: Float32Array[];
   weights: Float32Array[];
 }

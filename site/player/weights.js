@@ -4,17 +4,17 @@ import { D } from "./minilm.js";
 
 const HOME = new URL("../minilm/", import.meta.url);
 const PARTS = ["embedding", "layer1", "layer2", "layer3", "layer4", "layer5", "layer6"];
-const GROUP = 64; // numbers of a row that share a scale
-const ROWS = 32; // of the word table in a file
+const GROUP = 64; // numbers of a row with one scale
+const ROWS = 32; // of the embedding table in a file
 
 /**
- * The vocabulary, and all weights but the word table.
- * @param {(bytes: number) => void} tell hears of every part that has come
+ * The vocabulary, and all weights except the embedding table.
+ * @param {(bytes: number) => void} report hears how many bytes have arrived
  * @returns {Promise<MiniLM>}
  */
-export async function fetchModel(tell) {
+export async function fetchModel(report) {
   const names = ["vocabulary.txt", ...PARTS.map((part) => `${part}.safetensors`)];
-  const [text, ...files] = await Promise.all(names.map((name) => fetchBytes(name, tell)));
+  const [text, ...files] = await Promise.all(names.map((name) => fetchBytes(name, report)));
   const [embedding, ...layers] = files.map((file) => nested(unpack(file)));
   const words = new TextDecoder().decode(text).split("\n");
   return { vocabulary: new Map(words.map((word, id) => [word, id])), embedding, layers };
@@ -24,30 +24,30 @@ export async function fetchModel(tell) {
 const tables = new Map();
 
 /**
- * A token's row of the word table, whose pieces are fetched as they are needed.
+ * A token's row of the embedding table, whose pieces are fetched when they are needed.
  * @param {number} id
  */
 export async function fetchWord(id) {
   const piece = Math.floor(id / ROWS);
   const coming = tables.get(piece) ?? fetchBytes(`words/${piece}.safetensors`).then((file) => unpack(file).weight);
   tables.set(piece, coming);
-  coming.catch(() => tables.delete(piece)); // so that it is asked for again
+  coming.catch(() => tables.delete(piece)); // so that the next text asks for it again
   const row = id % ROWS;
   return (await coming).subarray(row * D, (row + 1) * D);
 }
 
 /**
  * @param {string} name
- * @param {(bytes: number) => void} [tell]
+ * @param {(bytes: number) => void} [report]
  */
-async function fetchBytes(name, tell) {
+async function fetchBytes(name, report) {
   const answer = await fetch(new URL(name, HOME)).catch(() => {
-    throw new Error("no answer comes, you may be offline");
+    throw new Error("the site does not answer, you may be offline");
   });
-  if (!answer.ok || !answer.body) throw new Error(`the site answers ${answer.status} when asked for ${name}`);
+  if (!answer.ok || !answer.body) throw new Error(`the site answers ${answer.status} for ${name}`);
   const counted = new TransformStream({
     transform(bytes, out) {
-      tell?.(bytes.length);
+      report?.(bytes.length);
       out.enqueue(bytes);
     },
   });
@@ -55,7 +55,7 @@ async function fetchBytes(name, tell) {
 }
 
 /**
- * The numbers in a file of safetensors by their names, each matrix put together from its three parts.
+ * The tensors of a safetensors file by name; each matrix is assembled from its three parts.
  * @param {ArrayBuffer} file
  */
 export function unpack(file) {
@@ -74,7 +74,7 @@ export function unpack(file) {
 }
 
 /**
- * Number = (4 · high + low) · scale; `packed` in site/minilm.py tells how they lie.
+ * Number = (4 · high + low) · scale; `packed` in site/minilm.py describes the layout.
  * @param {ArrayBuffer} high eight bits of a number
  * @param {ArrayBuffer} low two bits, of four numbers in a byte
  * @param {ArrayBuffer} scale the upper half of a float32, for 64 numbers

@@ -1,12 +1,12 @@
-// A text in the word pieces that BERT was trained on; the library takes them from the package tokenizers.
+// Splits a text into the word pieces that BERT was trained on. The library uses the package tokenizers for this.
 
-const LONGEST = 256; // tokens of a text
-const WORD = 100; // characters of a word that has pieces
+const LONGEST = 256; // tokens of a text, at most
+const WORD = 100; // characters of a word, at most; a longer one becomes [UNK]
 const SPECIAL = /(\[(?:PAD|UNK|CLS|SEP|MASK)\])/;
-// The ranges are those of tokenizers, where a 9 stands for BERT's 8 in 2B920.
+// The ranges are those of the package tokenizers, which has 2B920 where BERT has 2B820.
 const CHINESE =
   /[\u4E00-\u9FFF\u3400-\u4DBF\u{20000}-\u{2A6DF}\u{2A700}-\u{2B73F}\u{2B740}-\u{2B81F}\u{2B920}-\u{2CEAF}\uF900-\uFAFF\u{2F800}-\u{2FA1F}]/gu;
-const WORDS = /[!-/:-@[-`{-~\p{P}]|[^ !-/:-@[-`{-~\p{P}]+/gu; // a mark by itself, or what stands between marks and spaces
+const WORDS = /[!-/:-@[-`{-~\p{P}]|[^ !-/:-@[-`{-~\p{P}]+/gu; // a punctuation mark, or what is between marks and spaces
 
 /**
  * @param {string} text
@@ -14,14 +14,14 @@ const WORDS = /[!-/:-@[-`{-~\p{P}]|[^ !-/:-@[-`{-~\p{P}]+/gu; // a mark by itsel
  */
 export function tokenize(text, vocabulary) {
   const tokens = text.split(SPECIAL).flatMap((part, i) => {
-    if (i % 2) return part; // one of the special tokens, which are themselves
+    if (i % 2) return part; // one of the special tokens, which stays as it is
     return (normalize(part).match(WORDS) ?? []).flatMap((word) => pieces(word, vocabulary));
   });
   return ["[CLS]", ...tokens.slice(0, LONGEST - 2), "[SEP]"];
 }
 
 /**
- * Without control characters and accents, in small letters, a space around each Chinese character.
+ * In lowercase, without control characters and accents, and with a space around each Chinese character.
  * @param {string} text
  */
 function normalize(text) {
@@ -31,11 +31,12 @@ function normalize(text) {
     .replace(CHINESE, " $& ")
     .normalize("NFD")
     .replace(/\p{Mn}/gu, "");
-  return Array.from(plain, (letter) => letter.toLowerCase()).join(""); // each alone: a Greek sigma has no end form
+  return Array.from(plain, (letter) => letter.toLowerCase()).join(""); // letter by letter: a Greek sigma at the end of a word stays σ
 }
 
 /**
- * The longest piece that the vocabulary has, and so on with the rest; "##" marks what continues a word.
+ * The longest beginning of the word that is in the vocabulary, then the same for the rest; "##" marks a piece that
+ * continues a word.
  * @param {string} word
  * @param {Map<string, number>} vocabulary
  */

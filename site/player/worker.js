@@ -1,34 +1,72 @@
-// MiniLM at work beside the page, which therefore never waits: a text comes in with a port to answer at.
+// MiniLM in a worker, so that the page never waits for it. A text or a question arrives with a port for the answer.
 
-import { encode, sentenceVector } from "./minilm.js";
+import { Answers } from "./answer.js";
+import { D } from "./minilm.js";
+import { meanRow } from "./tensors.js";
 import { fetchModel, fetchWord } from "./weights.js";
 import { tokenize } from "./word_pieces.js";
 
-/** @type {Promise<MiniLM> | undefined} */
+/** @typedef {(bytes: number) => void} Report hears how many bytes have arrived */
+
+/** @type {Promise<{ vocabulary: Map<string, number>, answers: Answers }> | undefined} */
 let coming;
 
 /**
- * @param {string} text
- * @param {(bytes: number) => void} tell
- * @returns {Promise<Reading>}
+ * MiniLM, which is fetched only once, or again after an error.
+ * @param {Report} report
  */
-async function read(text, tell) {
-  coming ??= fetchModel(tell);
+async function start(report) {
+  coming ??= fetchModel(report).then((model) => ({ vocabulary: model.vocabulary, answers: new Answers(model) }));
   coming.catch(() => {
-    coming = undefined; // so that it is asked for again
+    coming = undefined;
   });
-  const model = await coming;
-  const tokens = tokenize(text, model.vocabulary);
-  const rows = tokens.map((token) => fetchWord(model.vocabulary.get(token) ?? 0));
-  const { x, ...way } = encode(model, await Promise.all(rows));
-  return { text, tokens, ...way, vector: sentenceVector(x) };
+  return coming;
 }
 
-addEventListener("message", async ({ data: { text }, ports: [port] }) => {
+/**
+ * A text's tokens, and their rows of the embedding table.
+ * @param {string} text
+ * @param {Map<string, number>} vocabulary
+ */
+async function lookUp(text, vocabulary) {
+  const tokens = tokenize(text, vocabulary);
+  return { tokens, words: await Promise.all(tokens.map((token) => fetchWord(vocabulary.get(token) ?? 0))) };
+}
+
+/**
+ * @param {string} text
+ * @param {Report} report
+ * @returns {Promise<Reading>}
+ */
+async function read(text, report) {
+  const { vocabulary, answers } = await start(report);
+  const { tokens, words } = await lookUp(text, vocabulary);
+  const { layers } = answers.runs.run(tokens, words);
+  const mean = meanRow(layers[layers.length - 1].norm2, D);
+  const length = Math.hypot(...mean);
+  return {
+    text,
+    tokens,
+    weights: layers.map(({ weights }) => weights),
+    vector: Float32Array.from(mean, (value) => value / length),
+  };
+}
+
+/**
+ * @param {Question} question
+ * @param {Report} report
+ */
+async function answer(question, report) {
+  const { vocabulary, answers } = await start(report);
+  const texts = await Promise.all(question.texts.map((text) => lookUp(text, vocabulary)));
+  return answers.answer(question, texts);
+}
+
+addEventListener("message", async ({ data: { text, question }, ports: [port] }) => {
+  /** @type {Report} */
+  const report = (bytes) => port.postMessage({ bytes });
   try {
-    const reading = await read(text, (bytes) => port.postMessage({ bytes }));
-    const moved = [...reading.stations, ...reading.weights].map((numbers) => numbers.buffer);
-    port.postMessage({ reading }, /** @type {ArrayBuffer[]} */ (moved));
+    port.postMessage({ found: question ? await answer(question, report) : await read(text, report) });
   } catch (problem) {
     port.postMessage({ problem: problem instanceof Error ? problem.message : String(problem) });
   }

@@ -27,7 +27,27 @@ def tables() -> torch.Tensor:
 ENTRIES = [
     Entry(explore.heads, lambda: {"model": minilm(), "sentence": SENTENCE}, {"model": NO_MODEL}),
     Entry(explore.block_steps, lambda: {"model": minilm(), "sentence": SENTENCE}, {"model": NO_MODEL}),
-    Entry(explore.walk, lambda: {"model": minilm(), "first": PAIR[0], "second": PAIR[1]}, {"model": NO_MODEL}),
+    Entry(
+        explore.alive,
+        lambda: {"model": minilm(), "first": PAIR[0], "second": PAIR[1]},
+        {
+            "model": NO_MODEL,
+            "first": [*types(3, b"text", ["text"]), *numbers("a " * 70, "x" * 501)],
+            "second": [*types(3, b"text"), *numbers("a " * 70)],
+            "word": [*types(3, ["bank"]), *numbers("river", "?")],
+            "open": [*types("1", 1.5, True), *numbers(0, 7)],
+            "predict": types(1, None, "yes"),
+        },
+    ),
+    Entry(
+        explore.search,
+        lambda: {"model": minilm(), "texts": ["a", "b", "c"], "question": SENTENCE},
+        {
+            "model": NO_MODEL,
+            "texts": [*types(3, "a", None, [1, 2, 3]), *numbers([], ["a", "b"], ["a"] * 9, ["a", "b", " "])],
+            "question": [*types(3, None, b"text"), *numbers("", " \n", "x" * 201)],
+        },
+    ),
     Entry(
         explore.similarity,
         lambda: {"tables": tables(), "words": ["a", "b"], "kinds": ["x", "y"]},
@@ -37,6 +57,17 @@ ENTRIES = [
         explore.which_library,
         lambda: {"model": minilm(), "classifiers": classifiers(), "sentence": SENTENCE},
         {"model": NO_MODEL, "classifiers": numbers(classifiers()[:1])},
+    ),
+    Entry(
+        explore.word_arrows,
+        lambda: {"runs": [tables(), tables()], "words": ["a", "b"], "kinds": ["x", "y"]},
+        {
+            "runs": [
+                *types(None, [[1.0]], [tables().long()]),
+                *numbers([], [tables()[:1]], [tables(), tables()[:2]], [tables()[0]]),
+            ],
+            "kinds": numbers(["x"]),
+        },
     ),
     Entry(explore.cost, dict, {"balance": [*types("10"), *numbers(0, math.nan)]}),
     Entry(explore.training_maps, lambda: {"recording": recording()}, {"recording": types(None)}, long=True),

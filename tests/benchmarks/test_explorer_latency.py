@@ -142,39 +142,3 @@ def test_explorer_answers_within_two_frames(page):
     assert frames <= trip
     assert interact / trip >= 5
     assert rates["explorer, frames in the page"] >= 40
-
-
-STEP = """async () => {
-  const slider = document.querySelector('section.explorer [data-control="station"]'), times = [];
-  for (let i = 0; i < 52; i++) {
-    await new Promise(requestAnimationFrame);
-    const start = performance.now();
-    slider.valueAsNumber = 1 + (i % 27);
-    slider.dispatchEvent(new Event('input', {bubbles: true}));
-    await new Promise(queueMicrotask);
-    slider.closest('section').offsetHeight; // laid out anew
-    times.push(performance.now() - start);
-  }
-  return times;
-}"""
-WALK = """
-from encoder_lib import load_pretrained
-from encoder_lib.course import explore
-pair = "The river bank was flooded.", "The big bank raised its interest rates."
-explore.walk(load_pretrained("minilm"), *pair)
-"""
-
-
-def test_a_walk_step_takes_less_than_a_frame(browser, tmp_path):
-    """From the moved slider to a page that is laid out: at most 17 ms for nine of ten steps."""
-    spec = {"kernelspec": {"name": "python3", "display_name": "Python 3", "language": "python"}}
-    nbformat.write(new_notebook(cells=[new_code_cell(WALK.strip())], metadata=spec), tmp_path / "walk.ipynb")
-    with lab(tmp_path) as server:
-        notebook = NotebookPage(browser, server, "walk.ipynb")
-        notebook.run_all()
-        notebook.page.locator(".explorer-timeline canvas").wait_for()
-        times = notebook.page.evaluate(STEP)
-        assert notebook.errors() == []
-        notebook.close()
-    print(f"\na step of the walk: {median(times):.1f} ms, nine of ten {quantiles(times, n=10)[-1]:.1f} ms")
-    assert quantiles(times, n=10)[-1] <= 17

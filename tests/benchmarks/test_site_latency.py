@@ -1,9 +1,10 @@
-"""How soon the explorers of the web edition are there, and MiniLM has read a sentence; `make site` comes first."""
+"""How soon the web edition's explorers appear, and how long MiniLM takes in the browser; `make site` comes first."""
 
 import os
 from statistics import median
 
 import pytest
+from explorers import PAIR
 from notebook_page import STATE
 from places import NOTEBOOKS, ROOT
 from served import served
@@ -12,15 +13,20 @@ from encoder_lib.course.pretrained.explorers import RECORDED
 
 HTML = ROOT / "build/site/html"
 WITHIN = 1000  # milliseconds from coming into view to the first picture
-READS = 200  # milliseconds in which MiniLM reads a sentence, once it is there
+READS = 200  # milliseconds that MiniLM takes for a sentence, once it has been fetched
+INTERVENES = 250  # milliseconds that it takes for an intervention in two short sentences
+FIRST = 3500  # milliseconds until the first page shows the whole encoder, at 1.6 Mbit/s
 # Milliseconds from scrolling to an explorer until all its pictures are drawn.
 APPEAR = """async (place) => {
   const start = performance.now(), section = document.querySelectorAll('.recorded')[place];
   section.scrollIntoView({block: 'center'});
-  const drawn = (e) => (e.tagName === 'IMG' ? e.complete && e.naturalWidth > 1 : e.width > 1);
+  const drawn = (e) => {
+    if (e.tagName === 'svg') return e.querySelector('[role=button]');
+    return e.tagName === 'IMG' ? e.complete && e.naturalWidth > 1 : e.width > 1;
+  };
   for (;;) {
     await new Promise(requestAnimationFrame);
-    const pictures = [...section.querySelectorAll('.explorer-picture')];
+    const pictures = [...section.querySelectorAll('.explorer-picture, .alive svg')];
     if (pictures.length && pictures.every(drawn)) return performance.now() - start;
     if (performance.now() - start > 20000) throw new Error('nothing came');
   }
@@ -69,3 +75,61 @@ def test_minilm_reads_a_sentence_in_the_browser_within_200_ms(browser):
         f"MiniLM reads a sentence in {median(times):.0f} ms (median), at most {max(times):.0f} ms, at load {load:.1f}"
     )
     assert median(times) < READS
+
+
+# Interventions that are new each time: cuts in the lowest layer of one sentence or both, higher up, and a knockout.
+INTERVENE = """async ([texts, kind, times]) => {
+  const { compute } = await import('/_static/player/reader.js');
+  const plain = { texts, word: 'bank', cuts: [], knockouts: [], detail: null };
+  const cut = (side, head, key) => ({ side, layer: 0, head, query: 3, key });
+  const kinds = {
+    'warming up': (n) => ({ cuts: [cut(0, n, 6), cut(1, n, 6)] }),
+    'a cut in one sentence': (n) => ({ cuts: [cut(n % 2, n, 2)] }),
+    'a cut in both sentences': (n) => ({ cuts: [cut(0, n, 1), cut(1, n, 1)] }),
+    'a cut in layer 4 of both': (n) => ({ cuts: [0, 1].map((side) => ({ ...cut(side, n, 2), layer: 3 })) }),
+    'no feed-forward, and a cut in both': (n) => (
+      { knockouts: [{ part: 'feed_forward', layer: null }], cuts: [cut(0, n, 4), cut(1, n, 4)] }),
+  };
+  const start = performance.now();
+  for (let n = 0; n < times; n++) await compute({ ...plain, ...kinds[kind](n) });
+  return (performance.now() - start) / times;
+}"""
+KINDS = (
+    *("warming up", "a cut in one sentence", "a cut in both sentences", "a cut in layer 4 of both"),
+    "no feed-forward, and a cut in both",
+)
+TIMES = 9
+
+
+def test_an_intervention_in_the_browser_takes_at_most_250_ms(browser):
+    """Processor time of the page and its worker, on average over new questions, from the question to its answer."""
+    processors, spent = browser.new_browser_cdp_session(), {}
+
+    def used():
+        processes = processors.send("SystemInfo.getProcessInfo")["processInfo"]
+        return 1000 * sum(process["cpuTime"] for process in processes if process["type"] == "renderer")
+
+    with served(HTML) as address:
+        page = browser.new_page()
+        page.goto(address)
+        for kind in KINDS:
+            before = used()
+            waited = page.evaluate(INTERVENE, [list(PAIR), kind, TIMES])
+            spent[kind] = (used() - before) / TIMES
+            print(f"{kind}: {spent[kind]:.0f} ms, {waited:.0f} ms on the clock at load {os.getloadavg()[0]:.1f}")
+        page.close()
+    assert max(spent[kind] for kind in KINDS[1:]) < INTERVENES
+
+
+def test_the_first_page_is_alive_within_3_5_s_at_1_6_mbit(browser):
+    """With 50 ms until each answer, and files packed as web hosts do."""
+    with served(HTML, packed=True) as address:
+        page = browser.new_context(viewport={"width": 1280, "height": 900}).new_page()
+        limits = {"offline": False, "latency": 50, "downloadThroughput": 2e5, "uploadThroughput": 1e5}
+        page.context.new_cdp_session(page).send("Network.emulateNetworkConditions", limits)
+        page.goto(address, wait_until="commit")
+        page.locator(".recorded[data-playing] svg").wait_for()
+        time = page.evaluate("performance.now()")
+        page.context.close()
+    print(f"the first page shows the whole encoder after {time / 1000:.1f} s, at load {os.getloadavg()[0]:.1f}")
+    assert time < FIRST

@@ -4,6 +4,7 @@ import json
 from urllib.parse import urlsplit
 
 import pytest
+from front_end_page import START, traits
 from lab_fixtures import browser  # noqa: F401
 
 from encoder_lib.course.kit.widget import front_end
@@ -81,3 +82,15 @@ def modules(browser):  # noqa: F811
     yield modules
     assert modules.problems == []
     modules.page.close()
+
+
+@pytest.fixture
+def start(modules):
+    """Show an explorer on the page."""
+
+    def start(explorer):
+        modules.run(START, traits(explorer))
+        return explorer
+
+    yield start
+    modules.page.evaluate("() => { stop(); home.remove(); }")

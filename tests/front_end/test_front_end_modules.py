@@ -7,7 +7,7 @@ import pytest
 
 from encoder_lib.course.kit.widget import front_end
 
-WIDGETS = ("explorer.js", "prediction.js")
+WIDGETS = ("explorer.js", "prediction.js", "alive.js", "search_bars.js")
 TOP = re.compile(r"^(?:async )?(?:function|class|const|let) (\w+)", re.MULTILINE)
 
 

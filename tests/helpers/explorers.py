@@ -45,6 +45,7 @@ GIVEN = {  # what an explorer is made with, by the name of the parameter
     "second": lambda: PAIR[1],
     "recording": recording,
     "tables": lambda: torch.randn(5, 6, 3, generator=torch.Generator().manual_seed(0)),
+    "runs": lambda: list(torch.randn(2, 5, 6, 2, generator=torch.Generator().manual_seed(0))),
     "words": lambda: list("abcdef"),
     "classifiers": lambda: classifiers(),
     "kinds": lambda: ["x", "x", "x", "y", "y", "y"],

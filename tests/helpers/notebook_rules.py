@@ -76,8 +76,15 @@ def data_of(cell):
 
 
 def has_picture(cell):
-    """Whether a cell stores a PNG."""
-    return any("image/png" in data for data in data_of(cell))
+    """Whether a cell stores a PNG that is seen at once, by itself or in its HTML."""
+    inside = (data.get("text/html", "").partition("<details>")[0] for data in data_of(cell))
+    return any("image/png" in data for data in data_of(cell)) or any("data:image/png" in html for html in inside)
+
+
+def hides_picture(cell):
+    """Whether a cell stores a PNG that its HTML folds away until the reader has made a prediction."""
+    inside = (data.get("text/html", "").partition("<details>")[2] for data in data_of(cell))
+    return any("data:image/png" in html for html in inside)
 
 
 def is_explorer(cell):
@@ -289,7 +296,7 @@ def asks_before_it_shows(notebook, path):
 
 @rule
 def picture_before_explorer(notebook, path):
-    """A static picture comes before each explorer, in the prose or under code, and the explorer stores one too."""
+    """A static picture comes before each explorer, in prose, code or question, and the explorer stores one too."""
     picture = False
     for cell in notebook.cells:
         if cell.cell_type == "markdown":
@@ -297,11 +304,11 @@ def picture_before_explorer(notebook, path):
         elif is_explorer(cell):
             if not picture:
                 yield f"{where(cell)} has no static picture before it"
-            if not has_picture(cell):
+            if not has_picture(cell) and not hides_picture(cell):
                 yield f"{where(cell)} stores no picture of the explorer"
-            picture = False
+            picture = "explore.alive(" in cell.source  # it shows every part, also of what an explorer below it is about
         else:
-            picture = picture or has_picture(cell)
+            picture = picture or has_picture(cell) or hides_picture(cell)
 
 
 @rule

@@ -15,7 +15,6 @@ EXCEPTIONS = {  # notebook -> numbers that are nowhere else, and why
         "15": "the last of 16 rows",
     },
     "09_pretrained": {"511": "the last of 512 positions"},
-    "12_build_your_own": {"0.6": "what a wrong cut does, held by test_build_your_own"},
 }
 
 # Not findings: code, formulas, tags, links, sources, other notebooks, years, the numbers of parts and exercises.

@@ -20,8 +20,10 @@ from pictures import DRAWN, WAVE, figure_of, plots
 from places import ROOT
 
 from encoder_lib.course import explore
-from encoder_lib.course.kit import notebook
+from encoder_lib.course.kit import notebook, palette
 from encoder_lib.course.kit.checking.verdict import Verdict
+from encoder_lib.course.kit.widget import front_end
+from encoder_lib.course.kit.widget.plane import WORD_COLOURS
 
 with warnings.catch_warnings():
     warnings.simplefilter("ignore")  # compiling it, Python warns of the backslashes in its docstrings
@@ -36,6 +38,11 @@ VISIONS = {  # as colorspacious names the colours that they see
 }
 LEAST = 20  # distance in CIELAB; about 2 is the least that an eye sees side by side
 MARK, WORD = 3.0, 4.5
+MEETING = (  # the roles of the palette that are drawn next to one another in the same form; lanes and norms are grey
+    ("attention", "forward", "sentence-1", "sentence-2"),
+    ("query", "key", "value"),
+    ("embedding", "position"),
+)
 
 
 def lab(colours, vision="usual"):
@@ -99,6 +106,16 @@ def test_palette_is_visible_and_distinguishable():
     assert contrast(plots.GREY, "white") >= MARK and contrast(plots.NOT_FINITE, "white") >= MARK
 
 
+def test_colours_of_words_can_be_read_in_both_themes():
+    """And told apart, where words of one colour belong together; the last colour is that of text."""
+    *light, text = WORD_COLOURS
+    dark = re.findall(r'dark: "(#\w+)"', (front_end.FOLDER / "plane.js").read_text(encoding="utf-8"))
+    assert len(dark) == len(light) == 3
+    for colours, ink, ground in ((light, text, "#ffffff"), (dark, "#ffffff", "#111111")):
+        assert min(contrast(colour, ground) for colour in colours) >= WORD
+        assert min(distance(*pair) for pair in itertools.combinations([*colours, ink], 2)) >= LEAST
+
+
 @pytest.mark.parametrize("theme", [0, 1], ids=["light", "dark"])
 def test_drawings_have_contrast_in_both_themes(theme):
     """Words on their background; edges of parts, lit or not, and what is lit from what is not."""
@@ -110,6 +127,27 @@ def test_drawings_have_contrast_in_both_themes(theme):
     marks = [(lit, ground), (lit, glow)]
     assert [pair for pair in words if contrast(*pair) < WORD] + [pair for pair in marks if contrast(*pair) < MARK] == []
     assert distance(lit, ink) >= LEAST
+
+
+@pytest.mark.parametrize("theme", [palette.LIGHT, palette.DARK], ids=["light", "dark"])
+@pytest.mark.parametrize("roles", MEETING, ids="-".join)
+def test_roles_that_meet_in_one_place_are_distinguishable(theme, roles):
+    marks = [(role, theme[role], "") for role in roles]
+    assert too_close(marks) == []
+
+
+@pytest.mark.parametrize("theme", [palette.LIGHT, palette.DARK], ids=["light", "dark"])
+def test_roles_have_contrast_on_every_ground(theme):
+    grounds = [name for name in theme if name in ("ground", "band", "band-lit")]
+    roles = {role for role in theme if role not in grounds and not role.startswith("line")}
+    assert len(grounds) == 3 and {role for group in MEETING for role in group} < roles
+    pale = [
+        (role, ground)
+        for role in sorted(roles)
+        for ground in grounds
+        if contrast(theme[role], theme[ground]) < (WORD if role in ("ink", "quiet") else MARK)
+    ]
+    assert pale == []
 
 
 def colour_of(artist):

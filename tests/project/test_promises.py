@@ -22,6 +22,7 @@ DEPENDENCIES = [*PROJECT["dependencies"], *PROJECT["optional-dependencies"]["not
 LOWEST = {name: version(pin) for name, pin in pins(ROOT / "tests/constraints-lowest.txt").items()}
 COLAB = "ipywidgets>=7.7.1,<9"  # wider than what JupyterLab takes
 NO_PICTURES = {"predict", "judge", "Question", "Prediction"}  # of encoder_lib.course.explore, and no explorers
+OWN_TESTS = {"alive", "alive predict=True", "search"}  # in tests/course/kit/widget: test_alive.py and test_search.py
 
 
 def test_promised_python_versions_are_those_of_ci():
@@ -66,5 +67,7 @@ def explorer_calls(cell):
 def test_every_explorer_call_of_the_notebooks_is_tested():
     cells = [cell for path in NOTEBOOKS for cell in code_cells(nbformat.read(path, as_version=4))]
     called = {call for cell in cells for call in explorer_calls(cell)} - NO_PICTURES
+    assert called >= OWN_TESTS
+    called -= OWN_TESTS
     assert called <= set(EXPLORERS)
     assert {call.split()[0] for call in called} == set(explore.EXPLORERS)

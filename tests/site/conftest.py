@@ -4,6 +4,7 @@ import os
 
 import pytest
 from lab_fixtures import browser  # noqa: F401
+from minilm import write_minilm
 from places import ROOT
 from served import served
 
@@ -41,3 +42,12 @@ def player(browser, tmp_path_factory):  # noqa: F811
         page.goto(address)
         yield page, folder
         page.close()
+
+
+@pytest.fixture(scope="module")
+def minilm_player(player):
+    """The page and its folder, where the weights of MiniLM are, too."""
+    write_minilm(player[1] / "minilm")
+    for path in (player[1] / "minilm").rglob("*.*"):
+        os.utime(path, (0, 0))  # old, because a browser asks again for files that have changed lately
+    return player

@@ -205,7 +205,7 @@ def test_no_finding_is_on_a_page(html):
     """Answers lie in files of their own."""
     answers = []
     for path in sorted((html / "_static/answers").glob("*.html")):
-        text = re.search(r'id="told">(.*)</script>', path.read_text(encoding="utf-8"), re.DOTALL)[1]
+        text = re.search(r'id="outcome">(.*)</script>', path.read_text(encoding="utf-8"), re.DOTALL)[1]
         answers.append((path.stem.rpartition("-")[0], json.loads(text)["shown"]["finding"]))
     assert len(answers) > 40
     pages = {name: (html / "notebooks" / f"{name}.html").read_text(encoding="utf-8") for name, _ in answers}

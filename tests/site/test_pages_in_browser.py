@@ -59,7 +59,7 @@ class SitePage:
     """A page in a window of its own, with all that goes wrong there."""
 
     def __init__(self, browser, address, name, width, theme="light"):
-        self.problems, self.played = [], []
+        self.problems, self.played, self.minilm = [], [], []
         self.page = browser.new_context(viewport={"width": width, "height": 900}, color_scheme=theme).new_page()
         self.page.on("pageerror", lambda error: self.problems.append(str(error)))
         self.page.on("console", lambda said: said.type == "error" and self.problems.append(said.text))
@@ -75,6 +75,8 @@ class SitePage:
             self.problems.append(f"fetched twice: {url}")
         if url.endswith(".recording"):
             self.played.append(url)
+        if "/minilm/" in url:
+            self.minilm.append(url)
 
     def check_predictions(self, steps):
         """Answer every question by keyboard, by the steps in turn; gives what is wrong."""
@@ -156,7 +158,8 @@ def test_every_explorer_follows_its_controls(pages):
     """By keyboard to both ends of each, on a phone: picture, words and number change, and come back."""
     site = pages["phone"]
     explorers = explorers_of(site)
-    assert len(explorers) == (expected_of(pages["name"], is_explorer) or pages["name"] == "index")
+    expected = expected_of(pages["name"], is_explorer) - expected_of(pages["name"], has_no_controls)
+    assert len(explorers) == expected
     found = []
     for explorer in explorers:
         found += explorer.check_at_rest()
@@ -166,10 +169,35 @@ def test_every_explorer_follows_its_controls(pages):
     assert site.problems == []
 
 
+@pytest.mark.parametrize("place", WIDTHS)
+def test_the_whole_encoder_is_there_before_minilm(pages, place):
+    """The first page has both sentences side by side at a desk; MiniLM is not fetched before a change."""
+    site, name = pages[place], pages["name"]
+    pictures = site.page.locator("section.alive")
+    assert pictures.count() == (expected_of(name, is_whole) or name == "index")
+    for picture in pictures.all():
+        assert picture.get_by_text("This was computed beforehand").count() == 1
+        assert picture.locator("svg [role=button]").count() > 20
+    if name == "index":
+        tab = pictures.get_by_role("button", name="Sentence 2", exact=True)
+        assert tab.is_visible() == (place == "phone")
+    assert site.minilm == []
+
+
+@pytest.mark.parametrize("place", WIDTHS)
+def test_a_search_shows_its_recorded_question(pages, place):
+    searches = pages[place].page.locator("section.search-bars")
+    assert searches.count() == expected_of(pages["name"], is_search)
+    for search in searches.all():
+        cosines = [float(text.replace("−", "-")) for text in search.locator("li data").all_text_contents()]
+        assert len(cosines) >= 3 and cosines == sorted(cosines, reverse=True)
+        assert search.get_by_role("button", name="Type your own").is_visible()
+
+
 def test_an_arrow_key_moves_to_the_next_stop(pages):
     """Every slider, at a desk: an arrow to the right from its lower end moves it, one to the left undoes that."""
     found, page = [], pages["desk"].page
-    for slider in page.locator(".recorded input[type=range]").all():
+    for slider in page.locator(".explorer input[type=range]").all():
         output = slider.locator("xpath=../output")
         slider.press("Home")
         numbers = [output.text_content()]
@@ -275,6 +303,21 @@ def explorers_of(site):
     """The explorers of a page, from top to bottom."""
     sections = site.page.locator("section.explorer")
     return [ExplorerOnPage(site, sections.nth(place)) for place in range(sections.count())]
+
+
+def is_whole(cell):
+    """Whether a cell shows the picture of the whole encoder."""
+    return "explore.alive(" in cell.source
+
+
+def is_search(cell):
+    """Whether a cell shows a live search."""
+    return "explore.search(" in cell.source
+
+
+def has_no_controls(cell):
+    """Whether a cell shows a widget of its own kind, without the controls of other explorers."""
+    return is_whole(cell) or is_search(cell)
 
 
 def moving(explorer):

@@ -5,7 +5,6 @@ import json
 import random
 import re
 from base64 import b64decode
-from dataclasses import replace
 from functools import partial
 
 import nbformat
@@ -65,12 +64,10 @@ def played(player, explorer):
 
 
 @pytest.mark.browser
-@pytest.mark.parametrize("name", ["look_up", "head_slices", "similarity", "walk"])
+@pytest.mark.parametrize("name", ["look_up", "head_slices", "similarity", "word_arrows", "two_hands", "fold"])
 def test_every_state_is_played_as_it_was_shown(player, name):
     """Numbers to a 30,000th of the largest one, NaN and 0 exactly; words, names of axes and controls word for word."""
     explorer = EXPLORERS[name]()
-    if name == "walk":
-        explorer.web = replace(explorer.web, starts=({"first": "a cat", "second": "the cat"},))
     states, shown = states_of(explorer), played(player, explorer)
     assert len(shown) == len(states)
     for values, state in zip(states, shown, strict=True):
@@ -223,11 +220,15 @@ def test_web_settings_name_existing_controls_and_values():
 
 
 def test_related_values_are_recorded_together_and_per_group():
-    explorer, pairs = EXPLORERS["walk"](), ({"first": "a cat", "second": "the cat"}, {"first": "a b", "second": "a"})
-    explorer.web = recorded(starts=pairs)
-    states = states_of(explorer)
-    start = (explorer.first, explorer.second)
-    assert [(s["first"], s["second"]) for s in states] == [start, *(tuple(pair.values()) for pair in pairs)]
+    pairs = {"first": "a cat", "second": "the cat"}, {"first": "a b", "second": "a"}
+    start = {"first": "one", "second": "two"}
+    explorer = Explorer(
+        lambda first, second: View(Heatmap([[len(first), len(second)]]), description="lengths"),
+        *(Text(name, text, max_length=9) for name, text in start.items()),
+        title="Two texts",
+        web=recorded(starts=pairs),
+    )
+    assert states_of(explorer) == [start, *pairs]
 
 
 def test_stops_are_spread_evenly_where_none_are_named():

@@ -7,8 +7,10 @@ import torch
 from torch import Tensor
 
 from encoder_lib import expect
-from encoder_lib.course.kit.widget.controls import Range
+from encoder_lib.course.kit.plots.inputs import as_words
+from encoder_lib.course.kit.widget.controls import Range, Select
 from encoder_lib.course.kit.widget.explorer import Explorer
+from encoder_lib.course.kit.widget.plane import Plane
 from encoder_lib.course.kit.widget.views import Heatmap, View
 from encoder_lib.course.kit.widget.web import Web
 from encoder_lib.model.embedding import TokenEmbedding
@@ -84,3 +86,61 @@ def similarity(tables: Tensor, words: Sequence[str], kinds: Sequence[str]) -> Ex
 
     step = Range("step", 0, min=0, max=len(tables) - 1)
     return Explorer(show, step, title="Cosines of the word vectors during training", web=Web(heights=(630, 620)))
+
+
+def word_arrows(runs: Sequence[Tensor], words: Sequence[str], kinds: Sequence[str]) -> Explorer:
+    """Words whose vectors have two numbers, as arrows, at every step of some trainings; words of a kind share a colour.
+
+    runs: for each training, its tables (N, V, 2), one for each step.
+    Raises TypeError for anything that is not tables; ValueError for fewer than two steps, other shapes, or words that
+    do not match.
+    """
+    expect.instance("runs", runs, list | tuple, "a list with the tables of each training")
+    for run in runs:
+        expect.vectors(run, name="runs")
+    shapes = {tuple(run.shape) for run in runs}
+    if len(shapes) != 1 or any(len(shape) != 3 or shape[0] < 2 or shape[2] != 2 for shape in shapes):
+        raise ValueError(
+            f"runs: expected tables of one shape (steps, V, 2) with two steps or more, got {sorted(shapes)}"
+        )
+    kinds = as_words(kinds, runs[0].shape[1], "kinds")
+    tables = torch.stack([run.detach().double() for run in runs])  # (R, N, V, 2)
+    unit = torch.nn.functional.normalize(tables, dim=-1)
+    angles = (unit @ unit.transpose(-1, -2)).clamp(-1, 1).acos().rad2deg()  # (R, N, V, V)
+    alike = torch.tensor([[a == b for b in kinds] for a in kinds])  # (V, V)
+    same = angles[..., alike & ~torch.eye(len(kinds), dtype=torch.bool)].mean(dim=-1)  # (R, N)
+    different, lengths = angles[..., ~alike].mean(dim=-1), tables.norm(dim=-1).mean(dim=-1)  # (R, N) each
+    limits = 1.08 * tables.abs().amax(dim=(1, 2, 3))  # (R,)
+    last = tables.shape[1] - 1
+
+    def show(training: int, step: int) -> View:
+        limit = limits[training - 1].item()
+        measured = zip(same[training - 1], different[training - 1], lengths[training - 1], strict=True)
+        return View(
+            Plane(
+                tables[training - 1],
+                words,
+                kinds=kinds,
+                x_limits=(-limit, limit),
+                y_limits=(-limit, limit),
+                title="The two numbers of each word",
+                x_label="first number",
+                y_label="second number",
+                wide=1.7,
+                arrows=True,
+            ),
+            frames="step",
+            description=[
+                f"Training {training} after {n} steps: two words of the same kind are {a:.0f}° apart on average, two "
+                f"of different kinds {b:.0f}°. The mean length of an arrow is {length:.1f}."
+                for n, (a, b, length) in enumerate(measured)
+            ],
+        )
+
+    return Explorer(
+        show,
+        Select("training", 1, options=tuple(range(1, len(tables) + 1))),
+        Range("step", last, min=0, max=last),
+        title="The arrows of the words during training",
+        web=Web(heights=(620, 710)),
+    )

@@ -1,7 +1,8 @@
-"""The explorer of 05_feed_forward."""
+"""The explorers of 05_feed_forward."""
 
 from collections import Counter
 
+import torch
 from matplotlib.figure import Figure
 
 from encoder_lib.course.feed_forward.curves import (
@@ -17,9 +18,15 @@ from encoder_lib.course.feed_forward.curves import (
 from encoder_lib.course.feed_forward.plots import plot_fit
 from encoder_lib.course.kit.widget.controls import Range, Select
 from encoder_lib.course.kit.widget.explorer import Explorer
+from encoder_lib.course.kit.widget.plane import Plane
+from encoder_lib.course.kit.widget.views import View
 from encoder_lib.course.kit.widget.web import Web
 from encoder_lib.model.feed_forward import FeedForward
 
+CARDS = {"a → b": (0.0, 0.0), "a → B": (0.0, 1.0), "A → b": (1.0, 0.0), "A → B": (1.0, 1.0)}  # own, fetched
+FOLDING = (1.5, -1.0), (-1.0, 1.5)  # (D, F): 1.5 own - fetched, and 1.5 fetched - own
+THRESHOLD = 1.25  # of the sum of both activations, on the line that separates the cards
+LINES = (0.0, 0.25, 0.5, 0.75, 1.0)  # of the grid
 NAMES = {"ReLU": "relu", "GELU": "gelu"}
 TITLES = "The curve, its fit, and the corners of the units", "What each unit adds to the fit"
 
@@ -61,6 +68,61 @@ def fit_curve(width: int = 4, unit: int = 1, activation: str = "ReLU", curve: st
         together=(("width", "activation", "curve"), ("width", "unit")),
     )
     return Explorer(show, *controls, title="Fit a curve with hidden units", figure=figure, web=web)
+
+
+def fold(stage: float = 2.0) -> Explorer:
+    """The four cards of the exclusive or as points in a plane, on their way through a hidden layer of two units.
+
+    At stage 0 the plane is that of the inputs, at 1 that of the pre-activations, at 2 that of the activations. In
+    between, points move straight from one to the next.
+    """
+    along = torch.linspace(0, 1, 25, dtype=torch.float64)  # a line of the grid
+    across = [torch.full_like(along, place) for place in LINES]
+    lines = [torch.stack(pair, dim=1) for place in across for pair in ((place, along), (along, place))]  # (25, D) each
+    cards = torch.tensor(list(CARDS.values()), dtype=torch.float64)
+    inputs = torch.cat([cards, *lines])  # (P, D)
+    s = inputs @ torch.tensor(FOLDING, dtype=torch.float64)  # (P, F)
+    shares = torch.linspace(0, 1, 21, dtype=torch.float64)[:, None, None]
+    moved = torch.cat([inputs.lerp(s, shares), s.lerp(s.clamp(min=0), shares[1:])])  # (41, P, F)
+    cut = torch.tensor([[-0.7, THRESHOLD + 0.7], [THRESHOLD + 0.7, -0.7]], dtype=torch.float64)
+    points = torch.cat([moved, cut.expand(len(moved), 2, 2)], dim=1)  # (41, P + 2, F)
+    unnamed = points.shape[1] - len(CARDS)
+
+    def show(stage: float) -> View:
+        return View(
+            Plane(
+                points,
+                [*CARDS, *[""] * unnamed],
+                kinds=["0", "1", "1", "0", *["0"] * unnamed],
+                paths=torch.arange(len(CARDS), len(inputs)).view(-1, len(along)).tolist(),
+                cut=(len(inputs), len(inputs) + 1),
+                x_limits=(-1.35, 1.95),
+                y_limits=(-1.35, 1.95),
+                title="Four cards in a plane",
+                x_label="own, then unit 1",
+                y_label="fetched, then unit 2",
+                wide=1.3,
+            ),
+            frames="stage",
+            description=[_fold_words(0.05 * n, frame[2], frame[3]) for n, frame in enumerate(moved)],
+        )
+
+    control = Range("stage", stage, min=0, max=2, step=0.05, label="stage")
+    return Explorer(
+        show, control, title="Inputs (0), pre-activations (1), activations (2)", web=Web(heights=(600, 640))
+    )
+
+
+def _fold_words(stage: float, one: torch.Tensor, both: torch.Tensor) -> str:
+    """Where the cards A → b and A → B (F,) are at a stage, and whether a line separates the cards."""
+    at, also = (f"({x + 0.0:.2f}, {y + 0.0:.2f})" for x, y in (one.tolist(), both.tolist()))
+    total = one.sum().item()  # of the coordinates of A → b, and by symmetry of a → B
+    verdict = "No line separates A → b and a → B from the other two cards"
+    if stage > 1 and total > THRESHOLD + 1e-6:
+        verdict = "The dashed line separates A → b and a → B from the other two cards"
+    elif stage > 1 and total > both.sum().item() + 1e-6:
+        verdict = "A line could separate A → b and a → B from the other two cards, but not the dashed one yet"
+    return f"Stage {stage:.2f}: A → b is at {at}, A → B at {also}. {verdict}."
 
 
 def _words(network: FeedForward, unit: int) -> str:

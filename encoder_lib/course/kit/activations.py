@@ -7,7 +7,8 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from encoder_lib import expect
-from encoder_lib.patch import Edit, patch
+from encoder_lib.course.kit.interventions import Knockout, knockout_edits
+from encoder_lib.patch import patch
 from encoder_lib.pretrained import SentenceEncoder
 from encoder_lib.trace import trace
 
@@ -59,10 +60,19 @@ class Run:
 
 
 @torch.no_grad()
-def follow(model: SentenceEncoder, sentence: str, word: str, *, alone: bool = False, mask: Tensor | None = None) -> Run:
+def follow(
+    model: SentenceEncoder,
+    sentence: str,
+    word: str,
+    *,
+    alone: bool = False,
+    cut: str | None = None,
+    mask: Tensor | None = None,
+) -> Run:
     """Run the encoder on a sentence, and follow the first token `word`.
 
-    mask: (T, T), True = may attend; with `alone` each token attends only to itself.
+    mask: (T, T), True = may attend; with `alone` each token attends only to itself, with `cut` all attend to all, but
+    `word` does not attend to the first token `cut`.
     Raises: ValueError for a word that is not a token of the sentence, or a mask of another shape; TypeError for a mask
     that is not boolean.
     """
@@ -71,6 +81,9 @@ def follow(model: SentenceEncoder, sentence: str, word: str, *, alone: bool = Fa
         expect.boolean_mask(mask, (len(tokens), len(tokens)))
     if alone:
         mask = torch.eye(len(tokens), dtype=torch.bool)
+    if cut is not None:
+        mask = torch.ones(len(tokens), len(tokens), dtype=torch.bool)
+        mask[tokens.index(word), tokens.index(cut)] = False
     with trace(model.encoder) as t:
         model.encoder(ids, mask if mask is None else mask.to(ids.device))
     outputs = {name: x.cpu() for name, x in t.items()}
@@ -89,14 +102,13 @@ def ablate(model: SentenceEncoder, part: str) -> SentenceEncoder:
     "feed-forward", that part adds 0; without "+", the residual connections, x + f(x) becomes f(x); without "norm", the
     norms in the layers return their input. Raises: ValueError for another part.
     """
-    same_row = model.encoder.get_parameter("embedding.position.weight").detach().mean(dim=0)  # (D,)
-    feed_forward, layers = "encoder.layers.*.feed_forward", "encoder.layers.*."
-    parts: dict[str, dict[str, Edit]] = {
-        "nothing": {},
-        "position": {"embedding.position": lambda out, x: x + same_row},
-        "feed-forward": {feed_forward: lambda out, x: 0 * out},
-        "+": dict.fromkeys([f"{layers}attention", feed_forward], lambda out, x, *_: out - x),
-        "norm": dict.fromkeys([f"{layers}norm1", f"{layers}norm2"], lambda out, x: x),
+    parts: dict[str, tuple[str, ...]] = {
+        "nothing": (),
+        "position": ("position",),
+        "feed-forward": ("feed_forward",),
+        "+": ("residual1", "residual2"),
+        "norm": ("norm1", "norm2"),
     }
     expect.choice("part", part, parts)
-    return SentenceEncoder(model.tokenizer, patch(model.encoder, parts[part]))
+    edits = knockout_edits(model, [Knockout(name, None) for name in parts[part]])
+    return SentenceEncoder(model.tokenizer, patch(model.encoder, edits))

@@ -7,12 +7,16 @@ import torch
 
 from encoder_lib.course.kit.widget.controls import Range
 from encoder_lib.course.kit.widget.explorer import Explorer
+from encoder_lib.course.kit.widget.plane import Plane
 from encoder_lib.course.kit.widget.views import Heatmap, View
 from encoder_lib.course.kit.widget.web import Web
 from encoder_lib.course.positional_encoding.plots import plot_clocks
 from encoder_lib.model.positional import sinusoidal_table
 
 FURTHEST = 64  # the largest shift
+HANDS = {"dog": 20, "man": 50}  # degrees at position 0
+TURN = 57  # degrees for each position, as clock 0
+LATEST, MOVES = 6, 20  # the last position of a word before both are moved, and by how much they can be moved
 
 
 def positional(length: int = 64, d_model: int = 128, base: float = 10_000, shift: int = 0) -> Explorer:
@@ -88,4 +92,46 @@ def clocks(position: int = 3, shift: int = 5) -> Explorer:
         title="Four clocks at position t, and s steps later",
         figure=ax.get_figure(root=True),
         web=Web(heights=(360, 430), computed="clocks"),
+    )
+
+
+def two_hands(dog: int = 0, man: int = 1, moved: int = 0) -> Explorer:
+    """Two words of two numbers each as hands, rotated by their positions; `moved` moves both words along the text."""
+
+    def show(dog: int, man: int, moved: int) -> View:
+        positions = torch.arange(MOVES + 1)[:, None] + torch.tensor([dog, man])  # (21, 2)
+        degrees = torch.tensor(list(HANDS.values())) + TURN * positions  # (21, 2)
+        hands = degrees.double().deg2rad()
+        angle = (degrees[0, 1] - degrees[0, 0]).item()
+        angle -= 360 * round(angle / 360)
+        return View(
+            Plane(
+                torch.stack([hands.cos(), hands.sin()], dim=-1),  # (21, 2, 2)
+                list(HANDS),
+                kinds=list(HANDS),
+                x_limits=(-1.3, 1.3),
+                y_limits=(-1.15, 1.15),
+                title="The two hands, and the angle between them",
+                wide=1.6,
+                arrows=True,
+                turns=True,
+                circle=1.0,
+                angle=(0, 1),
+            ),
+            frames="moved",
+            description=[
+                f"At position {p} the hand of dog points to {a}°, at position {q} the hand of man to {b}°. From dog "
+                f"to man the angle is {angle}°, and the dot product of the two hands is "
+                f"{math.cos(math.radians(angle)):.2f}."
+                for (p, q), (a, b) in zip(positions.tolist(), (degrees % 360).tolist(), strict=True)
+            ],
+        )
+
+    return Explorer(
+        show,
+        Range("dog", dog, min=0, max=LATEST, label="position of dog"),
+        Range("man", man, min=0, max=LATEST, label="position of man"),
+        Range("moved", moved, min=0, max=MOVES, label="both moved by"),
+        title="Two words, rotated by their positions",
+        web=Web(heights=(640, 750), together=(("dog", "man"),)),
     )

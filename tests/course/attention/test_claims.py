@@ -2,11 +2,13 @@
 
 import pytest
 import torch
+import torch.nn.functional as F
 from claims import seeds
 
 from encoder_lib import causal_mask, patch, trace
 from encoder_lib.course import explore
 from encoder_lib.course.kit import ladder
+from encoder_lib.course.kit.interventions import Intervened, Question
 from encoder_lib.seeded import seeded
 
 pytestmark = pytest.mark.long  # the notebook takes a minute
@@ -256,18 +258,49 @@ def test_with_12_heads_each_compares_one_number_of_624():
     assert "K = 1 of 12" in explorer.description
 
 
+def test_unequal_weights_answer_one_question_and_62_5_per_cent_of_the_other():
+    """A linear layer reads both off 51 % of one letter and 49 % of the other: the larger one, and the higher letter."""
+    with seeded(0):
+        _, answers = ladder.deal_two_questions(2000)  # (N, 8, 2)
+    letters = F.one_hot(answers, 8).double()  # (N, 8, 2, 8)
+    mean = 0.51 * letters[:, :, 0] + 0.49 * letters[:, :, 1]
+    assert torch.equal(mean.argmax(dim=-1), answers[..., 0])
+    higher = (mean * 10.0 ** torch.arange(8)).argmax(dim=-1)
+    assert (higher == answers[..., 1]).double().mean().item() == pytest.approx(0.625, abs=0.01)
+
+
 # The trophy
 
 
 def test_it_attends_more_to_the_trophy_with_either_word(notebook):
     """In the last layer; in each of the six the same noun is ahead, and no weight moves by a hundredth."""
     shown = notebook.prediction("trophy").result.astype(float)
-    assert shown.loc["layer 6"].tolist() == [0.23, 0.23, 0.16, 0.16]
+    assert shown.loc["layer 6"].tolist() == pytest.approx([0.23, 0.23, 0.16, 0.16], abs=0.005)
     big, small = notebook["big"], notebook["small"]  # (6, 2) each
     assert big.shape == (6, 2) and (big - small).abs().max() < 0.01
     leads = [trophy > suitcase for trophy, suitcase in (big.T, small.T)]
     assert torch.equal(*leads)
     assert min((weights[:, 0] - weights[:, 1]).abs().min() for weights in (big, small)) > 0.005
+
+
+def test_cls_gets_the_largest_weight_of_it_but_brings_little(notebook):
+    """From layer 2 on, by the mean over the heads; and the words that bring most in each layer."""
+    text = notebook["text"].format("big")
+    sentence = Intervened(notebook["minilm"]).ask(Question((text,), "it")).sentences[0]
+    assert sentence.tokens[0] == "[CLS]" and sentence.tokens[sentence.place] == "it"
+    most = {
+        2: {"big": 2.3, "is": 2.3},
+        3: {"big": 5.8},
+        4: {"trophy": 2.1},
+        5: {"trophy": 2.7},
+        6: {"suitcase": 3.9, "trophy": 3.7},
+    }
+    for layer, found in most.items():
+        weights = sentence.weights[layer - 1].mean(dim=0)[sentence.place]
+        arriving = sentence.arriving[layer - 1][sentence.place]
+        assert weights.argmax() == 0 and 0.245 < weights[0] < 0.455 and 0.15 < arriving[0] < 0.5
+        places = arriving.argsort(descending=True)[: len(found)].tolist()
+        assert {sentence.tokens[place]: round(arriving[place].item(), 1) for place in places} == found
 
 
 # Exercises

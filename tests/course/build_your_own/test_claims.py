@@ -17,15 +17,16 @@ def test_one_block_learns_the_cards(notebook):
 
 
 def test_rungs_of_the_ladder():
-    """An embedding is bounded by 12.5 %; with all parts every model is there by step 250."""
+    """An embedding is bounded by 12.5 %; with all parts, all are above 95 % by step 200, and end at 98 % or more."""
     assert (100 * ladder.ITS_OWN, 100 * ladder.FETCHED) == (12.5, 50)
     curves = stored_curves().pivot(index="step", columns=["model", "seed"], values="accuracy")
     attention, network, every = (
         curves[f"attention{rest}"] for rest in ("", " + feed-forward", " + feed-forward + residual")
     )
     assert attention.loc[400].between(45, 55).all() and (attention.loc[8000] > 70).sum() == 6
+    assert (attention.loc[8000] > 95).sum() == 2 and attention.loc[8000].between(70, 90).sum() == 4
     assert (network.loc[400] < 55).sum() == 7 and (network.loc[1200] > 99).sum() == 6
-    assert (every.loc[250:400] > 95).all().all()
+    assert (every.loc[200:400] > 95).all().all() and (every.loc[8000] > 98).all()
 
 
 def test_without_positions_accuracy_is_a_quarter_to_a_third(notebook):
@@ -53,16 +54,22 @@ def test_it_is_minilm(notebook):
 def test_effect_of_exchanged_layers(notebook):
     left = notebook.prediction("blocks_exchanged").result["cosine with the original vector"]
     assert [float(x) for x in left] == [0.78, 0.92, 0.54, 0.20]
-    kept = [int(n) for n in notebook.prediction("neighbours_kept").result["sentences that keep their nearest, of 20"]]
-    assert kept[0] == pytest.approx(11, abs=2) and kept[1:3] == pytest.approx([12, 12], abs=2) and kept[3] < 5
+
+
+def test_neighbours_that_survive_an_exchange(notebook):
+    """Of 300: nearly two thirds with 5 and 6 exchanged, as with 1 and 2; more with 3 and 4; a third with 1 and 6."""
+    shown = notebook.prediction("neighbours_kept").result["sentences that keep their nearest, of 300"]
+    early, middle, late, ends = (int(n) / 300 for n in shown)
+    assert middle > 0.75 and 0.3 < ends < 0.4
+    assert 0.6 < early < 0.7 and 0.6 < late < 0.7
 
 
 def test_cosines_between_sentences_survive_an_exchange(notebook):
-    """Their correlation with the old ones is 0.97 after exchanging layers 3 and 4, and 0.83 after 5 and 6."""
-    others = ~torch.eye(len(notebook["sentences"]), dtype=torch.bool)
-    for moved, correlation in zip(notebook["moved"][1:3], (0.97, 0.83), strict=True):
-        between = torch.stack([(v @ v.T)[others] for v in (moved, notebook["vectors"])])
-        assert torch.corrcoef(between)[0, 1].item() == pytest.approx(correlation, abs=0.01)
+    """Their correlation with the old ones is above 0.9 after exchanging layers 3 and 4, and about 0.7 after 5 and 6."""
+    others = ~torch.eye(300, dtype=torch.bool)
+    before = (notebook["before"] @ notebook["before"].T)[others]
+    middle, late = (torch.corrcoef(torch.stack([(v @ v.T)[others], before]))[0, 1] for v in notebook["after"][1:3])
+    assert middle > 0.9 and late == pytest.approx(0.7, abs=0.05)
 
 
 @pytest.mark.parametrize(("block", "cosine"), [(3, 0.94), (4, 0.92)])

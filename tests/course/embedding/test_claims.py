@@ -1,5 +1,6 @@
 """What 01_embedding says about its results."""
 
+import re
 from collections import Counter
 from itertools import pairwise
 
@@ -9,8 +10,10 @@ import torch.nn.functional as F
 from claims import seeds
 from torch import nn
 
+from encoder_lib import TokenEmbedding
 from encoder_lib.course import explore
 from encoder_lib.course.kit import ladder
+from encoder_lib.training.fit import fit
 
 
 def cosine_map(table):
@@ -126,6 +129,34 @@ def test_cat_and_rome_are_on_one_side_with_two_of_thirty_seeds(notebook, tried):
     assert cosines[7] > 0.3 and {seed for seed in tried if cosines[seed] > 0} == {7, 29} & {*tried}
 
 
+@pytest.mark.weekly
+@pytest.mark.parametrize(("seed", "steps", "below"), [(29, 1500, -0.1), (7, 10_000, 0.15)])
+def test_cat_and_rome_move_apart_when_trained_longer(notebook, seed, steps, below):
+    """Seed 29: on opposite sides after 1,500 steps. Seed 7: from 0.56 after 150 steps to about 0 by step 10,000."""
+    torch.manual_seed(seed)
+    size = len(notebook["words"])
+    model = nn.Sequential(TokenEmbedding(size, 2), nn.Linear(2, size))
+    fit(model, lambda: (notebook["given"], notebook["beside"]), steps=steps, lr=0.03)
+    cat, rome = notebook["words"].index("cat"), notebook["words"].index("Rome")
+    assert cosine_map(model[0].weight.detach())[cat, rome] < below
+
+
+def test_bundles_form_by_step_80_and_one_training_takes_a_detour(notebook):
+    """The angles that the explorer of the arrows gives: within a kind, and between words of different kinds."""
+    runs = [run[:, :16] for run in notebook["runs"]]
+    explorer = explore.word_arrows(runs, notebook["words"][:16], notebook["kinds"])
+    angles = {}
+    for explorer.training in (1, 2, 3):
+        for explorer.step in (0, 50, 80, 150):
+            angles[explorer.training, explorer.step] = [int(n) for n in re.findall(r"(\d+)°", explorer.description)]
+    assert min(angles[k, 0][0] for k in (1, 2, 3)) >= 70 and max(angles[k, 80][0] for k in (1, 2, 3)) <= 10
+    assert angles[3, 50][1] == 31 and angles[3, 150][1] == 66
+    assert min(angles[k, n][1] for k in (1, 2) for n in (50, 80, 150)) > 60  # no detour
+    third = F.normalize(runs[2][50], dim=-1)
+    along = third @ F.normalize(third.mean(dim=0), dim=-1)
+    assert (along > 0.7).sum() >= 14  # nearly all in one direction
+
+
 def test_mean_cosine_of_different_kinds_ends_above_0(notebook):
     """The numbers that the explorer shows."""
     words, kinds, other = notebook["words"][:16], notebook["kinds"], ~torch.eye(4).bool()
@@ -148,6 +179,7 @@ def test_card_2_is_uppercase_and_its_answer_swapped(notebook):
 
 
 def test_a_rung_trains_400_steps_of_128_rows_and_tests_4000():
+    """The rows have eight cards each, so it is tested on 32,000 cards."""
     dealt = []
     ladder.train(ladder.CardModel, deal=lambda n: dealt.append(n) or ladder.deal(n))
     assert dealt == [128] * 400 + [4000]

@@ -1,5 +1,6 @@
-"""The explorers of 01_embedding: the rows that ids read, and how alike the words of a table are."""
+"""The explorers of 01_embedding: the rows that ids read, and words during training as cosines and as arrows."""
 
+import pytest
 import torch
 from explorers import EXPLORERS
 
@@ -21,3 +22,27 @@ def test_similarity_steps_through_cosines_in_the_front_end():
     (panel,) = explorer._view.panels
     assert panel.frames == 5 and explorer._frames == "step"
     assert (abs(panel.frame(3).diagonal() - 1) < 1e-6).all()
+
+
+def test_word_arrows_hold_each_training_step_by_step():
+    """Their points are the tables, colours tell the kinds, and the description measures angles and lengths."""
+    right, up = torch.tensor([2.0, 0.0]), torch.tensor([0.0, 4.0])
+    together = torch.stack([right, right, up, up])  # two kinds, 90° from each other
+    apart = torch.stack([right, -right, right, -right])
+    runs = [torch.stack([apart, together]), torch.stack([together, apart])]
+    explorer = explore.word_arrows(runs, list("abcd"), ["x", "x", "y", "y"])
+    (panel,) = explorer._view.panels
+    assert explorer.step == 1 and panel.colours == [0, 0, 1, 1] and panel.arrows
+    for n in (0, 1):
+        assert torch.equal(torch.tensor(panel.frame(n)), runs[0][n])
+    expected = "same kind are 0° apart on average, two of different kinds 90°. The mean length of an arrow is 3.0."
+    assert explorer.description == f"Training 1 after 1 steps: two words of the {expected}"
+    explorer.training = 2
+    assert "Training 2 after 1 steps: two words of the same kind are 180° apart" in explorer.description
+    assert torch.equal(torch.tensor(explorer._view.panels[0].frame(0)), together)
+
+
+@pytest.mark.parametrize("shape", [(3, 4, 3), (1, 4, 2), (4, 2)])
+def test_word_arrows_need_two_numbers_and_two_steps(shape):
+    with pytest.raises(ValueError, match=r"expected .*steps"):
+        explore.word_arrows([torch.zeros(shape)], list("abcd"), list("xxyy"))

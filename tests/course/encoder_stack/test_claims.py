@@ -9,6 +9,7 @@ from torch.utils.flop_counter import FlopCounterMode
 from encoder_lib import Encoder, EncoderLayer, FeedForward, load_pretrained, trace
 from encoder_lib.course.encoder_stack.warm_up import N_TEST, learn_to_reverse
 from encoder_lib.course.kit import ladder, measure
+from encoder_lib.course.kit.interventions import Intervened, Knockout, Question
 from encoder_lib.course.kit.texts import library_sentences
 
 pytestmark = pytest.mark.long  # the notebook takes most of a minute
@@ -247,3 +248,23 @@ def test_n_layers_can_follow_2_to_the_n_minus_1_arrows(n_layers, far):
     for _ in range(n_layers):
         has = has[arrows[has]]
     assert has[0] == far
+
+
+@pytest.mark.parametrize(
+    ("layers", "cosine"),
+    [
+        ((), 0.843),
+        ((1,), 0.913),
+        ((2,), 0.852),
+        ((3,), 0.853),
+        ((4,), 0.834),
+        ((5,), 0.847),
+        ((6,), 0.917),
+        ((2, 3, 4, 5), 0.869),
+        ((1, 2, 3, 4, 5, 6), 1.000),
+    ],
+)
+def test_the_attention_of_the_first_and_the_last_layer_is_missed_most(notebook, layers, cosine):
+    out = tuple(Knockout("attention", layer - 1) for layer in layers)
+    asked = Question((notebook["river"], notebook["rates"]), "bank", knockouts=out)
+    assert Intervened(notebook["minilm"]).ask(asked).word_cosines[-1].item() == pytest.approx(cosine, abs=0.001)

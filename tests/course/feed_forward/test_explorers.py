@@ -1,4 +1,4 @@
-"""The explorer of 05_feed_forward shows the networks that were grown."""
+"""The explorers of 05_feed_forward: the networks that were grown, and a hidden layer that folds the plane."""
 
 import re
 
@@ -60,3 +60,43 @@ def test_units_that_add_no_corner_are_not_counted_as_one():
     """From 14 units on the zigzag is met exactly: six corners are all it has."""
     explorer = explore.fit_curve(width=14, curve="zigzag")
     assert "It has 6 corners" in explorer.description and len(kinks(orthogonal_least_squares("zigzag", 14)[-1])) == 6
+
+
+def separable(points, wanted):
+    """Whether a line separates four points, found by trying the lines along and close to every two of them."""
+    wanted = np.array(wanted, dtype=bool)
+    for angle in np.linspace(0, np.pi, 3601):
+        along = points @ [np.cos(angle), np.sin(angle)]
+        if along[wanted].min() > along[~wanted].max() + 1e-4 or along[wanted].max() < along[~wanted].min() - 1e-4:
+            return True
+    return False
+
+
+def test_fold_passes_the_cards_through_a_hidden_layer():
+    """Inputs, pre-activations and activations at stages 0, 1 and 2; the words say whether a line separates them."""
+    explorer = explore.fold(stage=0)
+    (panel,) = explorer._view.panels
+    inputs = np.array([[0, 0], [0, 1], [1, 0], [1, 1]])
+    s = inputs @ np.array([[1.5, -1.0], [-1.0, 1.5]])
+    for stage, expected in ((0, inputs), (1, s), (2, np.maximum(s, 0))):
+        np.testing.assert_allclose(panel.frame(20 * stage)[:4], expected, atol=1e-6)
+    assert panel.names[:4] == ["a → b", "a → B", "A → b", "A → B"]
+    assert panel.colours[:4] == [0, 1, 1, 0]  # as the exclusive or
+    for n in range(panel.frames):
+        explorer.stage = n / 20
+        points = panel.frame(n)
+        (x, y), (other_x, other_y) = points[panel.paths[-1][0]]
+        beyond = (points[:4] - [x, y]) @ [y - other_y, other_x - x] > 0
+        cuts = beyond.tolist() in ([False, True, True, False], [True, False, False, True])
+        assert cuts == ("The dashed line separates" in explorer.description), n
+        assert separable(points[:4], [0, 1, 1, 0]) == ("No line" not in explorer.description), n
+
+
+def test_the_grid_of_fold_stays_straight_up_to_the_pre_activations():
+    """And has corners after ReLU."""
+    (panel,) = explore.fold()._view.panels
+    bends = []
+    for n in (0, 10, 20, 40):
+        lines = [panel.frame(n)[path] for path, strong in panel.paths if not strong]
+        bends.append(max(np.abs(np.diff(line, n=2, axis=0)).max() for line in lines))
+    assert max(bends[:3]) < 1e-6 < 0.01 < bends[3] and len(lines) == 10

@@ -45,6 +45,16 @@ def test_a_word_must_be_a_token():
         follow(minilm(), PAIR[0], "money")
 
 
+def test_cut_a_word_takes_nothing_from_one_token():
+    run = follow(minilm(), PAIR[0], "bank", cut="river")
+    for layer in range(1, 7):
+        weights = run.attention(layer)
+        assert (weights[:, 2] == 0).all() and (weights[:, [0, 1, 3, 4, 5, 6, 7]] > 0).all()
+        assert (run.outputs[f"encoder.layers.{layer - 1}.attention.weights"][0, :, 4] > 0).all(), "others still do"
+    with pytest.raises(ValueError, match="money"):
+        follow(minilm(), PAIR[0], "bank", cut="money")
+
+
 def test_a_mask_limits_attention():
     eye = torch.eye(8, dtype=torch.bool)
     alone, masked = follow(minilm(), PAIR[0], "bank", alone=True), follow(minilm(), PAIR[0], "bank", mask=eye)

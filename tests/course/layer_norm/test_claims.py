@@ -169,7 +169,7 @@ def test_more_steps_help_without_a_norm():
 
 
 def test_from_times_one_half_a_norm_is_not_enough():
-    """From × ½, stacks with RMS norm have a mean accuracy of only 21 % after 100 steps."""
+    """From × ½, stacks with RMS norm have a mean accuracy of only 21 % after 100 steps of Adam at 0.003."""
     right = [plain_stack_accuracy(norm="RMS norm", factor=0.5, seed=seed) for seed in range(4)]
     assert sum(right) / 4 == pytest.approx(0.21, abs=0.02)
 

@@ -1,4 +1,4 @@
-"""The explorers of 02_positional_encoding: the table with its dot products, and the clocks."""
+"""The explorers of 02_positional_encoding: the table with its dot products, the clocks, and two rotated words."""
 
 import math
 import re
@@ -36,3 +36,22 @@ def test_the_angle_of_the_clocks_depends_on_the_shift_alone():
     assert angles in explorer.description
     explorer.shift = 6
     assert angles not in explorer.description
+
+
+@pytest.mark.parametrize(("dog", "man"), [(0, 1), (1, 0), (3, 5), (2, 2)])
+def test_two_hands_turn_and_their_angle_stays(dog, man):
+    """At 20° and 50°, and 57° further for each position; the angle is the shorter way around."""
+    explorer = explore.two_hands(dog=dog, man=man)
+    (panel,) = explorer._view.panels
+    angle = 30 + 57 * (man - dog)
+    angle -= 360 * round(angle / 360)
+    for moved in range(panel.frames):
+        hands = panel.frame(moved)
+        expected = [math.radians(20 + 57 * (dog + moved)), math.radians(50 + 57 * (man + moved))]
+        assert abs(hands - [[math.cos(a), math.sin(a)] for a in expected]).max() < 1e-6
+        explorer.moved = moved
+        assert f"From dog to man the angle is {angle}°" in explorer.description
+        assert f"dot product of the two hands is {hands[0] @ hands[1]:.2f}" in explorer.description
+        assert f"At position {dog + moved} the hand of dog points to {(20 + 57 * (dog + moved)) % 360}°" in (
+            explorer.description
+        )

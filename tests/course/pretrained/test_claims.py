@@ -118,6 +118,7 @@ def test_the_model_card_names_the_trainings(notebook):
     assert "language: en\n" in card and "1,170,060,424" in card  # more than a billion pairs
     assert "nreimers/MiniLM-L6-H384-uncased" in card and "sequence length was limited to 128 tokens" in card
     assert "batch size of 1024" in card
+    assert "longer than 256 word pieces is truncated" in card and notebook["model"].ids("a " * 1000).shape == (1, 256)
 
 
 def test_most_characters_of_the_chinese_question_are_unknown(notebook):

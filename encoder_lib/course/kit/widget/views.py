@@ -26,6 +26,7 @@ from encoder_lib.course.kit.plots import (
     token_attention_height,
 )
 from encoder_lib.course.kit.plots.style import label_axes
+from encoder_lib.course.kit.widget.plane import Plane
 
 ASK = "Point at a word, or walk with the arrow keys: where does it look?"
 SPEC_FIELDS = (
@@ -148,7 +149,7 @@ class Timeline:
 
 
 class View:
-    """Heatmaps side by side, and a `description` of what they show, which is also their alt text.
+    """Heatmaps or planes side by side, and a `description` of what they show, which is also their alt text.
 
     frames: the name of the `Range` control that picks the frame of every framed panel. The front end steps through the
     frames by itself, so this control causes no computation. `description` may then be a list, one text for each frame.
@@ -162,7 +163,7 @@ class View:
 
     def __init__(
         self,
-        *panels: Heatmap,
+        *panels: Heatmap | Plane,
         description: str | Sequence[str],
         frames: str = "",
         tokens: Heatmap | None = None,
@@ -179,7 +180,7 @@ class View:
         return {
             "_panels": [panel.to_spec() for panel in self.panels],
             "_limits": [list(panel.limits) for panel in self.panels],
-            "_colours": {panel.cmap: colour_table(panel.cmap) for panel in self.panels},
+            "_colours": {panel.cmap: colour_table(panel.cmap) for panel in self.panels if panel.cmap},
             "_data": b"".join(panel.values.tobytes() for panel in self.panels),
             "_frames": self.frames,
             "_tokens": self._tokens_spec(),

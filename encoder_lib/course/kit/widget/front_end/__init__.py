@@ -4,9 +4,16 @@ import re
 from pathlib import Path
 
 FOLDER = Path(__file__).parent
-STYLE = (FOLDER / "explorer.css").read_text(encoding="utf-8")
 IMPORT = re.compile(r'^import \{[^}]*\} from "\./(\w+\.js)";\n', re.MULTILINE)
 EXPORT = re.compile(r"^export (?!default )", re.MULTILINE)
+
+
+def style(*names: str) -> str:
+    """Return these style sheets as one."""
+    return "\n".join((FOLDER / name).read_text(encoding="utf-8") for name in names)
+
+
+STYLE = style("explorer.css")
 
 
 def script(entry: str) -> str:

@@ -28,6 +28,9 @@ export function penOf(canvas) {
   return pen;
 }
 
+/** Whether the reader has asked the system for little motion. */
+export const isCalm = () => matchMedia("(prefers-reduced-motion: reduce)").matches;
+
 /**
  * Set the text of a live region; a screen reader hears it only when it is new.
  * @param {Element} node

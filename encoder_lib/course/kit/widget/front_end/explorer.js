@@ -6,6 +6,7 @@ import { sender } from "./echo.js";
 import { showFigure } from "./figure.js";
 import { initialize } from "./late.js";
 import { showPanels } from "./panels.js";
+import { playable } from "./play.js";
 import { stepsTo } from "./slider.js";
 
 /** @param {{ model: ExplorerModel, el: HTMLElement }} props */
@@ -22,7 +23,21 @@ function render({ model, el }) {
     silence = words;
     complain();
   });
-  const inputs = controls.map((control) => makeControl(control, model, listen, send));
+  const quiet = (/** @type {boolean} */ playing) => {
+    description.setAttribute("aria-live", playing ? "off" : "polite");
+    if (playing) return;
+    description.textContent = ""; // so that a screen reader reads out where it has stopped
+    describe();
+  };
+  let stopPlaying = () => {};
+  const inputs = controls.map((control) => {
+    const input = makeControl(control, model, listen, send);
+    const plays = control.name === model.get("_frames") && !("stations" in model.get("_timeline"));
+    if (control.kind !== "range" || !plays) return input;
+    const [both, stopIt] = playable(control, input, model, listen, { send, quiet });
+    stopPlaying = stopIt;
+    return both;
+  });
   const root = element(
     "section",
     { class: "explorer", "aria-label": model.get("title") },
@@ -46,7 +61,7 @@ function render({ model, el }) {
     const text = texts[Math.min(frame(), texts.length - 1)];
     say(description, text);
     for (const picture of root.querySelectorAll("canvas.explorer-picture")) {
-      const name = picture.closest("figure")?.querySelector("figcaption")?.textContent;
+      const name = picture.closest("figure")?.querySelector("figcaption")?.firstChild?.textContent;
       picture.setAttribute("aria-label", name ? `${name}. ${text}` : text);
     }
     for (const picture of pictures.querySelectorAll("img")) picture.alt = text;
@@ -68,6 +83,7 @@ function render({ model, el }) {
   complain();
   describe();
   return () => {
+    stopPlaying();
     stop();
     stopShowing();
   };

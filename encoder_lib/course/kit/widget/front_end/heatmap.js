@@ -6,7 +6,7 @@ import { cellAt, inWords, nextCell, reading } from "./matrix.js";
 import { NOT_FINITE } from "./not_finite.js";
 import { paint } from "./painting.js";
 import { keyEntry } from "./stripes.js";
-import { captionWidths, labelWidths } from "./text.js";
+import { captionWidths, labelWidths, writeCaption } from "./text.js";
 
 export class Heatmap {
   /** @type {Cell | null} */
@@ -48,7 +48,7 @@ export class Heatmap {
     const { spec, values } = matrix;
     const { rows, columns } = spec;
     this.matrix = matrix;
-    if (this.caption.textContent !== matrix.title) this.caption.textContent = matrix.title;
+    writeCaption(this.caption, matrix);
     if (this.cursor) this.cursor = [Math.min(this.cursor[0], rows - 1), Math.min(this.cursor[1], columns - 1)];
     const pixels = toPixels(matrix);
     const image = new ImageData(new Uint8ClampedArray(pixels.buffer), columns, rows);

@@ -6,6 +6,8 @@ import { Heatmap } from "./heatmap.js";
 import { layOut } from "./layout.js";
 import { cutOut } from "./matrix.js";
 import { clamp } from "./numbers.js";
+import { Plane } from "./plane.js";
+import { valueInWords } from "./play.js";
 import { Timeline } from "./timeline.js";
 import { Tokens } from "./tokens.js";
 
@@ -24,7 +26,7 @@ function floats({ buffer, byteOffset, byteLength }) {
  * @param {{ above: HTMLElement, pictures: HTMLElement, readout: HTMLElement, frame: () => number, describe: () => void }} explorer
  */
 export function showPanels(model, listen, { above, pictures, readout, frame, describe }) {
-  /** @type {Heatmap[]} */
+  /** @type {(Heatmap | Plane)[]} */
   const panels = [];
   /** @type {Tokens | null} */
   let tokens = null; // the words above the panels, where there are any
@@ -36,7 +38,7 @@ export function showPanels(model, listen, { above, pictures, readout, frame, des
 
   /** @param {PanelSpec} spec */
   function paletteOf({ cmap }) {
-    return toPalette(model.get("_colours")[cmap]);
+    return cmap ? toPalette(model.get("_colours")[cmap]) : new Uint32Array();
   }
 
   const announce = () => {
@@ -59,9 +61,11 @@ export function showPanels(model, listen, { above, pictures, readout, frame, des
 
   const show = () => {
     const matrices = cutOut(specs, palettes, model.get("_limits"), data, frame());
+    const counted = matrices.find(({ spec }) => spec.frames > 1 && !spec.title.includes("{frame}"));
+    if (counted) counted.step = stepShown();
     matrices.forEach((matrix, i) => {
       if (panels[i]) panels[i].show(matrix);
-      else panels.push(new Heatmap(matrix, announce));
+      else panels.push(matrix.spec.plane ? new Plane(matrix) : new Heatmap(matrix, announce));
     });
     panels.length = matrices.length;
     tokens = showTokens(matrices);
@@ -71,6 +75,14 @@ export function showPanels(model, listen, { above, pictures, readout, frame, des
     if (parts.some((part, i) => part !== pictures.children[i]) || pictures.children.length > parts.length) {
       pictures.replaceChildren(...parts);
     }
+  };
+
+  /** The step that is shown, in words, where no station above says it. */
+  const stepShown = () => {
+    const control = framesControl();
+    if (!control || model.get("_timeline").stations) return undefined;
+    const [now, longest] = [Number(model.get(control.name)), control.max];
+    return { now: valueInWords(control, now), longest: valueInWords(control, longest) };
   };
 
   /** @param {Matrix[]} matrices */
@@ -96,10 +108,15 @@ export function showPanels(model, listen, { above, pictures, readout, frame, des
     return shown;
   };
 
+  const framesControl = () => {
+    const control = model.get("_controls").find(({ name }) => name === model.get("_frames"));
+    return control?.kind === "range" ? control : null;
+  };
+
   /** @param {number} station */
   const walkTo = (station) => {
-    const control = model.get("_controls").find(({ name }) => name === model.get("_frames"));
-    if (control?.kind !== "range") return;
+    const control = framesControl();
+    if (!control) return;
     model.set(control.name, clamp(control.min + station, [control.min, control.max]));
     model.save_changes();
   };
@@ -110,8 +127,8 @@ export function showPanels(model, listen, { above, pictures, readout, frame, des
     const { color, flexWrap, fontFamily } = getComputedStyle(pictures);
     const ratio = window.devicePixelRatio || 1;
     const style = { colour: color, font: `11px ${fontFamily}`, titleFont: `600 13px ${fontFamily}`, ratio };
-    const sizes = panels.map((panel) => panel.sizes(style));
     const next = flexWrap === "nowrap" && panels.length > 1 ? NEXT : 0;
+    const sizes = panels.map((panel) => panel.sizes(style, total - next));
     const layouts = layOut(sizes, total - next);
     timeline?.arrange(total, style);
     panels.forEach((panel, i) => {
@@ -160,11 +177,13 @@ export function showPanels(model, listen, { above, pictures, readout, frame, des
 
   show();
   announce();
+  readout.hidden = panels.every((panel) => panel instanceof Plane); // it has no cells to read
   const resizing = new ResizeObserver(arrange);
   resizing.observe(pictures);
   const themes = new MutationObserver(() => requestAnimationFrame(arrange)); // the page hides while its theme changes
   themes.observe(document.body, { attributes: true, attributeFilter: ["data-jp-theme-light"] });
   return () => {
+    for (const panel of panels) if (panel instanceof Plane) panel.stop();
     resizing.disconnect();
     themes.disconnect();
   };

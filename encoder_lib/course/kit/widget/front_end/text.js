@@ -1,5 +1,6 @@
-// How wide texts are.
+// How wide texts are, and what stands above a panel.
 
+import { element, say } from "./dom.js";
 import { formatValue } from "./format.js";
 
 /** The most that one label takes; what is longer ends in an ellipsis. */
@@ -45,10 +46,22 @@ export function labelWidths(pen, { x_ticks, y_ticks, columns, rows, frames }, fo
  * @param {Matrix} matrix
  * @param {Style} style
  */
-export function captionWidths(pen, { spec, limits }, { font, titleFont }) {
+export function captionWidths(pen, { spec, limits, step }, { font, titleFont }) {
   pen.font = titleFont;
-  const title = pen.measureText(spec.title).width;
+  const title = pen.measureText(spec.title).width + (step ? 12 + pen.measureText(step.longest).width : 0);
   pen.font = font;
   const [low, high] = limits;
   return { title, numbers: widest(pen, [low, high, (low + high) / 2].map(formatValue)) };
+}
+
+/**
+ * Write a panel's title above it, and which step it shows.
+ * @param {HTMLElement} caption
+ * @param {Matrix} matrix
+ */
+export function writeCaption(caption, { title, step }) {
+  const [before, shown] = [caption.firstChild, caption.querySelector(".explorer-frame")];
+  if (!before || before.textContent !== title || !shown !== !step) {
+    caption.replaceChildren(title, ...(step ? [element("span", { class: "explorer-frame" }, step.now)] : []));
+  } else if (shown && step) say(shown, step.now);
 }

@@ -61,6 +61,27 @@ interface PanelSpec {
   missing: string;
   tile: number | null;
   shift_rows: boolean;
+  /** What is drawn of points in a plane, whose coordinates are the columns; a heatmap has none. */
+  plane?: PlaneSpec;
+}
+
+/** Points in a plane: `Plane.to_spec` in plane.py. */
+interface PlaneSpec {
+  names: string[];
+  /** For each point, the place of its colour among the colours of words. */
+  colours: number[];
+  x_limits: Limits;
+  y_limits: Limits;
+  /** How much wider than high the picture is, where there is room. */
+  wide: number;
+  /** Whether named points are tips of arrows from the origin, and glide around it. */
+  arrows: boolean;
+  turns: boolean;
+  /** The radius of a circle around the origin, 0 for none; the two points between whose arrows the angle is shown. */
+  circle: number;
+  angle: [from: number, to: number] | null;
+  /** Points that are joined by a line, and whether it is the one that counts. */
+  paths: [points: number[], strong: boolean][];
 }
 
 /** The words above the panels, and the panel whose rows they are. */
@@ -166,6 +187,8 @@ interface Matrix {
   values: Float32Array;
   limits: Limits;
   shift: number;
+  /** The step that is shown, in words, and the longest such words. */
+  step?: { now: string; longest: string } | undefined;
 }
 
 /** Values that have no colour are striped: what they are called, the ground, the stripes and the way these run. */
@@ -225,4 +248,52 @@ interface Scene {
   marked: number | null;
   /** The cell that the reader points at. */
   cursor: Cell | null;
+}
+
+/** What is searched for, and in which texts. */
+interface SearchQuery {
+  question: string;
+  texts: string[];
+}
+
+/** The cosine of each text with the question. */
+interface SearchFound {
+  cosines: Float32Array;
+}
+
+interface SearchOptions {
+  /** How many texts are allowed, and how many characters a text or question may have. */
+  fewest: number;
+  most: number;
+  longest: number;
+}
+
+interface SearchSetup {
+  compute: (query: SearchQuery) => Promise<SearchFound>;
+  query: SearchQuery;
+
+  found: SearchFound;
+  options: SearchOptions;
+  title: string;
+  /** What the reader is told when an answer takes long. */
+  silence: string;
+  /** Whether only this query is shown, until `unlock` is called. */
+  locked?: boolean;
+}
+
+/** The model of a widget whose front end asks by messages. */
+interface AskedModel<Asked, Answered> {
+  send(content: { id: string; question: Asked }): void;
+  on(events: string, callback: (reply: KernelReply<Answered>, buffers: DataView<ArrayBuffer>[]) => void): void;
+  off(events: string, callback: (reply: KernelReply<Answered>, buffers: DataView<ArrayBuffer>[]) => void): void;
+}
+
+type KernelReply<Answered> = { id: string; answer: Packed<Answered> } | { id: string; error: string };
+
+interface SearchModel extends AskedModel<SearchQuery, SearchFound> {
+  get(name: "title"): string;
+  get(name: "_question"): SearchQuery;
+  get(name: "_options"): SearchOptions;
+  get(name: "_answer"): Packed<SearchFound>;
+  get(name: "_data"): DataView<ArrayBuffer>;
 }

@@ -1,0 +1,352 @@
+"""Interventions on a published encoder: attention from one token to another is cut, or a part is taken out.
+
+What comes out is all that the picture of `kit/widget/alive.py` shows. Its browser version asks the same questions and
+gives the same answers (site/player), so the names are those of `front_end/alive.d.ts`.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from threading import local
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+from encoder_lib import expect
+from encoder_lib.model.encoder import EncoderLayer, TransformerEncoder
+from encoder_lib.patch import Edit, patch
+from encoder_lib.pretrained import SentenceEncoder
+from encoder_lib.trace import trace
+
+BRANCHES = (("attention", "residual1", "norm1"), ("feed_forward", "residual2", "norm2"))  # of a post-norm layer
+PARTS = ("position", *(part for branch in BRANCHES for part in branch))
+MOST_TOKENS = 64  # of a sentence: with more of them, a picture of all weights has no room for words
+MOST_CHARACTERS = 500
+REMEMBERED = 16  # runs that are kept, some 6 MB each with 64 tokens and less than 1 MB with 10
+
+
+@dataclass(frozen=True)
+class Cut:
+    """Attention from the query token to the key token is cut, in one sentence: its score becomes −∞.
+
+    Everything is counted from 0; `layer` and `head` are None for all of them. A query with no key left takes nothing.
+    """
+
+    side: int
+    layer: int | None
+    head: int | None
+    query: int
+    key: int
+
+
+@dataclass(frozen=True)
+class Knockout:
+    """A part is taken out, in one layer, counted from 0, or in all of them (None).
+
+    Without "attention" or "feed_forward", that branch adds 0. Without "residual1" or "residual2", the output of the
+    branch goes on alone: x + f(x) becomes f(x). Without "norm1" or "norm2", the norm returns its input. Without
+    "position", whose layer is None, every token gets the mean row of the table of positions.
+    """
+
+    part: str
+    layer: int | None
+
+
+@dataclass(frozen=True)
+class Question:
+    """What to compute: one or two sentences, the word to follow, cuts and knockouts, and a layer and head to open."""
+
+    texts: tuple[str, ...]
+    word: str = ""
+    cuts: tuple[Cut, ...] = ()
+    knockouts: tuple[Knockout, ...] = ()
+    detail: tuple[int, int] | None = None
+
+
+@dataclass(frozen=True)
+class Detail:
+    """One head of one layer. Shapes: query, key, value and mixed (T, K), scores (T, T)."""
+
+    layer: int
+    head: int
+    query: Tensor
+    key: Tensor
+    value: Tensor
+    scores: Tensor
+    mixed: Tensor
+
+
+@dataclass(frozen=True)
+class Sentence:
+    """A sentence on its way through L layers of H heads. The S = 2 + 2L stations are those of the residual stream.
+
+    tokens, place: its T tokens, and the index of the followed word or −1.
+    weights: for each layer the attention weights (H, T, T).
+    arriving: for each layer (T, T) the length of what attention brings to a query (row) from a key (column),
+        ‖Σ_h weight · value · W_o‖ (Kobayashi et al. 2020, arXiv 2004.10102).
+    values: for each layer (H, T) the length ‖value · W_o‖ in each head.
+    kept: (S, T), the cosine of each vector with the same one in the run without interventions.
+    length: (S, T), the length of each vector; added: (2L, T), of what attention and feed-forward add.
+    """
+
+    tokens: list[str]
+    place: int
+    weights: list[Tensor]
+    arriving: list[Tensor]
+    values: list[Tensor]
+    kept: Tensor
+    length: Tensor
+    added: Tensor
+    detail: Detail | None
+
+
+@dataclass(frozen=True)
+class Answer:
+    """The sentences, and the cosine of the word's two vectors at each station and that of the two sentences' means.
+
+    The cosines are None with one sentence, and those of the word without a common one. `…_before` is without
+    interventions; `common` has the words that both sentences have, or all words of a single one.
+    """
+
+    layers: int
+    heads: int
+    word: str
+    common: list[str]
+    sentences: list[Sentence]
+    word_cosines: Tensor | None = None
+    word_before: Tensor | None = None
+    sentence_cosine: float | None = None
+    sentence_before: float | None = None
+
+
+class _Alone:
+    """x + f(x) becomes f(x): the input of the norm after it is replaced by what the branch gave, in each thread."""
+
+    def __init__(self, branch: Edit | None):
+        self._branch, self._last = branch, local()
+
+    def keep(self, out: Tensor, *inputs: Tensor) -> Tensor:
+        self._last.out = out if self._branch is None else self._branch(out, *inputs)
+        return self._last.out
+
+    def instead(self, _: Tensor) -> Tensor:
+        return self._last.out
+
+
+def knockout_edits(model: SentenceEncoder, knockouts: Sequence[Knockout]) -> dict[str, Edit]:
+    """The edits, for `patch`, that take parts out of the encoder."""
+    edits: dict[str, Edit] = {}
+    for n in range(len(layers_of(model))):
+        out = {knockout.part for knockout in knockouts if knockout.layer in (None, n)}
+        layer = f"encoder.layers.{n}."
+        for branch, residual, norm in BRANCHES:
+            if branch in out:
+                edits[layer + branch] = _nothing
+            if residual in out:
+                alone = _Alone(edits.get(layer + branch))
+                edits |= {layer + branch: alone.keep, f"{layer}{norm}.input": alone.instead}
+            if norm in out:
+                edits[layer + norm] = lambda out, x: x
+        if "attention" in out:
+            edits[f"{layer}attention.weights"] = _nothing  # so that a trace shows that nothing is taken
+    if any(knockout.part == "position" for knockout in knockouts):
+        row = model.encoder.get_parameter("embedding.position.weight").detach().mean(dim=0)  # (D,)
+        edits["embedding.position"] = lambda out, x: x + row
+    return edits
+
+
+def cut_edits(cuts: Sequence[Cut], n_layers: int, n_heads: int, length: int) -> dict[str, Edit]:
+    """The edits, for `patch`, that cut attention between tokens of a sentence of that many tokens."""
+    cut = torch.zeros(n_layers, n_heads, length, length, dtype=torch.bool)
+    for one in cuts:
+        layers, heads = (slice(None) if at is None else at for at in (one.layer, one.head))
+        cut[layers, heads, one.query, one.key] = True
+    edits: dict[str, Edit] = {}
+    for n, mask in enumerate(cut):
+        if mask.any():
+            edits[f"encoder.layers.{n}.attention.scores"] = _filling(mask, -torch.inf)
+            edits[f"encoder.layers.{n}.attention.weights"] = _filling(mask, 0.0)  # NaN where every key is cut
+    return edits
+
+
+def _nothing(out: Tensor, *_: Tensor) -> Tensor:
+    return torch.zeros_like(out)
+
+
+def _filling(mask: Tensor, value: float) -> Callable[[Tensor], Tensor]:
+    return lambda x: x.masked_fill(mask.to(x.device), value)
+
+
+def layers_of(model: SentenceEncoder) -> list[EncoderLayer]:
+    """The encoder's layers."""
+    return [layer for layer in model.encoder.encoder.layers if isinstance(layer, EncoderLayer)]
+
+
+@dataclass(frozen=True)
+class _Run:
+    """What is kept of a forward pass; x is the residual stream (S, T, D), inside has the tensors of each attention."""
+
+    tokens: list[str]
+    x: Tensor
+    added: Tensor
+    inside: dict[str, list[Tensor]]  # "query", "key", "value" and "heads" (H, T, K), "scores" and "weights" (H, T, T)
+    arriving: list[Tensor]
+    values: list[Tensor]
+
+
+class Intervened:
+    """A post-norm sentence encoder that answers questions about its runs with and without interventions.
+
+    A sentence runs again only when something changes that touches it. The encoder runs in its own dtype; cosines and
+    lengths are computed in float64.
+    Raises: TypeError for a model that is no SentenceEncoder, ValueError for one whose layers are not post-norm.
+    """
+
+    def __init__(self, model: SentenceEncoder):
+        expect.instance("model", model, SentenceEncoder, "a SentenceEncoder", "; try load_pretrained()")
+        self.model, self.layers = model, layers_of(model)
+        if any(layer.norm_first for layer in self.layers):
+            raise ValueError("model: expected post-norm layers, as in BERT, got pre-norm ones")
+        self.n_layers, self.n_heads = len(self.layers), self.layers[0].attention.n_heads
+        self._run, self._without = lru_cache(REMEMBERED)(self._fresh), lru_cache(1)(self._patched)
+
+    def ask(self, question: Question) -> Answer:
+        """Compute the answer. Raises: TypeError, ValueError or IndexError for a question that has none."""
+        self.check(question)
+        runs, before = [], []
+        for side, text in enumerate(question.texts):
+            before.append(self._run(text, (), ()))
+            cuts = tuple(cut for cut in question.cuts if cut.side == side)
+            runs.append(self._run(text, cuts, question.knockouts))
+        common = self.common(question.texts)
+        word = question.word if all(question.word in run.tokens for run in runs) else max(common, key=len, default="")
+        sentences = [self._sentence(*both, word, question.detail) for both in zip(runs, before, strict=True)]
+        answer = Answer(self.n_layers, self.n_heads, word, common, sentences)
+        if len(runs) == 1:
+            return answer
+        return replace(
+            answer,
+            word_cosines=_of_word(*runs, word=word) if word else None,
+            word_before=_of_word(*before, word=word) if word else None,
+            sentence_cosine=_of_sentences(*runs),
+            sentence_before=_of_sentences(*before),
+        )
+
+    def common(self, texts: Sequence[str]) -> list[str]:
+        """The whole words among the tokens that all texts have, in the order of the first one."""
+        first, *others = (self.model.tokens(text) for text in texts)
+        shared = [token for token in first if token.isalnum() and all(token in other for other in others)]
+        return list(dict.fromkeys(shared))
+
+    def check(self, question: Question) -> None:
+        """Raise TypeError, ValueError or IndexError for a question that has no answer."""
+        if len(question.texts) not in (1, 2):
+            raise ValueError(f"texts: expected one sentence or two, got {len(question.texts)} texts")
+        lengths = []
+        for name, text in zip(("first", "second"), question.texts, strict=False):
+            lengths.append(self._length(name, text))
+        expect.instance("word", question.word, str, "a string")
+        for cut in question.cuts:
+            side = _index("side", cut.side, len(lengths))
+            _index("query", cut.query, lengths[side])
+            _index("key", cut.key, lengths[side])
+            self._check_layer(cut.layer)
+            if cut.head is not None:
+                _index("head", cut.head, self.n_heads)
+        for knockout in question.knockouts:
+            expect.choice("part", knockout.part, PARTS)
+            self._check_layer(knockout.layer)
+            if knockout.part == "position" and knockout.layer is not None:
+                raise ValueError(f"layer: expected None for the position, got {expect.short_repr(knockout.layer)}")
+        if question.detail is not None:
+            layer, head = question.detail
+            _index("layer", layer, self.n_layers)
+            _index("head", head, self.n_heads)
+
+    def _length(self, name: str, text: str) -> int:
+        """The number of a text's tokens. Raises: TypeError or ValueError for a text that is none, or too long."""
+        expect.instance(name, text, str, "a string")
+        if len(text) > MOST_CHARACTERS:
+            most = f"{MOST_CHARACTERS} characters"
+            raise ValueError(f"{name}: expected at most {most}, got {len(text)}; try a shorter sentence")
+        length = len(self.model.tokens(text))
+        if length > MOST_TOKENS:
+            raise ValueError(f"{name}: expected at most {MOST_TOKENS} tokens, got {length}; try a shorter sentence")
+        return length
+
+    def _check_layer(self, layer: int | None) -> None:
+        if layer is not None:
+            _index("layer", layer, self.n_layers)
+
+    def _patched(self, knockouts: tuple[Knockout, ...]) -> TransformerEncoder:
+        """The encoder without some of its parts."""
+        return patch(self.model.encoder, knockout_edits(self.model, knockouts)) if knockouts else self.model.encoder
+
+    @torch.no_grad()
+    def _fresh(self, text: str, cuts: tuple[Cut, ...], knockouts: tuple[Knockout, ...]) -> _Run:
+        """Run the encoder on a sentence."""
+        tokens, encoder = self.model.tokens(text), self._without(knockouts)
+        if cuts:
+            encoder = patch(encoder, cut_edits(cuts, self.n_layers, self.n_heads, len(tokens)))
+        with trace(encoder) as t:
+            encoder(self.model.ids(text))
+        numbers = [f"encoder.layers.{n}" for n in range(self.n_layers)]
+        stream = ["embedding.token", "embedding", *(f"{n}.{norm}" for n in numbers for *_, norm in BRANCHES)]
+        branches = [f"{n}.{branch}" for n in numbers for branch, *_ in BRANCHES]
+        parts = ("query", "key", "value", "scores", "weights", "heads")
+        inside = {part: [t[f"{n}.attention.{part}"][0].cpu() for n in numbers] for part in parts}
+        passed = [_passed(layer, value) for layer, value in zip(self.layers, inside["value"], strict=True)]
+        return _Run(
+            tokens,
+            _stacked(t, stream),
+            _stacked(t, branches).double().norm(dim=-1),
+            inside,
+            [_arriving(weights, value) for weights, value in zip(inside["weights"], passed, strict=True)],
+            [value.norm(dim=-1) for value in passed],
+        )
+
+    def _sentence(self, run: _Run, before: _Run, word: str, detail: tuple[int, int] | None) -> Sentence:
+        opened = None
+        if detail is not None:
+            n, h = detail
+            parts = (run.inside[part][n][h] for part in ("query", "key", "value", "scores", "heads"))
+            opened = Detail(n, h, *parts)
+        place = run.tokens.index(word) if word in run.tokens else -1
+        x, weights = run.x.double(), run.inside["weights"]
+        kept = F.cosine_similarity(x, before.x.double(), dim=-1)
+        length = x.norm(dim=-1)
+        return Sentence(run.tokens, place, weights, run.arriving, run.values, kept, length, run.added, opened)
+
+
+def _index(name: str, value: int, size: int) -> int:
+    return expect.integer(name, value, least=0, most=size - 1)
+
+
+def _stacked(t: Mapping[str, Tensor], names: list[str]) -> Tensor:
+    """Tensors (1, T, D) of a trace, one above the other. Shapes: -> (names, T, D)."""
+    return torch.cat([t[name] for name in names]).cpu()
+
+
+def _passed(layer: EncoderLayer, value: Tensor) -> Tensor:
+    """The values of each head as the output projection passes them on. Shapes: value (H, T, K) -> (H, T, D)."""
+    heads = layer.attention.out_proj.weight.detach().cpu().T.unflatten(0, (len(value), -1))  # (H, K, D)
+    return value @ heads
+
+
+def _arriving(weights: Tensor, passed: Tensor) -> Tensor:
+    """The length of what each query takes from each key. Shapes: (H, T, T), (H, T, D) -> (T, T)."""
+    taken = weights.permute(2, 1, 0) @ passed.transpose(0, 1)  # (key, query, H) · (key, H, D) -> (key, query, D)
+    return taken.norm(dim=-1).T
+
+
+def _of_word(first: _Run, second: _Run, *, word: str) -> Tensor:
+    """The cosine of the word's two vectors at each station. Shapes: -> (S,)."""
+    a, b = (run.x[:, run.tokens.index(word)].double() for run in (first, second))
+    return F.cosine_similarity(a, b, dim=-1)
+
+
+def _of_sentences(first: _Run, second: _Run) -> float:
+    """The cosine of the two means of the last vectors."""
+    a, b = (run.x[-1].double().mean(dim=0) for run in (first, second))
+    return F.cosine_similarity(a, b, dim=0).item()

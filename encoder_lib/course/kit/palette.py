@@ -1,0 +1,12 @@
+"""The course's colours, a hue for each role, as `front_end/palette.css` defines them for both themes."""
+
+import re
+from pathlib import Path
+
+FILE = Path(__file__).parent / "widget" / "front_end" / "palette.css"
+DEFINED = re.compile(r"--([\w-]+):\s*light-dark\((#\w{6}),\s*(#\w{6})\)")
+
+LIGHT: dict[str, str] = {}  # "attention": "#…", by the names of the custom properties
+DARK: dict[str, str] = {}
+for _role, _light, _dark in DEFINED.findall(FILE.read_text(encoding="utf-8")):
+    LIGHT[_role], DARK[_role] = _light, _dark

@@ -1,0 +1,205 @@
+// The towers of the encoder's picture: names at the left, a lane for each token, ribbons, residual connections, norms.
+
+import { curve, markup } from "./alive_drawing.js";
+import { along, distanceOf, ribbonOf } from "./alive_layout.js";
+import { focusOf, isCut, isOut, isSpecial, PARTS, reachOf } from "./alive_state.js";
+import { clamp } from "./numbers.js";
+
+const [THICKEST, GHOST] = [22, 30]; // pixels: of a ribbon, and of a distance of 1 between a lane and its old self
+const INSIDE = { query: 25, key: 81, "score: q · k ÷ √K": 125, "softmax: weight": 183, value: 232 }; // and how far up
+
+/** The colour of the followed word: one while its two vectors are one, each sentence's own as they part. @param {number} cosine @param {number} side */
+export const hueOf = (cosine, side) => {
+  const share = Math.round(100 * clamp(distanceOf(cosine) / 0.45, [0, 1]));
+  return `stroke:color-mix(in oklab, var(--sentence-${side + 1}) ${share}%, var(--shared))`;
+};
+
+/** @param {AliveView} view @param {string} role @param {number} y @param {string} name */
+const drawName = ({ to, plan }, role, y, name) =>
+  to.names`<text class="alive-name alive-${role}" x="${plan.gutter - 12}" y="${y}">${name}</text>`;
+
+/** A name that takes its part out. @param {AliveView} view @param {typeof PARTS[0]} part @param {number | null} layer @param {number} y @param {number} left */
+const drawPart = ({ to, plan, state }, [part, name, spoken, role], layer, y, left = 0) => {
+  const out = isOut(state, part, layer);
+  const short = plan.wide ? name : name.replace("residual ", "");
+  const label = `${short}: take out ${spoken}${layer === null ? "" : ` of layer ${layer + 1}`}`;
+  to.names`<text role="button" tabindex="-1" aria-pressed="${out}" aria-label="${label}" data-layer="${layer}"
+    data-act="part ${part} ${layer}" class="alive-name alive-part alive-${role}${out ? " alive-out" : ""}"
+    x="${plan.gutter - 12 - left}" y="${y}">${short}</text>`;
+};
+
+/** @type {Draw} */
+export const drawNames = (view) => {
+  const { to, plan, state } = view;
+  to.names`<rect class="alive-ground" width="${plan.gutter - 6}" height="${plan.height}"/>`;
+  plan.layers.forEach(({ begin, end }, n) => {
+    to.bands`<rect class="alive-band${n === state.layer ? " alive-lit" : ""}" rx="8" x="${plan.gutter - 5}"
+      y="${end + 2}" width="${plan.right - plan.gutter + 10}" height="${begin - end - 2}"/>`;
+    drawLayerNames(view, n);
+  });
+  drawName(view, "embedding", plan.table.y + 6, "embedding");
+  drawPart(view, ["position", "position", "the positions", "position"], null, plan.table.plus + 1);
+  drawName(view, "stream", plan.top - 32, plan.wide ? "mean of all tokens" : "mean");
+};
+
+/** @param {AliveView} view @param {number} n */
+const drawLayerNames = (view, n) => {
+  const { to, plan, state } = view;
+  const { ribbons, plus1, gate1, plus2, gate2, begin, open } = plan.layers[n];
+  const [lit, opened] = [n === state.layer, n === state.open];
+  const [middle, low, high] = [(ribbons[0] + ribbons[1]) / 2 + 6, (plus1 + gate1) / 2 + 6, (plus2 + gate2) / 2 + 2];
+  const heights = [middle, low, low, (gate1 + plus2) / 2 + 4, high, high];
+  PARTS.forEach((part, i) => {
+    if (i % 3 && !lit && !isOut(state, part[0], n)) return; // named only in the layer at hand
+    drawPart(view, part, n, heights[i], i % 3 === 1 ? 36 : 0);
+  });
+  const act = opened ? "close" : "open";
+  to.names`<text role="button" tabindex="-1" aria-expanded="${opened}" data-act="open ${n}" data-layer="${n}"
+    aria-label="Layer ${n + 1}: ${act} its attention" class="alive-numeral" x="3" y="${middle + 1}">${n + 1}</text>`;
+  if (lit || opened) to.names`<text class="alive-quiet" x="3" y="${middle + 14}">${act}</text>`;
+  if (open < 0.6) return;
+  for (const [name, up] of Object.entries(INSIDE)) {
+    const [role] = name.split(":");
+    drawName(view, role, begin - up + 4, plan.wide ? name : role);
+  }
+  drawName(view, "value", plus1 + 26, "weighted sum");
+};
+
+/** @type {DrawSide} */
+export const drawTower = (view, side) => {
+  const { plan, answer, state } = view;
+  const { tokens, place } = answer.sentences[side];
+  const focus = focusOf(state, answer, side);
+  tokens.forEach((name, token) => {
+    const lit = `${token === place ? " alive-followed" : ""}${token === focus ? " alive-lit" : ""}`;
+    drawLane(view, side, token, lit);
+    drawFoot(view, side, token, isSpecial(name) ? `${lit} alive-special` : lit);
+  });
+  plan.layers.forEach((_, n) => {
+    drawParts(view, side, n);
+    drawTexture(view, side, n);
+    drawRibbons(view, side, n);
+  });
+};
+
+/** A lane, station by station: thin where its layer is open, broken where its residual connection is out. @type {DrawToken} */
+const drawLane = ({ to, plan, answer, state }, side, token, lit) => {
+  const { tokens, place, kept } = answer.sentences[side];
+  const { x } = plan.lanes[side][token];
+  /** @param {number} station */
+  const hue = (station) => {
+    if (token !== place) return "";
+    if (!answer.word_cosines) return `stroke:var(--sentence-${side + 1})`;
+    return hueOf(state.asking ? 1 : answer.word_cosines[station], side);
+  };
+  /** @param {number} station @returns {[number, string]} where the lane is no longer solid, and what it is from there */
+  const partly = (station) => {
+    const [n, first] = [(station - 1) >> 1, station % 2 === 1];
+    const layer = plan.layers[n];
+    if (layer && isOut(state, first ? "residual1" : "residual2", n))
+      return [first ? layer.begin : layer.gate1, "broken"];
+    return layer?.open && first ? [layer.begin, "thin"] : [plan.stretches[station][1], ""];
+  };
+  const gone = plan.stretches.map((_, i) => distanceOf(kept[i * tokens.length + token]));
+  plan.stretches.forEach(([low, high], i) => {
+    const [until, kind] = partly(i);
+    to.lanes`<path class="alive-lane${lit}" style="${hue(i)}" d="M${x} ${low}V${until}"/>`;
+    if (!kind) return;
+    to.lanes`<path class="alive-lane${lit} alive-${kind}" style="${hue(i)}" d="M${x} ${until}V${high}"/>`;
+  });
+  if (Math.max(...gone) < (lit ? 0.02 : 0.15)) return;
+  const old = plan.stretches.map(([low, high], i) => markup`${x + GHOST * gone[i]} ${low - 4}V${high + 4}`);
+  to.ghosts`<path class="alive-ghost${lit}" d="M${old.join("L")}"/>`;
+};
+
+/** Below a lane its embedding, its position and its name; above it its share in the mean. @type {DrawToken} */
+const drawFoot = ({ to, plan, answer, state }, side, token, lit) => {
+  const { top, bottom, table } = plan;
+  const [lanes, name] = [plan.lanes[side], answer.sentences[side].tokens[token]];
+  const { x, width } = lanes[token];
+  const mean = (lanes[0].x + lanes[lanes.length - 1].x) / 2;
+  const share = curve([x, top, x, top - 22, mean, top - 14, mean, top - 36]);
+  const out = isOut(state, "position", null) ? " alive-hollow" : "";
+  to.parts`<rect class="alive-row" x="${x - 6}" y="${table.y - 4}" width="12" height="11" rx="2"/>
+    <circle class="alive-place${out}" cx="${x}" cy="${table.plus}" r="4.2"/>`;
+  to.lanes`<path class="alive-mean" d="${share}"/>`;
+  if (!token) to.parts`<circle class="alive-fill-${side + 1}" cx="${mean}" cy="${top - 36}" r="6.5"/>`;
+  const label = `${name}, token ${token + 1} of sentence ${side + 1}: show its attention`;
+  to.labels`<text role="button" tabindex="-1" aria-label="${label}" data-act="token ${side} ${token}"
+    class="alive-token alive-word-${side + 1}${lit} alive-${plan.turned ? "end" : "middle"}"
+    transform="translate(${x + (plan.turned ? 4 : 0)} ${bottom + 16}) rotate(${plan.turned ? -50 : 0})">${name}</text>`;
+  to.hits`<rect class="alive-hit" data-act="token ${side} ${token}" x="${x - width / 2}" y="${top}"
+    width="${width}" height="${bottom - top + 4}"/>`;
+};
+
+/** @param {number} x @param {number} y @param {number} r */
+const gateOf = (x, y, r) => markup`M${x - 1.9 * r} ${y}h${0.9 * r}M${x + r} ${y}h${0.9 * r}`;
+
+/** @param {number} x @param {number} y @param {number} r @param {boolean} out */
+const plusOf = (x, y, r, out) => {
+  const circle = markup`M${x - r} ${y}a${r} ${r} 0 1 0 ${2 * r} 0a${r} ${r} 0 1 0 ${-2 * r} 0z`;
+  return out ? circle : circle + markup`M${x - r + 2.4} ${y}h${2 * r - 4.8}M${x} ${y - r + 2.4}v${2 * r - 4.8}`;
+};
+
+/** What stands in the lanes of a layer, in two sizes: each is one path for all its lanes. @type {DrawLayer} */
+const drawParts = ({ to, plan, answer, state }, side, n) => {
+  const { plus1, gate1, plus2, gate2, scale } = plan.layers[n];
+  const large = [answer.sentences[side].place, focusOf(state, answer, side)];
+  for (const lit of ["", " alive-lit"]) {
+    const lanes = plan.lanes[side].filter((_, token) => large.includes(token) === (lit !== ""));
+    const [r, wide, middle] = [(lit ? 6.6 : 4.6) * Math.max(0.7, scale), lit ? 14 : 10, (gate1 + plus2) / 2];
+    const bow = [gate1 - 2, gate1 - 4, plus2 + 4, plus2];
+    /** @param {Part} part @param {string} kind @param {(x: number, out: boolean) => string} shape */
+    const put = (part, kind, shape) => {
+      const out = isOut(state, part, n);
+      const path = lanes.map(({ x }) => shape(x, out)).join("");
+      to.parts`<path class="alive-${kind}${lit}${out ? " alive-hollow" : ""}" d="${path}"/>`;
+    };
+    put("feed_forward", "loop", (x) => curve([0, 1.5 * wide, 1.5 * wide, 0].flatMap((dx, i) => [x + dx, bow[i]])));
+    put(
+      "feed_forward",
+      "box",
+      (x) => markup`M${x + wide - r * 0.8} ${middle - r * 0.8}h${r * 1.6}v${r * 1.6}h${-r * 1.6}z`,
+    );
+    put("residual1", "plus", (x, out) => plusOf(x, plus1, r, out));
+    put("residual2", "plus", (x, out) => plusOf(x, plus2, r, out));
+    put("norm1", "gate", (x) => gateOf(x, gate1, r));
+    put("norm2", "gate", (x) => gateOf(x, gate2, r));
+  }
+};
+
+/** The ribbons of the other tokens, faint, in one path for each width. @type {DrawLayer} */
+const drawTexture = ({ to, plan, answer, state }, side, n) => {
+  const { T, amount, scale } = reachOf(answer, state, side, n);
+  const [lanes, focus, { open, ribbons }] = [plan.lanes[side], focusOf(state, answer, side), plan.layers[n]];
+  /** @type {Record<number, string>} */
+  const paths = {};
+  for (let i = 0; open < 0.5 && i < T * T; i++) {
+    const [query, key] = [Math.floor(i / T), i % T];
+    const step = Math.round(Math.min(THICKEST, amount(query, key) * scale) / 1.5);
+    if (query === focus || step < 1) continue;
+    paths[step] = (paths[step] ?? "") + curve(ribbonOf(lanes[key].x, lanes[query].x, ribbons));
+  }
+  for (const [step, path] of Object.entries(paths)) {
+    to.texture`<path class="alive-texture" stroke-width="${1.5 * Number(step)}" d="${path}"/>`;
+  }
+};
+
+/** The ribbons of the token at hand. @type {DrawLayer} */
+const drawRibbons = ({ to, plan, answer, before, state }, side, n) => {
+  const query = focusOf(state, answer, side);
+  const [now, old] = [answer, before].map((from) => reachOf(from, state, side, n));
+  plan.lanes[side].forEach((lane, key) => {
+    const id = [side, n, query, key].join(" ");
+    const c = ribbonOf(lane.x, plan.lanes[side][query].x, plan.layers[n].ribbons);
+    const cut = isCut(state, [side, n, query, key]);
+    const [width, was] = [now, old].map(({ amount, scale }) => Math.min(THICKEST, amount(query, key) * scale));
+    if (was - width > 1) to.ghosts`<path class="alive-was-ribbon" stroke-width="${was}" d="${curve(c)}"/>`;
+    if (!cut && width < 0.5) return;
+    const [x, y] = along(c, 0.5);
+    if (cut) to.marks`<path class="alive-cross" d="M${x - 5} ${y - 5}l10 10m0 -10l-10 10"/>`;
+    const kind = cut ? "cut" : state.pointed === id ? "ribbon alive-pointed" : "ribbon";
+    to.ribbons`<path class="alive-${kind}" stroke-width="${cut ? 1.4 : width}" d="${curve(c)}"/>`;
+    to.targets`<path class="alive-target" data-act="ribbon ${id}" d="${curve(c)}"/>`;
+  });
+};

@@ -1,0 +1,186 @@
+// What the encoder's picture shows, in words: for the eye, and for readers who cannot see it.
+
+import { markup } from "./alive_drawing.js";
+import { distanceOf } from "./alive_layout.js";
+import { focusOf, headIn, isCut, isOut, PARTS, sharesOf, strongest, touched, triesOf } from "./alive_state.js";
+
+const PARTED = distanceOf(0.9995); // from here on, two vectors are said to be two
+
+/** @param {string} word */
+const quote = (word) => `“${word}”`;
+/** @param {number} number @param {number} digits */
+const fixed = (number, digits) => number.toFixed(digits).replace("-", "−").replace("Infinity", "∞");
+/** @param {number | null | undefined} cosine */
+export const figure = (cosine) => fixed(cosine ?? 0, 3);
+/** @param {number} number @param {number} digits */
+export const score = (number, digits = 1) => fixed(number, digits);
+/** @param {number | null} layer */
+const where = (layer) => (layer === null ? "in all layers" : `in layer ${layer + 1}`);
+
+/** @param {number} station */
+export const stationName = (station) => {
+  if (station < 2) return station ? "where the positions are added" : "in the embedding table";
+  return `in the ${station % 2 ? "feed-forward network" : "attention"} of layer ${station >> 1}`;
+};
+
+/** The station at which the two vectors of the word part, or -1. @param {Float32Array} cosines */
+export const partingOf = (cosines) => cosines.findIndex((cosine) => distanceOf(cosine) > PARTED);
+
+/** The weights that the token at hand gives in the head that is open. @param {Seen} seen @param {number} side */
+export const weightsOf = ({ answer, state }, side) => {
+  const { detail, tokens, weights } = answer.sentences[side];
+  const begin = ((detail?.head ?? 0) * tokens.length + focusOf(state, answer, side)) * tokens.length;
+  return weights[detail?.layer ?? 0].subarray(begin, begin + tokens.length);
+};
+
+/** The name of the token at hand, and of the word from which most arrives at it. @param {Seen} seen @param {number} side @param {number} layer */
+const pairOf = (seen, side, layer) => {
+  const name = seen.answer.sentences[side].tokens[focusOf(seen.state, seen.answer, side)];
+  return [name, strongest(seen, side, layer)?.name ?? "itself"].map(quote);
+};
+
+/** What is said of the whole picture. @param {Seen} seen */
+export const story = (seen) => {
+  const { answer, state } = seen;
+  const { sentences, word_cosines: now } = answer;
+  const word = quote(answer.word);
+  const ask = "Where on the way up will the two vectors part? Mark the height between the towers.";
+  if (state.asking) return `Both sentences have the word ${word}, and it starts as the same vector in both. ${ask}`;
+  const inside = state.open !== null && sentences[0].detail?.layer === state.open ? `${insideStory(seen)} ` : "";
+  if (touched(state)) return `${inside}${changeStory(seen)} Dashed lines show the values before.`;
+  if (inside)
+    return `${inside}Each value is multiplied by its weight. Their sum, with those of the other heads, is projected and added to the lane.`;
+  if (sentences.length === 1) return towerStory(seen);
+  const none = "The two sentences have no word in common whose vectors could be compared.";
+  if (!now) return `${none} Their own cosine is ${figure(answer.sentence_cosine)}.`;
+  const place = state.guess === null ? "" : `Your mark is ${stationName(state.guess)}. `;
+  const mark = place && state.guess === partingOf(now) ? "Your mark is right. " : place;
+  return `${mark}${partingStory(seen, partingOf(now))} At the top, their cosine is ${figure(now[now.length - 1])}.`;
+};
+
+/** @param {Seen} seen @param {number} parting */
+const partingStory = (seen, parting) => {
+  const both = `Both ${quote(seen.answer.word)}`;
+  const row = `${both} come from the same row of the embedding table`;
+  if (parting < 0) return `${both} start as the same vector, and they never part.`;
+  if (parting < 2) return `${row}, but they are at different positions, so their vectors differ from the start.`;
+  const [a, b] = [0, 1].map((side) => pairOf(seen, side, (parting >> 1) - 1)[1]);
+  const brings =
+    a === b ? "attention brings them something from different words" : `${a} reaches one and ${b} the other`;
+  const why = parting % 2 ? "" : `, because there ${brings}`;
+  return `${both} start as the same vector. They part ${stationName(parting)}${why}.`;
+};
+
+/** How much a change has changed. @param {Seen} seen */
+const changeStory = ({ answer, state }) => {
+  const { sentences, word, word_cosines: now, word_before: was, sentence_cosine, sentence_before } = answer;
+  const [{ tokens, kept }, focus] = [sentences[0], focusOf(state, answer, 0)];
+  const own = figure(kept[kept.length - tokens.length + focus]);
+  const one = `At the top, the vector of ${quote(tokens[focus])} now has a cosine of ${own} with the vector it had before.`;
+  if (sentences.length === 1) return one;
+  const cosine = `${figure(sentence_cosine)} (before: ${figure(sentence_before)})`;
+  if (!now || !was) return `At the top, the two sentences now have a cosine of ${cosine}.`;
+  const words = `${figure(now[now.length - 1])} (before: ${figure(was[was.length - 1])})`;
+  const still = state.cuts.length && !state.knockouts.length ? " All other tokens still reach them." : "";
+  return `At the top, the two ${quote(word)} now have a cosine of ${words}, and the sentences have ${cosine}.${still}`;
+};
+
+/** @param {Seen} seen */
+const towerStory = (seen) => {
+  const attention = `attention adds what it brings from other tokens, here to ${pairOf(seen, 0, 0)[0]}`;
+  const forward = "then the feed-forward network adds what it computes from that vector alone";
+  return `Each token’s vector rises in its own lane. In every layer, ${attention}; ${forward}.`;
+};
+
+/** @param {Seen} seen */
+const insideStory = (seen) => {
+  const { answer, state } = seen;
+  const each = answer.sentences.map(({ detail, tokens }, side) => {
+    const [weights, focus] = [weightsOf(seen, side), focusOf(state, answer, side)];
+    const key = weights.indexOf(Math.max(...weights));
+    const numbers = `score ${score(detail?.scores[focus * tokens.length + key] ?? 0)}, weight ${weights[key].toFixed(2)}`;
+    return `${quote(tokens[focus])} attends most to ${quote(tokens[key])} (${numbers})`;
+  });
+  return `Layer ${(state.open ?? 0) + 1}, head ${(state.head ?? 0) + 1}: ${each.join("; in the second sentence, ")}.`;
+};
+
+/** What happens at the station that Play has reached. @param {Seen} seen @param {number} station */
+export const stationStory = (seen, station) => {
+  const { answer, state } = seen;
+  const { word_cosines: now, sentences, layers, sentence_cosine } = answer;
+  const [n, forward] = [(station >> 1) - 1, station % 2 === 1];
+  const cosine = now
+    ? ` Cosine of the two ${quote(answer.word)}: ${figure(now[Math.min(station, now.length - 1)])}.`
+    : "";
+  const mean = sentence_cosine === null ? "" : ` Cosine of the two sentences: ${figure(sentence_cosine)}.`;
+  if (station === 0) return `Each token takes its row of the embedding table.${cosine}`;
+  if (station === 1) return `The row of its position is added, and a norm rescales the sum.${cosine}`;
+  if (n >= layers) return `The mean of its tokens’ vectors is the vector of a sentence.${mean}`;
+  const name = `Layer ${n + 1}, ${forward ? "feed-forward" : "attention"}`;
+  if (isOut(state, forward ? "feed_forward" : "attention", n))
+    return `${name}: taken out, so it adds nothing.${cosine}`;
+  const alone = isOut(state, forward ? "residual2" : "residual1", n);
+  const adds = alone
+    ? "Without its residual connection, only this goes on."
+    : "The residual connection adds this to the lane.";
+  if (forward) return `${name}: each token’s vector is transformed on its own. ${adds}${cosine}`;
+  const from = sentences.map((_, side) => pairOf(seen, side, n).join(" gets most from "));
+  return `${name}: ${from.join(", and in the second sentence ")}. ${adds}${cosine}`;
+};
+
+/** The picture in words. @param {Seen} seen */
+export const describe = (seen) => {
+  const { sentences, layers, word, word_cosines } = seen.answer;
+  const lines = Array.from({ length: layers }, (_, n) => {
+    const each = sentences.map(({ tokens }, side) => {
+      const query = focusOf(seen.state, seen.answer, side);
+      const most = sharesOf(seen, side, n, query).slice(0, 4);
+      const shares = most.map(
+        ({ name, amount }) => `${name} ${fixed(amount, seen.state.measure === "weights" ? 2 : 1)}`,
+      );
+      return `in sentence ${side + 1}, ${quote(tokens[query])} gets ${shares.join(", ")}`;
+    });
+    const after = `. Cosine of the two ${quote(word)} after the layer: ${figure(word_cosines?.[3 + 2 * n])}`;
+    return `Layer ${n + 1}: ${each.join("; ")}${word_cosines ? after : ""}.`;
+  });
+  return [story(seen), ...lines];
+};
+
+/** @param {string} act @param {string} text @param {string} figure */
+const button = (act, text, figure = "") =>
+  markup`<button type="button" data-act="${act}">${text}<i>${figure}</i></button>`;
+
+/** Buttons for what arrives at the token at hand in the layer at hand: each cuts or mends. @param {Seen} seen @param {number} side */
+export const sharesButtons = (seen, side) => {
+  const { answer, state } = seen;
+  const { layer, measure } = state;
+  const [query, head, bare] = [focusOf(state, answer, side), headIn(state, layer), measure === "weights"];
+  const from = answer.sentences[side].tokens[query];
+  const most = sharesOf(seen, side, layer, query).slice(0, 6);
+  const buttons = most.map(({ key, name, ...share }) => {
+    const cut = isCut(state, [side, layer, query, key]);
+    const [now, was] = [share.amount, share.was].map((value) => fixed(value, bare ? 2 : 1));
+    return markup`<button type="button" data-act="ribbon ${side} ${layer} ${query} ${key}" aria-pressed="${cut}"
+      title="${cut ? "Mend" : "Cut"} the attention from ${from} to ${name}">${name}<i>${cut ? "cut" : now}${now === was ? "" : ` (${was})`}</i></button>`;
+  });
+  const lead = `${quote(from)}, layer ${layer + 1}${head === null ? "" : `, head ${head + 1}`}`;
+  const verb = bare ? "attends to (weight)" : "gets from (length of what arrives)";
+  return markup`<span>${lead}, ${verb}</span>`.concat(...buttons);
+};
+
+/** Buttons that put back what the reader has taken out, or that try something. @param {Seen} seen */
+export const changesButtons = (seen) => {
+  const { answer, state } = seen;
+  const tries = triesOf(seen).map(([text], i) => button(`try ${i}`, text));
+  if (!touched(state)) return "<span>Try:</span>".concat(...tries);
+  const cuts = state.cuts.map(({ side, layer, head, query, key }, i) => {
+    const [from, to] = [query, key].map((token) => quote(answer.sentences[side].tokens[token]));
+    const by = head === null ? "" : `, head ${head + 1}`;
+    return button(`mend cuts ${i}`, `${from} can’t attend to ${to} ${where(layer)}${by}`, "×");
+  });
+  const outs = state.knockouts.map(({ part, layer }, i) => {
+    const spoken = PARTS.find(([id]) => id === part)?.[2].replace(/^the /, "");
+    return button(`mend knockouts ${i}`, spoken ? `no ${spoken} ${where(layer)}` : "no positions", "×");
+  });
+  return "<span>Taken out:</span>".concat(...cuts, ...outs, button("restore", "Restore all"));
+};

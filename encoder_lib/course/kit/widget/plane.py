@@ -1,0 +1,179 @@
+"""Points in a plane as a panel of a view: the arrows of words, the hands of clocks, a grid that is folded."""
+
+from collections.abc import Sequence
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.patches import Circle
+from matplotlib.patheffects import withStroke
+from numpy.typing import ArrayLike
+
+from encoder_lib.course.kit.plots import GREY, as_array, as_labels
+from encoder_lib.course.kit.plots.style import NOTE_SIZE, label_axes, plain_text
+
+WORD_COLOURS = "#1a4fb8", "#c04400", "#008058", "#000000"  # at least 4.5 to 1 on white; plane.js has those for the dark
+HALO = withStroke(linewidth=2.5, foreground="white")  # keeps a name readable where an arrow runs beneath it
+LABEL = 11.0  # height of a name, in typographic points
+
+
+class Plane:
+    """Points (P, 2) with their names, or N frames of them (N, P, 2), between which the front end glides.
+
+    names: one for each point; a point without a name, "", is seen only as part of a path.
+    kinds: one string for each point; those of one kind have one colour.
+    x_limits, y_limits: what has to be seen. wide: how much wider than high the picture is, where there is room.
+    arrows: whether the named points are the tips of arrows from the origin. turns: whether they glide around it.
+    circle: the radius of a circle around the origin, 0 for none.
+    angle: two points; the angle from the arrow of the first to that of the second is drawn.
+    paths: points that are joined by a thin line; `cut` is one path more, dashed and thick.
+    Raises ValueError for other shapes, and for names or kinds that do not match.
+    """
+
+    cmap, missing, tile = "", "", None
+    x_ticks = y_ticks = None
+
+    def __init__(
+        self,
+        values: ArrayLike,
+        names: Sequence[str],
+        *,
+        kinds: Sequence[str] | None = None,
+        x_limits: tuple[float, float],
+        y_limits: tuple[float, float],
+        title: str = "",
+        x_label: str = "",
+        y_label: str = "",
+        wide: float = 1.0,
+        arrows: bool = False,
+        turns: bool = False,
+        circle: float = 0.0,
+        angle: tuple[int, int] | None = None,
+        paths: Sequence[Sequence[int]] = (),
+        cut: Sequence[int] = (),
+    ) -> None:
+        self.values = as_array(values, ndim=(2, 3), finite=True).astype(np.float32)
+        if self.values.shape[-1] != 2:
+            raise ValueError(f"values: expected points of two numbers, got shape {self.values.shape}")
+        self.title, self.x_label, self.y_label = title, x_label, y_label
+        self.rows, self.columns = self.values.shape[-2:]
+        self.framed = self.values.ndim == 3
+        self.frames = len(self.values) if self.framed else 1
+        self.names = as_labels(names, self.rows, "names") or []
+        kinds = as_labels(kinds, self.rows, "kinds") or [""] * self.rows
+        found = list(dict.fromkeys(kinds))
+        self.colours = [found.index(kind) % len(WORD_COLOURS) for kind in kinds]
+        self.x_limits, self.y_limits, self.limits = x_limits, y_limits, y_limits
+        self.wide, self.arrows, self.turns, self.circle, self.angle = wide, arrows, turns, circle, angle
+        self.paths = [(list(path), False) for path in paths] + [(list(cut), True)] * bool(cut)
+
+    def frame(self, index: int) -> np.ndarray:
+        """Return the points (P, 2) of frame `index`; without frames, the points."""
+        return self.values[index] if self.framed else self.values
+
+    def to_spec(self) -> dict:
+        """Return what the front end needs to draw the panel, apart from the points."""
+        same = (
+            "title",
+            "x_label",
+            "y_label",
+            "x_ticks",
+            "y_ticks",
+            "cmap",
+            "rows",
+            "columns",
+            "frames",
+            "missing",
+            "tile",
+        )
+        own = ("names", "colours", "x_limits", "y_limits", "wide", "arrows", "turns", "circle", "angle", "paths")
+        spec = {name: getattr(self, name) for name in same} | {"stride": 2 * self.rows, "shift_rows": False}
+        return spec | {"plane": {name: getattr(self, name) for name in own}}
+
+    def room_for_long_words(self) -> float:
+        """Extra space, in inches: names are inside the picture."""
+        return 0.0
+
+    def draw(self, index: int, ax: Axes) -> None:
+        """Draw frame `index` on a matplotlib Axes."""
+        points, (left, right), (bottom, top) = self.frame(index), self.x_limits, self.y_limits
+        room = max(0.0, (top - bottom) * self.wide - (right - left)) / 2
+        ax.set(xlim=(left - room, right + room), ylim=(bottom, top), aspect="equal")
+        ax.axhline(0, color=GREY, linewidth=0.7, zorder=0)
+        ax.axvline(0, color=GREY, linewidth=0.7, zorder=0)
+        if self.circle:
+            ax.add_patch(Circle((0, 0), self.circle, fill=False, edgecolor=GREY))
+            ax.axis("off")
+        for path, strong in self.paths:
+            x, y = points[path].T
+            ax.plot(x, y, "--" if strong else "-", linewidth=2 if strong else 0.6, color="black" if strong else GREY)
+        self._draw_angle(points, ax)
+        named = [i for i, name in enumerate(self.names) if name]
+        for i in named:
+            colour = WORD_COLOURS[self.colours[i]]
+            if self.arrows:
+                ax.annotate(
+                    "",
+                    points[i],
+                    (0, 0),
+                    arrowprops={
+                        "arrowstyle": "-|>",
+                        "color": colour,
+                        "shrinkA": 0,
+                        "shrinkB": 0,
+                        "linewidth": 2 if self.circle else 1,
+                    },
+                )
+            else:
+                ax.plot(*points[i], "o", color=colour)
+        self._write_names(points, named, ax)
+        label_axes(ax, self.title, self.x_label, self.y_label)
+
+    def _draw_angle(self, points: np.ndarray, ax: Axes) -> None:
+        if self.angle is None:
+            return
+        first, second = np.degrees(np.arctan2(*points[list(self.angle)].T[::-1]))
+        turn = (second - first + 180) % 360 - 180
+        way, radius = np.radians(np.linspace(first, first + turn, 40)), 0.25 * self.y_limits[1]
+        ax.plot(radius * np.cos(way), radius * np.sin(way), color="black", linewidth=1.5)
+        middle, text = way[len(way) // 2], f"{turn:.0f}°".replace("-", "−")
+        ax.text(
+            1.7 * radius * np.cos(middle), 1.7 * radius * np.sin(middle), text, ha="center", va="center", weight="bold"
+        )
+
+    def _write_names(self, points: np.ndarray, named: list[int], ax: Axes) -> None:
+        """Write each name beside its point, away from the origin, and apart from the others."""
+        ax.apply_aspect()
+        box = ax.bbox.transformed(ax.figure.dpi_scale_trans.inverted())  # in inches
+        width, height = np.ptp(ax.get_xlim()), np.ptp(ax.get_ylim())
+        unit = 72 * min(box.width / width, box.height / height)  # typographic points
+        labels = []
+        for i in named:
+            x, y, long = unit * points[i, 0], -unit * points[i, 1], 5.6 * len(self.names[i])
+            labels.append((x - 6 - long, x - 6, y) if x < -1 else (x + 6, x + 6 + long, y))
+        for i, (*_, y), place in zip(named, labels, spread(labels), strict=True):
+            side = -1 if points[i, 0] * unit < -1 else 1
+            ax.annotate(
+                self.names[i], points[i], xytext=(6 * side, y - place), textcoords="offset points", va="center",
+                ha="left" if side > 0 else "right", fontsize=NOTE_SIZE, color=WORD_COLOURS[self.colours[i]],
+                arrowprops={"arrowstyle": "-", "color": GREY, "linewidth": 0.6} if abs(y - place) > LABEL else None,
+                path_effects=[HALO], **plain_text(),
+            )  # fmt: skip
+
+
+def spread(labels: Sequence[tuple[float, float, float]], height: float = LABEL) -> list[float]:
+    """Move labels up and down until none overlaps another, as plane.js does. Each is (left, right, y), y downwards."""
+    places = [y for *_, y in labels]
+    order = sorted(range(len(labels)), key=places.__getitem__)
+    for _ in range(60):
+        moved = False
+        for i, upper in enumerate(order):
+            for lower in order[i + 1 :]:
+                apart = places[lower] - places[upper]
+                beside = labels[upper][1] <= labels[lower][0] or labels[lower][1] <= labels[upper][0]
+                if not beside and apart < height - 0.01:
+                    places[upper] -= (height - apart) / 2
+                    places[lower] += (height - apart) / 2
+                    moved = True
+        if not moved:
+            break
+    return places

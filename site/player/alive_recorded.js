@@ -1,0 +1,102 @@
+// The picture of the whole encoder on a page: at once from a recording, and then from MiniLM in the browser.
+
+import { mount } from "./alive.js";
+import { unpack } from "./alive_kernel.js";
+import { element, say } from "./dom.js";
+import { ALONE, CHANGED, MEGABYTES, compute as runMiniLM, WEIGHT } from "./reader.js";
+import { viewOf } from "./recording.js";
+
+/** @typedef {{ question: Question, answer: Answer }} Known */
+
+const OFFER = `This was computed beforehand. For your own sentences, and for whatever you cut or take out, MiniLM runs in your browser, which fetches ${Math.round(MEGABYTES)} MB the first time.`;
+const FETCHING = `MiniLM is being fetched, ${Math.round(MEGABYTES)} MB, and then computes your change.`;
+const RUNS = `MiniLM now runs in your browser, with weights rounded to ten bits. Compared with the notebook, attention weights differ by at most ${WEIGHT} and cosines by ${CHANGED}, or by ${ALONE} without residual connections.`;
+
+/**
+ * Draw the picture in its place.
+ * @param {Pick<Recording, "bytes"> & { header: AliveHeader }} recording
+ * @param {HTMLElement} place
+ */
+export function playAlive({ header: { title, options, answers }, bytes }, place) {
+  const data = viewOf(bytes);
+  const known = answers.map(({ question, answer }) => ({ question, answer: unpack(answer, data) }));
+  const [{ question, answer }] = known;
+  const notice = makeNotice();
+  const root = element("section", { "aria-label": title });
+  place.replaceChildren(root);
+  const compute = engine(known, notice.during);
+  const picture = mount(root, { ...question, compute, answer, options: { ...options, open: null }, title });
+  if (question.detail) {
+    const [layer, head] = question.detail; // the head that was recorded: for another one MiniLM would be fetched at once
+    picture.set({ layer, open: layer, head, scope: "head" });
+  }
+  root.append(notice.node);
+  place.dataset.playing = "";
+}
+
+/**
+ * Answers questions: the known ones at once, all others by MiniLM, one after another. While it computes, only the
+ * newest question waits.
+ * @param {Known[]} known
+ * @param {ReturnType<typeof makeNotice>["during"]} during
+ * @returns {Compute}
+ */
+export function engine(known, during) {
+  /** @type {Promise<void> | undefined} */
+  let running;
+  let newest = 0;
+  return async (question) => {
+    newest += 1;
+    const turn = newest;
+    const found = known.find((one) => isAnswered(question, one));
+    if (found) return found.answer;
+    while (running) await running;
+    if (turn !== newest) throw new Error("a newer question has been asked");
+    const coming = during((report) => runMiniLM(question, report));
+    const idle = () => {
+      running = undefined;
+    };
+    running = coming.then(idle, idle);
+    return coming;
+  };
+}
+
+/**
+ * Whether an answer is known. A question without a word that all sentences have is about the longest one.
+ * @param {Question} question
+ * @param {Known} known
+ */
+function isAnswered({ word, detail, ...asked }, { question, answer }) {
+  const other = question.word !== word && answer.common.includes(word);
+  const { texts, cuts, knockouts } = question;
+  if (other || JSON.stringify([asked.texts, asked.cuts, asked.knockouts]) !== JSON.stringify([texts, cuts, knockouts]))
+    return false;
+  return !detail || JSON.stringify(detail) === JSON.stringify(question.detail);
+}
+
+/** The words below the picture: what a change costs, how much of MiniLM has arrived, and how exact it is. */
+function makeNotice() {
+  const words = element("span", { role: "status" }, OFFER);
+  const bar = element("progress", { "aria-label": "How much of MiniLM has arrived", hidden: true });
+  /**
+   * @template T
+   * @param {(report: (fraction: number) => void) => Promise<T>} work
+   */
+  const during = async (work) => {
+    try {
+      const done = await work((fraction) => {
+        bar.hidden = false;
+        bar.value = fraction;
+        say(words, FETCHING);
+      });
+      say(words, RUNS);
+      return done;
+    } catch (problem) {
+      if (!bar.hidden) say(words, OFFER);
+      throw problem;
+    } finally {
+      bar.hidden = true;
+    }
+  };
+  return { node: element("p", { class: "recorded-note recorded-progress" }, bar, words), during };
+}

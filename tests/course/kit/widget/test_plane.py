@@ -1,0 +1,70 @@
+"""Points in a plane: what the front end gets of them, and the stored picture."""
+
+import numpy as np
+import pytest
+import torch
+from small_explorers import numbers
+
+from encoder_lib.course.explore import Explorer, Heatmap, Range, View
+from encoder_lib.course.kit.widget.plane import LABEL, Plane, spread
+
+LIMITS = {"x_limits": (-2.0, 2.0), "y_limits": (-1.0, 1.0)}
+FRAMES = torch.arange(12.0).view(3, 2, 2) / 12
+
+
+def test_frames_and_colours_travel_beside_a_heatmap():
+    """A colour for each kind, in the order of the kinds; the points are the rows, and the heatmap's colours its own."""
+    points = Plane(FRAMES, ["a", ""], kinds=["x", "y"], paths=[(0, 1)], cut=(1, 0), **LIMITS)
+    view = View(points, Heatmap(np.eye(2)), frames="n", description=["0.", "1.", "2."])
+    explorer = Explorer(lambda n: view, Range("n", 0, min=0, max=2), title="Points")
+    for n in range(3):
+        np.testing.assert_allclose(numbers(explorer, 0, n), FRAMES[n], rtol=1e-6)
+    np.testing.assert_array_equal(numbers(explorer, 1), np.eye(2))
+    spec = explorer._panels[0]["plane"]
+    assert (spec["names"], spec["colours"]) == (["a", ""], [0, 1])
+    assert spec["paths"] == [([0, 1], False), ([1, 0], True)]
+    assert set(explorer._colours) == {"viridis"} and "plane" not in explorer._panels[1]
+
+
+@pytest.mark.parametrize(
+    ("values", "options", "words"),
+    [
+        (np.zeros((2, 3)), {}, "points of two numbers"),
+        (np.zeros(2), {}, "2 or 3"),
+        (np.full((2, 2), np.nan), {}, "finite"),
+        (np.zeros((3, 2)), {}, "3"),
+        (np.zeros((2, 2)), {"kinds": ["x"]}, "2"),
+    ],
+)
+def test_other_shapes_and_labels_are_refused(values, options, words):
+    with pytest.raises(ValueError, match=words):
+        Plane(values, ["a", "b"], **LIMITS, **options)
+
+
+@pytest.mark.parametrize("looks", [{"arrows": True}, {"circle": 1.0, "angle": (0, 1)}, {"cut": (0, 1)}], ids=str)
+def test_the_stored_picture_names_the_points_of_its_frame(looks):
+    """A name without a formula or markup in it, and none for a point without one."""
+    points = np.array([[[0.5, 0.5], [-0.5, 0.5], [0, 1]], [[1, 0], [0, 1], [0, 0]]])
+    view = View(Plane(points, ["$x^$", "<b>", ""], title="T", **LIMITS, **looks), frames="n", description="Points.")
+    for n in (0, 1):
+        figure = view.draw(n)
+        figure.canvas.draw()
+        (ax,) = figure.axes
+        written = {note.get_text(): note.xy for note in ax.texts if note.get_text() in ("$x^$", "<b>")}
+        assert ax.get_title() == "T" and ax.get_aspect() == 1
+        assert {name: tuple(xy) for name, xy in written.items()} == {
+            "$x^$": tuple(points[n, 0]),
+            "<b>": tuple(points[n, 1]),
+        }
+
+
+def test_an_angle_is_written_in_degrees():
+    hands = [[1.0, 0.0], [0.0, -1.0]]
+    figure = View(Plane(hands, ["a", "b"], angle=(0, 1), **LIMITS), description="Hands.").draw(0)
+    assert "−90°" in [note.get_text() for note in figure.axes[0].texts]
+
+
+def test_labels_at_one_place_end_below_each_other():
+    heights = sorted(spread([(0.0, 10.0, 0.0)] * 5))
+    np.testing.assert_allclose(np.diff(heights), LABEL, atol=0.1)
+    assert abs(sum(heights)) < 1e-6
