@@ -84,6 +84,28 @@ def test_every_state_is_played_as_it_was_shown(player, name):
             start += panel.values.size
 
 
+@pytest.mark.browser
+def test_a_recording_is_played_by_the_button(player):
+    """From its first frame to its last, without a kernel."""
+    page, folder = player
+    (folder / "similarity.recording").write_bytes(record(EXPLORERS["similarity"]()))
+    page.evaluate("""async () => {
+      const { fetchRecording } = await import('/player/recording.js');
+      const { RecordedModel } = await import('/player/model.js');
+      window.model = new RecordedModel(await fetchRecording('/similarity.recording'));
+      model.go(0);
+      window.seen = [];
+      model.on('change:step', () => seen.push(model.get('step')));
+      (await import('/player/explorer.js')).default.render({ model, el: document.body });
+    }""")
+    page.get_by_role("button", name="Play: step").click()
+    page.wait_for_function("() => seen.at(-1) === 4")
+    page.get_by_role("button", name="Play: step").wait_for()
+    assert page.evaluate("() => seen") == [0, 1, 2, 3, 4]
+    assert page.locator(".explorer-frame").text_content() == "step 4" and page.locator(".explorer-error").is_hidden()
+    page.evaluate("() => document.body.replaceChildren()")
+
+
 # What the browser makes of a picture: its height and width, and red, green, blue and opacity of its pixels.
 PAINT = """async (svg) => {
   const image = new Image();

@@ -193,3 +193,11 @@ def test_dot_products_fall_from_1_to_0_with_base_100():
     assert abs(small[1]) < 0.02 and small[3] > small[1], "above 0 again"
     assert [round(x, 2) for x in products(100_000)[2::2]] == [0.68, 0.63]
     assert "change by 0.0000 at most" in explore.positional(base=10).description
+
+
+def test_the_angle_of_two_rotated_words_depends_on_their_steps_alone():
+    """With "man" one step to the right of "dog" it is 87°, one step to the left -27°, wherever the pair is."""
+    for dog, man, angle in ((0, 1, 87), (3, 4, 87), (1, 0, -27), (6, 5, -27)):
+        explorer = explore.two_hands(dog=dog, man=man)
+        for explorer.moved in (0, 7, 20):
+            assert f"From dog to man the angle is {angle}°" in explorer.description

@@ -108,7 +108,7 @@ export class Plane {
       this.points = matrix.values;
       return;
     }
-    const began = performance.now();
+    const began = performance.now() - 16; // so that the first picture differs
     /** @param {number} now */
     const next = (now) => {
       const share = clamp((now - began) / GLIDE, [0, 1]);
