@@ -2,6 +2,7 @@
 
 import inspect
 import re
+from itertools import chain
 
 import pytest
 import torch
@@ -100,7 +101,7 @@ def test_the_validation_loss_turns_with_other_seeds(notebook, seed):
     start = few_labels.Classifier(notebook["model"].encoder.encoder.layers[-2:], head)
     learning = few_labels.fine_tune(start, [hidden["training"][i] for i in chosen], labels, epochs=8)
     validation, losses, accuracies = notebook["validation"].labels, [], []
-    for each in (start, *(classifier for classifier, _ in learning)):
+    for each in chain([start], (classifier for classifier, _ in learning)):  # measured before the next epoch begins
         scores = each.scores(hidden["validation"])
         losses.append(torch.nn.functional.cross_entropy(scores, validation).item())
         accuracies.append(few_labels.accuracy(scores, validation))
