@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import torch
 from bad_values import Entry, Wrong, numbers, types
-from explorers import PAIR, SENTENCE, minilm, recording
+from explorers import PAIR, SENTENCE, classifiers, minilm, recording
 
 from encoder_lib.course import explore
 from encoder_lib.course.kit.widget.result import as_result
@@ -52,6 +52,11 @@ ENTRIES = [
         explore.similarity,
         lambda: {"tables": tables(), "words": ["a", "b"], "kinds": ["x", "y"]},
         {"tables": [*types(None, [[1.0]], tables().long()), *numbers(tables()[0], tables()[:1])]},
+    ),
+    Entry(
+        explore.which_library,
+        lambda: {"model": minilm(), "classifiers": classifiers(), "sentence": SENTENCE},
+        {"model": NO_MODEL, "classifiers": numbers(classifiers()[:1])},
     ),
     Entry(
         explore.word_arrows,

@@ -10,6 +10,9 @@ from encoder_lib.course import explore
 from encoder_lib.course.explore import Checkbox, Range, Select
 from encoder_lib.course.training import letters
 from encoder_lib.course.training.recording import Recording
+from encoder_lib.course.your_own_task.docstrings import LIBRARIES
+from encoder_lib.course.your_own_task.few_labels import Classifier
+from encoder_lib.seeded import seeded
 from encoder_lib.training.fit import fit
 from encoder_lib.training.tasks import IGNORE_INDEX, Sample
 
@@ -17,6 +20,15 @@ from encoder_lib.training.tasks import IGNORE_INDEX, Sample
 @lru_cache
 def minilm():
     return load_pretrained("minilm")
+
+
+@lru_cache
+def classifiers():
+    """Classifiers on MiniLM's last two layers, as before a fine-tuning and after one epoch."""
+    layers = minilm().encoder.encoder.layers[-2:]
+    with seeded(0):
+        heads = [torch.nn.Linear(384, len(LIBRARIES), dtype=torch.float32) for _ in range(2)]
+    return [Classifier(layers, head) for head in heads]
 
 
 @lru_cache
@@ -35,6 +47,7 @@ GIVEN = {  # what an explorer is made with, by the name of the parameter
     "tables": lambda: torch.randn(5, 6, 3, generator=torch.Generator().manual_seed(0)),
     "runs": lambda: list(torch.randn(2, 5, 6, 2, generator=torch.Generator().manual_seed(0))),
     "words": lambda: list("abcdef"),
+    "classifiers": lambda: classifiers(),
     "kinds": lambda: ["x", "x", "x", "y", "y", "y"],
 }
 
