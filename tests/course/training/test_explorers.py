@@ -14,7 +14,7 @@ TEXT = "the f_nction ret_rns"
 def test_explorer_shows_the_maps_of_each_layer_and_describes_each_step():
     _, _, recording = trained_filler(TEXT)
     explorer = explore.training_maps(recording)
-    assert explorer.values == {"step": 0}
+    assert explorer.values == {"step": 6}
     assert [panel.title for panel in explorer._view.panels] == ["Layer 1", "Layer 2"]
     for frame, step in enumerate(recording.steps):
         explorer.step = step
