@@ -170,6 +170,20 @@ def test_minilm_wins_on_other_words_and_bm25_holds_its_own_on_own_words(notebook
         assert found == pytest.approx(numbers, abs=0.08) and min(found) < ndcg(notebook, both, group) < max(found)
 
 
+def test_minilm_alone_is_slightly_ahead_over_all_twenty_questions(notebook):
+    """0.54 against 0.49 for both together."""
+    groups = notebook["groups"]
+    _, vectors, both = (sum(ndcg(notebook, name, g) for g in groups) / 2 for name in notebook["searches"])
+    assert vectors == pytest.approx(0.54, abs=0.06) and both == pytest.approx(0.49, abs=0.06) and both < vectors
+
+
+def test_at_epoch_2_the_largest_probability_is_more_modest(notebook):
+    """67 % on average, where 60 % are right; after epoch 8 it is 79 %."""
+    surest = [float(x) for x in notebook["surest"]]
+    assert surest[2] == pytest.approx(67, abs=3) and notebook["accuracies"][2] == pytest.approx(60, abs=2)
+    assert surest[2] < surest[-1] - 5
+
+
 def test_a_question_in_own_words_shares_a_word_with_an_answer(notebook):
     for question, relevant in list(zip(notebook["questions"], notebook["relevant"], strict=True))[10:]:
         answers = [d.sentence for d, right in zip(notebook["documents"], relevant, strict=True) if right]
