@@ -36,7 +36,7 @@ def training_maps(recording: Recording) -> Explorer:
         return View(*panels, frames="step", description=description)
 
     step = Range("step", steps[-1], min=steps[0], max=steps[-1], step=recording.every, label="training step")
-    return Explorer(show, step, title="Attention maps form", web=Web(heights=(590, 630), levels=4095))
+    return Explorer(show, step, title="Attention maps form", web=Web(heights=(590, 558), levels=4095))
 
 
 def _in_layers(nearest: list[float]) -> str:

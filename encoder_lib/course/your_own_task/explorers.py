@@ -60,5 +60,5 @@ def which_library(model: SentenceEncoder, classifiers: Sequence[Classifier], sen
         show,
         Text("sentence", sentence, max_length=120, label="your sentence"),
         title="Which library does it sound like?",
-        web=Web(heights=(680, 760), stops={"sentence": (sentence, *RECORDED)}),
+        web=Web(heights=(813, 921), stops={"sentence": (sentence, *RECORDED)}),
     )
