@@ -11,7 +11,7 @@ from encoder_lib.course.explore import Checkbox, Range, Select
 from encoder_lib.course.training import letters
 from encoder_lib.course.training.recording import Recording
 from encoder_lib.course.your_own_task.docstrings import LIBRARIES
-from encoder_lib.course.your_own_task.few_labels import Classifier
+from encoder_lib.course.your_own_task.few_labels import Classifier, below
 from encoder_lib.seeded import seeded
 from encoder_lib.training.fit import fit
 from encoder_lib.training.tasks import IGNORE_INDEX, Sample
@@ -31,6 +31,11 @@ def classifiers():
     return [Classifier(layers, head) for head in heads]
 
 
+def labelled_texts():
+    """Four short texts of two libraries, as the map of texts takes them."""
+    return below(minilm(), ["Draw a line.", "Plot some points.", "Sort the rows.", "Join two tables."])
+
+
 @lru_cache
 def recording():
     return trained_filler("the f_nction ret_rns", steps=20, every=5)[2]
@@ -48,6 +53,7 @@ GIVEN = {  # what an explorer is made with, by the name of the parameter
     "runs": lambda: list(torch.randn(2, 5, 6, 2, generator=torch.Generator().manual_seed(0))),
     "words": lambda: list("abcdef"),
     "classifiers": lambda: classifiers(),
+    "texts": lambda: {"training": (labelled_texts(), torch.tensor([1, 1, 2, 2]))},
     "kinds": lambda: ["x", "x", "x", "y", "y", "y"],
 }
 

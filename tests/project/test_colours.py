@@ -110,7 +110,7 @@ def test_colours_of_words_can_be_read_in_both_themes():
     """And told apart, where words of one colour belong together; the last colour is that of text."""
     *light, text = WORD_COLOURS
     dark = re.findall(r'dark: "(#\w+)"', (front_end.FOLDER / "plane.js").read_text(encoding="utf-8"))
-    assert len(dark) == len(light) == 3
+    assert len(dark) == len(light) == 4
     for colours, ink, ground in ((light, text, "#ffffff"), (dark, "#ffffff", "#111111")):
         assert min(contrast(colour, ground) for colour in colours) >= WORD
         assert min(distance(*pair) for pair in itertools.combinations([*colours, ink], 2)) >= LEAST

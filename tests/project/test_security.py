@@ -175,6 +175,7 @@ def harmless(text):
 TYPED = (
     "heads",
     "attend",
+    "which_library",
     *(pytest.param(n, marks=pytest.mark.long) for n in ("heads atlas=True", "block_steps")),
 )
 
@@ -183,7 +184,7 @@ def test_every_explorer_with_a_text_field_is_tested():
     """A new one has to be added above, and the file that makes it below."""
     files = (ROOT / "encoder_lib/course").glob("*/explorers.py")
     makers = {path.parent.name for path in files if re.search(r"\bText\(", path.read_text(encoding="utf-8"))}
-    assert makers == {"attention", "encoder_block", "pretrained"}
+    assert makers == {"attention", "encoder_block", "pretrained", "your_own_task"}
 
 
 @pytest.mark.parametrize("name", TYPED)

@@ -26,7 +26,12 @@ if TYPE_CHECKING:
 MOST = {"training": 150, "validation": 80, "test": 80}  # sentences of each library
 EPOCHS = {8: 8, 32: 6, 100: 3}  # by the number of labels of each library; chosen before the curves were measured
 SEEDS = range(8)
-RATES = {"head alone": 0.0, "last two layers": 1e-4, "ten times the rate": 1e-3}  # learning rates of the layers
+METHODS = {  # how many layers learn, and at which rate; the head's rate is a hundred times as large
+    "head alone": (0, 0.0),
+    "head alone, trained further": (0, 1e-4),
+    "last two layers": (2, 1e-4),
+    "ten times the rate": (2, 1e-3),
+}
 STORED = Path(__file__).with_suffix(".csv")
 
 
@@ -85,7 +90,7 @@ def below(model: SentenceEncoder, sentences: list[str], n_last: int = 2) -> list
     for batch in batches([len(row) for row in rows], 32):
         lengths = torch.tensor([len(rows[i]) for i in batch])
         x = model.encoder.embedding(pad_sequence([rows[i] for i in batch], batch_first=True))  # (B, T, D)
-        for layer in model.encoder.encoder.layers[:-n_last]:
+        for layer in model.encoder.encoder.layers[: len(model.encoder.encoder.layers) - n_last]:
             x = layer(x, lengths_mask(lengths))
         found |= {i: x[j, : lengths[j]].clone() for j, i in enumerate(batch)}
     return [found[i] for i in range(len(rows))]
@@ -112,11 +117,16 @@ class Classifier(nn.Module):
         return self.head(self.vectors(hidden))  # (B, labels)
 
     @torch.no_grad()
-    def scores(self, hidden: list[Tensor]) -> Tensor:
-        """The scores of many texts, without gradients. -> (N, labels)"""
+    def text_vectors(self, hidden: list[Tensor]) -> Tensor:
+        """The vectors of many texts, without gradients. -> (N, D)"""
         parts = [*batches([len(x) for x in hidden], 64)]
         order = torch.tensor([i for part in parts for i in part])
-        return torch.cat([self([hidden[i] for i in part]) for part in parts])[order.argsort()]
+        return torch.cat([self.vectors([hidden[i] for i in part]) for part in parts])[order.argsort()]
+
+    @torch.no_grad()
+    def scores(self, hidden: list[Tensor]) -> Tensor:
+        """The scores of many texts, without gradients. -> (N, labels)"""
+        return self.head(self.text_vectors(hidden))
 
 
 def fine_tune(
@@ -153,7 +163,7 @@ def accuracy(scores: Tensor, labels: Tensor) -> float:
 
 
 def learning_curve(seed: int, epochs: Mapping[int, int] = EPOCHS) -> "pd.DataFrame":
-    """Accuracies in per cent of the head alone and after fine-tuning, with the labels that `seed` draws.
+    """Accuracies in per cent of each of METHODS, with the labels that `seed` draws.
 
     epochs: for each number of labels of a library, how many epochs the fine-tuning takes.
     Returns: a table with the columns labels, seed, method, validation and test.
@@ -162,20 +172,22 @@ def learning_curve(seed: int, epochs: Mapping[int, int] = EPOCHS) -> "pd.DataFra
 
     model, rows = load_pretrained("minilm"), []
     texts = {part: task(part) for part in MOST}
-    hidden = {part: below(model, texts[part].sentences) for part in MOST}
+    hidden = {n: {part: below(model, texts[part].sentences, n) for part in MOST} for n, _ in METHODS.values()}
     vectors = model.encode(texts["training"].sentences)
+    layers = model.encoder.encoder.layers
     for n in epochs:
         chosen = draw(texts["training"].labels, n, seed)
-        known, labels = [hidden["training"][i] for i in chosen], texts["training"].labels[chosen]
-        start = Classifier(model.encoder.encoder.layers[-2:], train_head(vectors[chosen], labels))
-        for method, lr in RATES.items():
-            classifier = copy.deepcopy(start)
+        labels = texts["training"].labels[chosen]
+        head = train_head(vectors[chosen], labels)
+        for method, (n_last, lr) in METHODS.items():
+            classifier = Classifier(layers[len(layers) - n_last :], head)
+            known = [hidden[n_last]["training"][i] for i in chosen]
             with seeded(seed):
                 for _ in fine_tune(classifier, known, labels, lr=lr, epochs=epochs[n] if lr else 0):
                     pass
             row = {"labels": n, "seed": seed, "method": method}
             for part in ("validation", "test"):
-                row[part] = round(accuracy(classifier.scores(hidden[part]), texts[part].labels), 1)
+                row[part] = round(accuracy(classifier.scores(hidden[n_last][part]), texts[part].labels), 1)
             rows.append(row)
     return pd.DataFrame(rows)
 

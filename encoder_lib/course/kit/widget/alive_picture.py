@@ -1,15 +1,18 @@
 """The picture of `alive.py` for readers without a kernel, and what it shows in words."""
 
 import math
-import textwrap
 
 import matplotlib.pyplot as plt
 from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.patches import PathPatch
+from matplotlib.path import Path
+from torch import Tensor
 
 from encoder_lib.course.kit.interventions import Answer, Cut, Knockout, Question, Sentence
 from encoder_lib.course.kit.palette import LIGHT
 from encoder_lib.course.kit.plots import figure_size, percent, readable
-from encoder_lib.course.kit.plots.style import TICK_SIZE, drawable, label_axes, plain_text
+from encoder_lib.course.kit.plots.style import NOTE_SIZE, TICK_SIZE, TITLE_SIZE, drawable, plain_text
 
 NAMES = {
     "position": "the position",
@@ -21,8 +24,9 @@ NAMES = {
     "norm2": "the norm after feed-forward",
 }
 SIDES = ("sentence-1", "sentence-2")  # as the palette names the two sentences
-BESIDE = 0.7  # how far from the middle the attended words are written, at least, in units of the distance
-WIDE = 0.15  # a distance that leaves room for its number between the strands
+MIDDLE, STRANDS = 4.6, 1.9  # in lanes: the space between two towers, and how far apart a distance of 1 is drawn
+TURNED = 8  # tokens from which on their names are turned
+THICKEST, SCALE = 14.0, 1.7  # points: of a ribbon, and of a length of 1 that arrives
 
 
 def distance(cosine: float) -> float:
@@ -91,61 +95,122 @@ def _attended(sentence: Sentence, layer: int) -> str:
     return "nothing" if found is None else f"“{readable(found[0], 20)}” ({percent(found[2])}, head {found[1] + 1})"
 
 
-def draw(answer: Answer) -> Axes:
-    """The followed word on its way up: how far apart its two vectors are, and what it gives its largest weights."""
-    return _draw_one(answer) if len(answer.sentences) == 1 else _draw_two(answer)
+def draw(answer: Answer) -> Figure:
+    """The towers of the live picture, with what reaches the followed word; if a layer is open, its weights."""
+    opened = [sentence for sentence in answer.sentences if sentence.detail is not None]
+    pair = len(answer.sentences) == 2
+    ratios = ([1] * len(opened)) if opened and pair else [2.2, 1][: 1 + len(opened)]
+    size = figure_size(2, 0.3 * max(len(s.tokens) for s in opened) + 0.8 if opened and pair else 4.9)
+    figure, axes = plt.subplots(1, len(ratios), figsize=size, width_ratios=ratios, squeeze=False, layout="constrained")
+    if not (opened and pair):
+        _draw_towers(axes[0, 0], answer)
+    for ax, sentence in zip(axes[0, -len(opened) :], opened, strict=False):
+        _draw_weights(ax, sentence)
+    return figure
 
 
-def _draw_one(answer: Answer) -> Axes:
-    """The largest attention weight of each layer as a bar."""
-    _, ax = plt.subplots(figsize=figure_size(1, 2.4), layout="constrained")
-    (sentence,), layers = answer.sentences, range(answer.layers)
-    for n in layers if answer.word else ():
-        token, _, weight = _largest_or_none(sentence, n)
-        ax.barh(n, weight, 0.6, color=LIGHT["attention"])
-        _write(ax, weight + 0.01, n, f"{drawable(token, 14)} {percent(weight)}", va="center", color=LIGHT["ink"])
-    ax.set_xlim(0, 1.3)
-    _name_heights(ax, {n: f"layer {n + 1}" for n in layers})
-    text = drawable(" ".join(sentence.tokens[1:-1]), 80)
-    return label_axes(ax, f"The largest attention weights of “{drawable(answer.word, 20)}” on another word", text)
+def _draw_towers(ax: Axes, answer: Answer) -> None:
+    left = 0.0
+    for side, sentence in zip(SIDES, answer.sentences, strict=False):
+        _draw_tower(ax, sentence, side, left)
+        left += len(sentence.tokens) + MIDDLE - 1
+    names = {0: "token", 1: "position"} | {2 * n + 2.35: f"layer {n + 1}" for n in range(answer.layers)}
+    _bare(ax)
+    ax.set_yticks([*names], [*names.values()], color=LIGHT["quiet"])
+    if len(answer.sentences) == 2:
+        _draw_strands(ax, answer, len(answer.sentences[0].tokens) - 1 + MIDDLE / 2)
+    ax.set_xlim(-0.8, left - MIDDLE + 0.8)
+    ax.set_ylim(-2.6, 2 * answer.layers + (3.4 if len(answer.sentences) == 2 else 1.8))
+    word = f"“{drawable(answer.word, 20)}”" if answer.word else "the word"
+    note = f"ribbons: what attention brings to {word}   ⊕ residual connection   ■ feed-forward"
+    ax.set_xlabel(note, **plain_text(color=LIGHT["quiet"], fontsize=TICK_SIZE))
 
 
-def _draw_two(answer: Answer) -> Axes:
-    """Two strands, as far apart as the word's two vectors, and beside them what the word attends to."""
-    _, ax = plt.subplots(figsize=figure_size(1, 3.9), layout="constrained")
-    apart = [] if answer.word_cosines is None else [distance(cosine) for cosine in answer.word_cosines.tolist()]
-    beside = max(BESIDE, max(apart, default=0) / 2 + 0.4)
-    heights = {0: "token", 1: "position"} | {2 * n + 3: f"layer {n + 1}" for n in range(answer.layers)}
-    for height in heights:
-        ax.axhline(height, color=LIGHT["line"], linewidth=0.8, zorder=0)
-        if apart and apart[height] > WIDE:
-            _write(ax, 0, height + 0.1, f"{apart[height]:.2f}", ha="center", va="bottom", color=LIGHT["quiet"])
-    for sentence, side, sign in zip(answer.sentences, SIDES, (-1, 1), strict=True):
-        ax.plot([sign * gap / 2 for gap in apart], range(len(apart)), color=LIGHT[side], linewidth=3)
-        text = textwrap.fill(drawable(" ".join(sentence.tokens[1:-1]), 80), 30)
-        _write(ax, sign * beside, -0.6, text, ha="center", va="top", color=LIGHT["ink"])
-        for n in range(answer.layers) if apart else ():
-            token, _, weight = _largest_or_none(sentence, n)
-            note = f"{drawable(token, 14)} {percent(weight)}"
-            _write(ax, sign * beside, 2 * n + 1.9, note, ha="center", va="center", color=LIGHT["ink"])
-    ax.set_xlim(-1.4 * beside, 1.4 * beside)
-    ax.set_ylim(-2.4, 2 * answer.layers + 1.8)
-    _name_heights(ax, heights)
-    title = f"The distance of the two vectors of “{drawable(answer.word, 20)}”, and its largest attention weights"
-    return label_axes(ax, title if apart else "No word in common")
-
-
-def _largest_or_none(sentence: Sentence, layer: int) -> tuple[str, int, float]:
-    return largest(sentence, layer) or ("nothing", 0, 0.0)
-
-
-def _name_heights(ax: Axes, names: dict[int, str]) -> None:
-    """Names at the left, and nothing else around the picture."""
-    ax.set_yticks(list(names), list(names.values()))
+def _bare(ax: Axes) -> None:
+    """No frame and no marks of the axes."""
     ax.set_xticks([])
     ax.spines[:].set_visible(False)
     ax.tick_params(left=False)
 
 
-def _write(ax: Axes, x: float, y: float, text: str, **look: str) -> None:
-    ax.text(x, y, text, fontsize=TICK_SIZE, **plain_text(**look))
+def _draw_tower(ax: Axes, sentence: Sentence, role: str, left: float) -> None:
+    """A lane for each token, and in each layer a ribbon for what reaches the followed word from each of the others."""
+    layers, place, count = len(sentence.arriving), sentence.place, len(sentence.tokens)
+    top = 2 * layers + 1.6
+    for position, token in enumerate(sentence.tokens):
+        followed = position == place
+        look = {"color": LIGHT[role], "linewidth": 3} if followed else {"color": LIGHT["stream"], "linewidth": 1}
+        ax.plot([left + position] * 2, [0, top], zorder=2 if followed else 1, solid_capstyle="round", **look)
+        turned = {"rotation": 50, "ha": "right", "va": "top", "rotation_mode": "anchor"}
+        upright = {"ha": "center", "va": "top"}
+        weight = "bold" if followed else "normal"
+        colour = LIGHT[role] if followed else LIGHT["ink"]
+        _write(ax, left + position, -0.4, drawable(token, 14), color=colour, weight=weight,
+               **(turned if count >= TURNED else upright))  # fmt: skip
+    for n in range(layers) if place >= 0 else ():
+        low = 2 * n + 1.5
+        ax.axhspan(low, low + 1.7, (0.005), (0.995), color=LIGHT["band"], zorder=0)
+        for position, amount in enumerate(sentence.arriving[n][place].tolist()):
+            width = min(THICKEST, SCALE * amount)
+            if width >= 0.5:
+                _draw_ribbon(ax, left + position, left + place, low, width)
+        ax.plot(left + place, low + 1.05, "o", color="white", markeredgecolor=LIGHT["ink"], markersize=7, zorder=4)
+        ax.plot(left + place, low + 1.05, "+", color=LIGHT["ink"], markersize=6, zorder=5)
+        ax.plot(left + place + 0.34, low + 1.4, "s", color=LIGHT["forward"], markersize=5, zorder=4)
+
+
+def _draw_ribbon(ax: Axes, start: float, end: float, low: float, width: float) -> None:
+    points = [(start, low), (start, low + 0.75), (end, low + 0.25), (end, low + 1.0)]
+    path = Path(points, [Path.MOVETO, Path.CURVE4, Path.CURVE4, Path.CURVE4])
+    ax.add_patch(PathPatch(path, fill=False, edgecolor=LIGHT["attention"], linewidth=width, alpha=0.55, zorder=3))
+
+
+def _draw_strands(ax: Axes, answer: Answer, middle: float) -> None:
+    """The word's two vectors as strands, as far apart as they are at length 1, with their cosine after each layer."""
+    height = 2 * answer.layers + 1.6
+    if answer.sentence_cosine is not None:
+        _write(ax, middle, height + 0.9, f"{answer.sentence_cosine:.3f}", ha="center", color=LIGHT["ink"],
+               weight="bold", fontsize=TITLE_SIZE)  # fmt: skip
+        _write(ax, middle, height + 0.4, "cosine of the sentences", ha="center", color=LIGHT["quiet"])
+    if answer.word_cosines is None:
+        _write(ax, middle, height / 2, "no word\nin common", ha="center", va="center", color=LIGHT["quiet"])
+        return
+    cosines = answer.word_cosines.tolist()
+    heights = [0, 1.2, *(y for n in range(answer.layers) for y in (2 * n + 2.5, 2 * n + 3.2))]
+    gaps = [STRANDS * distance(cosine) / 2 for cosine in cosines]
+    for sign, role in zip((-1, 1), SIDES, strict=True):
+        strand = [middle + sign * gap for gap in (*gaps, gaps[-1])]
+        ax.plot(strand, [*heights, height], color=LIGHT[role], linewidth=3, solid_capstyle="round")
+    for i in range(3, len(cosines), 2):
+        _write(ax, middle + gaps[i] + 0.25, heights[i], f"{cosines[i]:.3f}", va="center", color=LIGHT["ink"])
+    _write(
+        ax,
+        middle,
+        -0.4,
+        f"both “{drawable(answer.word, 14)}”",
+        ha="center",
+        va="top",
+        color=LIGHT["ink"],
+        weight="bold",
+    )
+    _write(ax, middle, -1.05, "gap: distance\nnumbers: cosine", ha="center", va="top", color=LIGHT["quiet"])
+
+
+def _draw_weights(ax: Axes, sentence: Sentence) -> None:
+    """The scores and attention weights of the followed word in the head that is open."""
+    detail, place, names = sentence.detail, max(0, sentence.place), [drawable(token, 14) for token in sentence.tokens]
+    weights: Tensor = sentence.weights[detail.layer][detail.head, place]
+    bars = ax.barh(range(len(names)), weights.tolist(), 0.7, color=LIGHT["attention"])
+    both = zip(weights.tolist(), detail.scores[place].tolist(), strict=True)
+    labels = [f"{percent(weight)} (score {score:.1f})".replace("-", "−") for weight, score in both]
+    ax.bar_label(bars, labels, padding=3, fontsize=NOTE_SIZE, color=LIGHT["ink"], **plain_text())
+    ax.set_yticks(range(len(names)), names, **plain_text())
+    ax.invert_yaxis()
+    ax.set_xlim(0, 1.7 * weights.max().item())
+    _bare(ax)
+    title = f"Layer {detail.layer + 1}, head {detail.head + 1}: the attention\nweights of “{names[place]}”"
+    ax.set_title(title, **plain_text())
+
+
+def _write(ax: Axes, x: float, y: float, text: str, **look: object) -> None:
+    ax.text(x, y, text, **({"fontsize": TICK_SIZE} | plain_text(**look)))

@@ -11,7 +11,13 @@ from numpy.typing import ArrayLike
 from encoder_lib.course.kit.plots import GREY, as_array, as_labels
 from encoder_lib.course.kit.plots.style import NOTE_SIZE, label_axes, plain_text
 
-WORD_COLOURS = "#1a4fb8", "#c04400", "#008058", "#000000"  # at least 4.5 to 1 on white; plane.js has those for the dark
+WORD_COLOURS = (
+    "#1a4fb8",
+    "#c04400",
+    "#008058",
+    "#730d62",
+    "#000000",
+)  # at least 4.5 to 1 on white; plane.js has those for the dark
 HALO = withStroke(linewidth=2.5, foreground="white")  # keeps a name readable where an arrow runs beneath it
 LABEL = 11.0  # height of a name, in typographic points
 
@@ -19,13 +25,14 @@ LABEL = 11.0  # height of a name, in typographic points
 class Plane:
     """Points (P, 2) with their names, or N frames of them (N, P, 2), between which the front end glides.
 
-    names: one for each point; a point without a name, "", is seen only as part of a path.
+    names: one for each point; a point without a name, "", is seen only as part of a path, or as a dot.
     kinds: one string for each point; those of one kind have one colour.
     x_limits, y_limits: what has to be seen. wide: how much wider than high the picture is, where there is room.
     arrows: whether the named points are the tips of arrows from the origin. turns: whether they glide around it.
     circle: the radius of a circle around the origin, 0 for none.
     angle: two points; the angle from the arrow of the first to that of the second is drawn.
     paths: points that are joined by a thin line; `cut` is one path more, dashed and thick.
+    dots: whether points without a name are small dots in the colour of their kind.
     Raises ValueError for other shapes, and for names or kinds that do not match.
     """
 
@@ -50,6 +57,7 @@ class Plane:
         angle: tuple[int, int] | None = None,
         paths: Sequence[Sequence[int]] = (),
         cut: Sequence[int] = (),
+        dots: bool = False,
     ) -> None:
         self.values = as_array(values, ndim=(2, 3), finite=True).astype(np.float32)
         if self.values.shape[-1] != 2:
@@ -65,6 +73,7 @@ class Plane:
         self.x_limits, self.y_limits, self.limits = x_limits, y_limits, y_limits
         self.wide, self.arrows, self.turns, self.circle, self.angle = wide, arrows, turns, circle, angle
         self.paths = [(list(path), False) for path in paths] + [(list(cut), True)] * bool(cut)
+        self.dots = dots
 
     def frame(self, index: int) -> np.ndarray:
         """Return the points (P, 2) of frame `index`; without frames, the points."""
@@ -85,7 +94,19 @@ class Plane:
             "missing",
             "tile",
         )
-        own = ("names", "colours", "x_limits", "y_limits", "wide", "arrows", "turns", "circle", "angle", "paths")
+        own = (
+            "names",
+            "colours",
+            "x_limits",
+            "y_limits",
+            "wide",
+            "arrows",
+            "turns",
+            "circle",
+            "angle",
+            "paths",
+            "dots",
+        )
         spec = {name: getattr(self, name) for name in same} | {"stride": 2 * self.rows, "shift_rows": False}
         return spec | {"plane": {name: getattr(self, name) for name in own}}
 
@@ -108,6 +129,10 @@ class Plane:
             ax.plot(x, y, "--" if strong else "-", linewidth=2 if strong else 0.6, color="black" if strong else GREY)
         self._draw_angle(points, ax)
         named = [i for i, name in enumerate(self.names) if name]
+        if self.dots:
+            nameless = [i for i, name in enumerate(self.names) if not name]
+            colours = [WORD_COLOURS[self.colours[i]] for i in nameless]
+            ax.scatter(*points[nameless].T, s=9, c=colours, alpha=0.6, linewidths=0)
         for i in named:
             colour = WORD_COLOURS[self.colours[i]]
             if self.arrows:

@@ -3,10 +3,20 @@
 import matplotlib.pyplot as plt
 import pytest
 from explorers import PAIR, minilm
+from matplotlib.patches import PathPatch
 
 from encoder_lib.course.kit.interventions import Cut, Intervened, Knockout, Question
 from encoder_lib.course.kit.palette import LIGHT
-from encoder_lib.course.kit.widget.alive_picture import NAMES, describe, distance, draw, largest
+from encoder_lib.course.kit.widget.alive_picture import (
+    NAMES,
+    SCALE,
+    STRANDS,
+    THICKEST,
+    describe,
+    distance,
+    draw,
+    largest,
+)
 
 
 @pytest.fixture(scope="module")
@@ -24,27 +34,50 @@ def test_distances_of_known_cosines():
     assert [distance(cosine) for cosine in (1, 0, -1, 1 + 1e-9)] == pytest.approx([0, 2**0.5, 2, 0])
 
 
+def lines_of(ax, role, width=3):
+    return [line for line in ax.lines if line.get_linewidth() == width and line.get_color() == LIGHT[role]]
+
+
 def test_strands_are_as_far_apart_as_the_vectors(intervened):
     answer = intervened.ask(Question(PAIR))
-    ax = draw(answer)
-    first, second = (line.get_xdata() for line in ax.lines if line.get_linewidth() == 3)
-    assert [b - a for a, b in zip(first, second, strict=True)] == pytest.approx(
-        [distance(cosine) for cosine in answer.word_cosines.tolist()]
-    )
+    (ax,) = draw(answer).axes
+    first, second = (lines_of(ax, role)[-1].get_xdata() for role in ("sentence-1", "sentence-2"))
+    gaps = [(b - a) / STRANDS for a, b in zip(first, second, strict=True)]
+    assert gaps[:-1] == pytest.approx([distance(cosine) for cosine in answer.word_cosines.tolist()])
     texts = [text.get_text() for text in ax.texts]
-    assert {"river 100 %", "big 100 %", "0.56"} <= set(texts) and "0.00" not in texts
+    assert {"0.843", "0.928", "0.443", "both “bank”", "river", "rates"} <= set(texts)
     assert [label.get_text() for label in ax.get_yticklabels()][:3] == ["token", "position", "layer 1"]
 
 
-def test_the_bars_of_one_sentence_are_its_largest_weights(intervened):
+def test_a_ribbon_is_as_wide_as_what_arrives_is_long(intervened):
+    """In every layer, for each token from which more than next to nothing arrives at the followed word."""
     answer = intervened.ask(Question(PAIR[:1], "bank"))
-    ax = draw(answer)
-    token, head, weight = largest(answer.sentences[0], 0)
+    (ax,) = draw(answer).axes
+    (sentence,) = answer.sentences
+    wanted = [min(THICKEST, SCALE * x) for layer in sentence.arriving for x in layer[sentence.place].tolist()]
+    ribbons = [patch for patch in ax.patches if isinstance(patch, PathPatch)]
+    assert [ribbon.get_linewidth() for ribbon in ribbons] == pytest.approx([width for width in wanted if width >= 0.5])
+    assert len(lines_of(ax, "sentence-1")) == 1 and len(lines_of(ax, "stream", 1)) == len(sentence.tokens) - 1
+    start, *_, end = ribbons[0].get_path().vertices
+    assert start[0] == 0 and end[0] == sentence.place and "“bank”" in ax.get_xlabel()
+
+
+@pytest.mark.parametrize("texts", [PAIR, PAIR[:1]], ids=["pair", "one"])
+def test_an_open_layer_shows_weights_and_scores_of_its_head(intervened, texts):
+    answer = intervened.ask(Question(texts, "bank", detail=(0, 2)))
+    shown = draw(answer).axes[-len(texts) :]
+    assert len(draw(answer).axes) == 2
+    for ax, sentence in zip(shown, answer.sentences, strict=True):
+        weights = sentence.weights[0][2, sentence.place]
+        assert [bar.get_width() for bar in ax.patches] == pytest.approx(weights.tolist())
+        assert [label.get_text() for label in ax.get_yticklabels()] == sentence.tokens
+        score = sentence.detail.scores[sentence.place].max()
+        assert f"100 % (score {score:.1f})" in [text.get_text() for text in ax.texts]
+
+
+def test_largest_weight_of_the_followed_word(intervened):
+    token, head, weight = largest(intervened.ask(Question(PAIR[:1], "bank")).sentences[0], 0)
     assert (token, head) == ("river", 2) and weight > 0.99
-    assert [bar.get_width() for bar in ax.patches] == pytest.approx(
-        [largest(answer.sentences[0], n)[2] for n in range(6)]
-    )
-    assert {plt.matplotlib.colors.to_hex(bar.get_facecolor()) for bar in ax.patches} == {LIGHT["attention"]}
 
 
 def test_special_tokens_and_the_word_itself_are_not_what_it_attends_to(intervened):
@@ -77,4 +110,4 @@ def test_sentences_without_a_word_in_common(intervened):
     asked = Question(("a b", "c d"))
     answer = intervened.ask(asked)
     assert "The sentences have no word in common." in describe(asked, answer)
-    assert draw(answer).get_title() == "No word in common"
+    assert "no word\nin common" in [text.get_text() for text in draw(answer).axes[0].texts]

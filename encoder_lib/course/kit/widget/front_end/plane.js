@@ -16,6 +16,7 @@ export const WORD_COLOURS = [
   { light: "#1a4fb8", dark: "#6f9bff" },
   { light: "#c04400", dark: "#f09e75" },
   { light: "#008058", dark: "#9adf3a" },
+  { light: "#730d62", dark: "#eb4799" },
   null,
 ];
 
@@ -176,6 +177,7 @@ export class Plane {
     for (const [path, strong] of spec.paths) this.paintPath(path, strong);
     if (spec.angle) this.paintAngle(spec.angle);
     const named = [...spec.names.keys()].filter((i) => spec.names[i]);
+    for (const i of spec.names.keys()) if (spec.dots && !spec.names[i]) this.paintDot(i);
     for (const i of named) this.paintMark(i);
     this.paintNames(named);
   }
@@ -283,6 +285,16 @@ export class Plane {
     const way = ARC + 22;
     pen.fillText(`${String(degrees).replace("-", "−")}°`, x + way * Math.cos(middle), y - way * Math.sin(middle));
     pen.font = pen.font.replace("bold 14px", "11px");
+  }
+
+  /** @param {number} i */
+  paintDot(i) {
+    const { pen } = this;
+    Object.assign(pen, { fillStyle: this.colour(i), globalAlpha: 0.6 });
+    pen.beginPath();
+    pen.arc(...this.pixel(i), 2.4, 0, 2 * Math.PI);
+    pen.fill();
+    pen.globalAlpha = 1;
   }
 
   /** @param {number} i */

@@ -82,6 +82,8 @@ interface PlaneSpec {
   angle: [from: number, to: number] | null;
   /** Points that are joined by a line, and whether it is the one that counts. */
   paths: [points: number[], strong: boolean][];
+  /** Whether points without a name are small dots. */
+  dots: boolean;
 }
 
 /** The words above the panels, and the panel whose rows they are. */
