@@ -10,6 +10,8 @@ from numpy.typing import ArrayLike
 from encoder_lib.course.kit.plots import style
 from encoder_lib.course.kit.plots.inputs import as_array, as_words
 
+MEAN = "their weighted mean"
+
 
 @style.close_on_error
 def plot_weighted_mean(
@@ -30,14 +32,17 @@ def plot_weighted_mean(
     for pair in combinations(points, 2):
         ax.plot(*np.stack(pair).T, color=style.GREY, linewidth=0.8)
     mean = weights @ points  # (2,)
-    blue, box = style.COLOURS[0], {"facecolor": "white", "alpha": 0.7, "pad": 1, "linewidth": 0}
+    blue, box = style.COLOURS[0], {"facecolor": style.GROUND, "alpha": 0.7, "pad": 1, "linewidth": 0}
     for word, weight, point in zip(words, weights, points, strict=True):
         ax.plot(*np.stack([mean, point]).T, color=blue, linewidth=12 * weight, alpha=0.75, solid_capstyle="butt")
         text = f"{style.drawable(word, style.TICK)}, {style.percent(weight)}"
         look = style.plain_text(zorder=5, bbox=box)
         ax.annotate(text, point, xytext=(9, 5), textcoords="offset points", **look)
-    ax.scatter(points[:, 0], points[:, 1], color=blue, s=45, zorder=3, label="values")
-    ax.scatter(mean[0], mean[1], color=style.COLOURS[1], marker="*", s=220, zorder=4, label="their weighted mean")
+    ax.scatter(points[:, 0], points[:, 1], color=blue, s=45, zorder=3)
+    ax.scatter(mean[0], mean[1], color=style.COLOURS[1], marker="*", s=220, zorder=4)
+    ax.annotate(
+        MEAN, mean, xytext=(11, -4), textcoords="offset points", va="top", **style.plain_text(zorder=5, bbox=box)
+    )
     ax.margins(0.12)
-    style.add_legend(ax)
+    style.add_grid(ax, "both")
     return style.label_axes(ax, title, "first number", "second number")

@@ -81,7 +81,7 @@ class _Panel:
     """
 
     def __init__(self, ax: Axes, title: str):
-        self.bars = ax.stairs(np.zeros(1), [-REACH, REACH], fill=True, color=COLOURS[0], alpha=0.75)
+        self.bars = ax.stairs(np.zeros(1), [-REACH, REACH], fill=True, color=COLOURS[0])
         self.ticks = ax.plot([], [], "|", color="black", markersize=9)[0]
         self.centre = ax.axvline(0, color=COLOURS[1], linewidth=2)
         self.span = ax.plot([], [], color=COLOURS[1], linewidth=5, solid_capstyle="butt")[0]

@@ -141,9 +141,7 @@ class Explorer(anywidget.AnyWidget):
         return state
 
     def _static(self) -> plots.Picture:
-        if self._view is None:
-            return plots.Picture(plots.compact(Image.open(io.BytesIO(self._picture))), self.description)
-        return plots.show(self._view.draw(self._frame), alt=self.description)
+        return plots.show(self._figure or self._view.draw(self._frame), alt=self.description)
 
     def _repr_mimebundle_(self, **kwargs: dict) -> tuple[dict, dict]:
         """Give the live widget and, for readers without a kernel, the picture as it is now."""
