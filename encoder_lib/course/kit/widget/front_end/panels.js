@@ -1,5 +1,6 @@
 // The panels of a view: shown, laid out, and kept up with the model.
 
+import { Boxes } from "./boxes.js";
 import { toPalette } from "./colour.js";
 import { say } from "./dom.js";
 import { Heatmap } from "./heatmap.js";
@@ -26,7 +27,7 @@ function floats({ buffer, byteOffset, byteLength }) {
  * @param {{ above: HTMLElement, pictures: HTMLElement, readout: HTMLElement, frame: () => number, describe: () => void }} explorer
  */
 export function showPanels(model, listen, { above, pictures, readout, frame, describe }) {
-  /** @type {(Heatmap | Plane)[]} */
+  /** @type {(Heatmap | Plane | Boxes)[]} */
   const panels = [];
   /** @type {Tokens | null} */
   let tokens = null; // the words above the panels, where there are any
@@ -40,6 +41,12 @@ export function showPanels(model, listen, { above, pictures, readout, frame, des
   function paletteOf({ cmap }) {
     return cmap ? toPalette(model.get("_colours")[cmap]) : new Uint32Array();
   }
+
+  /** @param {Matrix} matrix */
+  const panelOf = (matrix) => {
+    if (matrix.spec.boxes) return new Boxes(matrix);
+    return matrix.spec.plane ? new Plane(matrix) : new Heatmap(matrix, announce);
+  };
 
   const announce = () => {
     const speaking = panels.find((panel) => panel.cursor);
@@ -65,7 +72,7 @@ export function showPanels(model, listen, { above, pictures, readout, frame, des
     if (counted) counted.step = stepShown();
     matrices.forEach((matrix, i) => {
       if (panels[i]) panels[i].show(matrix);
-      else panels.push(matrix.spec.plane ? new Plane(matrix) : new Heatmap(matrix, announce));
+      else panels.push(panelOf(matrix));
     });
     panels.length = matrices.length;
     tokens = showTokens(matrices);
@@ -177,7 +184,7 @@ export function showPanels(model, listen, { above, pictures, readout, frame, des
 
   show();
   announce();
-  readout.hidden = panels.every((panel) => panel instanceof Plane); // it has no cells to read
+  readout.hidden = !panels.some((panel) => panel instanceof Heatmap); // it has no cells to read
   const resizing = new ResizeObserver(arrange);
   resizing.observe(pictures);
   const themes = new MutationObserver(() => requestAnimationFrame(arrange)); // the page hides while its theme changes

@@ -63,6 +63,18 @@ interface PanelSpec {
   shift_rows: boolean;
   /** What is drawn of points in a plane, whose coordinates are the columns; a heatmap has none. */
   plane?: PlaneSpec;
+  /** What is drawn of boxes, whose edges and opacity are the columns. */
+  boxes?: BoxesSpec;
+}
+
+/** Boxes that are laid out anew from frame to frame: `Boxes.to_spec` in boxes.py. */
+interface BoxesSpec {
+  /** Width and height of the picture in the unit of the boxes. */
+  size: [width: number, height: number];
+  /** For each box a role of the palette, a look, or its place among the colours of words. */
+  colours: (string | number)[];
+  /** For each frame, or for all of them, a text for each box. */
+  labels: string[][];
 }
 
 /** Points in a plane: `Plane.to_spec` in plane.py. */
@@ -219,6 +231,8 @@ interface PanelSizes {
   rowLabels: number;
   numbers: number;
   title: number;
+  /** The least width of the plot, where its cells do not say it. */
+  least?: number;
   /** Whether the axes have names. */
   named: { x: boolean; y: boolean };
 }
