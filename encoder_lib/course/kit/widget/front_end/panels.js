@@ -1,5 +1,6 @@
 // The panels of a view: shown, laid out, and kept up with the model.
 
+import { Bars } from "./bars.js";
 import { toPalette } from "./colour.js";
 import { say } from "./dom.js";
 import { Heatmap } from "./heatmap.js";
@@ -41,6 +42,12 @@ export function showPanels(model, listen, { above, pictures, readout, frame, des
     return cmap ? toPalette(model.get("_colours")[cmap]) : new Uint32Array();
   }
 
+  /** @param {Matrix} matrix */
+  const newPanel = (matrix) => {
+    if (matrix.spec.bars) return new Bars(matrix);
+    return matrix.spec.plane ? new Plane(matrix) : new Heatmap(matrix, announce);
+  };
+
   const announce = () => {
     const speaking = panels.find((panel) => panel.cursor);
     const title = panels.length > 1 && speaking?.matrix.title ? `${speaking.matrix.title}: ` : "";
@@ -65,7 +72,7 @@ export function showPanels(model, listen, { above, pictures, readout, frame, des
     if (counted) counted.step = stepShown();
     matrices.forEach((matrix, i) => {
       if (panels[i]) panels[i].show(matrix);
-      else panels.push(matrix.spec.plane ? new Plane(matrix) : new Heatmap(matrix, announce));
+      else panels.push(newPanel(matrix));
     });
     panels.length = matrices.length;
     tokens = showTokens(matrices);
