@@ -104,6 +104,7 @@ def test_the_explorer_shows_what_its_fold_says():
         words = explore.normalise(step=2, **controls).description
         return float(words.split("standard deviation ")[1].rstrip("."))
 
+    assert bars(factor=1e-4)[0].std(correction=0).item() == pytest.approx(0.0002, rel=1e-3)
     assert deviation(factor=1e-4) == pytest.approx(0.06, abs=0.005)
     assert deviation(factor=1e-4, eps=1e-9) < 0.99 < deviation(factor=1e-4, eps=8e-10)
     rms = [deviation(method="RMS norm", add=add) for add in (-5.0, 0.0, 5.0)]
