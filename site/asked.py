@@ -38,7 +38,7 @@ img {{ max-width: 100%; border-radius: 6px; }}
 
 def svg_in(source: str) -> str:
     """Return the SVG in the address of a stored picture, without the paper that it brings for pages of any colour."""
-    return re.sub(r";background:#\w{6}", "", base64.b64decode(source.removeprefix(SVG)).decode())
+    return re.sub(r"background:var\(--paper\);", "", base64.b64decode(source.removeprefix(SVG)).decode())
 
 
 def ask(name: str, stored: str, lesson: str) -> tuple[dict, str]:

@@ -118,6 +118,7 @@ def test_colours_of_words_can_be_read_in_both_themes():
     """And told apart, where words of one colour belong together; the last colour is that of text."""
     *light, text = WORD_COLOURS
     dark = re.findall(r'dark: "(#\w+)"', (front_end.FOLDER / "plane.js").read_text(encoding="utf-8"))
+    assert dark == [*palette.WORDS.values()]
     assert len(dark) == len(light) == 4
     for colours, ink, ground in ((light, text, "#ffffff"), (dark, "#ffffff", "#111111")):
         assert min(contrast(colour, ground) for colour in colours) >= WORD
@@ -214,15 +215,6 @@ def test_thin_attention_lines_have_contrast():
 def test_histogram_bars_are_outlined():
     bars = plots.plot_histogram(WAVE, {}).patches
     assert min(contrast(bar.get_edgecolor(), "white") for bar in bars) >= MARK
-
-
-def test_norm_explorer_marks_are_distinguishable():
-    """In the explorer of norms: the histogram, the ticks below it, the mean with a deviation around it."""
-    for ax in explore.normalise()._figure.axes:
-        (bars,), (ticks, centre, span, *_) = ax.patches, ax.lines
-        colours = [on_white(bars.get_facecolor()), *(on_white(line.get_color()) for line in (ticks, centre))]
-        assert on_white(span.get_color()) == on_white(centre.get_color())
-        assert too_pale([(str(c), c, "") for c in colours]) == too_close([(str(c), c, "") for c in colours]) == []
 
 
 def test_lit_cubes_differ_from_others_on_every_face():

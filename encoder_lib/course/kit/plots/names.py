@@ -56,8 +56,9 @@ def name_curves(ax: Axes) -> bool:
     inches = ax.figure.dpi_scale_trans + ScaledTranslation(1, 0, ax.transAxes)  # from the right edge
     beside = blended_transform_factory(inches, ax.transAxes)
     for curve in curves if len(curves) <= MOST else ():
-        look = {"color": curve.get_color(), "linestyle": curve.get_linestyle(), "linewidth": curve.get_linewidth()}
-        names.append(Name(curve, Line2D([NEAR, FAR], [0.5, 0.5], transform=beside, clip_on=False, **look)))
+        leader = Line2D([NEAR, FAR], [0.5, 0.5], transform=beside, clip_on=False, color=curve.get_color())
+        leader.set(linestyle=curve.get_linestyle(), linewidth=curve.get_linewidth())
+        names.append(Name(curve, leader))
     if not names or sum(name.height() for name in names) > 0.8 * style.room_of(ax)[1]:
         return False
     for name in names:

@@ -7,6 +7,7 @@ import re
 from collections import Counter
 from dataclasses import dataclass
 from itertools import count
+from typing import Any
 
 import matplotlib as mpl
 import matplotlib.pyplot as plt
@@ -14,12 +15,15 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.layout_engine import ConstrainedLayoutEngine
 
-from encoder_lib.course.kit.palette import DARK, LIGHT
+from encoder_lib.course.kit.palette import DARK, LIGHT, WORDS
 from encoder_lib.course.kit.plots import style
 from encoder_lib.course.kit.plots.fonts import FAMILY, embedded
 from encoder_lib.course.kit.plots.names import place_all_names
 
-AGAIN = {"svg.fonttype": "none", "svg.hashsalt": "course"}  # text stays text, and names are the same in each run
+AGAIN: dict[Any, Any] = {
+    "svg.fonttype": "none",
+    "svg.hashsalt": "course",
+}  # text stays text, and names are the same in each run
 UNDATED = dict.fromkeys(("Creator", "Date", "Format", "Type"))
 SVG = "data:image/svg+xml;base64,"
 # An image takes the theme of the element that it stands in, which JupyterLab doesn't state in a way that images see.
@@ -29,7 +33,9 @@ FOLLOW = (
 )
 SHARP = 192  # pixels an inch of what is stored as pixels: two for each of the page's
 PAPER = {"light": "#ffffff", "dark": "#111111"}  # JupyterLab's own; elsewhere a picture stays readable on it
-HALO = ".halo text{paint-order:stroke;stroke:var(--ground);stroke-width:3px}"  # see `style.HALO`
+HALO = ".halo text{paint-order:stroke;stroke:var(--paper);stroke-width:3px}"  # see `style.HALO`
+# Every colour that changes with the theme; black is what a cell draws without asking for a colour.
+IN_THE_DARK = {LIGHT[role]: DARK[role] for role in LIGHT} | WORDS | {"#000000": DARK["ink"]}
 VIEW = re.compile(r'<svg [^>]*viewBox="0 0 ([\d.]+) ([\d.]+)"[^>]*>')
 EXACT_OR_LONG = re.compile(r"(?:scale|matrix)\([^)]*\)|base64,[^\"']*|-?\d*\.\d{3,}(?:e-\d+)?")
 
@@ -85,24 +91,23 @@ def _close_gaps(figure: Figure) -> None:
 def themed(svg: str) -> str:
     """Return matplotlib's SVG in the palette's colours for both themes, with its font, and without what isn't needed.
 
-    A colour of the palette becomes its role, so that it changes with the theme; every other colour stays.
+    A colour of `IN_THE_DARK` becomes a variable, so that it changes with the theme; every other colour stays.
     """
-    view = VIEW.search(svg)
-    width, height = (float(size) * 4 / 3 for size in view.groups())  # 72 points are 96 pixels
-    body, rules = _with_classes(_short(svg[view.end() :]))
-    roles = {colour: role for role, colour in reversed(LIGHT.items())}  # the first role of each colour
-    used = {roles[colour]: colour for colour in re.findall(r"#[0-9a-f]{6}\b", rules + body) if colour in roles}
-    for role, colour in used.items():
-        rules, body = (text.replace(colour, f"var(--{role})") for text in (rules, body))
-    light, dark = (";".join(f"--{role}:{theme[role]}" for role in [*used, "ground"]) for theme in (LIGHT, DARK))
+    _, wide, high, body = VIEW.split(svg)  # in points; 72 of them are 96 pixels
+    body, rules = _with_classes(_short(body))
+    used = {colour: f"--{_letters(i)}" for i, colour in enumerate(c for c in IN_THE_DARK if c in rules + body)}
+    for colour, name in used.items():
+        rules, body = (text.replace(colour, f"var({name})") for text in (rules, body))
+    light = "".join(f"{name}:{colour};" for colour, name in used.items())
+    dark = "".join(f"{name}:{IN_THE_DARK[colour]};" for colour, name in used.items())
     sheet = (
-        f"svg{{{light};background:{PAPER['light']};font-family:{FAMILY},sans-serif}}"
-        f"@media(prefers-color-scheme:dark){{svg{{{dark};background:{PAPER['dark']}}}}}"
+        f"svg{{{light}--paper:{PAPER['light']};background:var(--paper);font-family:{FAMILY},sans-serif}}"
+        f"@media(prefers-color-scheme:dark){{svg{{{dark}--paper:{PAPER['dark']}}}}}"
         f"*{{stroke-linejoin:round}}{HALO}{rules}{_fonts(body, rules)}"
     )
     return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" width="{width:.0f}" height="{height:.0f}" '
-        f'viewBox="0 0 {view[1]} {view[2]}"><style>{sheet}</style>{body}'
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{float(wide) * 4 / 3:.0f}" height="{float(high) * 4 / 3:.0f}" '
+        f'viewBox="0 0 {wide} {high}"><style>{sheet}</style>{body}'
     )
 
 

@@ -31,7 +31,7 @@ HALO = "halo"  # as the `gid` of a text, keeps it readable where a line runs ben
 DASHES = ("-", "--", "-.", ":")
 # A picture is 7 inches, or 672 pixels, wide, with one plot or with several. A notebook shows it without scaling, so its
 # text has the same size everywhere. Font sizes are in points, of which three are four pixels.
-WIDTH, HEIGHT, MARGIN = 7.0, 3.6, 0.06
+WIDTH, HEIGHT, SEVERAL_HIGH, MARGIN = 7.0, 3.6, 3.2, 0.06
 TITLE_SIZE, TEXT_SIZE, TICK_SIZE, NOTE_SIZE = 11.5, 10, 9.5, 9
 STYLE: dict[str, Any] = {  # of every picture in a notebook; `setup` applies it
     "figure.figsize": (WIDTH, HEIGHT),
@@ -107,9 +107,9 @@ def axes_or_new(ax: Axes | None, figsize: tuple[float, float] | None = None) -> 
     return plt.subplots(layout="constrained", figsize=figsize)[1] if ax is None else ax
 
 
-def figure_size(plots: int, height: float = HEIGHT) -> tuple[float, float]:
-    """Width and height, in inches, of a picture with this many plots side by side."""
-    return WIDTH, height
+def figure_size(plots: int, height: float | None = None) -> tuple[float, float]:
+    """Width and height, in inches, of a picture with this many plots side by side; several are less high by default."""
+    return WIDTH, height or (HEIGHT if plots == 1 else SEVERAL_HIGH)
 
 
 def percent(fraction: float) -> str:

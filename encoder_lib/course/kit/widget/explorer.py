@@ -141,7 +141,8 @@ class Explorer(anywidget.AnyWidget):
         return state
 
     def _static(self) -> plots.Picture:
-        return plots.show(self._figure or self._view.draw(self._frame), alt=self.description)
+        figure = self._figure if self._view is None else self._view.draw(self._frame)
+        return plots.show(figure, alt=self.description)
 
     def _repr_mimebundle_(self, **kwargs: dict) -> tuple[dict, dict]:
         """Give the live widget and, for readers without a kernel, the picture as it is now."""

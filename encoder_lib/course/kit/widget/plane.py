@@ -5,20 +5,26 @@ from collections.abc import Sequence
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.patches import Circle
-from matplotlib.patheffects import withStroke
 from numpy.typing import ArrayLike
 
+from encoder_lib.course.kit.palette import WORDS
 from encoder_lib.course.kit.plots import GREY, as_array, as_labels
-from encoder_lib.course.kit.plots.style import NOTE_SIZE, label_axes, plain_text
+from encoder_lib.course.kit.plots.style import HALO, NOTE_SIZE, label_axes, plain_text
 
-WORD_COLOURS = (
-    "#1a4fb8",
-    "#c04400",
-    "#008058",
-    "#730d62",
-    "#000000",
-)  # at least 4.5 to 1 on white; plane.js has those for the dark
-HALO = withStroke(linewidth=2.5, foreground="white")  # keeps a name readable where an arrow runs beneath it
+WORD_COLOURS = (*WORDS, "#000000")
+PANEL_FIELDS = (
+    "title",
+    "x_label",
+    "y_label",
+    "x_ticks",
+    "y_ticks",
+    "cmap",
+    "rows",
+    "columns",
+    "frames",
+    "missing",
+    "tile",
+)  # what the front end gets of every panel
 LABEL = 11.0  # height of a name, in typographic points
 
 
@@ -81,19 +87,6 @@ class Plane:
 
     def to_spec(self) -> dict:
         """Return what the front end needs to draw the panel, apart from the points."""
-        same = (
-            "title",
-            "x_label",
-            "y_label",
-            "x_ticks",
-            "y_ticks",
-            "cmap",
-            "rows",
-            "columns",
-            "frames",
-            "missing",
-            "tile",
-        )
         own = (
             "names",
             "colours",
@@ -107,7 +100,7 @@ class Plane:
             "paths",
             "dots",
         )
-        spec = {name: getattr(self, name) for name in same} | {"stride": 2 * self.rows, "shift_rows": False}
+        spec = {name: getattr(self, name) for name in PANEL_FIELDS} | {"stride": 2 * self.rows, "shift_rows": False}
         return spec | {"plane": {name: getattr(self, name) for name in own}}
 
     def room_for_long_words(self) -> float:
@@ -181,7 +174,7 @@ class Plane:
                 self.names[i], points[i], xytext=(6 * side, y - place), textcoords="offset points", va="center",
                 ha="left" if side > 0 else "right", fontsize=NOTE_SIZE, color=WORD_COLOURS[self.colours[i]],
                 arrowprops={"arrowstyle": "-", "color": GREY, "linewidth": 0.6} if abs(y - place) > LABEL else None,
-                path_effects=[HALO], **plain_text(),
+                gid=HALO, **plain_text(),
             )  # fmt: skip
 
 

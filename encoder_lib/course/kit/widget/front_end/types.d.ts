@@ -61,8 +61,30 @@ interface PanelSpec {
   missing: string;
   tile: number | null;
   shift_rows: boolean;
+  /** The controls that a click on a tile sets: to its row, and to its column. */
+  picks?: [row: string, column: string];
   /** What is drawn of points in a plane, whose coordinates are the columns; a heatmap has none. */
   plane?: PlaneSpec;
+  /** What is drawn of boxes, whose edges and opacity are the columns. */
+  boxes?: BoxesSpec;
+  bars?: BarsSpec;
+}
+
+/** Boxes that are laid out anew from frame to frame: `Boxes.to_spec` in boxes.py. */
+interface BoxesSpec {
+  /** Width and height of the picture in the unit of the boxes. */
+  size: [width: number, height: number];
+  /** For each box a role of the palette, a look, or its place among the colours of words. */
+  colours: (string | number)[];
+  /** For each frame, or for all of them, a text for each box. */
+  labels: string[][];
+}
+
+/** Bars, which are points of a plane: `Bars.to_spec` in bars.py. After them come as many outlines, and the mean and the standard deviation as one point. */
+interface BarsSpec {
+  count: number;
+  /** The title of each frame. */
+  titles: string[];
 }
 
 /** Points in a plane: `Plane.to_spec` in plane.py. */
@@ -219,6 +241,8 @@ interface PanelSizes {
   rowLabels: number;
   numbers: number;
   title: number;
+  /** The least width of the plot, where its cells do not say it. */
+  least?: number;
   /** Whether the axes have names. */
   named: { x: boolean; y: boolean };
 }
@@ -248,8 +272,10 @@ interface Scene {
   style: Style;
   /** The row of the word that the reader has chosen above. */
   marked: number | null;
-  /** The cell that the reader points at. */
+  /** The cell that the reader points at, or the first one of the tile. */
   cursor: Cell | null;
+  /** The first cell of the tile that is shown large. */
+  chosen: Cell | null;
 }
 
 /** What is searched for, and in which texts. */
