@@ -1,6 +1,7 @@
 """Names at the ends of curves, in place of a legend."""
 
 import textwrap
+from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -21,7 +22,7 @@ class Name(Text):
     """The name of a curve, at its end, with a line that leads to it."""
 
     def __init__(self, curve: Line2D, leader: Line2D) -> None:
-        words = textwrap.fill(curve.get_label().strip(), LETTERS) or " "
+        words = textwrap.fill(str(curve.get_label()).strip(), LETTERS) or " "
         look = style.plain_text(va="center_baseline", color=style.INK, fontsize=style.TICK_SIZE)
         super().__init__(WORDS, 0.5, words, **look)
         self.set_clip_on(False)
@@ -41,9 +42,9 @@ class Name(Text):
         last = np.flatnonzero(np.isfinite(x) & np.isfinite(y))[-1:]
         if not last.size:
             return 0.5
-        return float(
-            self.axes.transAxes.inverted().transform(self.axes.transData.transform((x[last[0]], y[last[0]])))[1]
-        )
+        ax: Any = self.axes
+        pixels = ax.transData.transform((x[last[0]], y[last[0]]))
+        return float(ax.transAxes.inverted().transform(pixels)[1])
 
 
 def name_curves(ax: Axes) -> bool:
@@ -51,10 +52,11 @@ def name_curves(ax: Axes) -> bool:
 
     `place_names` moves them to where the curves end in the finished picture.
     """
-    curves = [line for line in ax.lines if not line.get_label().startswith("_")]
+    curves = [line for line in ax.lines if not str(line.get_label()).startswith("_")]
     names = []
-    inches = ax.figure.dpi_scale_trans + ScaledTranslation(1, 0, ax.transAxes)  # from the right edge
-    beside = blended_transform_factory(inches, ax.transAxes)
+    edge: Any = ax.transAxes
+    inches = ax.figure.dpi_scale_trans + ScaledTranslation(1, 0, edge)  # from the right edge
+    beside = blended_transform_factory(inches, edge)
     for curve in curves if len(curves) <= MOST else ():
         leader = Line2D([NEAR, FAR], [0.5, 0.5], transform=beside, clip_on=False, color=curve.get_color())
         leader.set(linestyle=curve.get_linestyle(), linewidth=curve.get_linewidth())

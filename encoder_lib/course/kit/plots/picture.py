@@ -20,10 +20,8 @@ from encoder_lib.course.kit.plots import style
 from encoder_lib.course.kit.plots.fonts import FAMILY, embedded
 from encoder_lib.course.kit.plots.names import place_all_names
 
-AGAIN: dict[Any, Any] = {
-    "svg.fonttype": "none",
-    "svg.hashsalt": "course",
-}  # text stays text, and names are the same in each run
+# Text stays text, and names are the same in each run.
+AGAIN: dict[Any, Any] = {"svg.fonttype": "none", "svg.hashsalt": "course"}
 UNDATED = dict.fromkeys(("Creator", "Date", "Format", "Type"))
 SVG = "data:image/svg+xml;base64,"
 # An image takes the theme of the element that it stands in, which JupyterLab doesn't state in a way that images see.

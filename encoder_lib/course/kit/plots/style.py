@@ -5,7 +5,7 @@ import re
 import textwrap
 from collections.abc import Callable, Sequence
 from functools import lru_cache, wraps
-from typing import Any, ParamSpec, TypeVar
+from typing import Any, Literal, ParamSpec, TypeVar
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -45,7 +45,6 @@ STYLE: dict[str, Any] = {  # of every picture in a notebook; `setup` applies it
     "axes.labelcolor": QUIET,
     "axes.titlecolor": INK,
     "axes.titleweight": "bold",
-    "axes.titlelocation": "left",
     "axes.titlepad": 9,
     "axes.axisbelow": True,
     "grid.color": LINE,
@@ -170,7 +169,7 @@ def add_legend(ax: Axes) -> None:
 def label_axes(ax: Axes, title: str, x_label: str = "", y_label: str = "") -> Axes:
     """Write the title and the labels of the axes as plain text: `$x^$` is not a formula."""
     letters = max(10, min(60, int(12.5 * room_of(ax)[0])))  # that fit on a line of the title
-    ax.set_title(textwrap.fill(drawable(title, TITLE), letters), **plain_text())
+    ax.set_title(textwrap.fill(drawable(title, TITLE), letters), x=0, **plain_text(ha="left"))
     ax.set_xlabel(drawable(x_label, LABEL), **plain_text())
     ax.set_ylabel(drawable(y_label, LABEL), **plain_text())
     return ax
@@ -200,7 +199,7 @@ def label_log_axis(axis: Axis) -> None:
     axis.set(major_locator=LogLocator(subs=subs), minor_locator=NullLocator(), major_formatter="{x:g}")
 
 
-def add_grid(ax: Axes, axis: str = "y") -> None:
+def add_grid(ax: Axes, axis: Literal["both", "x", "y"] = "y") -> None:
     """Draw thin lines across the plot, along which numbers are read off."""
     ax.grid(axis=axis)
     ax.set_axisbelow(True)
@@ -208,5 +207,4 @@ def add_grid(ax: Axes, axis: str = "y") -> None:
 
 def add_suptitle(figure: Figure, title: str) -> None:
     """Write a title above all Axes of a figure, as plain text."""
-    place = {"x": 0.008, "ha": "left"} if plt.rcParams["axes.titlelocation"] == "left" else {}
-    figure.suptitle(textwrap.fill(drawable(title, TITLE), 90), **plain_text(**place))
+    figure.suptitle(textwrap.fill(drawable(title, TITLE), 90), x=0.008, **plain_text(ha="left"))

@@ -141,7 +141,8 @@ class Explorer(anywidget.AnyWidget):
         return state
 
     def _static(self) -> plots.Picture:
-        figure = self._figure if self._view is None else self._view.draw(self._frame)
+        figure = self._view.draw(self._frame) if self._view else self._figure
+        assert figure is not None  # `show` gives a view, or it updates the figure
         return plots.show(figure, alt=self.description)
 
     def _repr_mimebundle_(self, **kwargs: dict) -> tuple[dict, dict]:
