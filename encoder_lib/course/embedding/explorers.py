@@ -194,7 +194,7 @@ def descend(rate: float, zero_grad: bool) -> tuple[list[float], list[float]]:
     for _ in range(STEPS + 1):
         (w**2 / 2).backward()
         places.append(w.item())
-        used.append(w.grad.item())
+        used.append(0.0 if w.grad is None else w.grad.item())  # never None here, but its type says it could be
         optimiser.step()
         if zero_grad:
             optimiser.zero_grad()
