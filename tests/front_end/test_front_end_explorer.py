@@ -283,3 +283,32 @@ def test_mouse_and_focus_choose_a_word_and_survive_a_new_sentence(modules, words
     assert text(modules, ".explorer-readout") == "“a,b” attends to nothing"
     send(modules, explorer, words=11)
     assert chosen(buttons) == [4]
+
+
+def test_a_click_and_enter_open_the_tile_they_are_on(modules, start):
+    """Both of its controls are set and sent; what is read out names the tile."""
+    nan = np.full((2, 3, 2, 2), 0.5)
+    tiles = np.pad(nan, ((0, 0), (0, 0), (0, 1), (0, 1)), constant_values=np.nan)
+    atlas = Heatmap(
+        tiles.transpose(0, 2, 1, 3).reshape(6, 9)[:-1, :-1],
+        x_label="head",
+        y_label="layer",
+        x_ticks=[str(i // 3 + 1) for i in range(8)],
+        y_ticks=[str(i // 3 + 1) for i in range(5)],
+        tile=3,
+        picks=("layer", "head"),
+    )
+    controls = Range("layer", 1, min=1, max=2), Range("head", 1, min=1, max=3)
+    start(Explorer(lambda **_: View(atlas, Heatmap(np.eye(2)), description="Atlas."), *controls, title="Atlas"))
+    canvas, sent = modules.page.locator("canvas").first, "() => [model.sent.at(-1).layer, model.sent.at(-1).head]"
+    canvas.focus()
+    for key in ("ArrowRight", "ArrowDown"):
+        canvas.press(key)
+    said = "layer 2, head 2. Click it, or press Enter, to see it large."
+    assert text(modules, ".explorer-readout") == said
+    assert modules.page.evaluate("() => model.sent.length") == 0
+    canvas.press("Enter")
+    assert modules.page.evaluate(sent) == [2, 2]
+    box = canvas.bounding_box()
+    canvas.click(position={"x": box["width"] - 75, "y": 20})
+    assert modules.page.evaluate(sent) == [1, 3]

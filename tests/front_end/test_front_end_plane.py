@@ -115,3 +115,23 @@ def test_an_angle_between_two_arrows_is_written(modules, start):
         found.append(modules.page.evaluate("() => texts.filter(([text]) => text.endsWith('°')).at(-1)[0]"))
     modules.page.evaluate("() => unwatch()")
     assert found == ["60°", "−30°"]
+
+
+def test_nameless_points_are_painted_as_dots_on_demand(modules, start):
+    """Smaller than the mark of a point that has a name."""
+    points = [[0.5, 0.5], [-0.5, 0.5], [0.0, -0.5]]
+    modules.page.evaluate("""() => {
+      const { prototype } = CanvasRenderingContext2D, { arc } = prototype;
+      window.radii = [];
+      prototype.arc = function (x, y, radius, ...rest) { radii.push(radius); arc.call(this, x, y, radius, ...rest); };
+      window.unwatch = () => { prototype.arc = arc; };
+    }""")
+    found = {}
+    for dots in (False, True):
+        modules.page.evaluate("() => { radii.length = 0; }")
+        view = View(Plane(points, ["a", "", ""], dots=dots, **LIMITS), description="Dots.")
+        start(Explorer(lambda n, view=view: view, Range("n", 0, min=0, max=1), title="Dots"))
+        modules.page.wait_for_timeout(300)
+        found[dots] = modules.page.evaluate("() => [...new Set(radii)]")
+    modules.page.evaluate("() => unwatch()")
+    assert len(found[False]) == 1 and len(found[True]) == 2 and min(found[True]) < found[False][0]

@@ -106,6 +106,26 @@ def test_a_recording_is_played_by_the_button(player):
     page.evaluate("() => document.body.replaceChildren()")
 
 
+@pytest.mark.browser
+def test_a_tile_of_a_recording_opens(player):
+    """By Enter on the last one: both of its controls move, and the large picture names it."""
+    page, folder = player
+    (folder / "atlas.recording").write_bytes(record(EXPLORERS["heads atlas=True"]()))
+    page.evaluate("""async () => {
+      const { fetchRecording } = await import('/player/recording.js');
+      const { RecordedModel } = await import('/player/model.js');
+      window.model = new RecordedModel(await fetchRecording('/atlas.recording'));
+      model.go(0);
+      (await import('/player/explorer.js')).default.render({ model, el: document.body });
+    }""")
+    atlas = page.locator("canvas.explorer-picks")
+    atlas.press("Control+End")
+    atlas.press("Enter")
+    assert page.evaluate("() => [model.get('layer'), model.get('head')]") == [6, 12]
+    assert page.locator("figcaption").last.text_content().startswith("Layer 6, head 12")
+    page.evaluate("() => document.body.replaceChildren()")
+
+
 # What the browser makes of a picture: its height and width, and red, green, blue and opacity of its pixels.
 PAINT = """async (svg) => {
   const image = new Image();

@@ -30,7 +30,7 @@ LONGEST = 100  # characters in a sentence, so that its tokens fit into the pictu
 def heads(
     model: SentenceEncoder, sentence: str, *, layer: int = 1, head: int = 1, word: str = "", atlas: bool = False
 ) -> Explorer:
-    """The attention weights of a sentence that the reader types; `atlas` adds small maps of all heads beside it.
+    """The attention weights of a sentence that the reader types; `atlas` adds small maps of all heads, which open them.
 
     Layers and heads are counted from 1. At first the token `word` is selected, or the second one if there is no such
     token. The front end steps through the heads by itself.
@@ -58,7 +58,7 @@ def heads(
         Range("head", head, min=1, max=n_heads),
         title="Attention in your sentence",
         web=Web(
-            heights=(850, 990) if atlas else (940, 1030),
+            heights=(834, 974) if atlas else (940, 1030),
             stops={"sentence": RECORDED[:4] if atlas else RECORDED},
             together=(("sentence", "layer"),),
             live="heads",
@@ -102,4 +102,5 @@ def _tiled(weights: Tensor) -> Heatmap:
         y_ticks=[str(i // size + 1) for i in range(n_layers * size - gap)],
         missing="between two heads",
         tile=size,
+        picks=("layer", "head"),
     )

@@ -22,7 +22,9 @@ def test_heads_show_the_attention_of_the_model():
 
 
 def test_the_atlas_holds_every_head_and_names_it():
+    """And a click on one sets the controls `layer` and `head`."""
     atlas = heads(atlas=True)._view.panels[0]
+    assert atlas.picks == ("layer", "head")
     weights = minilm().attention(SENTENCE)
     length = weights.shape[-1]
     gap = 1 + length // 6

@@ -53,7 +53,8 @@ class Heatmap:
     limits: the values at the ends of the colour map.
     missing: the meaning of NaN, which is drawn in grey stripes.
     tile: the number of rows and columns of the square tiles that the matrix is made of; the axes name each tile once.
-    Raises ValueError for other shapes, and for labels that do not match.
+    picks: the names of two `Range` controls, which a click on a tile, or Enter, sets to its row and column of tiles.
+    Raises ValueError for other shapes, for labels that do not match, and for `picks` without tiles.
     """
 
     def __init__(
@@ -70,10 +71,13 @@ class Heatmap:
         window: int | None = None,
         missing: str = "NaN",
         tile: int | None = None,
+        picks: tuple[str, str] | None = None,
     ) -> None:
         self.values = as_array(values, ndim=(2,) if window else (2, 3)).astype(np.float32)
+        if picks and tile is None:
+            raise ValueError(f"picks: expected tiles to pick, got tile None and picks {picks}")
         self.title, self.x_label, self.y_label, self.missing = title, x_label, y_label, missing
-        self.limits, self.cmap, self.window, self.tile = limits, cmap, window, tile
+        self.limits, self.cmap, self.window, self.tile, self.picks = limits, cmap, window, tile, picks
         self.rows, self.columns = (window or self.values.shape[-2]), self.values.shape[-1]
         self.framed = bool(window) or self.values.ndim == 3
         self.frames = len(self.values) - (window or 1) + 1 if self.framed else 1
@@ -89,7 +93,9 @@ class Heatmap:
     def to_spec(self) -> dict:
         """Return what the front end needs to draw the panel, apart from numbers and limits."""
         stride = self.columns if self.window else self.rows * self.columns  # numbers per frame
-        return {name: getattr(self, name) for name in SPEC_FIELDS} | {"stride": stride, "shift_rows": bool(self.window)}
+        picks = {"picks": list(self.picks)} if self.picks else {}
+        same = {name: getattr(self, name) for name in SPEC_FIELDS}
+        return same | {"stride": stride, "shift_rows": bool(self.window)} | picks
 
     def room_for_long_words(self) -> float:
         """Extra space, in inches, that words at the rows and columns need beyond those of an ordinary sentence."""

@@ -68,3 +68,15 @@ def test_labels_at_one_place_end_below_each_other():
     heights = sorted(spread([(0.0, 10.0, 0.0)] * 5))
     np.testing.assert_allclose(np.diff(heights), LABEL, atol=0.1)
     assert abs(sum(heights)) < 1e-6
+
+
+def test_nameless_points_are_dots_where_they_are_asked_for():
+    points = [[0.5, 0.5], [-0.5, 0.5], [0, 1]]
+    for dots in (True, False):
+        plane = Plane(points, ["a", "", ""], kinds=["x", "x", "y"], dots=dots, **LIMITS)
+        figure = View(plane, description="Dots.").draw(0)
+        drawn = [each for each in figure.axes[0].collections if len(each.get_offsets()) == 2]
+        assert plane.to_spec()["plane"]["dots"] is dots and len(drawn) == dots
+        if dots:
+            np.testing.assert_allclose(drawn[0].get_offsets(), points[1:])
+            assert len(np.unique(drawn[0].get_facecolors(), axis=0)) == 2

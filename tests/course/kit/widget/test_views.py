@@ -32,6 +32,11 @@ def test_labels_that_do_not_match_are_refused(wrong):
         Heatmap(np.zeros((2, 2)), **wrong)
 
 
+def test_tiles_that_are_not_there_cannot_be_picked():
+    with pytest.raises(ValueError, match="picks: expected tiles"):
+        Heatmap(np.eye(2), picks=("row", "column"))
+
+
 def test_a_colour_table_holds_256_colours():
     table = np.frombuffer(colour_table("viridis"), dtype=np.uint8).reshape(256, 3)
     np.testing.assert_array_equal(table[[0, -1]], [[68, 1, 84], [253, 231, 36]])

@@ -77,7 +77,7 @@ function render({ model, el }) {
 
   const heatmaps = model.get("_panels").length > 0;
   readout.hidden = !heatmaps;
-  const explorer = { above, pictures, readout, frame, describe };
+  const explorer = { above, pictures, readout, frame, describe, send };
   const stopShowing = heatmaps ? showPanels(model, listen, explorer) : showFigure(model, listen, explorer);
   listen("change:error", complain);
   complain();

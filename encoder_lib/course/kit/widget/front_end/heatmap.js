@@ -2,7 +2,7 @@
 
 import { toPixels } from "./colour.js";
 import { element, penOf } from "./dom.js";
-import { cellAt, inWords, nextCell, reading } from "./matrix.js";
+import { cellAt, inWords, nextCell, reading, toTile } from "./matrix.js";
 import { NOT_FINITE } from "./not_finite.js";
 import { paint } from "./painting.js";
 import { keyEntry } from "./stripes.js";
@@ -13,6 +13,8 @@ export class Heatmap {
   cursor = null;
   /** @type {number | null} */
   marked = null;
+  /** The first cell of the tile that is shown large. @type {Cell | null} */
+  chosen = null;
   /** @type {NotFinite[]} */
   strange = [];
   /** @type {{ layout: PanelLayout, style: Style } | null} */
@@ -23,9 +25,11 @@ export class Heatmap {
   /**
    * @param {Matrix} matrix
    * @param {() => void} announce is called when the cursor has moved
+   * @param {(cell: Cell) => void} pick is called with the first cell of a tile that the reader wants to see large
    */
-  constructor(matrix, announce) {
+  constructor(matrix, announce, pick) {
     this.announce = announce;
+    this.pick = pick;
     this.canvas = element("canvas", { class: "explorer-picture", tabindex: 0, role: "application" });
     this.pen = penOf(this.canvas);
     this.caption = element("figcaption");
@@ -33,6 +37,7 @@ export class Heatmap {
     this.figure = element("figure", { class: "explorer-panel" }, this.caption, this.canvas, this.key);
     this.cells = element("canvas");
     this.canvas.addEventListener("pointermove", (event) => this.point(this.cellAt(event)));
+    this.canvas.addEventListener("click", (event) => this.open(this.cellAt(event)));
     this.canvas.addEventListener("pointerleave", () => this.point(null));
     this.canvas.addEventListener("keydown", (event) => this.press(event));
     this.canvas.addEventListener("blur", () => this.point(null));
@@ -48,6 +53,7 @@ export class Heatmap {
     const { spec, values } = matrix;
     const { rows, columns } = spec;
     this.matrix = matrix;
+    this.canvas.classList.toggle("explorer-picks", Boolean(spec.picks));
     writeCaption(this.caption, matrix);
     if (this.cursor) this.cursor = [Math.min(this.cursor[0], rows - 1), Math.min(this.cursor[1], columns - 1)];
     const pixels = toPixels(matrix);
@@ -55,7 +61,8 @@ export class Heatmap {
     if (this.cells.width !== columns) this.cells.width = columns; // a size that is set anew costs time
     if (this.cells.height !== rows) this.cells.height = rows;
     penOf(this.cells).putImageData(image, 0, 0);
-    this.strange = pixels.includes(0) ? NOT_FINITE.filter((kind) => values.some(kind.is)) : [];
+    const strange = pixels.includes(0) && !spec.picks; // between tiles that can be picked, the ground is seen
+    this.strange = strange ? NOT_FINITE.filter((kind) => values.some(kind.is)) : [];
     const names = this.strange.map(({ name }) => inWords(spec, name));
     if (this.key.textContent !== names.join("")) {
       this.key.replaceChildren(...this.strange.map((kind, i) => keyEntry(kind, names[i])));
@@ -95,19 +102,28 @@ export class Heatmap {
   /** Paint, once there is a place to paint at. */
   paint() {
     if (!this.place) return;
-    const { matrix, cells, strange, marked, cursor } = this;
-    paint(this.pen, { matrix, cells, strange, marked, cursor, ...this.place });
+    const { matrix, cells, strange, marked, cursor, chosen } = this;
+    paint(this.pen, { matrix, cells, strange, marked, cursor, chosen, ...this.place });
   }
 
-  /** @param {PointerEvent} event */
+  /** @param {MouseEvent} event */
   cellAt(event) {
-    return this.place && cellAt(this.matrix.spec, this.place.layout, event);
+    return this.place && toTile(this.matrix.spec, cellAt(this.matrix.spec, this.place.layout, event));
+  }
+
+  /** @param {Cell | null} cell */
+  open(cell) {
+    if (cell && this.matrix.spec.picks) this.pick(cell);
   }
 
   /** @param {KeyboardEvent} event */
   press(event) {
     if (event.key === "Escape") this.point(null);
-    const cell = nextCell(this.matrix.spec, this.cursor, event);
+    if ((event.key === "Enter" || event.key === " ") && this.matrix.spec.picks) {
+      event.preventDefault();
+      this.open(this.cursor);
+    }
+    const cell = nextCell(this.matrix.spec, this.cursor ?? this.chosen, event);
     if (!cell) return;
     event.preventDefault();
     this.point(cell);

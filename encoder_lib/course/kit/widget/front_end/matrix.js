@@ -51,7 +51,8 @@ export function reading(matrix, [row, column]) {
   const { spec } = matrix;
   const value = inWords(spec, formatValue(rowOf(matrix, row)[column]));
   const [y, x] = [labelOf(matrix, "y", row), labelOf(matrix, "x", column)];
-  return `${spec.y_label || "row"} ${y}, ${spec.x_label || "column"} ${x}: ${value}`;
+  const place = `${spec.y_label || "row"} ${y}, ${spec.x_label || "column"} ${x}`;
+  return spec.picks ? `${place}. Click it, or press Enter, to see it large.` : `${place}: ${value}`;
 }
 
 /**
@@ -68,21 +69,33 @@ export function cellAt({ rows, columns }, { left, top, width, height }, { offset
 }
 
 /**
+ * The first cell of the tile that a cell is in, where tiles can be picked; else the cell itself.
+ * @param {PanelSpec} spec
+ * @param {Cell | null} cell
+ * @returns {Cell | null}
+ */
+export function toTile({ tile, picks }, cell) {
+  if (!tile || !picks || !cell) return cell;
+  return [cell[0] - (cell[0] % tile), cell[1] - (cell[1] % tile)];
+}
+
+/**
  * The cell that a key leads to; the first press shows the first cell. Null for a key that leads nowhere.
  * @param {PanelSpec} spec
  * @param {Cell | null} cursor
  * @param {{ key: string, ctrlKey: boolean }} press
  * @returns {Cell | null}
  */
-export function nextCell({ rows, columns }, cursor, { key, ctrlKey }) {
-  const [lastRow, lastColumn] = [rows - 1, columns - 1];
-  const page = Math.max(1, Math.round(rows / 8));
+export function nextCell({ rows, columns, tile, picks }, cursor, { key, ctrlKey }) {
+  const step = (picks && tile) || 1; // from tile to tile, or from cell to cell
+  const [lastRow, lastColumn] = [rows - 1, columns - 1].map((last) => last - (last % step));
+  const page = step * Math.max(1, Math.round(rows / step / 8));
   /** @type {Record<string, Cell>} */
   const steps = {
-    ArrowUp: [-1, 0],
-    ArrowDown: [1, 0],
-    ArrowLeft: [0, -1],
-    ArrowRight: [0, 1],
+    ArrowUp: [-step, 0],
+    ArrowDown: [step, 0],
+    ArrowLeft: [0, -step],
+    ArrowRight: [0, step],
     PageUp: [-page, 0],
     PageDown: [page, 0],
     Home: [ctrlKey ? -lastRow : 0, -lastColumn],

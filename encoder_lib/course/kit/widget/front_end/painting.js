@@ -6,13 +6,14 @@ import { BAR, LINE } from "./layout.js";
 import { clamp } from "./numbers.js";
 import { stripesOf } from "./stripes.js";
 import { fit, LONGEST } from "./text.js";
-import { labelled, labelOf } from "./ticks.js";
+import { labelled, labelOf, tileSize } from "./ticks.js";
 
 // A frame is white inside and black outside, so that it stands out from every colour.
 const FRAME = [
   { grow: 1, colour: "#ffffff", line: 2 },
   { grow: 2.5, colour: "#1a1a1a", line: 1.5 },
 ];
+const CHOSEN = 3; // pixels by which the frame of the chosen tile is thicker
 const bar = element("canvas", { width: 1, height: 256 });
 
 /**
@@ -21,7 +22,8 @@ const bar = element("canvas", { width: 1, height: 256 });
  * @param {Scene} scene
  */
 export function paint(pen, scene) {
-  const { matrix, style, marked, cursor } = scene;
+  const { matrix, style, marked, cursor, chosen } = scene;
+  const side = tileSize(matrix.spec);
   pen.setTransform(style.ratio, 0, 0, style.ratio, 0, 0);
   pen.clearRect(0, 0, pen.canvas.width, pen.canvas.height);
   paintCells(pen, scene);
@@ -30,8 +32,9 @@ export function paint(pen, scene) {
   paintRows(pen, scene);
   paintColumns(pen, scene);
   paintBar(pen, scene);
-  if (marked !== null) paintFrame(pen, scene, [marked, 0], matrix.spec.columns);
-  if (cursor) paintFrame(pen, scene, cursor, 1);
+  if (marked !== null) paintFrame(pen, scene, [marked, 0], [1, matrix.spec.columns]);
+  if (chosen) paintFrame(pen, scene, chosen, [side, side], CHOSEN);
+  if (cursor) paintFrame(pen, scene, cursor, [side, side]);
 }
 
 /**
@@ -145,20 +148,22 @@ function paintBar(pen, { matrix, layout }) {
 }
 
 /**
- * Frame so many cells of one row, from a cell on.
+ * Frame so many rows and columns, from a cell on.
  * @param {CanvasRenderingContext2D} pen
  * @param {Scene} scene
  * @param {Cell} cell
- * @param {number} count
+ * @param {Cell} count
+ * @param {number} thicker
  */
-function paintFrame(pen, { matrix, layout }, [row, column], count) {
+function paintFrame(pen, { matrix, layout }, [row, column], [down, across], thicker = 0) {
   const { rows, columns } = matrix.spec;
-  const [wide, high] = [(count * layout.width) / columns, layout.height / rows];
+  const [wide, high] = [(across * layout.width) / columns, (down * layout.height) / rows];
   const x = layout.left + (column * layout.width) / columns;
-  const y = layout.top + row * high;
+  const y = layout.top + (row * layout.height) / rows;
   for (const { grow, colour, line } of FRAME) {
+    const out = grow + (grow > 1 ? thicker / 2 : 0);
     pen.strokeStyle = colour;
-    pen.lineWidth = line;
-    pen.strokeRect(x - grow, y - grow, wide + 2 * grow, high + 2 * grow);
+    pen.lineWidth = line + (grow > 1 ? thicker : 0);
+    pen.strokeRect(x - out, y - out, wide + 2 * out, high + 2 * out);
   }
 }

@@ -1,13 +1,14 @@
 // The panels of a view: shown, laid out, and kept up with the model.
 
 import { toPalette } from "./colour.js";
-import { say } from "./dom.js";
+import { isCalm, say } from "./dom.js";
 import { Heatmap } from "./heatmap.js";
 import { layOut } from "./layout.js";
 import { cutOut } from "./matrix.js";
 import { clamp } from "./numbers.js";
 import { Plane } from "./plane.js";
 import { valueInWords } from "./play.js";
+import { stepsTo } from "./slider.js";
 import { Timeline } from "./timeline.js";
 import { Tokens } from "./tokens.js";
 
@@ -23,9 +24,9 @@ function floats({ buffer, byteOffset, byteLength }) {
  * Show the panels of a view in `pictures`, and its words or its timeline, if it has them, in `above`; read them out in `readout` and follow the model. Returns how to stop.
  * @param {ExplorerModel} model
  * @param {Listen} listen
- * @param {{ above: HTMLElement, pictures: HTMLElement, readout: HTMLElement, frame: () => number, describe: () => void }} explorer
+ * @param {{ above: HTMLElement, pictures: HTMLElement, readout: HTMLElement, frame: () => number, describe: () => void, send: () => void }} explorer
  */
-export function showPanels(model, listen, { above, pictures, readout, frame, describe }) {
+export function showPanels(model, listen, { above, pictures, readout, frame, describe, send }) {
   /** @type {(Heatmap | Plane)[]} */
   const panels = [];
   /** @type {Tokens | null} */
@@ -50,7 +51,46 @@ export function showPanels(model, listen, { above, pictures, readout, frame, des
   };
 
   const markRows = () => {
-    for (const panel of panels) panel.marked = tokens ? tokens.rowIn(panel.matrix) : null;
+    for (const panel of panels) {
+      panel.marked = tokens ? tokens.rowIn(panel.matrix) : null;
+      if (panel instanceof Heatmap) panel.chosen = chosenIn(panel.matrix);
+    }
+  };
+
+  /** @param {string} name */
+  const rangeOf = (name) => {
+    const control = model.get("_controls").find((other) => other.name === name);
+    return control?.kind === "range" ? control : null;
+  };
+
+  /**
+   * The first cell of the tile that two controls say.
+   * @param {Matrix} matrix
+   * @returns {Cell | null}
+   */
+  const chosenIn = ({ spec: { picks, tile } }) => {
+    if (!picks || !tile) return null;
+    const places = picks.map((name) => {
+      const control = rangeOf(name);
+      return control ? tile * stepsTo(control, Number(model.get(name))) : 0;
+    });
+    return [places[0], places[1]];
+  };
+
+  /**
+   * Show a tile large: set its controls, and bring the picture beside it into view.
+   * @param {PanelSpec} spec
+   * @param {Cell} cell
+   */
+  const pick = ({ picks = ["", ""], tile }, cell) => {
+    picks.forEach((name, i) => {
+      const control = rangeOf(name);
+      if (control) model.set(name, control.min + (cell[i] / (tile ?? 1)) * (control.step ?? 1));
+    });
+    send();
+    showWord();
+    const large = panels.find((panel) => !panel.matrix.spec.picks);
+    large?.figure.scrollIntoView({ block: "nearest", inline: "nearest", behavior: isCalm() ? "auto" : "smooth" });
   };
 
   const showWord = () => {
@@ -65,7 +105,8 @@ export function showPanels(model, listen, { above, pictures, readout, frame, des
     if (counted) counted.step = stepShown();
     matrices.forEach((matrix, i) => {
       if (panels[i]) panels[i].show(matrix);
-      else panels.push(matrix.spec.plane ? new Plane(matrix) : new Heatmap(matrix, announce));
+      else if (matrix.spec.plane) panels.push(new Plane(matrix));
+      else panels.push(new Heatmap(matrix, announce, (cell) => pick(panels[i].matrix.spec, cell)));
     });
     panels.length = matrices.length;
     tokens = showTokens(matrices);
@@ -108,10 +149,7 @@ export function showPanels(model, listen, { above, pictures, readout, frame, des
     return shown;
   };
 
-  const framesControl = () => {
-    const control = model.get("_controls").find(({ name }) => name === model.get("_frames"));
-    return control?.kind === "range" ? control : null;
-  };
+  const framesControl = () => rangeOf(model.get("_frames"));
 
   /** @param {number} station */
   const walkTo = (station) => {

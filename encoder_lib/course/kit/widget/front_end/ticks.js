@@ -25,6 +25,13 @@ export function labelled(count, every, tile, shift = 0) {
 }
 
 /**
+ * How many cells of a tile are drawn, along each side: it ends in a gap, which the last one lacks. A cell without tiles
+ * stands by itself.
+ * @param {PanelSpec} spec
+ */
+export const tileSize = ({ rows, tile, picks }) => (tile && picks ? rows % tile || tile : 1);
+
+/**
  * The label of a row ("y") or a column ("x").
  * @param {Matrix} matrix
  * @param {"x" | "y"} axis

@@ -61,6 +61,8 @@ interface PanelSpec {
   missing: string;
   tile: number | null;
   shift_rows: boolean;
+  /** The controls that a click on a tile sets: to its row, and to its column. */
+  picks?: [row: string, column: string];
   /** What is drawn of points in a plane, whose coordinates are the columns; a heatmap has none. */
   plane?: PlaneSpec;
 }
@@ -248,8 +250,10 @@ interface Scene {
   style: Style;
   /** The row of the word that the reader has chosen above. */
   marked: number | null;
-  /** The cell that the reader points at. */
+  /** The cell that the reader points at, or the first one of the tile. */
   cursor: Cell | null;
+  /** The first cell of the tile that is shown large. */
+  chosen: Cell | null;
 }
 
 /** What is searched for, and in which texts. */
