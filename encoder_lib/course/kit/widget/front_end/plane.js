@@ -7,7 +7,7 @@ import { niceStep } from "./ticks.js";
 
 const GLIDE = 150; // milliseconds from one frame to the next
 const ROWS = 5; // as many square cells high as a heatmap that takes all the height there is
-const NARROW = 560; // CSS pixels for all panels, below which none is wider than high
+export const NARROW = 560; // CSS pixels for all panels, below which none is wider than high
 const HEAD = 8; // length of an arrow's head, in CSS pixels as all lengths here
 const [LABEL, GAP_TO_LABEL, LEADER] = [13, 8, 9]; // height of a label, its distance from its point, and the shift from which on a line leads to it
 const ARC = 34; // the radius at which an angle is drawn
@@ -168,11 +168,17 @@ export class Plane {
   /** Paint, once there is a place to paint at. */
   paint() {
     if (!this.place) return;
-    const { pen, spec } = this;
+    const { pen } = this;
     const { style, layout } = this.place;
     pen.setTransform(style.ratio, 0, 0, style.ratio, 0, 0);
     pen.clearRect(0, 0, layout.size.width, layout.size.height);
     Object.assign(pen, { font: style.font, textBaseline: "middle", lineCap: "round", lineJoin: "round" });
+    this.paintPicture();
+  }
+
+  /** Axes, lines, marks and names. */
+  paintPicture() {
+    const { spec } = this;
     this.paintAxes();
     for (const [path, strong] of spec.paths) this.paintPath(path, strong);
     if (spec.angle) this.paintAngle(spec.angle);
