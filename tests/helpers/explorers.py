@@ -55,6 +55,9 @@ GIVEN = {  # what an explorer is made with, by the name of the parameter
     "classifiers": lambda: classifiers(),
     "texts": lambda: {"training": (labelled_texts(), torch.tensor([1, 1, 2, 2]))},
     "kinds": lambda: ["x", "x", "x", "y", "y", "y"],
+    "query": lambda: [1.0, 2.0],
+    "keys": lambda: torch.tensor([[2.0, 0.0], [0.0, 2.0], [1.0, 0.0], [-1.0, 1.0], [0.5, -2.0], [3.0, 3.0]]),
+    "values": lambda: torch.tensor([[4.0, 0.0], [0.0, 3.0], [1.0, 1.0], [2.0, 2.0], [3.0, 1.0], [0.5, 0.5]]),
 }
 
 

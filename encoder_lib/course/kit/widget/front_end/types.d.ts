@@ -86,6 +86,15 @@ interface PlaneSpec {
   paths: [points: number[], strong: boolean][];
   /** Whether points without a name are small dots. */
   dots: boolean;
+  /** Points that can be dragged, and the two controls that have their numbers. */
+  drags?: [point: number, x: string, y: string][];
+}
+
+/** The sliders that the handles of a plane move. */
+interface Ranges {
+  of(name: string): RangeSpec | null;
+  value(name: string): number;
+  move(values: Record<string, number>): void;
 }
 
 /** The words above the panels, and the panel whose rows they are. */
