@@ -198,7 +198,7 @@ def test_in_most_heads_cls_gets_the_most_weight(notebook):
 
 
 def test_from_layer_2_on_the_value_of_cls_has_about_a_tenth_of_the_others_length(notebook):
-    """A third of the weight or more goes to [CLS], but only about a twentieth of weight times length.
+    """Much of the weight, a third or more, goes to [CLS], but only about a twentieth of weight times length.
 
     Clark et al. 2019 suspect a no-op in section 3.2, where they find the same with BERT's [SEP].
     """
