@@ -170,10 +170,12 @@ def one_query(words: Sequence[str], query: ArrayLike, keys: ArrayLike, values: A
         plane = Plane(
             torch.stack([*keys, query]),
             [*words, "query"],
-            title="Query and keys",
+            title="Query and keys: drag their tips",
             kinds=[*words, "query"],
             x_limits=(-ROOM, ROOM),
             y_limits=(-ROOM, ROOM),
+            x_label="1st number",
+            y_label="2nd number",
             arrows=True,
             drags={(i - 1) % len(arrows): (f"{arrow}_x", f"{arrow}_y") for i, arrow in enumerate(arrows)},
         )
@@ -182,7 +184,7 @@ def one_query(words: Sequence[str], query: ArrayLike, keys: ArrayLike, values: A
         return View(plane, bars, _mean(words, points, output), description=description)
 
     numbers = [*given["query"].tolist(), *given["keys"].ravel().tolist()]
-    labels = [f"{arrow}, {nth} number" for arrow in ["query", *(f"key of {word}" for word in words)] for nth in NTH]
+    labels = [f"{arrow}, {nth}" for arrow in ["query", *(f"key of {word}" for word in words)] for nth in NTH]
     return Explorer(
         show,
         *(
