@@ -1,26 +1,14 @@
-// The explorer of 03: the vector of one token before and after a norm.
+// The explorer of 03: one token on its way through the steps of a norm.
 
-import { axes, INKS, line, scale, svg, text } from "./drawing.js";
 import { general, plain } from "./format_numbers.js";
 
-const [D, REACH, NARROWEST] = [16, 10, 0.1]; // REACH: the limit of the axes; NARROWEST: of the bars
-const SHAPE = standard(Array.from({ length: D }, (_, i) => -Math.log1p(-(i + 0.5) / D))); // a long tail to the right
-
-/**
- * The components of a token's vector, normalised.
- * @param {number[]} x
- * @param {Record<string, any>} norm
- */
-function normalised(x, { method, gain, bias, eps }) {
-  const [centre, std] = [meanOf(x), deviation(x)];
-  /** @type {Record<string, (value: number) => number>} */
-  const methods = {
-    "layer norm": (value) => (value - centre) / Math.sqrt(std ** 2 + eps),
-    "RMS norm": (value) => value / Math.sqrt(meanOf(x.map((other) => other ** 2)) + eps),
-    "unbiased std, eps outside": (value) => (value - centre) / (std * Math.sqrt(D / (D - 1)) + eps),
-  };
-  return x.map((value) => methods[method](value) * gain + bias);
-}
+const TOKEN = [3, 5, 9, 5, 3, 5];
+const MOVED = 2; // the dimension whose number, gain and bias can be changed
+/** @type {Record<string, string[]>} */
+const TITLES = {
+  "layer norm": ["The token x", "Minus the mean μ", "Divided by √(σ² + ε)", "Times the gain γ", "Plus the bias β"],
+  "RMS norm": ["The token x", "No mean is subtracted", "Divided by √(RMS² + ε)", "Times the gain γ", "Plus the bias β"],
+};
 
 /** @param {number[]} x */
 function meanOf(x) {
@@ -28,91 +16,61 @@ function meanOf(x) {
 }
 
 /** @param {number[]} x */
-function deviation(x) {
+function deviationOf(x) {
   const centre = meanOf(x);
   return Math.sqrt(meanOf(x.map((value) => (value - centre) ** 2)));
 }
 
 /**
- * The same numbers with mean 0 and standard deviation 1.
+ * The token and what each step makes of it.
  * @param {number[]} x
+ * @param {Record<string, any>} norm
  */
-function standard(x) {
-  const [centre, std] = [meanOf(x), deviation(x)];
-  return x.map((value) => (value - centre) / std);
-}
-
-/** @param {number[]} x */
-function moments(x) {
-  return { mean: meanOf(x), std: deviation(x) };
+function stations(x, { method, gain, bias, eps }) {
+  const centre = method === "layer norm" ? meanOf(x) : 0;
+  const centred = x.map((value) => value - centre);
+  const root = Math.sqrt(meanOf(centred.map((value) => value ** 2)) + eps);
+  const normalised = centred.map((value) => value / root);
+  const scaled = normalised.map((value, i) => (i === MOVED ? gain * value : value));
+  return [x, centred, normalised, scaled, scaled.map((value, i) => (i === MOVED ? value + bias : value))];
 }
 
 /**
  * @param {Record<string, any>} values
- * @param {PanelSpec[]} _
- * @param {number} width
+ * @param {PanelSpec[]} panels
  */
-export function normalise(values, _, width) {
-  const { mean, spread, outlier, ...norm } = values;
-  const before = SHAPE.map((value, i) => mean + spread * value + (i === D / 2 ? outlier : 0));
-  const after = normalised(before, norm);
+export function normalise(values, [panel]) {
+  const { method, third, factor, add } = values;
+  const x = TOKEN.map((value, i) => (i === MOVED ? third : value) * factor + add);
+  const steps = stations(x, values);
+  const titles = TITLES[method];
+  const title = titles.reduce((longest, other) => (other.length > longest.length ? other : longest));
+  const data = steps.map((now) => [
+    ...now.flatMap((value, i) => [i + 1, value]),
+    ...x.flatMap((value, i) => [i + 1, value]),
+    meanOf(now),
+    deviationOf(now),
+  ]);
   return {
-    _picture: svg(
-      width,
-      450,
-      panel(before, "Before: what the norm gets", 28, width),
-      panel(after, "After: what the norm gives", 258, width),
-    ),
-    _descriptions: [inWords(values, moments(before), moments(after))],
+    _panels: [{ ...panel, title, bars: { count: TOKEN.length, titles } }],
+    _limits: [panel.plane?.y_limits],
+    _data: data,
+    _descriptions: steps.map((now, step) => inWords(x, now, step, titles[step])),
   };
 }
 
 /**
- * A histogram with each number as a tick below it; lines show the mean and a deviation around. Its bars are half a
- * deviation wide, so that numbers moved and stretched keep their histogram.
- * @param {number[]} numbers
+ * What a step has made of the token.
+ * @param {number[]} x
+ * @param {number[]} now
+ * @param {number} step
  * @param {string} title
- * @param {number} top
- * @param {number} width
  */
-function panel(numbers, title, top, width) {
-  const box = { left: 30, top, right: width - 8, bottom: top + 165 };
-  const x = scale([-REACH, REACH], [box.left, box.right]);
-  const y = scale([-2.4, D + 1], [box.bottom, box.top]);
-  const { mean, std } = moments(numbers);
-  const size = Math.max(std, NARROWEST) / 2;
-  const first = mean - 8 * size; // no number is further than √15 standard deviations from the mean
-  const bars = Array.from({ length: 16 }, (_, i) => {
-    const from = first + i * size;
-    const count = numbers.filter((value) => Math.floor((value - first) / size) === i).length;
-    const place = `x="${x(from)}" y="${y(count)}" width="${x(from + size) - x(from)}" height="${y(0) - y(count)}"`;
-    return `<rect ${place} fill="${INKS.blue}" fill-opacity="0.75"/>`;
-  });
-  const ticks = numbers.map((v) => line(x(v), y(-1.1) - 5, x(v), y(-1.1) + 5, "black"));
-  const facts = [`mean ${plain(mean)}`, `standard deviation ${std.toFixed(4)}`];
-  return [
-    ...bars,
-    line(x(mean), box.top, x(mean), box.bottom, INKS.orange, 2),
-    line(x(mean - std), y(0), x(mean + std), y(0), INKS.orange, 5),
-    ...ticks,
-    ...facts.map((fact, i) => text(box.right, top + 14 + 18 * i, fact, "end")),
-    axes(
-      box,
-      title,
-      [-10, -5, 0, 5, 10].map((n) => [x(n), general(n)]),
-      [0, 8, 16].map((n) => [y(n), general(n)]),
-    ),
-  ].join("");
-}
-
-/**
- * @param {Record<string, any>} values
- * @param {ReturnType<typeof moments>} old
- * @param {ReturnType<typeof moments>} now
- */
-function inWords({ method }, old, now) {
+function inWords(x, now, step, title) {
+  const token = x.map((value) => general(value, 4)).join(", ");
+  const made = step ? `the token ${token} has become ${now.map(plain).join(", ")}` : `the six numbers are ${token}`;
   return (
-    `${method[0].toUpperCase()}${method.slice(1)}: the mean went from ${plain(old.mean)} to ${plain(now.mean)}, the ` +
-    `standard deviation from ${general(old.std, 4)} to ${general(now.std, 4)}.`
+    `Step ${step}, ${title[0].toLowerCase()}${title.slice(1)}: ${made}. Mean ${plain(meanOf(now))}, ` +
+    `standard deviation ${general(deviationOf(now), 4)}.`
   );
 }

@@ -208,15 +208,6 @@ def test_histogram_bars_are_outlined():
     assert min(contrast(bar.get_edgecolor(), "white") for bar in bars) >= MARK
 
 
-def test_norm_explorer_marks_are_distinguishable():
-    """In the explorer of norms: the histogram, the ticks below it, the mean with a deviation around it."""
-    for ax in explore.normalise()._figure.axes:
-        (bars,), (ticks, centre, span, *_) = ax.patches, ax.lines
-        colours = [on_white(bars.get_facecolor()), *(on_white(line.get_color()) for line in (ticks, centre))]
-        assert on_white(span.get_color()) == on_white(centre.get_color())
-        assert too_pale([(str(c), c, "") for c in colours]) == too_close([(str(c), c, "") for c in colours]) == []
-
-
 def test_lit_cubes_differ_from_others_on_every_face():
     (ax,) = plots.plot_normalisations({"Layer norm": 2}).axes
     (cubes,) = ax.collections

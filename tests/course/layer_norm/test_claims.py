@@ -87,14 +87,28 @@ def test_a_normalised_token_is_on_a_sphere(notebook):
 
 
 def test_the_explorer_shows_what_its_fold_says():
-    def deviation(**controls):
-        words = explore.normalise(**controls).description
-        return float(words.split("deviation from ")[1].split(" to ")[1].rstrip("."))
+    """What is added is gone at step 1, a factor at step 2; the third number alone changes all six."""
 
-    assert round(deviation(spread=1e-4), 2) == 0.03
-    assert deviation(spread=1e-4, eps=1e-9) < 0.99 and round(deviation(spread=1e-4, eps=1e-10), 3) == 0.995
-    assert round(deviation(method="RMS norm", mean=2.0), 2) == 0.24
-    assert round(deviation(method="RMS norm", mean=5.0), 2) == 0.10
+    def bars(**controls):
+        (panel,) = explore.normalise(**controls)._view.panels
+        return torch.from_numpy(panel.values[:, :6, 1].copy())  # (5, D)
+
+    before, added, scaled = bars(), bars(add=5.0), bars(factor=2.0)
+    assert not torch.isclose(before[0], added[0]).any()
+    torch.testing.assert_close(added[1:], before[1:])
+    assert not torch.allclose(before[1], scaled[1])
+    torch.testing.assert_close(scaled[2:], before[2:], atol=1e-5, rtol=1e-5)
+    assert not torch.isclose(before[2], bars(third=8.0)[2], atol=1e-3).any()
+
+    def deviation(**controls):
+        words = explore.normalise(step=2, **controls).description
+        return float(words.split("standard deviation ")[1].rstrip("."))
+
+    assert bars(factor=1e-4)[0].std(correction=0).item() == pytest.approx(0.0002, rel=1e-3)
+    assert deviation(factor=1e-4) == pytest.approx(0.06, abs=0.005)
+    assert deviation(factor=1e-4, eps=1e-9) < 0.99 < deviation(factor=1e-4, eps=8e-10)
+    rms = [deviation(method="RMS norm", add=add) for add in (-5.0, 0.0, 5.0)]
+    assert [round(value, 2) for value in rms] == [1.0, 0.37, 0.2]
 
 
 # Must each token be normalised alone?

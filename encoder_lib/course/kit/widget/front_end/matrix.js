@@ -20,7 +20,7 @@ export function cutOut(specs, palettes, limits, data, frame) {
     const shift = Math.min(frame, frames - 1);
     const from = start + shift * stride;
     start += (frames - 1) * stride + rows * columns;
-    const title = spec.title.replace("{frame}", String(frame + 1));
+    const title = spec.bars?.titles[shift] ?? spec.title.replace("{frame}", String(frame + 1));
     const values = data.subarray(from, from + rows * columns);
     return { spec, title, palette: palettes[i], limits: limits[i], values, shift };
   });

@@ -1,5 +1,6 @@
 // The panels of a view: shown, laid out, and kept up with the model.
 
+import { Bars } from "./bars.js";
 import { toPalette } from "./colour.js";
 import { isCalm, say } from "./dom.js";
 import { Heatmap } from "./heatmap.js";
@@ -118,6 +119,7 @@ export function showPanels(model, listen, { above, pictures, readout, frame, des
     if (counted) counted.step = stepShown();
     matrices.forEach((matrix, i) => {
       if (panels[i]) panels[i].show(matrix);
+      else if (matrix.spec.bars) panels.push(new Bars(matrix));
       else if (matrix.spec.plane) panels.push(new Plane(matrix, ranges));
       else panels.push(new Heatmap(matrix, announce, (cell) => pick(panels[i].matrix.spec, cell)));
     });

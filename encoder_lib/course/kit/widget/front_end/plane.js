@@ -173,11 +173,17 @@ export class Plane {
   /** Paint, once there is a place to paint at. */
   paint() {
     if (!this.place) return;
-    const { pen, spec } = this;
+    const { pen } = this;
     const { style, layout } = this.place;
     pen.setTransform(style.ratio, 0, 0, style.ratio, 0, 0);
     pen.clearRect(0, 0, layout.size.width, layout.size.height);
     Object.assign(pen, { font: style.font, textBaseline: "middle", lineCap: "round", lineJoin: "round" });
+    this.paintPicture();
+  }
+
+  /** Axes, lines, marks and names. */
+  paintPicture() {
+    const { spec } = this;
     this.paintAxes();
     for (const [path, strong] of spec.paths) this.paintPath(path, strong);
     if (spec.angle) this.paintAngle(spec.angle);

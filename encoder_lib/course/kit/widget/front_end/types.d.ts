@@ -65,6 +65,14 @@ interface PanelSpec {
   picks?: [row: string, column: string];
   /** What is drawn of points in a plane, whose coordinates are the columns; a heatmap has none. */
   plane?: PlaneSpec;
+  bars?: BarsSpec;
+}
+
+/** Bars, which are points of a plane: `Bars.to_spec` in bars.py. After them come as many outlines, and the mean and the standard deviation as one point. */
+interface BarsSpec {
+  count: number;
+  /** The title of each frame. */
+  titles: string[];
 }
 
 /** Points in a plane: `Plane.to_spec` in plane.py. */
