@@ -22,7 +22,7 @@ APPEAR = """async (place) => {
   section.scrollIntoView({block: 'center'});
   const drawn = (e) => {
     if (e.tagName === 'svg') return e.querySelector('[role=button]');
-    return e.tagName === 'IMG' ? e.complete && e.naturalWidth > 1 : e.width > 1;
+    return e.tagName === 'IMG' ? e.complete && e.naturalWidth > 1 : (e.width ?? e.clientWidth) > 1;
   };
   for (;;) {
     await new Promise(requestAnimationFrame);

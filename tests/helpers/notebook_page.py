@@ -8,6 +8,7 @@ STATE = """
 window.explorerState = (root) => {
   const text = (selector) => [...root.querySelectorAll(selector)].map((e) => e.textContent.trim()).join(' | ');
   const hash = (picture) => {
+    if (picture.tagName === 'DIV') return picture.innerHTML; // boxes
     let canvas = picture;
     if (picture.tagName === 'IMG') {
       canvas = document.createElement('canvas');

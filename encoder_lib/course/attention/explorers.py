@@ -208,7 +208,7 @@ def _bars(words: list[str], scores: list[float], weights: list[float]) -> Boxes:
         kinds += ["note", "note", word, "note"]
         labels += [word, decimals(score), "", percent(weight)]
     size = (begin + long + 1.5, STEP * (len(words) + 1))
-    return Boxes(boxes, kinds, size=size, labels=labels, title="Scores q · k / √2, and their softmax")
+    return Boxes(boxes, kinds, size=size, labels=labels, title="Scores q · k / √2, and their softmax", least=220)
 
 
 def _mean(words: list[str], points: list[list[float]], output: list[float]) -> Plane:

@@ -142,7 +142,7 @@ def _rows(brought: Brought, card: int) -> Boxes:
     names, sources, holds, _ = brought
     layers, count = range(len(holds)), len(names)
     deep = [max(map(len, row)) for row in holds]  # chips on top of each other
-    height = sum(deep) + GAP * len(sources) + 1  # and a line for the positions
+    height = sum(deep) + GAP * len(sources) + 1.2  # with a line for the positions
     bottoms = [height - 1 - sum(deep[:r]) - GAP * r for r in layers]
     ways = _ways(sources, card)
     boxes: list[list[tuple[float, ...]]] = []  # for each box, one in each frame
@@ -173,7 +173,8 @@ def _rows(brought: Brought, card: int) -> Boxes:
                 kind = f"card {known}" if (r, i) in ways else "grey"
                 add(kind, names[known], *[hidden] * r, shown)
     for r in layers[1:]:
-        lines = [(i, sources[r - 1][i][0]) for i in range(count) if (r, i) in ways and sources[r - 1][i][0] not in (-1, i)]
+        pairs = [(i, sources[r - 1][i][0]) for i in range(count) if (r, i) in ways]
+        lines = [(i, j) for i, j in pairs if j not in (-1, i)]
         for lane, (i, j) in enumerate(lines):
             start, end = bottoms[r - 1] - len(holds[r - 1][j]), bottoms[r]
             turn = end + GAP * (lane + 1) / (len(lines) + 1)
@@ -182,8 +183,12 @@ def _rows(brought: Brought, card: int) -> Boxes:
             add("rule", "", *[none] * r, (middle(j), turn, LINE, start - turn, 1))
             add("rule", "", *[none] * r, (left, turn, right - left + LINE, LINE, 1))
             add("rule", "", *[none] * r, (middle(i), end, LINE, turn - end, 1))
-    frame = [(middle(card) - COLUMN / 2, bottoms[r] - len(holds[r][card]) - 0.1, COLUMN, len(holds[r][card]) + 0.2, 1) for r in layers]
-    add("ghost", "", *frame)
+    high = [len(holds[r][card]) for r in layers]
+    add(
+        "ghost",
+        "",
+        *[(middle(card) - COLUMN / 2, bottoms[r] - high[r] - 0.1, COLUMN, high[r] + 0.2, 1) for r in layers],
+    )
     size = (GUTTER + COLUMN * count, height)
     return Boxes(list(zip(*boxes, strict=True)), kinds, size=size, labels=labels, title="")
 
@@ -204,10 +209,11 @@ def _held_in_words(brought: Brought, card: int, layer: int) -> str:
         return f"Before the first layer, card {card} holds only what it shows: {held}."
     other, weight = sources[layer - 1][card]
     if other < 0:
-        came = f"In layer {layer}, card {card} gives no card half of its attention weight, so nothing is drawn as arriving."
+        came = f"In layer {layer}, no card gets half of the attention weight of card {card}, so none is drawn as read."
     else:
         there = _listed([names[k] for k in holds[layer - 1][other]])
-        came = f"In layer {layer}, card {card} gives {percent(weight)} of its attention weight to card {other}, which holds {there}."
+        came = f"In layer {layer}, card {card} gives {percent(weight)} of its attention weight to card {other}, "
+        came += f"which holds {there}."
     answer = f" The model's answer at card {card} is {answers[card]}." if layer == len(sources) else ""
     return f"{came} Now card {card} holds {held}.{answer}"
 

@@ -1,4 +1,4 @@
-"""The explorer of 11_fast_encoder."""
+"""The explorers of 11_fast_encoder: what a layer costs, the softmax of pieces, and a packed sequence."""
 
 from math import ceil
 
@@ -7,9 +7,11 @@ from matplotlib.ticker import LogFormatterSciNotation, LogLocator
 
 from encoder_lib import expect
 from encoder_lib.course.fast_encoder.costs import PARTS, Cost, layer_costs
+from encoder_lib.course.fast_encoder.drawings import SCORES, Running, packing_boxes, read, running_boxes
 from encoder_lib.course.kit.plots import COLOURS, GREY, plot_panels
 from encoder_lib.course.kit.widget.controls import Range, Select
 from encoder_lib.course.kit.widget.explorer import Explorer
+from encoder_lib.course.kit.widget.views import View
 from encoder_lib.course.kit.widget.web import Web
 
 LEAST, MOST = 16, 4096  # tokens
@@ -133,3 +135,83 @@ def _short(number: float) -> str:
         if number >= size:
             return f"{number / size:.3g} {letter}"
     return f"{number:.0f} "
+
+
+def online_softmax(seen: int = 2, piece: int = 2) -> Explorer:
+    """One query goes through eight keys: what it keeps after each piece of them, and what this leads to in the end."""
+
+    def show(seen: int, piece: int) -> View:
+        states = [read(n, piece) for n in range(len(SCORES) + 1)]
+        return View(
+            *running_boxes(states, piece),
+            frames="seen",
+            description=[_kept(n, piece, state) for n, state in enumerate(states)],
+        )
+
+    return Explorer(
+        show,
+        Range("seen", seen, min=0, max=len(SCORES), label="keys read"),
+        Range("piece", piece, min=1, max=len(SCORES), label="keys in a piece"),
+        title="Online softmax, piece by piece",
+        web=Web(heights=(530, 920, 1040)),
+    )
+
+
+def _kept(seen: int, piece: int, state: Running) -> str:
+    """Describe what is held and what is kept after so many keys."""
+    held = seen - state.done
+    start = f"{seen} of {len(SCORES)} keys read, in pieces of {piece}."
+    waiting = (
+        f" {held} score{'s'[: held != 1]} of the current piece {'are' if held != 1 else 'is'} held." if held else ""
+    )
+    if not state.done:
+        return f"{start}{waiting} Nothing is kept yet."
+    kept = (
+        f" Kept after {state.done} key{'s'[: state.done != 1]}: the largest score, {state.largest:.0f}, "
+        f"the total, {state.total:.4f}, and the weighted sum, {state.summed:.1f}."
+    )
+    mean = f" Divided, they give the mean {state.summed / state.total:.1f}."
+    return f"{start}{waiting}{kept}{'' if held else _corrected(state)}{mean}"
+
+
+def _corrected(state: Running) -> str:
+    if state.before is None:
+        return " This was the first piece, so there was nothing to correct."
+    if state.before == state.largest:
+        return " The last piece brought no larger score, so nothing was corrected."
+    return (
+        f" The last piece brought a larger score, so the old total and the old sum were first multiplied by "
+        f"{state.factor_in_words}."
+    )
+
+
+def packing(step: int = 0, longest: int = 6) -> Explorer:
+    """Four texts in a padded batch, whose real tokens glide into one packed sequence."""
+
+    def show(step: int, longest: int) -> View:
+        lengths = (3, longest, 1, 2)
+        real, cells = sum(lengths), len(lengths) * longest
+        padded = (
+            f"The padded batch of 4 texts has 4 × {longest} = {cells} cells. {real} of them are tokens and "
+            f"{cells - real} are padding."
+        )
+        packed = f"{padded} The packed sequence"
+        return View(
+            packing_boxes(lengths),
+            frames="step",
+            description=[
+                padded,
+                f"{padded} The padding is left out.",
+                *(f"{packed} has {sum(lengths[:n])} tokens so far, of {n} text{'s'[: n != 1]}." for n in (1, 2, 3)),
+                f"{packed} has {real} tokens, of 4 texts.",
+                f"{packed} has {real} tokens. Three lines mark where two texts meet.",
+            ],
+        )
+
+    return Explorer(
+        show,
+        Range("step", step, min=0, max=6),
+        Range("longest", longest, min=3, max=10, label="tokens of the longest text"),
+        title="From a padded batch to a packed sequence",
+        web=Web(heights=(610, 580)),
+    )

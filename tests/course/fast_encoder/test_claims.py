@@ -4,6 +4,7 @@ Times are tested only with a wide margin, because they differ from machine to ma
 """
 
 import math
+import re
 from functools import cache
 
 import pytest
@@ -18,6 +19,7 @@ from encoder_lib import EncoderLayer, attention, lengths_mask, load_pretrained
 from encoder_lib.course import explore
 from encoder_lib.course.fast_encoder import timing
 from encoder_lib.course.fast_encoder.costs import layer_costs
+from encoder_lib.course.fast_encoder.drawings import SCORES, VALUES
 from encoder_lib.course.kit.texts import library_texts
 from encoder_lib.seeded import seeded
 
@@ -92,12 +94,23 @@ def test_explicit_attention_writes_three_tables_of_scores():
 
 
 def test_only_one_factor_corrects_the_old_total(notebook):
-    shown = notebook.prediction("online_total").result.astype(float)
-    assert shown["total"].iloc[-1] == 1.2034
-    *tried, whole = shown["total"]
+    old, new, whole = (notebook[name] for name in ("old", "new", "whole"))
+    assert "the whole row: 1.2034, e^(3−5) · old + new: 1.2034" in notebook.prediction("online_total").result
+    tried = old + new, math.exp(5 - 3) * old + new, math.exp(3 - 5) * old + new, new
     assert [abs(total - whole) < 1e-4 for total in tried] == [False, False, True, False]
     old, first = notebook["old"], notebook["first"]
     torch.testing.assert_close(old * math.exp(3 - 5), (first - 5).exp().sum())
+
+
+def test_first_four_keys_of_the_explorer_are_the_example():
+    """For pieces of 1, 2 and 4 the same sums; and at the end the seventh key has pulled the mean down."""
+    for piece in (1, 2, 4):
+        kept = explore.online_softmax(seen=4, piece=piece).description
+        assert "the total, 1.2034, and the weighted sum, 44.4." in kept
+    before, after = (explore.online_softmax(seen=n, piece=1).description for n in (6, 7))
+    means = [float(re.search(r"the mean ([\d.]+)\.", text).group(1)) for text in (before, after)]
+    assert means[1] < means[0] / 1.5 and SCORES[6] == max(SCORES) == 6 and VALUES[6] == 10
+    assert explore.online_softmax(seen=8, piece=3).description.endswith("the mean 18.6.")
 
 
 def test_weighted_mean_of_the_example_from_two_pieces(notebook):

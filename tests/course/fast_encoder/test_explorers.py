@@ -1,12 +1,14 @@
-"""The cost explorer draws what is counted, marks the chosen T, and says what limits."""
+"""The cost explorer draws what is counted; a softmax in pieces ends the same; packing loses no token."""
 
 import itertools
 import re
 
 import pytest
+import torch
 
 from encoder_lib.course import explore
 from encoder_lib.course.fast_encoder.costs import PARTS, layer_costs
+from encoder_lib.course.fast_encoder.drawings import SCORES, VALUES
 from encoder_lib.course.fast_encoder.explorers import BYTES, LENGTHS, LIMITS
 
 SETTINGS = list(itertools.product((16, 128, 4096), (1, 64), (64, 384, 1024), BYTES, (0, 25, 75)))
@@ -95,3 +97,42 @@ def test_what_limits_depends_on_the_machine(balance, words):
     costs = counted(8, 512, 384, "float32")
     assert [round(costs[part].arithmetic_intensity, 1) for part in PARTS[2:]] == [5.1, 128.0]
     assert explorer.description.endswith(words) and f"as long as {balance:.1f} FLOPs" in explorer.description
+
+
+def test_online_softmax_ends_the_same_for_any_piece():
+    """At the outlines."""
+    softmax = torch.tensor(SCORES).double().softmax(0) @ torch.tensor(VALUES).double()
+    for piece in range(1, 9):
+        explorer = explore.online_softmax(seen=8, piece=piece)
+        kept = explorer._view.panels[1].frame(8)
+        for bar in range(3):
+            old, new, ghost = kept[5 * bar : 5 * bar + 3, 3]
+            assert old + new == pytest.approx(ghost, rel=1e-6)
+        assert explorer.description.endswith(f"the mean {softmax:.1f}.")
+
+
+def test_online_softmax_says_when_it_corrects():
+    explorer = explore.online_softmax(seen=4, piece=2)
+    assert "first multiplied by e^(3−5) = 0.135." in explorer.description
+    explorer.seen = 6
+    assert "nothing was corrected" in explorer.description
+    explorer.seen = 5
+    assert "1 score of the current piece is held" in explorer.description and "correct" not in explorer.description
+
+
+@pytest.mark.parametrize("longest", [3, 6, 10])
+def test_packing_lays_every_token_end_to_end(longest):
+    """In the order of the texts; padding is left out, and lines are where texts meet."""
+    explorer = explore.packing(longest=longest)
+    (panel,) = explorer._view.panels
+    tokens = [i for i, label in enumerate(panel.labels[0]) if len(label) == 1]
+    first, last = panel.frame(0), panel.frame(6)
+    assert "".join(panel.labels[0][i] for i in tokens) == "abcdefghijklmnop"[: longest + 6]
+    assert {round(float(top)) for top in first[tokens, 1]} == {1, 2, 3, 4}
+    assert [round(float(left)) for left in last[tokens, 0]] == list(range(longest + 6))
+    assert len({float(top) for top in last[tokens, 1]}) == 1
+    grey = [i for i, kind in enumerate(panel.kinds) if kind == "grey"]
+    assert len(grey) == 3 * longest - 6 and first[grey, 4].all() and not last[grey, 4].any()
+    rules = [i for i, kind in enumerate(panel.kinds) if kind == "rule"]
+    assert [round(float(x)) for x in last[rules, 0] + 0.06] == [3, 3 + longest, 4 + longest]
+    assert f"{4 * longest} cells. {longest + 6} of them are tokens" in explorer.description

@@ -19,6 +19,19 @@ WORD_COLOURS = (
     "#000000",
 )  # at least 4.5 to 1 on white; plane.js has those for the dark
 HALO = withStroke(linewidth=2.5, foreground="white")  # keeps a name readable where an arrow runs beneath it
+PANEL_FIELDS = (
+    "title",
+    "x_label",
+    "y_label",
+    "x_ticks",
+    "y_ticks",
+    "cmap",
+    "rows",
+    "columns",
+    "frames",
+    "missing",
+    "tile",
+)  # what the front end gets of every panel
 LABEL = 11.0  # height of a name, in typographic points
 
 
@@ -86,19 +99,6 @@ class Plane:
 
     def to_spec(self) -> dict:
         """Return what the front end needs to draw the panel, apart from the points."""
-        same = (
-            "title",
-            "x_label",
-            "y_label",
-            "x_ticks",
-            "y_ticks",
-            "cmap",
-            "rows",
-            "columns",
-            "frames",
-            "missing",
-            "tile",
-        )
         own = (
             "names",
             "colours",
@@ -112,7 +112,7 @@ class Plane:
             "paths",
             "dots",
         )
-        spec = {name: getattr(self, name) for name in same} | {"stride": 2 * self.rows, "shift_rows": False}
+        spec = {name: getattr(self, name) for name in PANEL_FIELDS} | {"stride": 2 * self.rows, "shift_rows": False}
         drags = {"drags": self.drags} if self.drags else {}
         return spec | {"plane": {name: getattr(self, name) for name in own} | drags}
 

@@ -26,22 +26,10 @@ from encoder_lib.course.kit.plots import (
     token_attention_height,
 )
 from encoder_lib.course.kit.plots.style import label_axes
-from encoder_lib.course.kit.widget.plane import Plane
+from encoder_lib.course.kit.widget.boxes import Boxes
+from encoder_lib.course.kit.widget.plane import PANEL_FIELDS, Plane
 
 ASK = "Point at a word, or walk with the arrow keys: where does it look?"
-SPEC_FIELDS = (
-    "title",
-    "x_label",
-    "y_label",
-    "x_ticks",
-    "y_ticks",
-    "cmap",
-    "rows",
-    "columns",
-    "frames",
-    "missing",
-    "tile",
-)
 
 
 class Heatmap:
@@ -94,7 +82,7 @@ class Heatmap:
         """Return what the front end needs to draw the panel, apart from numbers and limits."""
         stride = self.columns if self.window else self.rows * self.columns  # numbers per frame
         picks = {"picks": list(self.picks)} if self.picks else {}
-        same = {name: getattr(self, name) for name in SPEC_FIELDS}
+        same = {name: getattr(self, name) for name in PANEL_FIELDS}
         return same | {"stride": stride, "shift_rows": bool(self.window)} | picks
 
     def room_for_long_words(self) -> float:
@@ -155,7 +143,7 @@ class Timeline:
 
 
 class View:
-    """Heatmaps or planes side by side, and a `description` of what they show, which is also their alt text.
+    """Heatmaps, planes or boxes side by side, and a `description` of what they show, which is also their alt text.
 
     frames: the name of the `Range` control that picks the frame of every framed panel. The front end steps through the
     frames by itself, so this control causes no computation. `description` may then be a list, one text for each frame.
@@ -169,7 +157,7 @@ class View:
 
     def __init__(
         self,
-        *panels: Heatmap | Plane,
+        *panels: Heatmap | Plane | Boxes,
         description: str | Sequence[str],
         frames: str = "",
         tokens: Heatmap | None = None,

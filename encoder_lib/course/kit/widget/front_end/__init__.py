@@ -13,7 +13,7 @@ def style(*names: str) -> str:
     return "\n".join((FOLDER / name).read_text(encoding="utf-8") for name in names)
 
 
-STYLE = style("explorer.css")
+STYLE = style("palette.css", "explorer.css")
 
 
 def script(entry: str) -> str:

@@ -63,7 +63,7 @@ function render({ model, el }) {
     const texts = model.get("_descriptions");
     const text = texts[Math.min(frame(), texts.length - 1)];
     say(description, text);
-    for (const picture of root.querySelectorAll("canvas.explorer-picture")) {
+    for (const picture of root.querySelectorAll(".explorer-picture:not(img)")) {
       const name = picture.closest("figure")?.querySelector("figcaption")?.firstChild?.textContent;
       picture.setAttribute("aria-label", name ? `${name}. ${text}` : text);
     }

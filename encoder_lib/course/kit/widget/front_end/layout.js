@@ -55,9 +55,11 @@ function marginsOf({ rowLabels, numbers, named }) {
  * @param {number} total
  */
 function widthsOf(panels, margins, total) {
-  const least = panels.map(({ columns }, i) => {
-    return margins[i].left + clamp(columns * LEAST_WIDTH.column, [LEAST_WIDTH.plot, PLOT_WIDTH]) + margins[i].right;
-  });
+  const least = panels.map(
+    ({ columns, least = clamp(columns * LEAST_WIDTH.column, [LEAST_WIDTH.plot, PLOT_WIDTH]) }, i) => {
+      return margins[i].left + least + margins[i].right;
+    },
+  );
   const wanted = panels.map(({ rows, columns }, i) => {
     const plot = Math.max(PLOT_WIDTH, columns * Math.min(CELL, PLOT_HEIGHT[1] / rows));
     return margins[i].left + plot + margins[i].right;

@@ -1,6 +1,7 @@
 // The panels of a view: shown, laid out, and kept up with the model.
 
 import { Bars } from "./bars.js";
+import { Boxes } from "./boxes.js";
 import { toPalette } from "./colour.js";
 import { isCalm, say } from "./dom.js";
 import { Heatmap } from "./heatmap.js";
@@ -28,7 +29,7 @@ function floats({ buffer, byteOffset, byteLength }) {
  * @param {{ above: HTMLElement, pictures: HTMLElement, readout: HTMLElement, frame: () => number, describe: () => void, send: () => void }} explorer
  */
 export function showPanels(model, listen, { above, pictures, readout, frame, describe, send }) {
-  /** @type {(Heatmap | Plane)[]} */
+  /** @type {(Heatmap | Plane | Boxes)[]} */
   const panels = [];
   /** @type {Tokens | null} */
   let tokens = null; // the words above the panels, where there are any
@@ -120,6 +121,7 @@ export function showPanels(model, listen, { above, pictures, readout, frame, des
     matrices.forEach((matrix, i) => {
       if (panels[i]) panels[i].show(matrix);
       else if (matrix.spec.bars) panels.push(new Bars(matrix));
+      else if (matrix.spec.boxes) panels.push(new Boxes(matrix));
       else if (matrix.spec.plane) panels.push(new Plane(matrix, ranges));
       else panels.push(new Heatmap(matrix, announce, (cell) => pick(panels[i].matrix.spec, cell)));
     });
@@ -231,7 +233,7 @@ export function showPanels(model, listen, { above, pictures, readout, frame, des
 
   show();
   announce();
-  readout.hidden = panels.every((panel) => panel instanceof Plane); // it has no cells to read
+  readout.hidden = !panels.some((panel) => panel instanceof Heatmap); // it has no cells to read
   const resizing = new ResizeObserver(arrange);
   resizing.observe(pictures);
   const themes = new MutationObserver(() => requestAnimationFrame(arrange)); // the page hides while its theme changes

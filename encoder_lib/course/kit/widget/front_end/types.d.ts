@@ -65,7 +65,21 @@ interface PanelSpec {
   picks?: [row: string, column: string];
   /** What is drawn of points in a plane, whose coordinates are the columns; a heatmap has none. */
   plane?: PlaneSpec;
+  /** What is drawn of boxes, whose edges and opacity are the columns. */
+  boxes?: BoxesSpec;
   bars?: BarsSpec;
+}
+
+/** Boxes that are laid out anew from frame to frame: `Boxes.to_spec` in boxes.py. */
+interface BoxesSpec {
+  /** Width and height of the picture in the unit of the boxes. */
+  size: [width: number, height: number];
+  /** For each box a role of the palette, a look, or its place among the colours of words. */
+  colours: (string | number)[];
+  /** For each frame, or for all of them, a text for each box. */
+  labels: string[][];
+  /** The least width that leaves room for them. */
+  least: number;
 }
 
 /** Bars, which are points of a plane: `Bars.to_spec` in bars.py. After them come as many outlines, and the mean and the standard deviation as one point. */
@@ -238,6 +252,8 @@ interface PanelSizes {
   rowLabels: number;
   numbers: number;
   title: number;
+  /** The least width of the plot, where its cells do not say it. */
+  least?: number;
   /** Whether the axes have names. */
   named: { x: boolean; y: boolean };
 }

@@ -1,0 +1,109 @@
+"""Boxes as a panel of a view: cells that are laid out anew, bars that grow and shrink, and notes beside them."""
+
+from collections.abc import Sequence
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.patches import Rectangle
+from numpy.typing import ArrayLike
+
+from encoder_lib.course.kit import palette
+from encoder_lib.course.kit.plots import GREY, LABEL, as_array, as_labels, readable
+from encoder_lib.course.kit.plots.style import NOTE_SIZE, label_axes, plain_text
+from encoder_lib.course.kit.widget.plane import PANEL_FIELDS, WORD_COLOURS
+
+LOOKS = (
+    "note",
+    "heading",
+    "ghost",
+    "rule",
+    "grey",
+)  # text alone, in the middle or at the left; a dashed outline, a line, and what doesn't count
+
+
+class Boxes:
+    """Boxes (P, 5), or N frames of them (N, P, 5), between which the front end glides.
+
+    values: for each box its left and upper edge, its width, its height and its opacity from 0 to 1.
+    size: width and height of the picture in the same unit; the origin is its upper left corner.
+    kinds: one string for each box: a role of the palette, one of `LOOKS`, or any other word. The boxes of one such word
+        have one colour.
+    labels: a text for each box, or N lists of them; "" for none.
+    least: the least width in pixels, at which the labels still have room; where there is less, panels are stacked.
+    Raises ValueError for other shapes, and for kinds or labels that do not match.
+    """
+
+    cmap, missing, tile = "", "", None
+    x_ticks = y_ticks = None
+    x_label = y_label = ""
+
+    def __init__(
+        self,
+        values: ArrayLike,
+        kinds: Sequence[str],
+        *,
+        size: tuple[float, float],
+        labels: Sequence[str] | Sequence[Sequence[str]] | None = None,
+        title: str = "",
+        least: int = 270,
+    ) -> None:
+        self.values = as_array(values, ndim=(2, 3), finite=True).astype(np.float32)
+        if self.values.shape[-1] != 5:
+            raise ValueError(f"values: expected boxes of five numbers, got shape {self.values.shape}")
+        self.rows, self.columns = self.values.shape[-2:]
+        self.framed = self.values.ndim == 3
+        self.frames = len(self.values) if self.framed else 1
+        self.size, self.title, self.least, self.limits = size, title, least, (0.0, 1.0)
+        self.kinds = as_labels(kinds, self.rows, "kinds") or []
+        given = list(labels if labels is not None else [""] * self.rows)
+        several = bool(given) and not isinstance(given[0], str)
+        if several and len(given) != self.frames:
+            raise ValueError(f"labels: expected {self.frames} lists of them, one for each frame, got {len(given)}")
+        self.labels = [[readable(text, LABEL) for text in texts] for texts in (given if several else [given])]
+        if wrong := [len(texts) for texts in self.labels if len(texts) != self.rows]:
+            raise ValueError(f"labels: expected one for each of {self.rows} boxes, got {wrong[0]}")
+        words = list(dict.fromkeys(kind for kind in self.kinds if kind not in (*LOOKS, *palette.LIGHT)))
+        self.colours = [words.index(k) % len(WORD_COLOURS) if k in words else k for k in self.kinds]
+
+    def frame(self, index: int) -> np.ndarray:
+        """Return the boxes (P, 5) of frame `index`; without frames, the boxes."""
+        return self.values[index] if self.framed else self.values
+
+    def to_spec(self) -> dict:
+        """Return what the front end needs to draw the panel, apart from the boxes."""
+        spec = {name: getattr(self, name) for name in PANEL_FIELDS}
+        boxes = {"size": self.size, "colours": self.colours, "labels": self.labels, "least": self.least}
+        return spec | {"stride": 5 * self.rows, "shift_rows": False, "boxes": boxes}
+
+    def room_for_long_words(self) -> float:
+        """Extra space, in inches: labels are inside the picture."""
+        return 0.0
+
+    def draw(self, index: int, ax: Axes) -> None:
+        """Draw frame `index` on a matplotlib Axes."""
+        ax.set(xlim=(0, self.size[0]), ylim=(self.size[1], 0))
+        ax.axis("off")
+        for box, colour, label in zip(
+            self.frame(index), self.colours, self.labels[index % len(self.labels)], strict=True
+        ):
+            left, top, width, height, strength = map(float, box)
+            if not strength:
+                continue
+            patch = Rectangle((left, top), width, height, alpha=strength, facecolor=_paint(colour), edgecolor="none")
+            if colour == "ghost":
+                patch.set(fill=False, linestyle="--", edgecolor=GREY)
+            if colour not in ("note", "heading"):
+                ax.add_patch(patch)
+            if label:
+                ink = "black" if colour in LOOKS else "white"
+                side, across = ("left", 0) if colour == "heading" else ("center", width / 2)
+                place = left + across, top + height / 2
+                ax.text(*place, label, ha=side, va="center", fontsize=NOTE_SIZE, color=ink, **plain_text())
+        label_axes(ax, self.title)
+
+
+def _paint(colour: str | int) -> str:
+    """The colour of a box on white."""
+    if isinstance(colour, int):
+        return WORD_COLOURS[colour]
+    return {"grey": palette.LIGHT["line"], "rule": "black"}.get(colour) or palette.LIGHT.get(colour, "white")

@@ -1,0 +1,103 @@
+// Boxes on the page: cells, bars and notes, which the style sheet lets glide from frame to frame.
+
+import { element, penOf, say } from "./dom.js";
+import { NARROW, WORD_COLOURS } from "./plane.js";
+import { captionWidths, writeCaption } from "./text.js";
+
+const SQUARES = 5; // as many square cells high as a heatmap that takes all the height there is
+const WIDEST = 1.4; // how much wider than high a picture is at most where the page is narrow
+const LOOKS = ["note", "heading", "ghost", "rule", "grey"];
+
+/**
+ * What a box is filled with: the colour of a role, or of a word; "" where its look says it.
+ * @param {string | number} colour
+ */
+export function fillOf(colour) {
+  if (typeof colour === "string") return LOOKS.includes(colour) ? "" : `var(--${colour})`;
+  const pair = WORD_COLOURS[colour];
+  return pair ? `light-dark(${pair.light}, ${pair.dark})` : "var(--ink)";
+}
+
+export class Boxes {
+  /** No box is pointed at, and no row is marked. @type {Cell | null} */
+  cursor = null;
+  /** @type {number | null} */
+  marked = null;
+
+  /** @param {Matrix} matrix */
+  constructor(matrix) {
+    this.pen = penOf(element("canvas")); // measures the title
+    this.picture = element("div", { class: "explorer-picture explorer-boxes", role: "img" });
+    this.caption = element("figcaption");
+    this.figure = element("figure", { class: "explorer-panel" }, this.caption, this.picture);
+    this.matrix = matrix;
+    this.show(matrix);
+  }
+
+  get spec() {
+    return /** @type {BoxesSpec} */ (this.matrix.spec.boxes);
+  }
+
+  /**
+   * Take what there is to see, and glide there.
+   * @param {Matrix} matrix
+   */
+  show(matrix) {
+    this.matrix = matrix;
+    writeCaption(this.caption, matrix);
+    const { size, colours, labels } = this.spec;
+    const { values, shift } = matrix;
+    const boxes = this.picture.children;
+    while (boxes.length > colours.length) this.picture.lastChild?.remove();
+    while (boxes.length < colours.length) this.picture.append(element("div"));
+    colours.forEach((colour, i) => {
+      const box = /** @type {HTMLElement} */ (boxes[i]);
+      const [left, top, width, height] = [0, 1, 2, 3].map((n) => `${(100 * values[5 * i + n]) / size[n % 2]}%`);
+      const background = fillOf(colour);
+      Object.assign(box.style, { left, top, width, height, background, opacity: String(values[5 * i + 4]) });
+      box.className = background ? "" : `explorer-box-${colour}`;
+      say(box, labels[Math.min(shift, labels.length - 1)][i]);
+    });
+  }
+
+  /**
+   * The sizes that a layout depends on.
+   * @param {Style} style
+   * @param {number} total
+   * @returns {PanelSizes}
+   */
+  sizes(style, total) {
+    const [width, height] = this.spec.size;
+    const wide = total < NARROW ? Math.min(width / height, WIDEST) : width / height;
+    const { title } = captionWidths(this.pen, this.matrix, style);
+    const named = { x: false, y: false };
+    return {
+      rows: SQUARES,
+      columns: SQUARES * wide,
+      columnLabels: 0,
+      rowLabels: 0,
+      numbers: 0,
+      title,
+      named,
+      least: this.spec.least,
+    };
+  }
+
+  /**
+   * Take one's place on the page.
+   * @param {PanelLayout} layout
+   */
+  arrange({ size, top, height, titleLines }) {
+    Object.assign(this.picture.style, { width: `${size.width}px`, height: `${top + height}px` });
+    this.figure.style.width = `${size.width}px`;
+    this.caption.style.minHeight = `${1.5 * titleLines}em`;
+  }
+
+  /** There is nothing to point at. */
+  reading() {
+    return "";
+  }
+
+  /** The page paints by itself. */
+  paint() {}
+}

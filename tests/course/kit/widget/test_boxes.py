@@ -1,0 +1,53 @@
+"""Boxes: what the front end gets of them, and the stored picture."""
+
+import numpy as np
+import pytest
+from small_explorers import numbers
+
+from encoder_lib.course.explore import Explorer, Range, View
+from encoder_lib.course.kit.widget.boxes import Boxes
+from encoder_lib.course.kit.widget.plane import WORD_COLOURS
+
+CELLS = np.arange(20.0).reshape(2, 2, 5) % 5 / 4
+
+
+def test_frames_kinds_and_labels_travel_to_the_front_end():
+    """A role and a look as they are, other words as their place among the colours of words; texts for each frame."""
+    labels = [["a", ""], ["b", "c"]]
+    boxes = Boxes(CELLS, ["cat", "value"], size=(2, 1), labels=labels)
+    explorer = Explorer(
+        lambda n: View(boxes, frames="n", description=["0.", "1."]), Range("n", 0, min=0, max=1), title="B"
+    )
+    for n in (0, 1):
+        np.testing.assert_allclose(numbers(explorer, 0, n), CELLS[n])
+    assert explorer._panels[0]["boxes"] == {"size": (2, 1), "colours": [0, "value"], "labels": labels}
+
+
+@pytest.mark.parametrize(
+    ("values", "options", "words"),
+    [
+        (np.zeros((2, 4)), {}, "boxes of five numbers"),
+        (np.zeros(5), {}, "2 or 3"),
+        (np.full((2, 5), np.nan), {}, "finite"),
+        (np.zeros((3, 5)), {}, "3"),
+        (np.zeros((2, 5)), {"labels": ["a"]}, "one for each of 2 boxes, got 1"),
+        (np.zeros((3, 2, 5)), {"labels": [["a", "b"]] * 2}, "3 lists of them, one for each frame, got 2"),
+    ],
+)
+def test_other_shapes_kinds_and_labels_are_refused(values, options, words):
+    with pytest.raises(ValueError, match=words):
+        Boxes(values, ["x", "y"], size=(1, 1), **options)
+
+
+def test_the_stored_picture_shows_the_boxes_of_its_frame():
+    """In their colours, without those that cannot be seen, and with a label that is no formula."""
+    places = [[[0, 0, 1, 1, 1], [1, 0, 1, 1, 0]], [[1, 0, 1, 1, 0.5], [0, 0, 1, 1, 1]]]
+    boxes = Boxes(places, ["cat", "grey"], size=(2, 1), labels=["$x^$", "y"], title="T")
+    for n, seen in enumerate([["$x^$"], ["$x^$", "y"]]):
+        figure = View(boxes, frames="n", description="Boxes.").draw(n)
+        figure.canvas.draw()
+        (ax,) = figure.axes
+        assert ax.get_title() == "T" and [text.get_text() for text in ax.texts] == seen
+        assert ax.patches[0].get_x() == n and ax.patches[0].get_alpha() == places[n][0][4]
+        red, green, blue = (round(255 * part) for part in ax.patches[0].get_facecolor()[:3])
+        assert f"#{red:02x}{green:02x}{blue:02x}" == WORD_COLOURS[0]

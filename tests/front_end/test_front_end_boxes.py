@@ -1,0 +1,64 @@
+"""Boxes on the page: where they are, how they glide, and in which colours."""
+
+import pytest
+
+from encoder_lib.course.explore import Explorer, Range, View
+from encoder_lib.course.kit.widget import front_end
+from encoder_lib.course.kit.widget.boxes import Boxes
+
+pytestmark = pytest.mark.browser
+PLACES = [[[0, 0, 1, 1, 1], [0, 1, 4, 1, 1]], [[3, 0, 1, 1, 0.5], [0, 1, 4, 1, 1]]]
+LABELS = [["a", "0"], ["a", "1"]]
+WHERE = """() => [...home.querySelectorAll('.explorer-boxes div')].map((box) => {
+  const [{left}, whole] = [box, box.parentElement].map((e) => e.getBoundingClientRect());
+  return [Math.round(100 * (left - whole.left) / whole.width), box.textContent, getComputedStyle(box).opacity];
+})"""
+GROUND = "() => getComputedStyle(home.querySelector('.explorer-boxes div')).backgroundColor"
+
+
+@pytest.fixture
+def page(modules, start):
+    """Two frames of two boxes, with the style sheet."""
+    boxes = Boxes(PLACES, ["cat", "note"], size=(4, 2), labels=LABELS, title="Two boxes")
+    view = View(boxes, frames="n", description=["Left.", "Right."])
+    start(Explorer(lambda n: view, Range("n", 0, min=0, max=1), title="Boxes"))
+    tag = modules.page.add_style_tag(content=front_end.STYLE)
+    yield modules.page
+    tag.evaluate("(tag) => tag.remove()")
+
+
+def test_boxes_take_their_places_and_have_words(page):
+    """The picture is named by its title and what it shows; there are no cells to read out."""
+    assert page.evaluate(WHERE) == [[0, "a", "1"], [0, "0", "1"]]
+    picture = page.locator(".explorer-boxes[role=img]")
+    assert picture.get_attribute("aria-label") == "Two boxes. Left."
+    page.evaluate("() => model.set('n', 1)")
+    page.wait_for_timeout(400)
+    assert page.evaluate(WHERE) == [[75, "a", "0.5"], [0, "1", "1"]]
+    assert picture.get_attribute("aria-label") == "Two boxes. Right."
+    assert page.locator(".explorer-readout").is_hidden()
+
+
+def test_boxes_glide_unless_little_motion_is_wanted(page):
+    """Half-way there is a place between; and with reduced motion there is none."""
+    seen = "async () => { model.set('n', 1 - model.get('n')); await painted(); return (" + WHERE + ")()[0][0]; }"
+    assert 0 < page.evaluate(seen) < 75
+    page.wait_for_timeout(400)
+    page.emulate_media(reduced_motion="reduce")
+    assert page.evaluate(seen) == 0
+    page.emulate_media(reduced_motion="no-preference")
+
+
+def test_colours_of_boxes_follow_the_theme(page):
+    """A word's colour in the light and in the dark; a role is a custom property, and a look needs none."""
+    found = []
+    for light in ("true", "false"):
+        page.evaluate("(light) => { document.body.dataset.jpThemeLight = light; }", light)
+        found.append(page.evaluate(GROUND))
+    page.evaluate("() => { delete document.body.dataset.jpThemeLight; }")
+    assert found == ["rgb(26, 79, 184)", "rgb(111, 155, 255)"]
+
+
+def test_a_box_is_filled_with_its_role_or_not_at_all(modules):
+    fills = modules.call("boxes.js", "fillOf", [["value"], ["note"], [4]])
+    assert fills == ["var(--value)", "", "var(--ink)"]
