@@ -2,7 +2,8 @@
 
 import { percent } from "./format.js";
 
-const [BEGIN, LONG, STEP] = [4.2, 4.2, 1.6]; // as in encoder_lib/course/attention/explorers.py
+const [WORD, SCORE, BAR, SHARE, STEP] = [2.4, 2.2, 3.2, 2, 1.6]; // as in encoder_lib/course/attention/explorers.py
+const BEGIN = WORD + SCORE;
 
 /**
  * @param {Record<string, any>} given
@@ -27,13 +28,13 @@ export function one_query({ words, points, ...places }, [plane, bars, mean]) {
   const row = (weight, i) => {
     const top = STEP * (i + 1);
     return [
-      [0, top, 2.2, 1, 1],
-      [2.2, top, 1.8, 1, 1],
-      [BEGIN, top, LONG * weight, 1, 1],
-      [BEGIN + LONG * weight, top, 1.5, 1, 1],
+      [0, top, WORD, 1, 1],
+      [WORD, top, SCORE, 1, 1],
+      [BEGIN, top, BAR * weight, 1, 1],
+      [BEGIN + BAR * weight, top, SHARE, 1, 1],
     ].flat();
   };
-  const heads = [2.2, 0, 1.8, 1, 1, BEGIN, 0, LONG, 1, 1];
+  const heads = [WORD, 0, SCORE, 1, 1, BEGIN, 0, BAR, 1, 1];
   const boxes = { .../** @type {BoxesSpec} */ (bars.boxes), labels: [labels] };
   const said = words.map(
     (/** @type {string} */ word, /** @type {number} */ i) =>

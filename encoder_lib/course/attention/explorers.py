@@ -142,7 +142,7 @@ def _words(words: list[str], scores: Tensor, weights: Tensor, mask: Tensor) -> s
 
 NTH = ("1st", "2nd")
 REACH, ROOM = 3.0, 3.6  # the largest number of a query or key, and how far the plane reaches
-BAR, STEP = (4.2, 4.2), 1.6  # where the bar of a weight begins and how long 1 is; from one row of bars to the next
+WORD, SCORE, BAR, SHARE, STEP = 2.4, 2.2, 3.2, 2.0, 1.6  # widths of what stands in a row of bars; from row to row
 
 
 def one_query(words: Sequence[str], query: ArrayLike, keys: ArrayLike, values: ArrayLike) -> Explorer:
@@ -170,7 +170,7 @@ def one_query(words: Sequence[str], query: ArrayLike, keys: ArrayLike, values: A
         plane = Plane(
             torch.stack([*keys, query]),
             [*words, "query"],
-            title="Query and keys: drag their tips",
+            title="Drag query and keys",
             kinds=[*words, "query"],
             x_limits=(-ROOM, ROOM),
             y_limits=(-ROOM, ROOM),
@@ -192,23 +192,23 @@ def one_query(words: Sequence[str], query: ArrayLike, keys: ArrayLike, values: A
             for name, number, label in zip(names, numbers, labels, strict=True)
         ),
         title="One query, its scores, its weights, its output",
-        web=Web(heights=(700, 1200), computed="one_query", given=("words", "points")),
+        web=Web(heights=(525, 1490, 945), computed="one_query", given=("words", "points")),
     )
 
 
 def _bars(words: list[str], scores: list[float], weights: list[float]) -> Boxes:
     """For each word its score, and a bar as long as its weight."""
-    begin, long = BAR
-    boxes: list[tuple[float, float, float, float, float]] = [(2.2, 0, 1.8, 1, 1), (begin, 0, long, 1, 1)]
+    begin = WORD + SCORE
+    boxes: list[tuple[float, ...]] = [(WORD, 0, SCORE, 1, 1), (begin, 0, BAR, 1, 1)]
     kinds, labels = ["note", "note"], ["score", "weight"]
     for i, (word, score, weight) in enumerate(zip(words, scores, weights, strict=True)):
         top = STEP * (i + 1)
-        boxes += [(0, top, 2.2, 1, 1), (2.2, top, 1.8, 1, 1), (begin, top, long * weight, 1, 1)]
-        boxes.append((begin + long * weight, top, 1.5, 1, 1))
+        boxes += [(0, top, WORD, 1, 1), (WORD, top, SCORE, 1, 1), (begin, top, BAR * weight, 1, 1)]
+        boxes.append((begin + BAR * weight, top, SHARE, 1, 1))
         kinds += ["note", "note", word, "note"]
         labels += [word, decimals(score), "", percent(weight)]
-    size = (begin + long + 1.5, STEP * (len(words) + 1))
-    return Boxes(boxes, kinds, size=size, labels=labels, title="Scores q · k / √2, and their softmax", least=220)
+    size = (begin + BAR + SHARE, STEP * (len(words) + 1))
+    return Boxes(boxes, kinds, size=size, labels=labels, title="Scores and weights", least=176)
 
 
 def _mean(words: list[str], points: list[list[float]], output: list[float]) -> Plane:
@@ -217,7 +217,7 @@ def _mean(words: list[str], points: list[list[float]], output: list[float]) -> P
     return Plane(
         [*points, output],
         [*words, "output"],
-        title="Values, and their weighted mean",
+        title="Values and their mean",
         kinds=[*words, "output"],
         x_limits=(min(0.0, *(x for x, _ in points)) - 0.1 * reach, max(0.0, *(x for x, _ in points)) + 0.4 * reach),
         y_limits=(min(0.0, *(y for _, y in points)) - 0.1 * reach, max(0.0, *(y for _, y in points)) + 0.2 * reach),

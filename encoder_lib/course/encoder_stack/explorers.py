@@ -112,7 +112,7 @@ def hops(card_model: ladder.CardModel, cards: Tensor, *, card: int = 0) -> Explo
         Range("layer", 0, min=0, max=n_layers, label="layers done"),
         Range("card", card, min=0, max=len(brought.names) - 1, label="card to follow"),
         title="What attention has brought to each card",
-        web=Web(heights=(560, 520)),
+        web=Web(heights=(520, 570, 500)),
     )
 
 
@@ -168,8 +168,8 @@ def _rows(brought: Brought, card: int) -> Boxes:
         for i in range(count):
             for known in holds[r][i]:
                 own = r == 0 or known in holds[r - 1][i]
-                start = chip(max(0, r - 1), i if own else sources[r - 1][i][0], known)
-                hidden, shown = (*start, CHIP, 0.9, 0), (*chip(r, i, known), CHIP, 0.9, 1)
+                origin = chip(max(0, r - 1), i if own else sources[r - 1][i][0], known)
+                hidden, shown = (*origin, CHIP, 0.9, 0), (*chip(r, i, known), CHIP, 0.9, 1)
                 kind = f"card {known}" if (r, i) in ways else "grey"
                 add(kind, names[known], *[hidden] * r, shown)
     for r in layers[1:]:
