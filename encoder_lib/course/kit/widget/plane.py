@@ -1,6 +1,6 @@
 """Points in a plane as a panel of a view: the arrows of words, the hands of clocks, a grid that is folded."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -46,6 +46,7 @@ class Plane:
     angle: two points; the angle from the arrow of the first to that of the second is drawn.
     paths: points that are joined by a thin line; `cut` is one path more, dashed and thick.
     dots: whether points without a name are small dots in the colour of their kind.
+    drags: for each point that can be dragged, the names of the two `Range` controls that have its numbers.
     Raises ValueError for other shapes, and for names or kinds that do not match.
     """
 
@@ -71,6 +72,7 @@ class Plane:
         paths: Sequence[Sequence[int]] = (),
         cut: Sequence[int] = (),
         dots: bool = False,
+        drags: Mapping[int, tuple[str, str]] | None = None,
     ) -> None:
         self.values = as_array(values, ndim=(2, 3), finite=True).astype(np.float32)
         if self.values.shape[-1] != 2:
@@ -87,6 +89,9 @@ class Plane:
         self.wide, self.arrows, self.turns, self.circle, self.angle = wide, arrows, turns, circle, angle
         self.paths = [(list(path), False) for path in paths] + [(list(cut), True)] * bool(cut)
         self.dots = dots
+        self.drags = [[point, *controls] for point, controls in (drags or {}).items()]
+        if wrong := [point for point in drags or {} if not 0 <= point < self.rows]:
+            raise ValueError(f"drags: expected points from 0 to {self.rows - 1}, got {wrong[0]}")
 
     def frame(self, index: int) -> np.ndarray:
         """Return the points (P, 2) of frame `index`; without frames, the points."""
@@ -108,7 +113,8 @@ class Plane:
             "dots",
         )
         spec = {name: getattr(self, name) for name in PANEL_FIELDS} | {"stride": 2 * self.rows, "shift_rows": False}
-        return spec | {"plane": {name: getattr(self, name) for name in own}}
+        drags = {"drags": self.drags} if self.drags else {}
+        return spec | {"plane": {name: getattr(self, name) for name in own} | drags}
 
     def room_for_long_words(self) -> float:
         """Extra space, in inches: names are inside the picture."""
