@@ -1,6 +1,6 @@
 """Points in a plane as a panel of a view: the arrows of words, the hands of clocks, a grid that is folded."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -47,6 +47,7 @@ class Plane:
     angle: two points; the angle from the arrow of the first to that of the second is drawn.
     paths: points that are joined by a thin line; `curve` and `cut` are one path more each, thick, and `cut` is dashed.
     dots: whether points without a name are small dots in the colour of their kind.
+    drags: for each point that can be dragged, the names of the two `Range` controls that have its numbers.
     Raises ValueError for other shapes, and for names or kinds that do not match.
     """
 
@@ -73,6 +74,7 @@ class Plane:
         curve: Sequence[int] = (),
         cut: Sequence[int] = (),
         dots: bool = False,
+        drags: Mapping[int, tuple[str, str]] | None = None,
     ) -> None:
         self.values = as_array(values, ndim=(2, 3), finite=True).astype(np.float32)
         if self.values.shape[-1] != 2:
@@ -90,6 +92,9 @@ class Plane:
         lines = [(path, "thin") for path in paths] + [(curve, "thick"), (cut, "dashed")]
         self.paths = [(list(path), look) for path, look in lines if path]
         self.dots = dots
+        self.drags = [[point, *controls] for point, controls in (drags or {}).items()]
+        if wrong := [point for point in drags or {} if not 0 <= point < self.rows]:
+            raise ValueError(f"drags: expected points from 0 to {self.rows - 1}, got {wrong[0]}")
 
     def frame(self, index: int) -> np.ndarray:
         """Return the points (P, 2) of frame `index`; without frames, the points."""
@@ -111,7 +116,8 @@ class Plane:
             "dots",
         )
         spec = {name: getattr(self, name) for name in PANEL_FIELDS} | {"stride": 2 * self.rows, "shift_rows": False}
-        return spec | {"plane": {name: getattr(self, name) for name in own}}
+        drags = {"drags": self.drags} if self.drags else {}
+        return spec | {"plane": {name: getattr(self, name) for name in own} | drags}
 
     def room_for_long_words(self) -> float:
         """Extra space, in inches: names are inside the picture."""

@@ -64,6 +64,12 @@ def test_an_angle_is_written_in_degrees():
     assert "−90°" in [note.get_text() for note in figure.axes[0].texts]
 
 
+def test_only_points_that_are_there_can_be_dragged():
+    assert Plane(np.eye(2), "ab", drags={1: ("x", "y")}, **LIMITS).to_spec()["plane"]["drags"] == [[1, "x", "y"]]
+    with pytest.raises(ValueError, match="drags: expected points from 0 to 1, got 2"):
+        Plane(np.eye(2), "ab", drags={2: ("x", "y")}, **LIMITS)
+
+
 def test_labels_at_one_place_end_below_each_other():
     heights = sorted(spread([(0.0, 10.0, 0.0)] * 5))
     np.testing.assert_allclose(np.diff(heights), LABEL, atol=0.1)
