@@ -216,8 +216,6 @@ def _with_files(markup: str, static: Path) -> str:
         (static / "pictures").mkdir(parents=True, exist_ok=True)
         (static / "pictures" / name).write_text(svg, encoding="utf-8")
         image["src"], image["loading"] = f"../_static/pictures/{name}", "lazy"
-        if image.find_next_sibling("style"):
-            image.find_next_sibling("style").decompose()
     return str(soup)
 
 

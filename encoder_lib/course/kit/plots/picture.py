@@ -24,11 +24,6 @@ from encoder_lib.course.kit.plots.names import place_all_names
 AGAIN: dict[Any, Any] = {"svg.fonttype": "none", "svg.hashsalt": "course"}
 UNDATED = dict.fromkeys(("Creator", "Date", "Format", "Type"))
 SVG = "data:image/svg+xml;base64,"
-# An image takes the theme of the element that it stands in, which JupyterLab doesn't state in a way that images see.
-FOLLOW = (
-    "<style>[data-jp-theme-light] .figure{color-scheme:light}"
-    '[data-jp-theme-light="false"] .figure{color-scheme:dark}</style>'
-)
 SHARP = 192  # pixels an inch of what is stored as pixels: two for each of the page's
 PAPER = {"light": "#ffffff", "dark": "#111111"}  # JupyterLab's own; elsewhere a picture stays readable on it
 HALO = ".halo text{paint-order:stroke;stroke:var(--paper);stroke-width:3px}"  # see `style.HALO`
@@ -53,7 +48,7 @@ class Picture:
         data = base64.b64encode(self.svg.encode()).decode()
         alt = html.escape(self.alt, quote=True)
         image = f'<img alt="{alt}" src="{SVG}{data}" class="figure" style="max-width:100%">'
-        return {"text/html": image + FOLLOW, "text/plain": repr(self)}
+        return {"text/html": image, "text/plain": repr(self)}
 
 
 def show(picture: Axes | Figure, *, alt: str) -> Picture:
