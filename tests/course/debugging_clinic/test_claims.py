@@ -8,8 +8,10 @@ from claims import seeds
 
 from encoder_lib import EncoderLayer, TransformerEncoder, attention, sinusoidal_table
 from encoder_lib.course import debugging_clinic as clinic
+from encoder_lib.course import explore
 from encoder_lib.course.debugging_clinic import patients
 from encoder_lib.course.debugging_clinic.broken import heads_joined_without_transpose
+from encoder_lib.course.debugging_clinic.explorers import CUTS
 from encoder_lib.seeded import seeded
 
 pytestmark = pytest.mark.long  # the notebook takes half a minute
@@ -308,11 +310,26 @@ def test_nobody_finds_out_a_bias_of_0_that_is_forgotten():
     assert off() > 0.1
 
 
-def test_the_picture_is_the_matrix_with_a_title_for_each_row(notebook):
-    ax = notebook.prediction("clinic_parity").result
-    assert (ax.images[0].get_array().data == notebook["noticed"].to_numpy()).all()
-    labels = zip(ax.get_yticklabels(), notebook["noticed"].index, strict=True)
-    assert all(title.startswith(label.get_text().rstrip("…")) for label, title in labels)
+def test_answer_and_grid_are_the_matrix(notebook):
+    """Each patient of its answer by its title; and who is missed without a test, in the words of the explorer."""
+    noticed = notebook["noticed"]
+    answer = notebook.prediction("clinic_parity").result
+    assert answer == "parity notices: " + ", ".join(noticed.index[noticed["parity"]])
+    assert "3 " not in answer and "4 " in answer and "5 " in answer
+    explorer = explore.who_notices(noticed, runs=20)
+    missed = {"sizes_and_types": "No test notices patient 3.", "parity": "No test notices patient 4."}
+    for test in noticed.columns:
+        explorer.without = test
+        assert explorer.description.endswith(missed.get(test, "Each patient is noticed by at least one test."))
+
+
+def test_wrong_cut_has_two_rows_of_their_own_tokens():
+    """The first of head 1 and the last of head 2; those of token 5 are where the test found a change."""
+    explorer = explore.two_cuts(cut=CUTS[1])
+    words = explorer._descriptions
+    assert [n for n, text in enumerate(words) if "as it should" in text] == [1, 10]
+    assert [n for n, text in enumerate(words) if "belong to token 5, " in text] == [9, 10]
+    assert all("as it should" in text for text in explore.two_cuts(cut=CUTS[0])._descriptions[1:])
 
 
 # An encoder of your own
