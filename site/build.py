@@ -72,6 +72,7 @@ def _copy_static(static: Path, node_modules: Path) -> None:
     shutil.copytree(HERE / "player", static / "player", ignore=NO_MODULES)
     shutil.copytree(front_end.FOLDER, static / "player", ignore=NO_MODULES, dirs_exist_ok=True)
     (static / "explorer.css").write_text(front_end.STYLE, encoding="utf-8")
+    (static / "folds.css").write_text(front_end.style("folds.css"), encoding="utf-8")
     styles = "palette.css", "alive.css", "search_bars.css"
     (static / "alive.css").write_text(front_end.style(*styles), encoding="utf-8")
     for style in ("site.css", "pages.css"):

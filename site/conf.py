@@ -38,7 +38,7 @@ html_baseurl = HOME if KNOWN else ""
 html_sidebars = {"index": []}  # the page itself lists the lessons
 html_additional_pages = {"search": "search.html"}
 
-html_css_files = ["explorer.css", "alive.css", "icons.css", "pages.css", "site.css"]
+html_css_files = ["explorer.css", "alive.css", "folds.css", "icons.css", "pages.css", "site.css"]
 html_js_files = [("player/player.js", {"type": "module"})]
 html_copy_source = False
 html_use_index = False

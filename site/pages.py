@@ -192,14 +192,14 @@ def _parts(cell: nbformat.NotebookNode, *, imports: bool) -> Iterator[nbformat.N
         first = drawing[-1].lineno - 1 if drawing else len(lines)
         if len(lines) - first > 2:
             yield nbformat.v4.new_code_cell("\n".join(lines[:first]).strip())
-            yield _fold("The code of the picture", "\n".join(lines[first:]), ' class="draws"')
+            yield _fold("The code of the picture", "\n".join(lines[first:]), "draws")
             cell.metadata["tags"] = [*cell.metadata.get("tags", []), "remove-input"]
     yield cell
 
 
-def _fold(name: str, source: str, kind: str = "") -> nbformat.NotebookNode:
+def _fold(name: str, source: str, kind: str = "aside") -> nbformat.NotebookNode:
     return nbformat.v4.new_markdown_cell(
-        f"<details{kind}><summary>{name}</summary>\n\n```python\n{source}\n```\n</details>"
+        f'<details class="{kind}"><summary>{name}</summary>\n\n```python\n{source}\n```\n</details>'
     )
 
 

@@ -321,6 +321,15 @@ def live_cells_are_tagged(notebook, path):
 
 
 @rule
+def folds_say_their_kind(notebook, path):
+    """A fold in the prose is a hint, an answer, what comes after a result, or an aside, and looks like it."""
+    for cell in notebook.cells:
+        for tag, attributes in Tags(cell.source).found if cell.cell_type == "markdown" else ():
+            if tag == "details" and attributes.get("class") not in ("hint", "answer", "after", "aside"):
+                yield f"{where(cell)} has a fold of the class {attributes.get('class')}, expected one of folds.css"
+
+
+@rule
 def web_wordings_stand_in_their_cell(notebook, path):
     """What the web edition says otherwise is there to be replaced."""
     for cell in notebook.cells:

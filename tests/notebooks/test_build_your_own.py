@@ -31,7 +31,7 @@ def answered(*names, stopped=()):
     notebook = nbformat.read(ROOT / "notebooks" / f"{STEM}.ipynb", as_version=4)
     for above, cell in pairwise(notebook.cells):
         if "exercise" in tags(cell):
-            answer = re.search(r"<details>.*?```python\n(.*?)```", above.source, re.DOTALL).group(1)
+            answer = re.search(r'<details class="answer">.*?```python\n(.*?)```', above.source, re.DOTALL).group(1)
             *_, call = cell.source.splitlines()
             name = re.search(r"^(?:class|def) (\w+)", cell.source, re.MULTILINE).group(1)
             if name in names or not names:

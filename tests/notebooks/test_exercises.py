@@ -44,7 +44,7 @@ def test_the_stub_counts_as_not_filled_in(imports, above, stub):
 
 @pytest.mark.parametrize(("imports", "above", "stub"), list(exercises()))
 def test_the_folded_answer_is_right(imports, above, stub):
-    folded = re.findall(r"<details>.*?```python\n(.*?)```.*?</details>", above, re.DOTALL)
+    folded = re.findall(r'<details class="answer">.*?```python\n(.*?)```.*?</details>', above, re.DOTALL)
     if not folded:
         assert "show_source(" in above or "source above" in above, "expected an answer, or a hint where it is"
         return

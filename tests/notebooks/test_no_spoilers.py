@@ -19,8 +19,8 @@ SUMMARY = "## What to remember"
 
 
 def visible(text):
-    """Markdown or HTML as it is read: without folds, tags and marks of emphasis, with the words of pictures."""
-    text = re.sub(r"<details\b.*?</details>", " ", text, flags=re.DOTALL)
+    """Markdown or HTML as it is read: without folds, styles, tags and marks of emphasis, with the words of pictures."""
+    text = re.sub(r"<(details|style)\b.*?</\1>", " ", text, flags=re.DOTALL)
     words = [
         attributes.get(name) or "" for _, attributes in Tags(text).found for name in ("alt", "title", "aria-label")
     ]

@@ -93,6 +93,7 @@ VIOLATIONS = {
     "asks_before_it_shows": changed("exercise", metadata={}),
     "picture_before_explorer": changed("explorer", outputs=[]),
     "live_cells_are_tagged": changed("explorer", metadata={}),
+    "folds_say_their_kind": lambda n: n.cells.append(new_markdown_cell("<details><summary>A hint</summary></details>")),
     "web_wordings_stand_in_their_cell": changed("text", metadata={"web": {"no such words": ""}}),
 }
 PRIVATE = [

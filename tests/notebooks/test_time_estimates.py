@@ -23,7 +23,7 @@ def estimated(notebook):
     """The minutes that reading, running and the exercises should take, by the counts."""
     cells = list(main_path(notebook))
     prose = " ".join(cell.source for cell in cells if cell.cell_type == "markdown")
-    words = len(re.sub(r"(?s)<details>.*?</details>", "", prose).split())
+    words = len(re.sub(r'(?s)<details(?! class="after").*?</details>', "", prose).split())
     code = code_cells(notebook.__class__(cells=cells))
     exercises = sum("exercise" in tags(cell) for cell in code)
     return words / WORDS + CODE * (len(code) - exercises) + EXERCISE * exercises

@@ -100,12 +100,23 @@ class CardLayer(nn.Module):
     Shapes: (B, T, D) -> (B, T, D).
     """
 
-    def __init__(self, *, attention: bool, feed_forward: bool, residual: bool, norm: bool, n_heads: int, root: bool):
+    def __init__(
+        self,
+        *,
+        attention: bool,
+        feed_forward: bool,
+        activation: bool,
+        residual: bool,
+        norm: bool,
+        n_heads: int,
+        root: bool,
+    ):
         super().__init__()
         kind = MultiHeadAttention if root else UnscaledAttention
         self.attention = kind(D_MODEL, n_heads) if attention else None
         self.norm1 = LayerNorm(D_MODEL) if norm and attention else nn.Identity()
-        self.feed_forward = FeedForward(D_MODEL, D_FF) if feed_forward else None
+        two_matrices = FeedForward if activation else _without_activation
+        self.feed_forward = two_matrices(D_MODEL, D_FF) if feed_forward else None
         self.norm2 = LayerNorm(D_MODEL) if norm and feed_forward else nn.Identity()
         self.residual = residual
 
@@ -119,12 +130,18 @@ class CardLayer(nn.Module):
         return x
 
 
+def _without_activation(d_model: int, d_ff: int) -> nn.Module:
+    """The feed-forward network without its activation function: two linear layers in a row, which are one."""
+    return nn.Sequential(nn.Linear(d_model, d_ff), nn.Linear(d_ff, d_model))
+
+
 class CardModel(nn.Module):
     """The model of the ladder: an embedding, the parts asked for, and a linear layer that answers.
 
     positions: the positional encoding added to the embedding, "none", "learned" or "sinusoidal". attention,
-    feed_forward, residual, norm: what each of the `n_layers` encoder layers has. root: whether attention scores are
-    divided by √K. n_questions: how many are asked at each card. loudness: a factor on all embeddings.
+    feed_forward, residual, norm: what each of the `n_layers` encoder layers has. activation: whether the feed-forward
+    network has its activation function. root: whether attention scores are divided by √K. n_questions: how many are
+    asked at each card. loudness: a factor on all embeddings.
 
     Shapes: cards (B, T) -> scores of the 8 letters (B, T, 8); with two questions (B, T, 2, 8).
     """
@@ -135,6 +152,7 @@ class CardModel(nn.Module):
         positions: str = "none",
         attention: bool = False,
         feed_forward: bool = False,
+        activation: bool = True,
         residual: bool = False,
         norm: bool = False,
         n_layers: int = 1,
@@ -147,7 +165,7 @@ class CardModel(nn.Module):
         self.embedding = TransformerEmbedding(N_LETTERS * N_CARDS, D_MODEL, positional=positions, max_len=N_CARDS)
         self.loudness = loudness
         parts: dict[str, Any] = {"attention": attention, "feed_forward": feed_forward, "residual": residual}
-        parts |= {"norm": norm, "n_heads": n_heads, "root": root}
+        parts |= {"activation": activation, "norm": norm, "n_heads": n_heads, "root": root}
         self.layers = nn.ModuleList(CardLayer(**parts) for _ in range(n_layers))
         self.answer = nn.Linear(D_MODEL, n_questions * N_LETTERS)
         self.n_questions = n_questions

@@ -3,6 +3,7 @@
 import html
 import importlib.util
 import inspect
+import re
 import textwrap
 from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any
@@ -18,6 +19,7 @@ from torch import Tensor
 
 from encoder_lib import expect
 from encoder_lib.course.kit.plots.style import STYLE
+from encoder_lib.course.kit.widget.front_end import style
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -33,6 +35,7 @@ COLOURS = {
     Token.Name.Class: "mirror-editor-def-color, #0000cc",
     Token.Name.Function: "mirror-editor-def-color, #0000cc",
 }
+COMMENT = re.compile(r"/\*.*?\*/", re.DOTALL)
 WRAPPED = "white-space:pre-wrap;word-break:normal;overflow-wrap:anywhere;font-size:0.87em"
 
 
@@ -41,7 +44,8 @@ def setup(seed: int = 0, *, device: str | torch.device | None = None) -> torch.d
 
     The device is CUDA if there is one, else the CPU. Any other device, for instance Apple's "mps", is used if it is
     asked for by name. Random numbers start from `seed`. Tensors are float64 unless said otherwise (float32 on MPS,
-    which has no wider type), torch works on one thread, and a tensor at the end of a cell shows four decimals.
+    which has no wider type), torch works on one thread, and a tensor at the end of a cell shows four decimals. The page
+    gets a style sheet for the folds in its prose.
 
     Raises: TypeError or ValueError for a seed that is not an integer from 0 to 2³² − 1, as NumPy takes it; ValueError
     if the device asked for is unknown or not available.
@@ -58,7 +62,13 @@ def setup(seed: int = 0, *, device: str | torch.device | None = None) -> torch.d
         shell.display_formatter.formatters["text/plain"].for_type(Tensor, _print_tidily)
         for module in ("pandas.core.frame", "pandas"):  # its module before pandas 3 and since then
             shell.display_formatter.formatters["text/html"].for_type_by_name(module, "DataFrame", _without_empty_header)
+        shell.display_pub.publish({"text/html": _folds()})
     return device
+
+
+def _folds() -> str:
+    """The style sheet of the folds on one line, because every notebook stores it."""
+    return f'<style class="course-style">{" ".join(COMMENT.sub("", style("folds.css")).split())}</style>'
 
 
 def missing(*packages: str) -> bool:

@@ -48,7 +48,7 @@ def made(code):
 
 def fold(name):
     """The lines of code in the fold below a case."""
-    code = re.search(r"<details>.*?```python\n(.*?)```.*</details>", BY_NAME[name][2], re.DOTALL)[1]
+    code = re.search(r'<details class="answer">.*?```python\n(.*?)```.*</details>', BY_NAME[name][2], re.DOTALL)[1]
     return [line.strip() for line in code.splitlines()]
 
 
@@ -86,7 +86,7 @@ def test_a_case_is_the_one_of_its_cell(number, name):
     (symptom, _, below), code, title = BY_NAME[name], code_of(name), rounds.CASES[number - 1].title
     assert f"## Case {number}: {title}\n" in symptom
     assert "A way to mend it" not in symptom.split("## Case")[-1]
-    assert below.startswith("<details><summary>A way to mend it</summary>")
+    assert below.startswith('<details class="answer"><summary>A way to mend it</summary>')
     shown = re.search(r"^(?:def|class) (\w+)", code, re.MULTILINE)[1]
     renamed = re.sub(rf"^(def|class) {shown}\b", rf"\1 {PIECES[name].__name__}", code, flags=re.MULTILINE)
     assert renamed == inspect.getsource(PIECES[name]).strip()

@@ -171,6 +171,7 @@ def test_only_with_both_parts_all_seeds_are_above_95_after_400_steps(notebook):
     assert curves.query("step == 200 and model != 'attention + feed-forward + residual'")["accuracy"].max() < 52
     assert len(steps_above(95, curves)["attention + feed-forward + residual"]) == 8
     assert max(steps_above(95, curves)["attention + feed-forward + residual"]) == 200
+    assert len([step for step in steps_above(95, curves)["attention + feed-forward"] if step <= 1200]) == 6
 
 
 def test_how_many_of_eight_seeds_leave_one_half(notebook):

@@ -5,7 +5,8 @@ import pytest
 import torch
 
 from encoder_lib.course.kit import ladder, learning_curves
-from encoder_lib.course.kit.learning_curves import EVERY, MODELS, SEEDS, STEPS, learning_curve, stored_curves
+from encoder_lib.course.kit.learning_curves import CONTROLS, EVERY, MODELS, SEEDS, STEPS, learning_curve, stored_curves
+from encoder_lib.seeded import seeded
 
 
 def test_curve_measures_the_accuracy_every_50_steps():
@@ -22,7 +23,7 @@ def test_curve_is_that_of_the_ladders_own_training():
     assert curve["accuracy"].iloc[-1] == pytest.approx(100 * accuracy.item(), abs=3)
 
 
-@pytest.mark.parametrize("model", MODELS)
+@pytest.mark.parametrize("model", [*MODELS, *CONTROLS])
 def test_stored_curves_begin_as_they_do_when_trained_again(model):
     """Only the first steps are compared: later on, rounding on another processor may lead elsewhere."""
     stored = stored_curves(model).query("seed == 0 and step <= 100")
@@ -39,7 +40,21 @@ def test_stored_curves_hold_all_models_seeds_and_steps():
         [0, STEPS]
     ]
     assert curves["accuracy"].between(0, 100).all()
+    assert len(stored_curves(*CONTROLS)) == len(CONTROLS) * len(SEEDS) * (STEPS // EVERY + 1)
     assert set(stored_curves("attention")["model"]) == {"attention"}
+
+
+def test_the_control_begins_like_the_network_and_is_linear():
+    """The same initial parameters, without an activation function between the two matrices."""
+    settings = {"positions": "learned", "attention": True, "feed_forward": True}
+    with seeded(0):
+        network = ladder.CardModel(**settings)
+    with seeded(0):
+        control = ladder.CardModel(**settings, activation=False)
+    for one, other in zip(network.parameters(), control.parameters(), strict=True):
+        torch.testing.assert_close(one, other, atol=0, rtol=0)
+    part, x = control.layers[0].feed_forward, torch.randn(5, ladder.D_MODEL)
+    torch.testing.assert_close(part(2 * x) - part(x), part(x) - part(torch.zeros_like(x)))
 
 
 def test_record_writes_what_stored_curves_reads(tmp_path, monkeypatch):

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 import torch
 from IPython.core.interactiveshell import InteractiveShell
+from IPython.utils.capture import capture_output
 
 from encoder_lib import LayerNorm
 from encoder_lib.course.kit import notebook
@@ -74,6 +75,19 @@ def test_a_tensor_at_the_end_of_a_cell_shows_four_decimals(monkeypatch):
     finally:
         InteractiveShell.clear_instance()
     assert text == "tensor([0.0000, 0.3333])"
+
+
+def test_setup_gives_the_page_the_look_of_its_folds(monkeypatch):
+    shell = InteractiveShell.instance()
+    monkeypatch.setattr(notebook, "get_ipython", lambda: shell)
+    try:
+        with capture_output() as captured:
+            setup()
+    finally:
+        InteractiveShell.clear_instance()
+    (output,) = captured.outputs
+    style = output.data["text/html"]
+    assert style.count("\n") == 0 and all(f"details.{kind}" in style for kind in ("hint", "answer", "after", "aside"))
 
 
 def test_show_source_shows_the_tested_code():
