@@ -115,7 +115,7 @@ def _run(runs: int, noticed: np.ndarray, tests: list[str], without: str) -> str:
     """Describe the last run."""
     left = f" Without {without}." if without != NONE else ""
     if not runs:
-        return f"No test has run yet.{left}"
+        return f"No test has run yet. {len(tests)} tests will visit {len(noticed)} patients.{left}"
     test, patient = divmod(runs - 1, len(noticed))
     if tests[test] == without:
         return f"Run {runs}: {without} is left out."
