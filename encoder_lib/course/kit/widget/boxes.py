@@ -31,6 +31,7 @@ class Boxes:
     kinds: one string for each box: a role of the palette, one of `LOOKS`, or any other word. The boxes of one such word
         have one colour.
     labels: a text for each box, or N lists of them; "" for none.
+    least: the least width in pixels, at which the labels still have room; where there is less, panels are stacked.
     Raises ValueError for other shapes, and for kinds or labels that do not match.
     """
 
@@ -46,6 +47,7 @@ class Boxes:
         size: tuple[float, float],
         labels: Sequence[str] | Sequence[Sequence[str]] | None = None,
         title: str = "",
+        least: int = 270,
     ) -> None:
         self.values = as_array(values, ndim=(2, 3), finite=True).astype(np.float32)
         if self.values.shape[-1] != 5:
@@ -53,7 +55,7 @@ class Boxes:
         self.rows, self.columns = self.values.shape[-2:]
         self.framed = self.values.ndim == 3
         self.frames = len(self.values) if self.framed else 1
-        self.size, self.title, self.limits = size, title, (0.0, 1.0)
+        self.size, self.title, self.least, self.limits = size, title, least, (0.0, 1.0)
         self.kinds = as_labels(kinds, self.rows, "kinds") or []
         given = list(labels if labels is not None else [""] * self.rows)
         several = bool(given) and not isinstance(given[0], str)
@@ -72,7 +74,7 @@ class Boxes:
     def to_spec(self) -> dict:
         """Return what the front end needs to draw the panel, apart from the boxes."""
         spec = {name: getattr(self, name) for name in PANEL_FIELDS}
-        boxes = {"size": self.size, "colours": self.colours, "labels": self.labels}
+        boxes = {"size": self.size, "colours": self.colours, "labels": self.labels, "least": self.least}
         return spec | {"stride": 5 * self.rows, "shift_rows": False, "boxes": boxes}
 
     def room_for_long_words(self) -> float:

@@ -38,14 +38,17 @@ function render({ model, el }) {
     stopPlaying = stopIt;
     return both;
   });
+  const sliders = element("div", { class: "explorer-controls" }, ...inputs);
+  const dragged = model.get("_panels").some(({ plane }) => plane?.drags); // then the sliders come last
   const root = element(
     "section",
     { class: "explorer", "aria-label": model.get("title") },
     element("p", { class: "explorer-title" }, model.get("title")),
-    element("div", { class: "explorer-controls" }, ...inputs),
+    ...(dragged ? [] : [sliders]),
     ...("stations" in model.get("_timeline")
       ? [above, description, pictures, readout]
       : [above, pictures, readout, description]),
+    ...(dragged ? [sliders] : []),
     error,
   );
   keepKeys(root);

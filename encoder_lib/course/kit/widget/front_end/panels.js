@@ -65,6 +65,16 @@ export function showPanels(model, listen, { above, pictures, readout, frame, des
     return control?.kind === "range" ? control : null;
   };
 
+  /** @type {Ranges} */
+  const ranges = {
+    of: rangeOf,
+    value: (name) => Number(model.get(name)),
+    move: (values) => {
+      for (const [name, value] of Object.entries(values)) model.set(name, value);
+      send();
+    },
+  };
+
   /**
    * The first cell of the tile that two controls say.
    * @param {Matrix} matrix
@@ -103,13 +113,16 @@ export function showPanels(model, listen, { above, pictures, readout, frame, des
 
   const show = () => {
     const matrices = cutOut(specs, palettes, model.get("_limits"), data, frame());
+    for (const { spec, values } of matrices) {
+      for (const [point, ...names] of spec.plane?.drags ?? []) values.set(names.map(ranges.value), 2 * point);
+    }
     const counted = matrices.find(({ spec }) => spec.frames > 1 && !spec.title.includes("{frame}"));
     if (counted) counted.step = stepShown();
     matrices.forEach((matrix, i) => {
       if (panels[i]) panels[i].show(matrix);
       else if (matrix.spec.bars) panels.push(new Bars(matrix));
       else if (matrix.spec.boxes) panels.push(new Boxes(matrix));
-      else if (matrix.spec.plane) panels.push(new Plane(matrix));
+      else if (matrix.spec.plane) panels.push(new Plane(matrix, ranges));
       else panels.push(new Heatmap(matrix, announce, (cell) => pick(panels[i].matrix.spec, cell)));
     });
     panels.length = matrices.length;
@@ -211,9 +224,10 @@ export function showPanels(model, listen, { above, pictures, readout, frame, des
     redrawSoon();
   });
   listen("change:_limits change:_frames change:_descriptions change:_tokens change:_timeline", redrawSoon);
+  const dragged = new Set(specs.flatMap(({ plane }) => plane?.drags ?? []).flatMap(([, ...names]) => names));
   for (const { name } of model.get("_controls")) {
     listen(`change:${name}`, () => {
-      if (name === model.get("_frames")) redrawSoon();
+      if (name === model.get("_frames") || dragged.has(name)) redrawSoon();
     });
   }
 

@@ -78,6 +78,8 @@ interface BoxesSpec {
   colours: (string | number)[];
   /** For each frame, or for all of them, a text for each box. */
   labels: string[][];
+  /** The least width that leaves room for them. */
+  least: number;
 }
 
 /** Bars, which are points of a plane: `Bars.to_spec` in bars.py. After them come as many outlines, and the mean and the standard deviation as one point. */
@@ -86,6 +88,8 @@ interface BarsSpec {
   /** The title of each frame. */
   titles: string[];
 }
+
+type PathLook = "thin" | "thick" | "dashed";
 
 /** Points in a plane: `Plane.to_spec` in plane.py. */
 interface PlaneSpec {
@@ -102,10 +106,19 @@ interface PlaneSpec {
   /** The radius of a circle around the origin, 0 for none; the two points between whose arrows the angle is shown. */
   circle: number;
   angle: [from: number, to: number] | null;
-  /** Points that are joined by a line, and whether it is the one that counts. */
-  paths: [points: number[], strong: boolean][];
+  /** Points that are joined by a line. */
+  paths: [points: number[], look: PathLook][];
   /** Whether points without a name are small dots. */
   dots: boolean;
+  /** Points that can be dragged, and the two controls that have their numbers. */
+  drags?: [point: number, x: string, y: string][];
+}
+
+/** The sliders that the handles of a plane move. */
+interface Ranges {
+  of(name: string): RangeSpec | null;
+  value(name: string): number;
+  move(values: Record<string, number>): void;
 }
 
 /** The words above the panels, and the panel whose rows they are. */
