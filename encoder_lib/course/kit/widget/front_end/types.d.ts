@@ -121,6 +121,14 @@ interface Ranges {
   move(values: Record<string, number>): void;
 }
 
+/** A plane as it is painted, with what its handles need of it. */
+interface PlaneOnPage {
+  canvas: HTMLCanvasElement;
+  spec: PlaneSpec;
+  pixel(point: number): number[];
+  placeOf(right: number, down: number): number[];
+}
+
 /** The words above the panels, and the panel whose rows they are. */
 interface TokensSpec {
   panel: number;
