@@ -17,7 +17,6 @@ DEFINED = {
     "bars of numpy and torch": (plots.plot_bars, {"values": {"a": np.float32(1), "b": torch.tensor(2.0)}}),
     "one number": (plots.plot_histogram, {"values": [1.0], "marks": {}}),
     "vectors of zeros": (plots.plot_word_vectors, {"vectors": [[0.0, 0.0]], "words": ["a"], "kinds": ["b"]}),
-    "weights of zero": (plots.plot_weighted_mean, {"values": [[1.0, 2.0]], "weights": [0.0], "words": "a"}),
 }
 
 

@@ -3,11 +3,13 @@
 from functools import lru_cache, partial
 from inspect import signature
 
+import pandas as pd
 import torch
 
 from encoder_lib import TransformerEncoder, load_pretrained
 from encoder_lib.course import explore
 from encoder_lib.course.explore import Checkbox, Range, Select
+from encoder_lib.course.kit import ladder
 from encoder_lib.course.training import letters
 from encoder_lib.course.training.recording import Recording
 from encoder_lib.course.your_own_task.docstrings import LIBRARIES
@@ -29,6 +31,13 @@ def classifiers():
     with seeded(0):
         heads = [torch.nn.Linear(384, len(LIBRARIES), dtype=torch.float32) for _ in range(2)]
     return [Classifier(layers, head) for head in heads]
+
+
+@lru_cache
+def hopper():
+    """A model of two layers that follows the arrows of cards, untrained."""
+    with seeded(0):
+        return ladder.CardModel(positions="learned", attention=True, residual=True, n_layers=2)
 
 
 def labelled_texts():
@@ -54,7 +63,13 @@ GIVEN = {  # what an explorer is made with, by the name of the parameter
     "words": lambda: list("abcdef"),
     "classifiers": lambda: classifiers(),
     "texts": lambda: {"training": (labelled_texts(), torch.tensor([1, 1, 2, 2]))},
+    "noticed": lambda: pd.DataFrame(torch.eye(4, 3).bool().numpy(), columns=["one", "two", "three"]),
     "kinds": lambda: ["x", "x", "x", "y", "y", "y"],
+    "card_model": lambda: hopper(),
+    "cards": lambda: torch.tensor([1, 10, 19, 28, 37, 46, 55, 56]),
+    "query": lambda: [1.0, 2.0],
+    "keys": lambda: torch.tensor([[2.0, 0.0], [0.0, 2.0], [1.0, 0.0], [-1.0, 1.0], [0.5, -2.0], [3.0, 3.0]]),
+    "values": lambda: torch.tensor([[4.0, 0.0], [0.0, 3.0], [1.0, 1.0], [2.0, 2.0], [3.0, 1.0], [0.5, 0.5]]),
 }
 
 
@@ -78,11 +93,10 @@ heads = EXPLORERS["heads"]
 
 
 def picture(explorer):
-    """All that the reader sees: the timeline and the current frame of every panel, or the PNG."""
+    """All that the reader sees: the current frame of every panel, or the PNG."""
     if explorer._view is None:
         return explorer._picture
-    timeline = repr((explorer._timeline, explorer._frame)).encode() if explorer._timeline else b""
-    return timeline + b"".join(panel.frame(explorer._frame).tobytes() for panel in explorer._view.panels)
+    return b"".join(panel.frame(explorer._frame).tobytes() for panel in explorer._view.panels)
 
 
 def ends(explorer):

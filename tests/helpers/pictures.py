@@ -50,7 +50,6 @@ DRAWN = {
     "plot_bars": lambda n, t: plots.plot_bars(dict.fromkeys(n, 1.0), title=t, x_label=t),
     "plot_histogram": lambda n, t: plots.plot_histogram(WAVE, dict.fromkeys(n, 1.0), **labels(t)),
     "plot_word_vectors": lambda n, t: plots.plot_word_vectors(rows(n)[:, :2], n, n, title=t),
-    "plot_weighted_mean": lambda n, t: plots.plot_weighted_mean(rows(n)[:, :2], rows(n)[0], n, title=t),
     "plot_attention": lambda n, t: plots.plot_attention(*[rows(n)] * 3, n, titles=[t] * 3),
     "plot_attention_lines": lambda n, t: plots.plot_attention_lines(rows(n), n, title=t),
     "plot_cards": lambda n, t: plots.plot_cards(n, order(n), n, title=t),

@@ -2,14 +2,18 @@
 
 import math
 import zlib
+from collections.abc import Sequence
 from functools import lru_cache, partial
 
 import torch
+from numpy.typing import ArrayLike
 from torch import Tensor
 
-from encoder_lib.course.kit.plots import percent, readable
+from encoder_lib.course.kit.plots import as_array, percent, readable
+from encoder_lib.course.kit.widget.boxes import Boxes
 from encoder_lib.course.kit.widget.controls import Checkbox, Control, Range, Select, Text
 from encoder_lib.course.kit.widget.explorer import Explorer
+from encoder_lib.course.kit.widget.plane import Plane
 from encoder_lib.course.kit.widget.views import Heatmap, View, attention_map
 from encoder_lib.course.kit.widget.web import Web
 from encoder_lib.model.attention import MultiHeadAttention, attention_scores, masked_softmax
@@ -134,6 +138,104 @@ def _words(words: list[str], scores: Tensor, weights: Tensor, mask: Tensor) -> s
         f"The largest weight of all: “{words[i]}” attends to “{words[j]}”, {percent(weights[i, j].item())}."
         f"{masked}{nothing}"
     )
+
+
+NTH = ("1st", "2nd")
+REACH, ROOM = 3.0, 3.6  # the largest number of a query or key, and how far the plane reaches
+WORD, SCORE, BAR, SHARE, STEP = 2.4, 2.2, 3.2, 2.0, 1.6  # widths of what stands in a row of bars; from row to row
+
+
+def one_query(words: Sequence[str], query: ArrayLike, keys: ArrayLike, values: ArrayLike) -> Explorer:
+    """One query (2,) and the keys (N, 2) as arrows to drag: weights and the weighted mean of `values` (N, 2) follow.
+
+    Raises ValueError for other shapes, and for numbers of the query or of a key beyond 3.
+    """
+    words = [readable(word, LONGEST_WORD) for word in words]
+    count = len(words)
+    wanted = {"query": (2,), "keys": (count, 2), "values": (count, 2)}
+    given = {}
+    for name, numbers in (("query", query), ("keys", keys), ("values", values)):
+        given[name] = as_array(numbers, ndim=(1, 2), name=name, finite=True)
+        if given[name].shape != wanted[name]:
+            raise ValueError(f"{name}: expected shape {wanted[name]}, got {given[name].shape}")
+    points = given["values"].tolist()
+    arrows = ["query", *(f"key_{i}" for i in range(1, count + 1))]
+    names = [f"{arrow}_{axis}" for arrow in arrows for axis in "xy"]
+
+    def show(**places: float) -> View:
+        query, *keys = torch.tensor([places[name] for name in names], dtype=torch.float64).view(-1, 2)
+        scores = attention_scores(query[None], torch.stack(keys))  # (1, N)
+        weights = masked_softmax(scores)  # (1, N)
+        output = (weights @ torch.tensor(points, dtype=torch.float64))[0].tolist()
+        plane = Plane(
+            torch.stack([*keys, query]),
+            [*words, "query"],
+            title="Drag query and keys",
+            kinds=[*words, "query"],
+            x_limits=(-ROOM, ROOM),
+            y_limits=(-ROOM, ROOM),
+            x_label="1st number",
+            y_label="2nd number",
+            arrows=True,
+            drags={(i - 1) % len(arrows): (f"{arrow}_x", f"{arrow}_y") for i, arrow in enumerate(arrows)},
+        )
+        bars = _bars(words, scores[0].tolist(), weights[0].tolist())
+        description = _row_in_words(words, scores[0].tolist(), weights[0].tolist(), output)
+        return View(plane, bars, _mean(words, points, output), description=description)
+
+    numbers = [*given["query"].tolist(), *given["keys"].ravel().tolist()]
+    labels = [f"{arrow}, {nth}" for arrow in ["query", *(f"key of {word}" for word in words)] for nth in NTH]
+    return Explorer(
+        show,
+        *(
+            Range(name, number, min=-REACH, max=REACH, step=0.1, label=label)
+            for name, number, label in zip(names, numbers, labels, strict=True)
+        ),
+        title="One query, its scores, its weights, its output",
+        web=Web(heights=(525, 1490, 945), computed="one_query", given=("words", "points")),
+    )
+
+
+def _bars(words: list[str], scores: list[float], weights: list[float]) -> Boxes:
+    """For each word its score, and a bar as long as its weight."""
+    begin = WORD + SCORE
+    boxes: list[tuple[float, ...]] = [(WORD, 0, SCORE, 1, 1), (begin, 0, BAR, 1, 1)]
+    kinds, labels = ["note", "note"], ["score", "weight"]
+    for i, (word, score, weight) in enumerate(zip(words, scores, weights, strict=True)):
+        top = STEP * (i + 1)
+        boxes += [(0, top, WORD, 1, 1), (WORD, top, SCORE, 1, 1), (begin, top, BAR * weight, 1, 1)]
+        boxes.append((begin + BAR * weight, top, SHARE, 1, 1))
+        kinds += ["note", "note", word, "note"]
+        labels += [word, decimals(score), "", percent(weight)]
+    size = (begin + BAR + SHARE, STEP * (len(words) + 1))
+    return Boxes(boxes, kinds, size=size, labels=labels, title="Scores and weights", least=176)
+
+
+def _mean(words: list[str], points: list[list[float]], output: list[float]) -> Plane:
+    """The values, with a line between every two, and their weighted mean."""
+    count, reach = len(words), max(1.0, *(abs(number) for point in points for number in point))
+    return Plane(
+        [*points, output],
+        [*words, "output"],
+        title="Values and their mean",
+        kinds=[*words, "output"],
+        x_limits=(min(0.0, *(x for x, _ in points)) - 0.1 * reach, max(0.0, *(x for x, _ in points)) + 0.4 * reach),
+        y_limits=(min(0.0, *(y for _, y in points)) - 0.1 * reach, max(0.0, *(y for _, y in points)) + 0.2 * reach),
+        paths=[(a, b) for a in range(count) for b in range(a)],
+    )
+
+
+def _row_in_words(words: list[str], scores: list[float], weights: list[float], output: list[float]) -> str:
+    rows = [
+        f"{word}: score {decimals(score)}, weight {percent(weight)}"
+        for word, score, weight in zip(words, scores, weights, strict=True)
+    ]
+    return f"{'; '.join(rows)}. The output is ({decimals(output[0])}, {decimals(output[1])})."
+
+
+def decimals(number: float) -> str:
+    """A number with two decimals, a real minus, and none before a zero, as `one_query.js` writes it."""
+    return f"{round(number, 2) + 0.0:.2f}".replace("-", "−")
 
 
 D_MODEL = 12

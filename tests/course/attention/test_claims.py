@@ -20,6 +20,16 @@ def test_with_dim_0_the_weights_of_a_row_miss_1(notebook):
     assert money > 1 > river
 
 
+def test_a_longer_query_is_surer_and_one_of_zeros_undecided():
+    keys = torch.tensor([[2.0, 0.0], [0.0, 2.0], [1.0, 0.0]])  # as in the cell by hand
+    weights, leads = [], []
+    for query in ([0.0, 0.0], [1.0, 2.0], [1.5, 3.0]):
+        scores = keys @ torch.tensor(query) / 2**0.5
+        weights.append([round(100 * w) for w in scores.softmax(dim=0).tolist()])
+        leads.append(round((scores[1] - scores[0]).item(), 1))
+    assert weights == [[33, 33, 33], [18, 73, 9], [10, 86, 4]] and leads == [0, 1.4, 2.1]
+
+
 def test_compared_directly_each_word_matches_itself_best(notebook):
     """And the score of two words is the same in both directions; with queries and keys neither holds for *dog*."""
     plain, projected = notebook["plain"], notebook["projected"]

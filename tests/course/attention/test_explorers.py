@@ -95,6 +95,44 @@ def test_scores_keep_round_limits_that_hold_them():
         assert float(f"{high:.0e}") == pytest.approx(high) and f"{high:.0e}"[0] in "125"
 
 
+ROW = {
+    "words": ["money", "river", "bank"],
+    "query": [1.0, 2.0],
+    "keys": [[2.0, 0.0], [0.0, 2.0], [1.0, 0.0]],
+    "values": [[4.0, 0.0], [0.0, 3.0], [1.0, 1.0]],
+}
+
+
+def test_one_query_follows_its_arrows():
+    """Weights and output are those of the formula, before and after an arrow has been moved."""
+    explorer = explore.one_query(**ROW)
+    for moved in ({}, {"query_x": -1.5, "key_3_y": 2.5}):
+        explorer.set(**moved)
+        places = list(explorer.values.values())
+        query, keys = places[:2], torch.tensor(places[2:], dtype=torch.float64).view(3, 2)
+        scores = keys @ torch.tensor(query, dtype=torch.float64) / math.sqrt(2)
+        weights = scores.softmax(dim=0)
+        arrows, bars, mean = frames(explorer)
+        torch.testing.assert_close(arrows, torch.cat([keys, torch.tensor([query]).double()]), atol=1e-6, rtol=0)
+        torch.testing.assert_close(bars[4::4, 2] / bars[1, 2], weights, atol=1e-6, rtol=0)
+        torch.testing.assert_close(mean[3], weights @ torch.tensor(ROW["values"]).double(), atol=1e-6, rtol=0)
+        assert f"river: score {scores[1]:.2f}".replace("-", "−") in explorer.description
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        ({"query": [1.0]}, r"query: expected shape \(2,\), got \(1,\)"),
+        ({"keys": [[1.0, 2.0]]}, r"keys: expected shape \(3, 2\)"),
+        ({"values": [[1.0, float("nan")]] * 3}, "values: .* finite"),
+        ({"query": [4.0, 0.0]}, "query_x: expected a number from -3.0 to 3.0"),
+    ],
+)
+def test_one_query_refuses_other_shapes_and_long_arrows(wrong, message):
+    with pytest.raises(ValueError, match=message):
+        explore.one_query(**ROW | wrong)
+
+
 @pytest.mark.parametrize("n_heads", DIVISORS)
 def test_head_slices_highlights_one_head(n_heads):
     explorer, d_head = explore.head_slices(n_heads), 12 // n_heads

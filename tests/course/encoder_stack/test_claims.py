@@ -7,6 +7,7 @@ from claims import seeds
 from torch.utils.flop_counter import FlopCounterMode
 
 from encoder_lib import Encoder, EncoderLayer, FeedForward, load_pretrained, trace
+from encoder_lib.course.encoder_stack.explorers import _brought
 from encoder_lib.course.encoder_stack.warm_up import N_TEST, learn_to_reverse
 from encoder_lib.course.kit import ladder, measure
 from encoder_lib.course.kit.interventions import Intervened, Knockout, Question
@@ -127,6 +128,17 @@ def test_three_weights_are_needed_and_two_are_not(notebook):
     assert shown.drop(idle).max() < 40 and shown[idle].min() > 97
     assert shown["layer 1, stop 2 to stop 3"] < 25
     assert notebook["different"].sum() > 1000
+
+
+def test_card_5_brings_card_0_the_letter_of_card_3(notebook):
+    """And all eight cards end with four chips: their own, and those of their three stops."""
+    brought = _brought(notebook["model"], notebook["cards"][0])
+    assert [brought.sources[1][0][0], brought.sources[0][5][0]] == [5, 3]
+    assert brought.answers[0] == brought.names[3][0] == "a"
+    arrows = (notebook["cards"][0] % 8).tolist()
+    for card, held in enumerate(brought.holds[-1]):
+        stops = [arrows[card], arrows[arrows[card]], arrows[arrows[arrows[card]]]]
+        assert sorted(held) == sorted([card, *stops]) and len({card, *stops}) == 4
 
 
 def test_accuracy_of_good_guesses():

@@ -20,6 +20,8 @@ LOOKS = (
     "grey",
 )  # text alone, in the middle or at the left; a dashed outline, a line, and what doesn't count
 
+Box = tuple[str, str, tuple[float, float, float, float, float]]  # kind, label, and place with opacity
+
 
 class Boxes:
     """Boxes (P, 5), or N frames of them (N, P, 5), between which the front end glides.
@@ -29,6 +31,7 @@ class Boxes:
     kinds: one string for each box: a role of the palette, one of `LOOKS`, or any other word. The boxes of one such word
         have one colour.
     labels: a text for each box, or N lists of them; "" for none.
+    least: the least width in pixels, at which the labels still have room; where there is less, panels are stacked.
     Raises ValueError for other shapes, and for kinds or labels that do not match.
     """
 
@@ -44,6 +47,7 @@ class Boxes:
         size: tuple[float, float],
         labels: Sequence[str] | Sequence[Sequence[str]] | None = None,
         title: str = "",
+        least: int = 270,
     ) -> None:
         self.values = as_array(values, ndim=(2, 3), finite=True).astype(np.float32)
         if self.values.shape[-1] != 5:
@@ -51,7 +55,7 @@ class Boxes:
         self.rows, self.columns = self.values.shape[-2:]
         self.framed = self.values.ndim == 3
         self.frames = len(self.values) if self.framed else 1
-        self.size, self.title, self.limits = size, title, (0.0, 1.0)
+        self.size, self.title, self.least, self.limits = size, title, least, (0.0, 1.0)
         self.kinds = as_labels(kinds, self.rows, "kinds") or []
         given = list(labels if labels is not None else [""] * self.rows)
         several = bool(given) and not isinstance(given[0], str)
@@ -70,7 +74,7 @@ class Boxes:
     def to_spec(self) -> dict:
         """Return what the front end needs to draw the panel, apart from the boxes."""
         spec = {name: getattr(self, name) for name in PANEL_FIELDS}
-        boxes = {"size": self.size, "colours": self.colours, "labels": self.labels}
+        boxes = {"size": self.size, "colours": self.colours, "labels": self.labels, "least": self.least}
         return spec | {"stride": 5 * self.rows, "shift_rows": False, "boxes": boxes}
 
     def room_for_long_words(self) -> float:
@@ -105,3 +109,10 @@ def _paint(colour: str | int) -> str:
     if isinstance(colour, int):
         return WORD_COLOURS[colour]
     return {"grey": palette.LIGHT["line"], "rule": "black"}.get(colour) or palette.LIGHT.get(colour, "white")
+
+
+def framed(frames: Sequence[Sequence[Box]], title: str, size: tuple[float, float]) -> Boxes:
+    """Boxes of N frames, each given as a list of the same boxes in the same order."""
+    places = np.array([[place for *_, place in frame] for frame in frames])  # (N, P, 5)
+    labels = [[label for _, label, _ in frame] for frame in frames]
+    return Boxes(places, [kind for kind, *_ in frames[0]], size=size, labels=labels, title=title)

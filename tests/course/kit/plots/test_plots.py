@@ -194,9 +194,6 @@ REFUSED = {
     "a part of an order": (lambda: plots.plot_reordering(np.eye(2), np.eye(2), [0], "ab"), "2 labels for y_ticks"),
     "looks": (lambda: plots.plot_token_attention([0, np.inf], "ab", chosen=0), "weights: .* finite"),
     "looks of words": (lambda: plots.plot_token_attention([0, 1], "a", chosen=0), "2 labels for words"),
-    "a mean in space": (lambda: plots.plot_weighted_mean(np.ones((2, 3)), [1, 0], "ab"), r"shape \(2, 2\)"),
-    "a mean of weights": (lambda: plots.plot_weighted_mean(np.eye(2), [1], "ab"), r"shape \(1, 2\)"),
-    "a mean of NaN": (lambda: plots.plot_weighted_mean(np.eye(2), [1, np.nan], "ab"), "weights: .* finite"),
     "words in space": (lambda: plots.plot_word_vectors(np.ones((2, 3)), "ab", "xy"), "width of 2"),
     "words of NaN": (lambda: plots.plot_word_vectors([[0, np.nan]], "a", "x"), "finite"),
     "kinds of words": (lambda: plots.plot_word_vectors(np.eye(2), "ab", "x"), "2 labels for kinds"),
@@ -462,20 +459,6 @@ def test_clocks_draw_sine_up_and_cosine_right():
     tips = [line.get_xydata()[1].tolist() for line in ax.lines]
     assert tips == [[1, 0], [0, 1], [3, 1], [3.8, 0.6]]
     assert len(ax.patches) == 2 and [text.get_text() for text in ax.get_legend().get_texts()] == ["before", "after"]
-
-
-def test_weighted_mean_is_where_its_weights_put_it():
-    values = np.array([[4.0, 0.0], [0.0, 3.0], [1.0, 1.0]])
-    ax = plots.plot_weighted_mean(values, [0.125, 0.375, 0.5], ["$x$", "b", "c"], title="A finding")
-    points, star = (collection.get_offsets() for collection in ax.collections)
-    np.testing.assert_array_equal(points, values)
-    np.testing.assert_allclose(star, [[1, 1.625]])
-    sides, spokes = ax.lines[:3], ax.lines[3:]
-    assert {tuple(sorted(map(tuple, line.get_xydata()))) for line in sides} == {
-        ((0, 3), (4, 0)), ((1, 1), (4, 0)), ((0, 3), (1, 1))
-    }  # fmt: skip
-    assert [line.get_linewidth() for line in spokes] == pytest.approx([1.5, 4.5, 6])
-    assert [text.get_text() for text in ax.texts] == ["$x$, 13 %", "b, 38 %", "c, 50 %"]
 
 
 def test_the_three_steps_of_attention_stand_side_by_side():

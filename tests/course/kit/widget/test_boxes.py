@@ -20,7 +20,8 @@ def test_frames_kinds_and_labels_travel_to_the_front_end():
     )
     for n in (0, 1):
         np.testing.assert_allclose(numbers(explorer, 0, n), CELLS[n])
-    assert explorer._panels[0]["boxes"] == {"size": (2, 1), "colours": [0, "value"], "labels": labels}
+    sent = {"size": (2, 1), "colours": [0, "value"], "labels": labels, "least": 270}
+    assert explorer._panels[0]["boxes"] == sent
 
 
 @pytest.mark.parametrize(

@@ -22,7 +22,7 @@ def test_frames_and_colours_travel_beside_a_heatmap():
     np.testing.assert_array_equal(numbers(explorer, 1), np.eye(2))
     spec = explorer._panels[0]["plane"]
     assert (spec["names"], spec["colours"]) == (["a", ""], [0, 1])
-    assert spec["paths"] == [([0, 1], False), ([1, 0], True)]
+    assert spec["paths"] == [([0, 1], "thin"), ([1, 0], "dashed")]
     assert set(explorer._colours) == {"viridis"} and "plane" not in explorer._panels[1]
 
 
@@ -62,6 +62,12 @@ def test_an_angle_is_written_in_degrees():
     hands = [[1.0, 0.0], [0.0, -1.0]]
     figure = View(Plane(hands, ["a", "b"], angle=(0, 1), **LIMITS), description="Hands.").draw(0)
     assert "−90°" in [note.get_text() for note in figure.axes[0].texts]
+
+
+def test_only_points_that_are_there_can_be_dragged():
+    assert Plane(np.eye(2), "ab", drags={1: ("x", "y")}, **LIMITS).to_spec()["plane"]["drags"] == [[1, "x", "y"]]
+    with pytest.raises(ValueError, match="drags: expected points from 0 to 1, got 2"):
+        Plane(np.eye(2), "ab", drags={2: ("x", "y")}, **LIMITS)
 
 
 def test_labels_at_one_place_end_below_each_other():

@@ -5,7 +5,6 @@ import { NARROW, WORD_COLOURS } from "./plane.js";
 import { captionWidths, writeCaption } from "./text.js";
 
 const SQUARES = 5; // as many square cells high as a heatmap that takes all the height there is
-const LEAST = 270; // CSS pixels wide, for texts of 12 pixels
 const WIDEST = 1.4; // how much wider than high a picture is at most where the page is narrow
 const LOOKS = ["note", "heading", "ghost", "rule", "grey"];
 
@@ -80,7 +79,7 @@ export class Boxes {
       numbers: 0,
       title,
       named,
-      least: LEAST,
+      least: this.spec.least,
     };
   }
 

@@ -32,20 +32,24 @@ function render({ model, el }) {
   let stopPlaying = () => {};
   const inputs = controls.map((control) => {
     const input = makeControl(control, model, listen, send);
-    const plays = control.name === model.get("_frames") && !("stations" in model.get("_timeline"));
+    const plays = control.name === model.get("_frames");
     if (control.kind !== "range" || !plays) return input;
     const [both, stopIt] = playable(control, input, model, listen, { send, quiet });
     stopPlaying = stopIt;
     return both;
   });
+  const sliders = element("div", { class: "explorer-controls" }, ...inputs);
+  const dragged = model.get("_panels").some(({ plane }) => plane?.drags); // then the sliders come last
   const root = element(
     "section",
     { class: "explorer", "aria-label": model.get("title") },
     element("p", { class: "explorer-title" }, model.get("title")),
-    element("div", { class: "explorer-controls" }, ...inputs),
-    ...("stations" in model.get("_timeline")
-      ? [above, description, pictures, readout]
-      : [above, pictures, readout, description]),
+    ...(dragged ? [] : [sliders]),
+    above,
+    pictures,
+    readout,
+    description,
+    ...(dragged ? [sliders] : []),
     error,
   );
   keepKeys(root);

@@ -1,6 +1,7 @@
 // Points in a plane on the page: arrows, hands of a clock, a grid that folds; they glide from frame to frame.
 
 import { element, isCalm, penOf } from "./dom.js";
+import { Handles } from "./handles.js";
 import { clamp } from "./numbers.js";
 import { captionWidths, writeCaption } from "./text.js";
 import { niceStep } from "./ticks.js";
@@ -83,14 +84,18 @@ export class Plane {
   gliding = 0; // the timer of the next picture of a glide
   ground = "white"; // behind the picture
 
-  /** @param {Matrix} matrix */
-  constructor(matrix) {
+  /**
+   * @param {Matrix} matrix
+   * @param {Ranges | null} ranges with which points can be dragged
+   */
+  constructor(matrix, ranges = null) {
     this.canvas = element("canvas", { class: "explorer-picture", role: "img" });
     this.pen = penOf(this.canvas);
     this.caption = element("figcaption");
     this.figure = element("figure", { class: "explorer-panel" }, this.caption, this.canvas);
     this.matrix = matrix;
     this.points = matrix.values;
+    this.handles = ranges && this.spec.drags ? new Handles(this, ranges) : null;
     writeCaption(this.caption, matrix);
   }
 
@@ -105,7 +110,7 @@ export class Plane {
     writeCaption(this.caption, matrix);
     this.stop();
     if (same) return;
-    if (!this.place || isCalm() || from.length !== matrix.values.length) {
+    if (!this.place || this.handles || isCalm() || from.length !== matrix.values.length) {
       this.points = matrix.values;
       return;
     }
@@ -180,12 +185,13 @@ export class Plane {
   paintPicture() {
     const { spec } = this;
     this.paintAxes();
-    for (const [path, strong] of spec.paths) this.paintPath(path, strong);
+    for (const [path, look] of spec.paths) this.paintPath(path, look);
     if (spec.angle) this.paintAngle(spec.angle);
     const named = [...spec.names.keys()].filter((i) => spec.names[i]);
     for (const i of spec.names.keys()) if (spec.dots && !spec.names[i]) this.paintDot(i);
     for (const i of named) this.paintMark(i);
     this.paintNames(named);
+    this.handles?.place();
   }
 
   /** How many pixels a unit takes. */
@@ -206,6 +212,16 @@ export class Plane {
     const { x_limits, y_limits } = this.spec;
     const [middle, centre] = [x_limits, y_limits].map(([low, high]) => (low + high) / 2);
     return [left + width / 2 + (x - middle) * this.unit, top + height / 2 - (y - centre) * this.unit];
+  }
+
+  /**
+   * The place in the plane of a pixel.
+   * @param {number} right
+   * @param {number} down
+   */
+  placeOf(right, down) {
+    const [x, y] = this.at(0, 0);
+    return [(right - x) / this.unit, (y - down) / this.unit];
   }
 
   /**
@@ -257,13 +273,13 @@ export class Plane {
 
   /**
    * @param {number[]} path
-   * @param {boolean} strong
+   * @param {PathLook} look
    */
-  paintPath(path, strong) {
+  paintPath(path, look) {
     const { pen } = this;
-    pen.globalAlpha = strong ? 1 : 0.28;
-    pen.lineWidth = strong ? 2 : 1;
-    pen.setLineDash(strong ? [7, 5] : []);
+    pen.globalAlpha = { thin: 0.28, thick: 0.45, dashed: 1 }[look];
+    pen.lineWidth = { thin: 1, thick: 4, dashed: 2 }[look];
+    pen.setLineDash(look === "dashed" ? [7, 5] : []);
     pen.beginPath();
     for (const i of path) pen.lineTo(...this.pixel(i));
     pen.stroke();

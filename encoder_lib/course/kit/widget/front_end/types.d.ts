@@ -78,6 +78,8 @@ interface BoxesSpec {
   colours: (string | number)[];
   /** For each frame, or for all of them, a text for each box. */
   labels: string[][];
+  /** The least width that leaves room for them. */
+  least: number;
 }
 
 /** Bars, which are points of a plane: `Bars.to_spec` in bars.py. After them come as many outlines, and the mean and the standard deviation as one point. */
@@ -86,6 +88,8 @@ interface BarsSpec {
   /** The title of each frame. */
   titles: string[];
 }
+
+type PathLook = "thin" | "thick" | "dashed";
 
 /** Points in a plane: `Plane.to_spec` in plane.py. */
 interface PlaneSpec {
@@ -102,10 +106,27 @@ interface PlaneSpec {
   /** The radius of a circle around the origin, 0 for none; the two points between whose arrows the angle is shown. */
   circle: number;
   angle: [from: number, to: number] | null;
-  /** Points that are joined by a line, and whether it is the one that counts. */
-  paths: [points: number[], strong: boolean][];
+  /** Points that are joined by a line. */
+  paths: [points: number[], look: PathLook][];
   /** Whether points without a name are small dots. */
   dots: boolean;
+  /** Points that can be dragged, and the two controls that have their numbers. */
+  drags?: [point: number, x: string, y: string][];
+}
+
+/** The sliders that the handles of a plane move. */
+interface Ranges {
+  of(name: string): RangeSpec | null;
+  value(name: string): number;
+  move(values: Record<string, number>): void;
+}
+
+/** A plane as it is painted, with what its handles need of it. */
+interface PlaneOnPage {
+  canvas: HTMLCanvasElement;
+  spec: PlaneSpec;
+  pixel(point: number): number[];
+  placeOf(right: number, down: number): number[];
 }
 
 /** The words above the panels, and the panel whose rows they are. */
@@ -113,14 +134,6 @@ interface TokensSpec {
   panel: number;
   title: string;
   chosen: number;
-}
-
-/** A way above the panels: each station's name, its layer or 0, and whether the curve goes through it. */
-interface TimelineSpec {
-  title: string;
-  label: string;
-  stations: [name: string, layer: number, through: boolean][];
-  values: number[];
 }
 
 /** The traits of an explorer, apart from its controls. */
@@ -135,7 +148,6 @@ interface ExplorerTraits {
   _data: DataView<ArrayBuffer>;
   _frames: string;
   _tokens: TokensSpec | { panel?: undefined };
-  _timeline: TimelineSpec | { stations?: undefined };
   _picture: DataView<ArrayBuffer>;
 }
 
