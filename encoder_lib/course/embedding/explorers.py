@@ -8,7 +8,7 @@ from torch import Tensor
 
 from encoder_lib import expect
 from encoder_lib.course.kit.plots.inputs import as_words
-from encoder_lib.course.kit.widget.controls import Range, Select
+from encoder_lib.course.kit.widget.controls import Checkbox, Range, Select
 from encoder_lib.course.kit.widget.explorer import Explorer
 from encoder_lib.course.kit.widget.plane import Plane
 from encoder_lib.course.kit.widget.views import Heatmap, View
@@ -17,6 +17,8 @@ from encoder_lib.model.embedding import TokenEmbedding
 
 VOCABULARY, WIDTH = 6, 5
 NAMES = ("first", "second", "third")
+START, STEPS = -2.4, 24  # where the ball begins, and how often it moves
+SEEN, FAR = 3.0, 5.0  # how far the valley is drawn; a ball further out than FAR is drawn there, where nobody sees it
 
 
 def look_up(first: int = 2, second: int = 0, third: int = 2) -> Explorer:
@@ -143,4 +145,67 @@ def word_arrows(runs: Sequence[Tensor], words: Sequence[str], kinds: Sequence[st
         Range("step", last, min=0, max=last),
         title="The arrows of the words during training",
         web=Web(heights=(620, 710)),
+    )
+
+
+def valley(rate: float = 1.8, step: int = STEPS, zero_grad: bool = True) -> Explorer:
+    """A ball in the valley w²/2: one parameter that SGD moves. `zero_grad` says whether gradients are cleared."""
+
+    def show(rate: float, step: int, zero_grad: bool) -> View:
+        places, used = descend(rate, zero_grad)  # (N + 1,), N
+        drawn = torch.tensor(places).clamp(-FAR, FAR)  # (N + 1,)
+        trail = torch.stack([drawn.where(torch.arange(STEPS + 1) <= n, drawn[n]) for n in range(STEPS + 1)])
+        curve = torch.linspace(-SEEN, SEEN, 49).expand(STEPS + 1, -1)
+        w = torch.cat([drawn[:, None], curve, trail], dim=1)  # (N + 1, P)
+        return View(
+            Plane(
+                torch.stack([w, w.square() / 2], dim=-1),
+                ["w", *[""] * (w.shape[1] - 1)],
+                x_limits=(-1.15 * SEEN, 1.15 * SEEN),
+                y_limits=(-0.4, SEEN**2 / 2),
+                curve=range(1, 50),
+                cut=range(50, w.shape[1]),
+                title="The loss, a valley over one parameter",
+                x_label="parameter w",
+                y_label="loss",
+                wide=1.4,
+            ),
+            frames="step",
+            description=[_valley_words(n, w, grad) for n, (w, grad) in enumerate(zip(places, used, strict=True))],
+        )
+
+    return Explorer(
+        show,
+        Range("rate", rate, min=0.1, max=2.2, step=0.1, label="learning rate"),
+        Checkbox("zero_grad", zero_grad, label="zero_grad after each step"),
+        Range("step", step, min=0, max=STEPS),
+        title="A ball in a valley: gradient descent with one parameter",
+        web=Web(
+            heights=(620, 800), stops={"rate": tuple(n / 10 for n in range(1, 23))}, together=(("rate", "zero_grad"),)
+        ),
+    )
+
+
+def descend(rate: float, zero_grad: bool) -> tuple[list[float], list[float]]:
+    """The parameter before each of `STEPS` steps of SGD and after the last, and what `.grad` holds there."""
+    w = torch.tensor(START, dtype=torch.float64, requires_grad=True)
+    optimiser = torch.optim.SGD([w], lr=rate)
+    places, used = [], []
+    for _ in range(STEPS + 1):
+        (w**2 / 2).backward()
+        places.append(w.item())
+        used.append(0.0 if w.grad is None else w.grad.item())  # never None here, but its type says it could be
+        optimiser.step()
+        if zero_grad:
+            optimiser.zero_grad()
+    return places, used
+
+
+def _valley_words(step: int, w: float, grad: float) -> str:
+    """Where the ball is after some steps, and what it is moved by next."""
+    gone = " The ball has left the picture." if abs(w) > SEEN else ""
+    at, here, held = (f"{round(number, 2) + 0.0:.2f}" for number in (w, w**2 / 2, grad))
+    return (
+        f"After {step} step{'s'[: step != 1]}, w is {at} and the loss {here}.{gone} "
+        f"The gradient here is {at}, and .grad, which the next step uses, is {held}."
     )

@@ -12,6 +12,7 @@ from torch import nn
 
 from encoder_lib import TokenEmbedding
 from encoder_lib.course import explore
+from encoder_lib.course.embedding.explorers import descend
 from encoder_lib.course.kit import ladder
 from encoder_lib.training.fit import fit
 
@@ -85,6 +86,20 @@ def test_forgotten_zero_grad_helps_first_and_ends_above_300(notebook):
     shown = notebook.prediction("forgotten").result.astype(float)
     assert shown.loc["step 150", "without"] > 300
     assert shown.loc["step 21", "without"] < shown.loc["step 21", "with zero_grad"]
+
+
+def test_the_ball_does_what_its_fold_says():
+    """One step at rate 1; a swing that shrinks below rate 2 and grows above; with kept gradients it comes back up."""
+    loss = {rate: [w * w / 2 for w in descend(rate, True)[0]] for rate in (0.5, 1.0, 1.8, 2.0, 2.1)}
+    assert loss[1.0][1] == 0 and loss[1.8][-1] < 0.01 < loss[1.8][1] and loss[0.5][-1] < 0.01
+    assert loss[2.0] == pytest.approx([2.88] * 25) and sorted(loss[2.1]) == loss[2.1]
+    assert max(descend(0.5, True)[0]) < 0 < max(descend(1.8, True)[0]), "past the lowest point or not"
+    places, held = descend(0.1, False)
+    below = min(range(25), key=lambda step: abs(places[step]))
+    assert abs(held[below]) == pytest.approx(max(map(abs, held)), rel=0.01), "at the lowest point .grad is largest"
+    highest = max(range(12), key=lambda step: places[step])
+    assert highest == 9 and places[highest] > 2.4 and abs(held[highest]) < 0.3
+    assert min(places[10:]) < -2.4, "and back again"
 
 
 @pytest.mark.parametrize("gradient", [10.0, 0.001])

@@ -46,3 +46,34 @@ def test_word_arrows_hold_each_training_step_by_step():
 def test_word_arrows_need_two_numbers_and_two_steps(shape):
     with pytest.raises(ValueError, match=r"expected .*steps"):
         explore.word_arrows([torch.zeros(shape)], list("abcd"), list("xxyy"))
+
+
+def ball(explorer, step):
+    """Where the ball is after a step, as drawn."""
+    (panel,) = explorer._view.panels
+    return panel.frame(step)[0].tolist()
+
+
+def test_the_ball_moves_as_plain_gradient_descent_would():
+    """Each step multiplies w by 1 - rate; the trail ends where the ball is."""
+    for rate in (0.3, 1.8, 2.0):
+        explorer = explore.valley(rate)
+        for step in (0, 1, 5, 24):
+            w = -2.4 * (1 - rate) ** step
+            assert ball(explorer, step) == pytest.approx([w, w * w / 2], abs=1e-6)
+        trail = explorer._view.panels[0].frame(5)[50:]
+        assert (trail[5:] == trail[5]).all() and trail[5].tolist() == ball(explorer, 5)
+
+
+def test_kept_gradients_add_up():
+    explorer = explore.valley(0.1, 2, zero_grad=False)
+    gradients = [-2.4, -2.4 + 0.1 * 2.4]  # at the first two places
+    w = gradients[1] - 0.1 * sum(gradients)
+    assert ball(explorer, 2)[0] == pytest.approx(w)
+    assert f".grad, which the next step uses, is {sum(gradients) + w:.2f}" in explorer.description
+
+
+def test_the_words_say_when_the_ball_has_left_the_picture():
+    assert "The ball has left the picture." in explore.valley(2.1).description
+    assert "left" not in explore.valley(1.9).description
+    assert explore.valley(1.8, 1).description.startswith("After 1 step, w is 1.92 and the loss 1.84.")

@@ -97,6 +97,6 @@ def test_the_grid_of_fold_stays_straight_up_to_the_pre_activations():
     (panel,) = explore.fold()._view.panels
     bends = []
     for n in (0, 10, 20, 40):
-        lines = [panel.frame(n)[path] for path, strong in panel.paths if not strong]
+        lines = [panel.frame(n)[path] for path, look in panel.paths if look == "thin"]
         bends.append(max(np.abs(np.diff(line, n=2, axis=0)).max() for line in lines))
     assert max(bends[:3]) < 1e-6 < 0.01 < bends[3] and len(lines) == 10

@@ -1,5 +1,7 @@
 """Results of a learner's code: convert them to tensors, compare them with what was expected, describe them."""
 
+import re
+from collections.abc import Iterator
 from numbers import Real
 from typing import Any
 
@@ -7,12 +9,15 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
+from encoder_lib.course.kit.checking.comparison import Comparison
 from encoder_lib.course.kit.notebook import tidy
 
 TOLERANCE = 1e-4  # so that an answer computed in float32 also passes
 MAX_SHOWN = 3  # numbers, or positions at which two results differ, that are shown one by one
+NUMBER = re.compile(r"[^\[\], ]+")  # in a list that is written out
 MAX_LISTED = 12  # numbers in a tensor that is written out
 MAX_ROWS, MAX_COLUMNS = 8, 16  # of a mask that is drawn
+compared: list[Comparison] = []  # the results that differed from what was expected, since the last input was tried
 NOTHING = "the function returns nothing; is a `return` missing?"
 
 
@@ -58,7 +63,10 @@ def as_number(got: Any, expected: str = "a number") -> float:
 def difference(given: str, expected: Tensor, got: object) -> str:
     """Describe how a result differs from what was expected; "" if it doesn't. `given` is a description of the input."""
     try:
-        problem = _difference(expected, as_tensor(got, "a tensor" if expected.ndim else "a tensor or a number"))
+        tensor = as_tensor(got, "a tensor" if expected.ndim else "a tensor or a number")
+        problem = _difference(expected, tensor)
+        if problem:
+            compared.append(Comparison(problem, tensor, expected))
     except Feedback as complaint:
         problem = str(complaint)
     return problem and with_input(given, problem)
@@ -84,13 +92,22 @@ def _difference(expected: Tensor, got: Tensor) -> str:
     if expected.dtype == torch.bool:
         got = got.bool()
     if expected.numel() <= MAX_SHOWN:
-        return f"expected {show(expected)}\ngot      {show(got)}"
+        wanted, came = _aligned(show(expected), show(got))
+        return f"expected {wanted}\ngot      {came}"
     if len(positions) <= MAX_SHOWN:
         return "\n".join(f"expected {show(expected[at])} at {at}, got {show(got[at])}" for at in positions)
     far = (got.double() - expected.double()).abs().nan_to_num(torch.inf).where(off, 0.0)
     at = tuple(int(i) for i in np.unravel_index(int(far.argmax()), off.shape))
     there = f"expected {show(expected[at])}, got {show(got[at])}"
     return f"{len(positions)} of {off.numel()} positions differ, most at {at}: {there}"
+
+
+def _aligned(*shown: str) -> Iterator[str]:
+    """Write two lists of as many numbers so that those at the same place end in the same column."""
+    widths = [max(map(len, pair)) for pair in zip(*map(NUMBER.findall, shown), strict=True)]
+    for text in shown:
+        padded = (number.rjust(width) for number, width in zip(NUMBER.findall(text), widths, strict=True))
+        yield NUMBER.sub("{}", text).format(*padded)
 
 
 def _positions(where: Tensor) -> list[tuple[int, ...]]:

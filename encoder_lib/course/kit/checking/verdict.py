@@ -10,7 +10,7 @@ import tomllib
 import traceback
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -19,10 +19,20 @@ import torch
 from torch import nn
 
 from encoder_lib.course.kit import lessons
+from encoder_lib.course.kit.checking.comparison import CODE, Comparison
 from encoder_lib.course.kit.checking.gradients import requiring_gradients, wrong_gradients
 from encoder_lib.course.kit.checking.inputs import argument_names, call
 from encoder_lib.course.kit.checking.limit import WAITING, TimeUp, run_within
-from encoder_lib.course.kit.checking.results import NOTHING, TOLERANCE, Feedback, difference, numbers, show, with_input
+from encoder_lib.course.kit.checking.results import (
+    NOTHING,
+    TOLERANCE,
+    Feedback,
+    compared,
+    difference,
+    numbers,
+    show,
+    with_input,
+)
 from encoder_lib.course.kit.checking.sandbox import InputAsked, Printed, restored_settings, sandbox
 from encoder_lib.course.kit.plots import readable
 from encoder_lib.seeded import seeded
@@ -110,7 +120,8 @@ def require_written(value: Any, function: Any) -> Any:
 class Verdict:
     """The cases that passed, and the first problem with a hint.
 
-    `note` is about the kernel and not about the attempt; `printed` is the beginning of what the attempt printed.
+    `note` is about the kernel and not about the attempt; `printed` is the beginning of what the attempt printed;
+    `comparison` is shown below the problem, to readers of the page.
     """
 
     exercise: str
@@ -119,6 +130,7 @@ class Verdict:
     hint: str = ""
     note: str = ""
     printed: str = ""
+    comparison: Comparison | None = field(default=None, compare=False)
 
     @property
     def correct(self) -> bool:
@@ -141,12 +153,19 @@ class Verdict:
     def _repr_html_(self) -> str:
         colour = "#2e7d32" if self.correct else "#b26a00"
         head, *rest = (html.escape(line, quote=True) for line in self.lines())
-        items = "".join(f'<li style="white-space:pre-wrap">{line}</li>' for line in rest)
+        items = "".join(f'<li style="white-space:pre-wrap{_font(line)}">{line}</li>' for line in rest)
+        picture = self.comparison.to_html() if self.comparison else ""
         kind = 'role="status" class="mathjax_ignore tex2jax_ignore"'  # so that a dollar sign does not start a formula
         return (
             f'<div {kind} style="border-left:4px solid {colour};padding:2px 12px"><strong>{head}</strong>'
-            f'<ul style="list-style:none;padding-left:0;margin:4px 0">{items}</ul></div>'
+            f'<ul style="list-style:none;padding-left:0;margin:4px 0">{items}</ul>{picture}</div>'
         )
+
+
+def _font(line: str) -> str:
+    """The style of a line that shows tensors or what was printed: a fixed-width font, in which columns align."""
+    fixed = line.startswith("Printed:") or (line.startswith("✗") and "[" in line)
+    return f";font-family:{CODE};font-size:0.93em" if fixed else ""
 
 
 def examine(
@@ -180,6 +199,7 @@ def _first_problem(exercise: str, inputs: Sequence[Any], problem_at: Callable[[A
 def _try_in_turn(exercise: str, inputs: Sequence[Any], problem_at: Callable[[Any], str]) -> Verdict:
     passed: list[str] = []
     for each in inputs:
+        compared.clear()
         problem = problem_at(each)
         if problem == NOT_WRITTEN and passed:
             problem = f"{each.label}: {NOTHING}"
@@ -187,7 +207,9 @@ def _try_in_turn(exercise: str, inputs: Sequence[Any], problem_at: Callable[[Any
             return Verdict(exercise, (), CLASS_TO_WRITE if exercise.split()[-1][0].isupper() else FUNCTION_TO_WRITE)
         if problem:
             _tries[exercise] += 1
-            return Verdict(exercise, tuple(passed), problem, _hint(exercise, each.hint or each.label, problem))
+            differs = next((each for each in compared if each.fits and each.problem in problem), None)
+            hint = _hint(exercise, each.hint or each.label, problem)
+            return Verdict(exercise, tuple(passed), problem, hint, comparison=differs)
         passed.append(each.label)
     del _tries[exercise]
     return Verdict(exercise, tuple(passed))

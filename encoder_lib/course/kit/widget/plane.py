@@ -19,6 +19,7 @@ WORD_COLOURS = (
     "#000000",
 )  # at least 4.5 to 1 on white; plane.js has those for the dark
 HALO = withStroke(linewidth=2.5, foreground="white")  # keeps a name readable where an arrow runs beneath it
+PATHS = {"thin": ("-", 0.6, GREY), "thick": ("-", 2.5, GREY), "dashed": ("--", 2.0, "black")}
 PANEL_FIELDS = (
     "title",
     "x_label",
@@ -44,7 +45,7 @@ class Plane:
     arrows: whether the named points are the tips of arrows from the origin. turns: whether they glide around it.
     circle: the radius of a circle around the origin, 0 for none.
     angle: two points; the angle from the arrow of the first to that of the second is drawn.
-    paths: points that are joined by a thin line; `cut` is one path more, dashed and thick.
+    paths: points that are joined by a thin line; `curve` and `cut` are one path more each, thick, and `cut` is dashed.
     dots: whether points without a name are small dots in the colour of their kind.
     drags: for each point that can be dragged, the names of the two `Range` controls that have its numbers.
     Raises ValueError for other shapes, and for names or kinds that do not match.
@@ -70,6 +71,7 @@ class Plane:
         circle: float = 0.0,
         angle: tuple[int, int] | None = None,
         paths: Sequence[Sequence[int]] = (),
+        curve: Sequence[int] = (),
         cut: Sequence[int] = (),
         dots: bool = False,
         drags: Mapping[int, tuple[str, str]] | None = None,
@@ -87,7 +89,8 @@ class Plane:
         self.colours = [found.index(kind) % len(WORD_COLOURS) for kind in kinds]
         self.x_limits, self.y_limits, self.limits = x_limits, y_limits, y_limits
         self.wide, self.arrows, self.turns, self.circle, self.angle = wide, arrows, turns, circle, angle
-        self.paths = [(list(path), False) for path in paths] + [(list(cut), True)] * bool(cut)
+        lines = [(path, "thin") for path in paths] + [(curve, "thick"), (cut, "dashed")]
+        self.paths = [(list(path), look) for path, look in lines if path]
         self.dots = dots
         self.drags = [[point, *controls] for point, controls in (drags or {}).items()]
         if wrong := [point for point in drags or {} if not 0 <= point < self.rows]:
@@ -130,9 +133,9 @@ class Plane:
         if self.circle:
             ax.add_patch(Circle((0, 0), self.circle, fill=False, edgecolor=GREY))
             ax.axis("off")
-        for path, strong in self.paths:
-            x, y = points[path].T
-            ax.plot(x, y, "--" if strong else "-", linewidth=2 if strong else 0.6, color="black" if strong else GREY)
+        for path, look in self.paths:
+            dashes, width, colour = PATHS[look]
+            ax.plot(*points[path].T, dashes, linewidth=width, color=colour)
         self._draw_angle(points, ax)
         named = [i for i, name in enumerate(self.names) if name]
         if self.dots:

@@ -22,7 +22,7 @@ def test_frames_and_colours_travel_beside_a_heatmap():
     np.testing.assert_array_equal(numbers(explorer, 1), np.eye(2))
     spec = explorer._panels[0]["plane"]
     assert (spec["names"], spec["colours"]) == (["a", ""], [0, 1])
-    assert spec["paths"] == [([0, 1], False), ([1, 0], True)]
+    assert spec["paths"] == [([0, 1], "thin"), ([1, 0], "dashed")]
     assert set(explorer._colours) == {"viridis"} and "plane" not in explorer._panels[1]
 
 

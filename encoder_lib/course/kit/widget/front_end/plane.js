@@ -185,7 +185,7 @@ export class Plane {
   paintPicture() {
     const { spec } = this;
     this.paintAxes();
-    for (const [path, strong] of spec.paths) this.paintPath(path, strong);
+    for (const [path, look] of spec.paths) this.paintPath(path, look);
     if (spec.angle) this.paintAngle(spec.angle);
     const named = [...spec.names.keys()].filter((i) => spec.names[i]);
     for (const i of spec.names.keys()) if (spec.dots && !spec.names[i]) this.paintDot(i);
@@ -273,13 +273,13 @@ export class Plane {
 
   /**
    * @param {number[]} path
-   * @param {boolean} strong
+   * @param {PathLook} look
    */
-  paintPath(path, strong) {
+  paintPath(path, look) {
     const { pen } = this;
-    pen.globalAlpha = strong ? 1 : 0.28;
-    pen.lineWidth = strong ? 2 : 1;
-    pen.setLineDash(strong ? [7, 5] : []);
+    pen.globalAlpha = { thin: 0.28, thick: 0.45, dashed: 1 }[look];
+    pen.lineWidth = { thin: 1, thick: 4, dashed: 2 }[look];
+    pen.setLineDash(look === "dashed" ? [7, 5] : []);
     pen.beginPath();
     for (const i of path) pen.lineTo(...this.pixel(i));
     pen.stroke();

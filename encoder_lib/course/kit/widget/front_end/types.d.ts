@@ -89,6 +89,8 @@ interface BarsSpec {
   titles: string[];
 }
 
+type PathLook = "thin" | "thick" | "dashed";
+
 /** Points in a plane: `Plane.to_spec` in plane.py. */
 interface PlaneSpec {
   names: string[];
@@ -104,8 +106,8 @@ interface PlaneSpec {
   /** The radius of a circle around the origin, 0 for none; the two points between whose arrows the angle is shown. */
   circle: number;
   angle: [from: number, to: number] | null;
-  /** Points that are joined by a line, and whether it is the one that counts. */
-  paths: [points: number[], strong: boolean][];
+  /** Points that are joined by a line. */
+  paths: [points: number[], look: PathLook][];
   /** Whether points without a name are small dots. */
   dots: boolean;
   /** Points that can be dragged, and the two controls that have their numbers. */
