@@ -3,7 +3,6 @@
 A check never raises, whatever the function returns or does, and never shows how the answer is computed.
 """
 
-import builtins
 import difflib
 import html
 import re
@@ -329,7 +328,7 @@ def _suggestion(error: BaseException) -> str:
             known = dir(error.obj)
         elif isinstance(error, NameError):
             *_, (frame, _) = traceback.walk_tb(error.__traceback__)
-            known = [*frame.f_locals, *frame.f_globals, *dir(builtins)]
+            known = [*frame.f_locals, *frame.f_globals, *frame.f_builtins]
         else:
             return ""
         near = difflib.get_close_matches(error.name or "", known, 1, 0.75)
