@@ -27,11 +27,12 @@ from reference import write_reference
 from encoder_lib.course.kit.plots.picture import SVG
 
 TEXTS = {  # the other pages, and their descriptions
-    "CONTRIBUTING.md": "How the course is made: files and tests, and how to add a lesson, an explorer or a question.",
+    "CONTRIBUTING.md": "How the course is made: files and tests, and how to change an explorer or a question.",
     "tests/benchmarks/RESULTS.md": "What was measured: the speed of the encoder, of its parts and of the whole course.",
     "notebooks/glossary.md": "The terms and letters of the course: what each means, and which notebook introduces it.",
     "TEACHING.md": "For teachers: what to prepare, what a class needs, and how exercises are collected.",
     "binder/README.md": "How to give the course to a class: what the server needs, and what each reader costs.",
+    "NOTICE.md": "What comes from others: texts, weights, fonts and scripts, with their licences.",
 }
 LINK = re.compile(r"\[((?:[^\[\]]|\[[^\]]*\])*)\]\((?!https?:|#|mailto:)([^)\s#]+)(#[^)\s]*)?\)")
 DRAWING = re.compile(r"!\[[^\]]*\]\((notebooks/)?(pictures/\w+\.svg)\)")
@@ -80,7 +81,7 @@ def write_pages(folder: Path, static: Path, recordings: Path) -> None:
     contents = [
         _contents("Lessons", [f"notebooks/{path.stem}" for path in notebooks()]),
         _contents("To look up", ["notebooks/glossary", "tests/benchmarks/RESULTS", *reference]),
-        _contents("To take part", ["TEACHING", "binder/README", "CONTRIBUTING"]),
+        _contents("To take part", ["TEACHING", "binder/README", "CONTRIBUTING", "NOTICE"]),
     ]
     (folder / "index.md").write_text("\n".join([index, *contents]), encoding="utf-8")
 

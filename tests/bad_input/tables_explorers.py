@@ -54,6 +54,16 @@ ENTRIES = [
         {"tables": [*types(None, [[1.0]], tables().long()), *numbers(tables()[0], tables()[:1])]},
     ),
     Entry(
+        explore.who_notices,
+        lambda: {"noticed": pd.DataFrame({"test": [True, False]})},
+        {
+            "noticed": [
+                *types(None, [[True]], np.eye(2), pd.Series([True]), pd.DataFrame({"test": [1]})),
+                *numbers(pd.DataFrame(), pd.DataFrame({"test": [True] * 13})),
+            ]
+        },
+    ),
+    Entry(
         explore.which_library,
         lambda: {"model": minilm(), "classifiers": classifiers(), "sentence": SENTENCE},
         {"model": NO_MODEL, "classifiers": numbers(classifiers()[:1])},

@@ -3,6 +3,7 @@
 from functools import lru_cache, partial
 from inspect import signature
 
+import pandas as pd
 import torch
 
 from encoder_lib import TransformerEncoder, load_pretrained
@@ -62,6 +63,7 @@ GIVEN = {  # what an explorer is made with, by the name of the parameter
     "words": lambda: list("abcdef"),
     "classifiers": lambda: classifiers(),
     "texts": lambda: {"training": (labelled_texts(), torch.tensor([1, 1, 2, 2]))},
+    "noticed": lambda: pd.DataFrame(torch.eye(4, 3).bool().numpy(), columns=["one", "two", "three"]),
     "kinds": lambda: ["x", "x", "x", "y", "y", "y"],
     "card_model": lambda: hopper(),
     "cards": lambda: torch.tensor([1, 10, 19, 28, 37, 46, 55, 56]),
@@ -91,11 +93,10 @@ heads = EXPLORERS["heads"]
 
 
 def picture(explorer):
-    """All that the reader sees: the timeline and the current frame of every panel, or the PNG."""
+    """All that the reader sees: the current frame of every panel, or the PNG."""
     if explorer._view is None:
         return explorer._picture
-    timeline = repr((explorer._timeline, explorer._frame)).encode() if explorer._timeline else b""
-    return timeline + b"".join(panel.frame(explorer._frame).tobytes() for panel in explorer._view.panels)
+    return b"".join(panel.frame(explorer._frame).tobytes() for panel in explorer._view.panels)
 
 
 def ends(explorer):

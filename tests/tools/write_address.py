@@ -26,7 +26,8 @@ BADGES = f"""[![Python]({BADGE}/Python-{PYTHONS[0]}_to_{PYTHONS[-1]}-blue)](pypr
 [![MIT licence]({BADGE}/licence-MIT-blue)](LICENSE)
 """
 UNSET = """
-Not published yet: `make site` builds the web edition, `make address` links it and Binder here."""
+This course isn't published yet. `make site` builds the web edition on your own machine. Once the repository has an
+address, `make address REPOSITORY=…` writes it here, with links to the web edition and to Binder."""
 SET = f"""[![CI]({ACTIONS}/badge.svg?branch=main)]({ACTIONS})
 [![Web edition]({BADGE}/web_edition-read_it-blue)]({address.HOME})
 [![Open 00 on Binder](https://mybinder.org/badge_logo.svg)]({address.binder(FIRST)})

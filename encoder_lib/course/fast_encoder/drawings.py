@@ -5,7 +5,7 @@ from math import exp, inf
 
 import numpy as np
 
-from encoder_lib.course.kit.widget.boxes import Boxes
+from encoder_lib.course.kit.widget.boxes import Box, Boxes, framed
 
 SCORES = (1, 3, 2, 5, 4, 0, 6, 2)  # of one query with eight keys; the first four are those of the notebook
 VALUES = (10, 20, 30, 40, 20, 50, 10, 30)
@@ -13,8 +13,6 @@ GUTTER, TALL, BASE = 1.4, 3.3, 4.7  # left of the scores; height of the tallest 
 SIZE = (9.6, 5.6)
 LETTERS = "abcdefghijklmnop"
 WIDE, PACKED = 16, 6.2  # the room for a packed sequence, and how far down it is
-
-Box = tuple[str, str, tuple[float, float, float, float, float]]  # kind, label, place and opacity
 
 
 @dataclass(frozen=True)
@@ -68,13 +66,9 @@ def running_boxes(states: list[Running], piece: int) -> tuple[Boxes, Boxes]:
     """The scores that are read, and the three numbers that are kept, after each number of keys."""
     scores = [_scores(seen, state, piece) for seen, state in enumerate(states)]
     kept = [_kept(state, seen == state.done) for seen, state in enumerate(states)]
-    return _framed(scores, "Scores; dashed: the current piece"), _framed(kept, "What is kept; dashed: at the end")
-
-
-def _framed(frames: list[list[Box]], title: str, size: tuple[float, float] = SIZE) -> Boxes:
-    places = np.array([[place for *_, place in frame] for frame in frames])  # (N, P, 5)
-    labels = [[label for _, label, _ in frame] for frame in frames]
-    return Boxes(places, [kind for kind, *_ in frames[0]], size=size, labels=labels, title=title)
+    return framed(scores, "Scores; dashed: the current piece", SIZE), framed(
+        kept, "What is kept; dashed: at the end", SIZE
+    )
 
 
 def _scores(seen: int, state: Running, piece: int) -> list[Box]:
@@ -145,7 +139,7 @@ def packing_boxes(lengths: tuple[int, ...]) -> Boxes:
                 for start in starts[1:-1]
             ),
         ]
-    return _framed(frames, "Four texts, a colour each; grey: padding", (WIDE, PACKED + 1.35))
+    return framed(frames, "Four texts, a colour each; grey: padding", (WIDE, PACKED + 1.35))
 
 
 def _cell(i: int, t: int, lengths: tuple[int, ...], starts: np.ndarray, step: int) -> Box:

@@ -8,8 +8,10 @@ from claims import seeds
 
 from encoder_lib import EncoderLayer, TransformerEncoder, attention, sinusoidal_table
 from encoder_lib.course import debugging_clinic as clinic
+from encoder_lib.course import explore
 from encoder_lib.course.debugging_clinic import patients
 from encoder_lib.course.debugging_clinic.broken import heads_joined_without_transpose
+from encoder_lib.course.debugging_clinic.explorers import CUTS
 from encoder_lib.seeded import seeded
 
 pytestmark = pytest.mark.long  # the notebook takes half a minute
@@ -313,6 +315,24 @@ def test_the_picture_is_the_matrix_with_a_title_for_each_row(notebook):
     assert (ax.images[0].get_array().data == notebook["noticed"].to_numpy()).all()
     labels = zip(ax.get_yticklabels(), notebook["noticed"].index, strict=True)
     assert all(title.startswith(label.get_text().rstrip("…")) for label, title in labels)
+
+
+def test_patients_whom_nobody_notices_without_a_test(notebook):
+    noticed = notebook["noticed"]
+    explorer = explore.who_notices(noticed, runs=20)
+    missed = {"sizes_and_types": "No test notices patient 3.", "parity": "No test notices patient 4."}
+    for test in noticed.columns:
+        explorer.without = test
+        assert explorer.description.endswith(missed.get(test, "Each patient is noticed by at least one test."))
+
+
+def test_wrong_cut_has_two_rows_of_their_own_tokens():
+    """The first of head 1 and the last of head 2; those of token 5 are where the test found a change."""
+    explorer = explore.two_cuts(cut=CUTS[1])
+    words = explorer._descriptions
+    assert [n for n, text in enumerate(words) if "as it should" in text] == [1, 10]
+    assert [n for n, text in enumerate(words) if "belong to token 5, " in text] == [9, 10]
+    assert all("as it should" in text for text in explore.two_cuts(cut=CUTS[0])._descriptions[1:])
 
 
 # An encoder of your own

@@ -20,6 +20,8 @@ LOOKS = (
     "grey",
 )  # text alone, in the middle or at the left; a dashed outline, a line, and what doesn't count
 
+Box = tuple[str, str, tuple[float, float, float, float, float]]  # kind, label, and place with opacity
+
 
 class Boxes:
     """Boxes (P, 5), or N frames of them (N, P, 5), between which the front end glides.
@@ -107,3 +109,10 @@ def _paint(colour: str | int) -> str:
     if isinstance(colour, int):
         return WORD_COLOURS[colour]
     return {"grey": palette.LIGHT["line"], "rule": "black"}.get(colour) or palette.LIGHT.get(colour, "white")
+
+
+def framed(frames: Sequence[Sequence[Box]], title: str, size: tuple[float, float]) -> Boxes:
+    """Boxes of N frames, each given as a list of the same boxes in the same order."""
+    places = np.array([[place for *_, place in frame] for frame in frames])  # (N, P, 5)
+    labels = [[label for _, label, _ in frame] for frame in frames]
+    return Boxes(places, [kind for kind, *_ in frames[0]], size=size, labels=labels, title=title)

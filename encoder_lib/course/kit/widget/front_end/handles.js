@@ -13,7 +13,7 @@ export class Handles {
   buttons = [];
 
   /**
-   * @param {import("./plane.js").Plane} plane
+   * @param {PlaneOnPage} plane
    * @param {Ranges} ranges
    */
   constructor(plane, { of, value, move }) {

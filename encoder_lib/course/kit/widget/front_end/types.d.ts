@@ -121,19 +121,19 @@ interface Ranges {
   move(values: Record<string, number>): void;
 }
 
+/** A plane as it is painted, with what its handles need of it. */
+interface PlaneOnPage {
+  canvas: HTMLCanvasElement;
+  spec: PlaneSpec;
+  pixel(point: number): number[];
+  placeOf(right: number, down: number): number[];
+}
+
 /** The words above the panels, and the panel whose rows they are. */
 interface TokensSpec {
   panel: number;
   title: string;
   chosen: number;
-}
-
-/** A way above the panels: each station's name, its layer or 0, and whether the curve goes through it. */
-interface TimelineSpec {
-  title: string;
-  label: string;
-  stations: [name: string, layer: number, through: boolean][];
-  values: number[];
 }
 
 /** The traits of an explorer, apart from its controls. */
@@ -148,7 +148,6 @@ interface ExplorerTraits {
   _data: DataView<ArrayBuffer>;
   _frames: string;
   _tokens: TokensSpec | { panel?: undefined };
-  _timeline: TimelineSpec | { stations?: undefined };
   _picture: DataView<ArrayBuffer>;
 }
 
