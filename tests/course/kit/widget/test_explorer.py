@@ -11,6 +11,7 @@ from PIL import Image
 from small_explorers import Counted, numbers, still, view_of
 
 from encoder_lib.course.explore import Checkbox, Explorer, Heatmap, Range, View
+from encoder_lib.course.kit.widget.web import RUN
 
 LENGTH = Range("length", 4, min=1, max=8)
 
@@ -156,5 +157,7 @@ def test_without_a_kernel_picture_and_description_remain(make):
     data, _ = explorer._repr_mimebundle_()
     assert "application/vnd.jupyter.widget-view+json" in data
     assert Image.open(io.BytesIO(base64.b64decode(data["image/png"]))).format == "PNG"
-    assert data["text/html"].startswith(f'<img alt="{html.escape(explorer.description)}" src="data:image/png;base64,')
+    assert data["text/html"].startswith(
+        f'{RUN}<img alt="{html.escape(explorer.description)}" src="data:image/png;base64,'
+    )
     assert data["text/plain"] == f"<picture: {explorer.description}>"
