@@ -195,10 +195,12 @@ class _Picture:
         self.n_heads = n_heads
         self.ends: tuple[int, int] | None = None  # the numbers at the two ends of the colour scale
         self.figure = plt.figure(figsize=(WIDTH, HEIGHT), dpi=100)
-        self.map = self.figure.figimage(_map(ORDERS[0], "x"), zorder=-1)
         self.ax = self.figure.add_axes((0.38, 0.13, 0.535, 0.72))
         self.image = self.ax.imshow([[0.0]], aspect="auto")
         self.bar = self.figure.colorbar(self.image, cax=self.figure.add_axes((0.925, 0.13, 0.015, 0.72)))
+        beside = self.figure.add_axes((0, 0, MAP / WIDTH, 1), zorder=-1)
+        beside.axis("off")
+        self.map = beside.imshow(_map(ORDERS[0], "x"), aspect="auto", interpolation="none")
         self.bar.outline.set_visible(False)
         self.bar.ax.set_title("", y=1)  # here and below: a fixed position saves searching for one
         self.ax.spines[:].set_visible(False)

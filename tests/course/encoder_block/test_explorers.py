@@ -96,10 +96,10 @@ def test_the_drawing_highlights_the_part_that_computes_the_tensor(explorer):
     pictures = {}
     for step, part in ((8, "attention"), (9, "sum1"), (10, "norm1"), (13, "feed_forward")):
         explorer.step = step
-        pictures[part] = bytes(explorer._figure.images[0].get_array()[:, :260].tobytes())
+        pictures[part] = bytes(explorer._figure.axes[-1].images[0].get_array()[:, :260].tobytes())
     assert len(set(pictures.values())) == 4
     explorer.step = 2  # the same part as step 8, so the same drawing beside other colours
-    assert explorer._figure.images[0].get_array()[:, :260].tobytes() == pictures["attention"]
+    assert explorer._figure.axes[-1].images[0].get_array()[:, :260].tobytes() == pictures["attention"]
 
 
 def test_the_first_layer_keeps_most_of_its_input(explorer):
