@@ -84,7 +84,6 @@ def record(explorer: Explorer) -> bytes:
             "panels": shared.add(explorer._panels),
             "limits": shared.add(explorer._limits),
             "tokens": shared.add(explorer._tokens),
-            "timeline": shared.add(explorer._timeline),
             "arrays": panels,
             "picture": [],
         }

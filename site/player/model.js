@@ -18,7 +18,6 @@ export function startOf({ title, controls, frames, colours, start }) {
     _colours: Object.fromEntries(tables),
     _panels: [],
     _tokens: {},
-    _timeline: {},
     _picture: viewOf(new Uint8Array()),
     ...start,
   };
@@ -60,7 +59,7 @@ export class RecordedModel extends Traits {
   go(state) {
     const { header } = this.recording;
     const moved = this.state !== state;
-    const [at, descriptions, panels, limits, tokens, timeline, arrays, picture] = header.states[state];
+    const [at, descriptions, panels, limits, tokens, arrays, picture] = header.states[state];
     const values = header.names.map((name, i) => [name, header.values[at[i]]]);
     this.state = state;
     this.change(Object.fromEntries(values.filter(([name]) => name !== header.frames)));
@@ -75,7 +74,6 @@ export class RecordedModel extends Traits {
       _panels: header.values[panels],
       _limits: header.values[limits],
       _tokens: header.values[tokens],
-      _timeline: header.values[timeline],
       _data: new DataView(numbersOf(this.recording, arrays).buffer),
       ...said,
     });

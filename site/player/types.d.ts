@@ -11,7 +11,6 @@ type RecordedState = [
   panels: number,
   limits: number,
   tokens: number,
-  timeline: number,
   arrays: number[],
   picture: number[],
 ];

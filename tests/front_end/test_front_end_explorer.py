@@ -5,7 +5,6 @@ import pytest
 from front_end_page import send, text, traits
 
 from encoder_lib.course.explore import Checkbox, Explorer, Heatmap, Range, Select, Text, View
-from encoder_lib.course.kit.widget.views import Timeline
 
 pytestmark = pytest.mark.browser
 # How often numbers have become colours since.
@@ -146,76 +145,6 @@ def test_a_removed_view_stops_listening(modules, start):
     assert modules.page.evaluate(listening) > 5
     modules.page.evaluate("() => stop()")
     assert modules.page.evaluate(listening) == 0
-
-
-def walked():
-    """Three stations, the last one of a layer, beside the curve and below 0."""
-    stations = [("table", 0, True), ("position", 0, True), ("attention", 1, False)]
-
-    def show(station):
-        values = np.zeros((3, 1, 2))
-        way = Timeline("A way", "cosine", stations, [1.0, 0.5, -0.25])
-        return View(Heatmap(values), description=["one.", "two.", "three."], frames="station", timeline=way)
-
-    return Explorer(show, Range("station", 1, min=1, max=3), title="a way")
-
-
-def test_steps_and_clicks_need_no_kernel(modules, start):
-    """The words are between the path and the panels; a click leads to the station below the pointer."""
-    start(walked())
-    canvas = modules.page.locator(".explorer-timeline canvas")
-    painted = "() => home.querySelector('.explorer-timeline canvas').toDataURL()"
-    first = modules.page.evaluate(painted)
-    parts = ".explorer-timeline, p:not(:empty), .explorer-panel"
-    texts = f"() => [...home.querySelectorAll('{parts}')].map((e) => e.textContent)"
-    assert modules.page.evaluate(texts)[1:3] == ["A wayPlay", "one."]
-    assert canvas.get_attribute("aria-label") == "A way. one."
-    width = canvas.bounding_box()["width"]
-    canvas.click(position={"x": width - 60, "y": 200})
-    modules.page.evaluate("() => painted()")
-    assert (
-        modules.page.evaluate("() => model.get('station')") == 3 and text(modules, ".explorer-description") == "three."
-    )
-    assert modules.page.evaluate(painted) != first and canvas.get_attribute("aria-label") == "A way. three."
-    modules.page.evaluate("() => { model.set('station', 1); return painted(); }")
-    assert modules.page.evaluate(painted) == first
-    canvas.click(position={"x": 2, "y": 200})  # beside the boxes: the nearest station
-    assert modules.page.evaluate("() => model.get('station')") == 1
-
-
-def test_labels_of_narrow_stations_do_not_overlap(modules, start):
-    """On a phone every second one is written, and none beside the name of the station that is lit."""
-    start(walked())
-    script = """async () => {
-      const { prototype } = CanvasRenderingContext2D, { fillText } = prototype, found = [];
-      let names = [];
-      prototype.fillText = (text) => names.push(text);
-      home.style.width = '80px';
-      await painted();
-      for (const station of [3, 2, 1]) {
-        names = [];
-        model.set('station', station);
-        await painted();
-        found.push([...new Set(names)].filter((name) => name.length > 4 && Number.isNaN(Number(name))));
-      }
-      prototype.fillText = fillText;
-      return found;
-    }"""
-    assert modules.page.evaluate(script) == [["table", "attention"], ["position"], ["table", "attention"]]
-
-
-def test_playback_ends_restarts_and_stops(modules, start):
-    page = modules.page
-    start(walked())
-    page.evaluate("() => model.on('change:station', () => (window.seen ??= []).push(model.get('station')))")
-    page.get_by_role("button", name="Play").press("Enter")
-    page.get_by_role("button", name="Stop").wait_for()
-    page.get_by_role("button", name="Play").wait_for()
-    assert page.evaluate("() => seen") == [2, 3]
-    page.get_by_role("button", name="Play").click()
-    page.get_by_role("button", name="Stop").click()
-    page.wait_for_timeout(1500)
-    assert page.evaluate("() => seen") == [2, 3, 1]
 
 
 # ---- the words of a sentence ----

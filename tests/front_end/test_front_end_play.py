@@ -6,7 +6,6 @@ from front_end_page import text
 from small_explorers import still
 
 from encoder_lib.course.explore import Explorer, Heatmap, Range, View
-from encoder_lib.course.kit.widget.views import Timeline
 
 pytestmark = pytest.mark.browser
 LAST = 150
@@ -19,13 +18,6 @@ def stepped(step=0, title="One cell"):
     words = [f"After {n} steps." for n in range(LAST + 1)]
     show = lambda step: View(Heatmap(values, title=title, limits=(0, LAST)), frames="step", description=words)  # noqa: E731
     return Explorer(show, Range("step", step, min=0, max=LAST), title="Steps")
-
-
-def walked():
-    """An explorer of two frames, each with a station above it."""
-    way = Timeline("A way", "cosine", [("table", 0, True), ("position", 0, True)], [1.0, 0.5])
-    view = View(Heatmap(np.zeros((2, 1, 1))), description=["one.", "two."], frames="station", timeline=way)
-    return Explorer(lambda station: view, Range("station", 1, min=1, max=2), title="a way")
 
 
 def button(modules):
@@ -132,10 +124,8 @@ def test_it_stops_with_its_view(modules, start):
     assert modules.page.evaluate("() => model.get('step') === last")
 
 
-@pytest.mark.parametrize("made", [walked, lambda: still([[1.0]])], ids=["with stations", "without frames"])
-def test_no_other_explorer_gets_a_button(modules, start, made):
-    """Where there are stations, these have their own."""
-    start(made())
+def test_no_explorer_without_frames_gets_a_button(modules, start):
+    start(still([[1.0]]))
     assert modules.page.locator(".explorer-play").count() == 0 == modules.page.locator(".explorer-frame").count()
 
 

@@ -93,11 +93,10 @@ heads = EXPLORERS["heads"]
 
 
 def picture(explorer):
-    """All that the reader sees: the timeline and the current frame of every panel, or the PNG."""
+    """All that the reader sees: the current frame of every panel, or the PNG."""
     if explorer._view is None:
         return explorer._picture
-    timeline = repr((explorer._timeline, explorer._frame)).encode() if explorer._timeline else b""
-    return timeline + b"".join(panel.frame(explorer._frame).tobytes() for panel in explorer._view.panels)
+    return b"".join(panel.frame(explorer._frame).tobytes() for panel in explorer._view.panels)
 
 
 def ends(explorer):

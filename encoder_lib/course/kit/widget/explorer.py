@@ -43,7 +43,6 @@ class Explorer(anywidget.AnyWidget):
     _data = Bytes().tag(sync=True)  # the numbers of all panels, one after another, as float32
     _frames = Unicode().tag(sync=True)  # the control that picks the frame
     _tokens = Dict().tag(sync=True)  # the panel whose words are buttons, if any
-    _timeline = Dict().tag(sync=True)  # the stations above the panels, if any
     _picture = Bytes().tag(sync=True)  # a figure as PNG
 
     def __init__(

@@ -1,7 +1,6 @@
 """What an explorer shows: heatmaps side by side, optionally the words of one of them, and a description."""
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
 from functools import lru_cache
 from typing import Any
 
@@ -13,8 +12,6 @@ from matplotlib.layout_engine import ConstrainedLayoutEngine
 from numpy.typing import ArrayLike
 
 from encoder_lib.course.kit.plots import (
-    COLOURS,
-    GREY,
     TICK,
     as_array,
     as_labels,
@@ -25,7 +22,6 @@ from encoder_lib.course.kit.plots import (
     readable,
     token_attention_height,
 )
-from encoder_lib.course.kit.plots.style import label_axes
 from encoder_lib.course.kit.widget.boxes import Boxes
 from encoder_lib.course.kit.widget.plane import PANEL_FIELDS, Plane
 
@@ -117,31 +113,6 @@ def attention_map(weights: ArrayLike, words: Sequence[str], title: str, **option
     return Heatmap(weights, title=title, x_label="key", y_label="query", x_ticks=words, y_ticks=words, **options)
 
 
-@dataclass(frozen=True)
-class Timeline:
-    """A row of stations above the panels, one for each frame, with a curve through the value at each.
-
-    stations: for each, its short name, its layer or 0, and whether the curve passes through it; the others are squares.
-    """
-
-    title: str
-    label: str
-    stations: Sequence[tuple[str, int, bool]]
-    values: Sequence[float]
-
-    def draw(self, index: int, ax: Axes) -> None:
-        """Draw the timeline on a matplotlib Axes, with station `index` marked."""
-        joined = [i for i, (*_, through) in enumerate(self.stations) if through]
-        aside = [i for i in range(len(self.stations)) if i not in joined]
-        for places, look in ((joined, "o-"), (aside, "s")):
-            ax.plot(places, [self.values[i] for i in places], look, color=COLOURS[look == "s"], markersize=4)
-        ax.axvline(index, color=GREY, zorder=0)
-        names = [f"{layer} {name}" if layer else name for name, layer, _ in self.stations]
-        ax.set_xticks(range(len(names)), names, rotation=90)
-        ax.set_ylim(min(0, *self.values) - 0.05, 1.05)
-        label_axes(ax, self.title, y_label=self.label)
-
-
 class View:
     """Heatmaps, planes or boxes side by side, and a `description` of what they show, which is also their alt text.
 
@@ -152,7 +123,6 @@ class View:
     end does that by itself, and frames the row in every panel with these words.
     chosen: the position of the word that is highlighted at first: the second one, because the first is often a special
     token.
-    timeline: a curve above the panels, with one station for each frame.
     """
 
     def __init__(
@@ -162,9 +132,8 @@ class View:
         frames: str = "",
         tokens: Heatmap | None = None,
         chosen: int = 1,
-        timeline: Timeline | None = None,
     ) -> None:
-        self.panels, self.frames, self.tokens, self.timeline = panels, frames, tokens, timeline
+        self.panels, self.frames, self.tokens = panels, frames, tokens
         self.chosen = min(chosen, tokens.rows - 1) if tokens else 0
         texts = [description] if isinstance(description, str) else description
         self.descriptions = [readable(text, 2000) for text in texts]
@@ -178,7 +147,6 @@ class View:
             "_data": b"".join(panel.values.tobytes() for panel in self.panels),
             "_frames": self.frames,
             "_tokens": self._tokens_spec(),
-            "_timeline": asdict(self.timeline) if self.timeline else {},
             "_descriptions": self.descriptions,
         }
 
@@ -190,15 +158,12 @@ class View:
         width, height = figure_size(len(self.panels), 3.6 if len(self.panels) < 3 else 3.0)
         room = max(panel.room_for_long_words() for panel in self.panels)
         width, height = width + room * len(self.panels), height + room
-        above = token_attention_height(self.tokens.y_ticks or [], width) if self.tokens else 3.2 if self.timeline else 0
+        above = token_attention_height(self.tokens.y_ticks or [], width) if self.tokens else 0
         below = ConstrainedLayoutEngine(rect=(0, 0, 1, height / (height + above)))
         figure = Figure(figsize=(width, height + above), layout=below)
         if self.tokens:
             bottom, top = height / (height + above), 1 - 0.35 / (height + above)  # with its title above
             _draw_tokens(self.tokens, self.chosen, index, figure.add_axes((0, bottom, 1, top - bottom)))
-        if self.timeline:
-            share = height / (height + above)
-            self.timeline.draw(index, figure.add_axes((0.08, share + 0.38 * (1 - share), 0.9, 0.5 * (1 - share))))
         squares = any(panel.rows == panel.columns for panel in self.panels)
         for column, panel in enumerate(self.panels):
             ax = figure.add_subplot(1, len(self.panels), column + 1)

@@ -230,7 +230,7 @@ def test_any_text_names_what_is_drawn(name):
 LABELS = {
     **dict.fromkeys(("heatmap", "lines", "histogram"), "t | t"),
     **dict.fromkeys(("bars", "dots"), "t | "),
-    **dict.fromkeys(("word_vectors", "weighted_mean"), "first number | second number"),
+    "word_vectors": "first number | second number",
     **dict.fromkeys(("attention_lines", "token_attention", "clocks", "residual_stream"), " | "),
     "normalisations": " | ,  | ,  | ",
     "panels": " | t,  | ,  | ",

@@ -32,7 +32,7 @@ function render({ model, el }) {
   let stopPlaying = () => {};
   const inputs = controls.map((control) => {
     const input = makeControl(control, model, listen, send);
-    const plays = control.name === model.get("_frames") && !("stations" in model.get("_timeline"));
+    const plays = control.name === model.get("_frames");
     if (control.kind !== "range" || !plays) return input;
     const [both, stopIt] = playable(control, input, model, listen, { send, quiet });
     stopPlaying = stopIt;
@@ -45,9 +45,10 @@ function render({ model, el }) {
     { class: "explorer", "aria-label": model.get("title") },
     element("p", { class: "explorer-title" }, model.get("title")),
     ...(dragged ? [] : [sliders]),
-    ...("stations" in model.get("_timeline")
-      ? [above, description, pictures, readout]
-      : [above, pictures, readout, description]),
+    above,
+    pictures,
+    readout,
+    description,
     ...(dragged ? [sliders] : []),
     error,
   );

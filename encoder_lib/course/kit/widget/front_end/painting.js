@@ -117,7 +117,7 @@ function paintColumns(pen, { matrix, layout }) {
  * @param {number} angle
  * @param {CanvasTextAlign} align
  */
-export function paintTurned(pen, text, [x, y], angle, align) {
+function paintTurned(pen, text, [x, y], angle, align) {
   pen.save();
   pen.translate(x, y);
   pen.rotate(angle);

@@ -7,11 +7,9 @@ import { isCalm, say } from "./dom.js";
 import { Heatmap } from "./heatmap.js";
 import { layOut } from "./layout.js";
 import { cutOut } from "./matrix.js";
-import { clamp } from "./numbers.js";
 import { Plane } from "./plane.js";
 import { valueInWords } from "./play.js";
 import { stepsTo } from "./slider.js";
-import { Timeline } from "./timeline.js";
 import { Tokens } from "./tokens.js";
 
 const NEXT = 60; // what is seen of the next panel where they scroll sideways, in CSS pixels
@@ -23,7 +21,7 @@ function floats({ buffer, byteOffset, byteLength }) {
 }
 
 /**
- * Show the panels of a view in `pictures`, and its words or its timeline, if it has them, in `above`; read them out in `readout` and follow the model. Returns how to stop.
+ * Show the panels of a view in `pictures`, and its words, if it has them, in `above`; read them out in `readout` and follow the model. Returns how to stop.
  * @param {ExplorerModel} model
  * @param {Listen} listen
  * @param {{ above: HTMLElement, pictures: HTMLElement, readout: HTMLElement, frame: () => number, describe: () => void, send: () => void }} explorer
@@ -33,8 +31,6 @@ export function showPanels(model, listen, { above, pictures, readout, frame, des
   const panels = [];
   /** @type {Tokens | null} */
   let tokens = null; // the words above the panels, where there are any
-  /** @type {Timeline | null} */
-  let timeline = null; // the stations above the panels, where there are any
   let specs = model.get("_panels");
   let palettes = specs.map(paletteOf);
   let data = floats(model.get("_data"));
@@ -127,7 +123,6 @@ export function showPanels(model, listen, { above, pictures, readout, frame, des
     });
     panels.length = matrices.length;
     tokens = showTokens(matrices);
-    timeline = showTimeline();
     markRows();
     const parts = panels.map(({ figure }) => figure);
     if (parts.some((part, i) => part !== pictures.children[i]) || pictures.children.length > parts.length) {
@@ -135,10 +130,10 @@ export function showPanels(model, listen, { above, pictures, readout, frame, des
     }
   };
 
-  /** The step that is shown, in words, where no station above says it. */
+  /** The step that is shown, in words. */
   const stepShown = () => {
-    const control = framesControl();
-    if (!control || model.get("_timeline").stations) return undefined;
+    const control = rangeOf(model.get("_frames"));
+    if (!control) return undefined;
     const [now, longest] = [Number(model.get(control.name)), control.max];
     return { now: valueInWords(control, now), longest: valueInWords(control, longest) };
   };
@@ -157,25 +152,6 @@ export function showPanels(model, listen, { above, pictures, readout, frame, des
     return shown;
   };
 
-  const showTimeline = () => {
-    const spec = model.get("_timeline");
-    if (spec.stations === undefined) return null;
-    const shown = timeline ?? new Timeline(spec, walkTo);
-    if (!timeline) above.append(shown.figure);
-    shown.show(spec, frame());
-    return shown;
-  };
-
-  const framesControl = () => rangeOf(model.get("_frames"));
-
-  /** @param {number} station */
-  const walkTo = (station) => {
-    const control = framesControl();
-    if (!control) return;
-    model.set(control.name, clamp(control.min + station, [control.min, control.max]));
-    model.save_changes();
-  };
-
   const arrange = () => {
     const total = pictures.clientWidth;
     if (!total) return; // hidden: the ResizeObserver calls again
@@ -185,7 +161,6 @@ export function showPanels(model, listen, { above, pictures, readout, frame, des
     const next = flexWrap === "nowrap" && panels.length > 1 ? NEXT : 0;
     const sizes = panels.map((panel) => panel.sizes(style, total - next));
     const layouts = layOut(sizes, total - next);
-    timeline?.arrange(total, style);
     panels.forEach((panel, i) => {
       panel.arrange(layouts[i], style);
     });
@@ -223,7 +198,7 @@ export function showPanels(model, listen, { above, pictures, readout, frame, des
     newData = true;
     redrawSoon();
   });
-  listen("change:_limits change:_frames change:_descriptions change:_tokens change:_timeline", redrawSoon);
+  listen("change:_limits change:_frames change:_descriptions change:_tokens", redrawSoon);
   const dragged = new Set(specs.flatMap(({ plane }) => plane?.drags ?? []).flatMap(([, ...names]) => names));
   for (const { name } of model.get("_controls")) {
     listen(`change:${name}`, () => {

@@ -136,14 +136,6 @@ interface TokensSpec {
   chosen: number;
 }
 
-/** A way above the panels: each station's name, its layer or 0, and whether the curve goes through it. */
-interface TimelineSpec {
-  title: string;
-  label: string;
-  stations: [name: string, layer: number, through: boolean][];
-  values: number[];
-}
-
 /** The traits of an explorer, apart from its controls. */
 interface ExplorerTraits {
   title: string;
@@ -156,7 +148,6 @@ interface ExplorerTraits {
   _data: DataView<ArrayBuffer>;
   _frames: string;
   _tokens: TokensSpec | { panel?: undefined };
-  _timeline: TimelineSpec | { stations?: undefined };
   _picture: DataView<ArrayBuffer>;
 }
 
