@@ -106,10 +106,19 @@ def test_palette_is_visible_and_distinguishable():
     assert contrast(plots.GREY, "white") >= MARK and contrast(plots.NOT_FINITE, "white") >= MARK
 
 
+def test_curves_are_distinguishable_in_the_dark():
+    roles = {colour: role for role, colour in palette.LIGHT.items()}
+    dark = [palette.DARK[roles[colour]] for colour in plots.COLOURS]
+    assert min(contrast(colour, palette.DARK["ground"]) for colour in dark) >= MARK
+    for forms in (plots.DASHES, "osD^vP"):
+        assert too_close([(c, c, form) for c, form in zip(dark, itertools.cycle(forms), strict=False)]) == []
+
+
 def test_colours_of_words_can_be_read_in_both_themes():
     """And told apart, where words of one colour belong together; the last colour is that of text."""
     *light, text = WORD_COLOURS
     dark = re.findall(r'dark: "(#\w+)"', (front_end.FOLDER / "plane.js").read_text(encoding="utf-8"))
+    assert dark == [*palette.WORDS.values()]
     assert len(dark) == len(light) == 4
     for colours, ink, ground in ((light, text, "#ffffff"), (dark, "#ffffff", "#111111")):
         assert min(contrast(colour, ground) for colour in colours) >= WORD
@@ -181,7 +190,7 @@ def test_legend_entries_are_visible_and_distinguishable():
         figures = {name: figure_of(name, names="abcdefg") for name in DRAWN}
         figures |= {e.__name__: e()._figure for e in (explore.depth, explore.fit_curve)}
     marks = {name: found for name, figure in figures.items() if (found := marks_of(figure))}
-    assert len(marks) == 11, "nine plots have a legend, and these explorers"
+    assert len(marks) == 10, "eight plots have a legend or name their curves, and these explorers"
     assert [(name, too_pale(found), too_close(found)) for name, found in marks.items()] == [(n, [], []) for n in marks]
 
 
@@ -224,11 +233,11 @@ def test_layer_part_names_are_legible_lit_and_unlit():
         ax = plots.plot_residual_stream(lit=lit)
         for patch in ax.patches:
             assert contrast(patch.get_edgecolor(), "white") >= MARK
-            assert contrast("black", patch.get_facecolor()) >= WORD
         colours = {patch.get_gid(): patch.get_facecolor() for patch in ax.patches}
         dim = [colour for gid, colour in colours.items() if gid != lit]
         assert not lit or min(distance(colours[lit], colour) for colour in dim) >= LEAST
-        assert {text.get_color() for text in ax.texts} == {"black"}
+        for text, patch in zip(ax.texts, ax.patches, strict=True):
+            assert contrast(text.get_color(), patch.get_facecolor()) >= WORD
 
 
 # Colour maps.

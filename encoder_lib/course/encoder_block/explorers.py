@@ -14,7 +14,7 @@ from torch import Tensor
 
 from encoder_lib import expect
 from encoder_lib.course.encoder_block.plots import plot_residual_stream
-from encoder_lib.course.kit.plots import figure_size, label_ticks, readable
+from encoder_lib.course.kit.plots import label_ticks, readable
 from encoder_lib.course.kit.widget.controls import Range, Select, Text
 from encoder_lib.course.kit.widget.explorer import Explorer
 from encoder_lib.course.kit.widget.web import Web
@@ -27,7 +27,7 @@ LONGEST = 60  # characters of a sentence
 ORDERS = ("post-norm", "pre-norm")
 STEPS = 15  # tensors in a layer, in either order
 GAP = 3  # empty columns between neighbouring heads
-(WIDTH, HEIGHT), MAP = figure_size(2, 4.7), 2.6  # inches: the figure, and the drawing of the layer on its left
+WIDTH, HEIGHT, MAP = 9.0, 4.7, 2.6  # inches: the figure, and the drawing of the layer on its left
 
 
 @dataclass(frozen=True)

@@ -77,7 +77,7 @@ def test_sentences_of_any_length_survive_every_mask(sentence):
         _, weights, output = frames(explorer)
         assert weights.isfinite().all() and output.isfinite().all() and explorer.description.endswith(".")
         assert len(weights) == min(12, max(1, len(sentence.split())))
-    assert explorer._repr_mimebundle_()[0]["image/png"]  # everything masked
+    assert "<img alt=" in explorer._repr_mimebundle_()[0]["text/html"]  # everything masked
 
 
 def test_without_masks_their_controls_are_left_out():
