@@ -54,9 +54,11 @@ export class Boxes {
       const box = /** @type {HTMLElement} */ (boxes[i]);
       const [left, top, width, height] = [0, 1, 2, 3].map((n) => `${(100 * values[5 * i + n]) / size[n % 2]}%`);
       const background = fillOf(colour);
-      Object.assign(box.style, { left, top, width, height, background, opacity: String(values[5 * i + 4]) });
+      const strength = values[5 * i + 4];
+      const visibility = strength ? "visible" : "hidden"; // else it would lie over what can be seen
+      Object.assign(box.style, { left, top, width, height, background, visibility, opacity: String(strength) });
       box.className = background ? "" : `explorer-box-${colour}`;
-      say(box, labels[Math.min(shift, labels.length - 1)][i]);
+      say(box, strength ? labels[Math.min(shift, labels.length - 1)][i] : "");
     });
   }
 
