@@ -3,16 +3,17 @@
 import base64
 import html
 import json
+import re
 from typing import Any
 
 import pandas as pd
 from bs4 import BeautifulSoup, Tag
 
 from encoder_lib.course.kit import plots
+from encoder_lib.course.kit.plots.picture import SVG
 from encoder_lib.course.kit.questions import QUESTIONS
 from encoder_lib.course.kit.widget.prediction import Prediction
 
-PICTURE = "data:image/png;base64,"
 PAGE = """<!doctype html>
 <html lang="en">
 <meta charset="utf-8">
@@ -33,6 +34,11 @@ img {{ max-width: 100%; border-radius: 6px; }}
 <script type="application/json" id="outcome">{outcome}</script>
 </html>
 """
+
+
+def svg_in(source: str) -> str:
+    """Return the SVG in the address of a stored picture, without the paper that it brings for pages of any colour."""
+    return re.sub(r"background:var\(--paper\);", "", base64.b64decode(source.removeprefix(SVG)).decode())
 
 
 def ask(name: str, stored: str, lesson: str) -> tuple[dict, str]:
@@ -58,18 +64,14 @@ def ask(name: str, stored: str, lesson: str) -> tuple[dict, str]:
         outcome["chosen"].append(chosen._outcome | {"result": None})  # the same result as in "shown"
     asked = {key: getattr(shown, key) for key in ("_prompt", "_choices")}
     details["open"] = ""
-    text = json.dumps(outcome, default=_picture, ensure_ascii=False).replace("</", "<\\/")
+    text = json.dumps(outcome, ensure_ascii=False).replace("</", "<\\/")
     return asked, PAGE.format(title=html.escape(question.prompt), stored=details, outcome=text, lesson=lesson)
-
-
-def _picture(png: bytes) -> str:
-    return base64.b64encode(png).decode()
 
 
 def _result(details: Tag) -> Any:
     """Return what a stored answer shows in addition to its words: a picture, a table, a text or None."""
     if image := details.img:
-        return plots.Picture(base64.b64decode(image["src"].removeprefix(PICTURE)), image["alt"])
+        return plots.Picture(svg_in(image["src"]), image["alt"])
     if table := details.table:
         head, *rows = ([cell.get_text() for cell in row.find_all(["th", "td"])] for row in table.find_all("tr"))
         index = pd.Index([row[0] for row in rows], name=head[0] or None)

@@ -7,10 +7,8 @@ engines show; and `web`, which replaces words about cells and keys.
 """
 
 import ast
-import base64
 import hashlib
 import html
-import io
 import json
 import re
 import shutil
@@ -21,11 +19,12 @@ from string import Template
 
 import nbformat
 from address import KNOWN, REPOSITORY, ROOT, closing, live, places, source
-from asked import ask
+from asked import ask, svg_in
 from bs4 import BeautifulSoup
-from PIL import Image
 from record_all import EXPLORER, explorer_name
 from reference import write_reference
+
+from encoder_lib.course.kit.plots.picture import SVG
 
 TEXTS = {  # the other pages, and their descriptions
     "CONTRIBUTING.md": "How the course is made: files and tests, and how to change an explorer or a question.",
@@ -44,7 +43,6 @@ OPENING = "00_start_here", "alive"  # the notebook of the explorer on the first 
 INSTALL = re.compile(r"(?ms)^    git clone .*?(?=^\*\*|^#)")  # of the README
 HERE = Path(__file__).parent
 WIDTHS = "--desk", "--phone", "--between"  # the names of an explorer's heights in site.css
-PICTURE = "data:image/png;base64,"
 DRAWS = re.compile(r"(\w+ = )?(plot_\w+|show)\(|(for )?(ax|axes|figure)\b")  # a line that draws
 
 
@@ -153,7 +151,7 @@ def _prepare(notebook: nbformat.NotebookNode, stem: str, static: Path, recording
         if cell.cell_type != "code":
             cell.source = _drawn(cell.source)
             continue
-        cell.source, sharp = COLAB.sub("", cell.source), recordings / f"{stem}-{cell.id}.png"
+        cell.source = COLAB.sub("", cell.source)
         if EXPLORER.search(cell.source):
             stored = _stored(cell, stem, "<img")
             heights = recordings / f"{stem}-{len(explorers) + 1}.heights"
@@ -165,14 +163,13 @@ def _prepare(notebook: nbformat.NotebookNode, stem: str, static: Path, recording
             explorers.append((name, place))
         elif question := QUESTION.search(cell.source):
             stored = _stored(cell, stem, "<details")
-            stored.data = {"text/html": _asked(stored.data["text/html"], stem, question[1], static, sharp)}
+            stored.data = {"text/html": _asked(stored.data["text/html"], stem, question[1], static)}
         if "exercise" in cell.metadata.get("tags", []):
             words = f'<p class="live">To write your own and have it checked, run this notebook on {live(path)}.</p>'
             cell.outputs = [nbformat.v4.new_output("display_data", {"text/html": words})]
         for data in (output.get("data", {}) for output in cell.outputs):
             if "text/html" in data:
-                data["text/html"] = _with_files(data["text/html"], static, sharp)
-                data.pop("image/png", None)  # the same picture
+                data["text/html"] = _with_files(data["text/html"], static)
     first = notebook.cells[0]
     notebook.metadata["description"] = first.metadata["description"]
     first.source = first.source.replace("# ", f"# {stem[:2]} ", 1)
@@ -210,23 +207,16 @@ def _ways(path: str) -> str:
     return f'<p class="ways">Run it on {live(path)} · {read}<a href="../_static/{path}" download>Download</a></p>'
 
 
-def _with_files(markup: str, static: Path, sharp: Path | None = None) -> str:
-    """Move the pictures of HTML into files that load when they come into view, `sharp` ones of the same size if given.
-
-    Each says where its heatmaps are, because only these keep their colours on a dark page.
-    """
+def _with_files(markup: str, static: Path) -> str:
+    """Move the pictures of HTML into files that load when they come into view. The page tells them its theme."""
     soup = BeautifulSoup(markup, "html.parser")
-    for image in soup.find_all("img", src=re.compile(f"^{re.escape(PICTURE)}")):
-        stored = base64.b64decode(image["src"].removeprefix(PICTURE))
-        with Image.open(io.BytesIO(stored)) as opened:
-            image["width"], image["height"] = opened.size
-        png = sharp.read_bytes() if sharp else stored
-        name = f"{hashlib.sha256(png).hexdigest()[:16]}.png"
+    for image in soup.find_all("img", src=re.compile(f"^{re.escape(SVG)}")):
+        svg = svg_in(image["src"])
+        image["width"], image["height"] = re.search(r'width="(\d+)" height="(\d+)"', svg).groups()
+        name = f"{hashlib.sha256(svg.encode()).hexdigest()[:16]}.svg"
         (static / "pictures").mkdir(parents=True, exist_ok=True)
-        (static / "pictures" / name).write_bytes(png)
+        (static / "pictures" / name).write_text(svg, encoding="utf-8")
         image["src"], image["loading"] = f"../_static/pictures/{name}", "lazy"
-        if sharp:
-            image["data-heatmaps"] = sharp.with_suffix(".path").read_text()
     return str(soup)
 
 
@@ -251,12 +241,8 @@ def _recorded(picture: str, name: str, heights: list[str], live: dict, static: P
     )
 
 
-def _asked(stored: str, stem: str, name: str, static: Path, sharp: Path) -> str:
+def _asked(stored: str, stem: str, name: str, static: Path) -> str:
     """Return a question, and write its answer into a file of its own, so that nothing on the page gives it away."""
-    if PICTURE in stored:
-        picture = PICTURE + base64.b64encode(sharp.read_bytes()).decode()
-        path = sharp.with_suffix(".path").read_text()
-        stored = re.sub(f'"{PICTURE}[^"]*"', f'"{picture}" data-heatmaps="{path}"', stored)
     question, answer = ask(name, stored, stem)
     (static / "answers").mkdir(parents=True, exist_ok=True)
     (static / "answers" / f"{stem}-{name}.html").write_text(answer, encoding="utf-8")

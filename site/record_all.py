@@ -13,18 +13,14 @@ from pathlib import Path
 import matplotlib
 import nbformat
 from address import ROOT
-from matplotlib.collections import QuadMesh
-from matplotlib.figure import Figure
 from record import record
 
-from encoder_lib.course.kit.plots import style
 from encoder_lib.course.kit.widget.alive import Alive
 from encoder_lib.course.kit.widget.explorer import Explorer
 from encoder_lib.course.kit.widget.search import Search
 
 HERE = Path(__file__).parent
 EXPLORER = re.compile(r"\bexplore\.(?!(?:predict|judge|Question|Prediction)\b)(\w+)\(")
-SHARPER = 2  # the resolution of a page's pictures, relative to the notebook's
 
 
 def explorer_name(source: str) -> str:
@@ -36,13 +32,8 @@ def _explores(cell: nbformat.NotebookNode) -> bool:
     return bool(EXPLORER.search(cell.source))
 
 
-def _shows(cell: nbformat.NotebookNode) -> bool:
-    """Whether a cell has a picture, which explorers also store."""
-    return "image/png" in str(cell.outputs)
-
-
 class Recorder:
-    """Records what a notebook shows, right after each cell, before a later cell can change it."""
+    """Records the explorers of a notebook, right after each cell, before a later cell can change it."""
 
     def __init__(self, path: Path, folder: Path) -> None:
         self.path, self.folder, self.number = path, folder, 0
@@ -51,22 +42,10 @@ class Recorder:
             stale.unlink()
 
     def __enter__(self) -> "Recorder":
-        style.DPI *= SHARPER
-        self._savefig = plain = Figure.savefig
-
-        def savefig(figure: Figure, *args: object, **kwargs: object) -> None:
-            self.figure = figure
-            plain(figure, *args, **kwargs)
-
-        Figure.savefig = savefig
         return self
 
     def __call__(self, cell: nbformat.NotebookNode, value: object) -> None:
-        """Record the explorer that a cell shows, or keep its picture, or the picture that its question reveals."""
-        shown = getattr(value, "_shown", value)
-        if png := getattr(shown, "png", None) or getattr(shown, "spec", {}).get("png"):
-            (self.folder / f"{self.path.stem}-{cell.id}.png").write_bytes(png)
-            (self.folder / f"{self.path.stem}-{cell.id}.path").write_text(heatmaps_of(self.figure))
+        """Record the explorer that a cell shows."""
         if not EXPLORER.search(cell.source):
             return
         self.number += 1
@@ -77,8 +56,6 @@ class Recorder:
 
     def __exit__(self, failed: object, *_: object) -> None:
         """If everything was recorded, note the digest, so that it isn't recorded again."""
-        style.DPI //= SHARPER
-        Figure.savefig = self._savefig
         if not failed:
             (self.folder / f"{self.path.stem}.digest").write_text(_digest(self.path))
 
@@ -87,19 +64,6 @@ def _recorded(explorer: Explorer | Alive | Search) -> bytes:
     if isinstance(explorer, Alive):
         return explorer.record(())
     return explorer.record() if isinstance(explorer, Search) else record(explorer)
-
-
-def heatmaps_of(figure: Figure) -> str:
-    """Return the path around the heatmaps and colour bars of a saved picture, in percent for CSS, or "" without any."""
-    figure.set_dpi(style.DPI)  # as it was saved, because the width of text depends on it
-    whole = figure.get_tightbbox().padded(style.MARGIN)  # in inches, as the picture was cropped
-    points = []
-    for ax in figure.axes:
-        if ax.images or any(isinstance(part, QuadMesh) for part in ax.collections):
-            box = ax.get_window_extent().transformed(figure.dpi_scale_trans.inverted())
-            for x, y in ((box.x0, box.y0), (box.x1, box.y0), (box.x1, box.y1), (box.x0, box.y1), (box.x0, box.y0)):
-                points.append(f"{(x - whole.x0) / whole.width:.2%} {(whole.y1 - y) / whole.height:.2%}")
-    return f"polygon({', '.join(points)})" if points else ""
 
 
 def needed(cells: list[nbformat.NotebookNode], wanted_for: Callable = _explores) -> list[nbformat.NotebookNode]:
@@ -153,7 +117,7 @@ def _write(path: Path, folder: Path) -> None:
     matplotlib.use("agg")
     cells, variables = nbformat.read(path, as_version=4).cells, {"__name__": "__main__"}
     with Recorder(path, folder) as recorder:
-        for cell in needed([cell for cell in cells if cell.cell_type == "code"], _shows):
+        for cell in needed([cell for cell in cells if cell.cell_type == "code"]):
             recorder(cell, _run(cell, variables))
 
 

@@ -1,7 +1,7 @@
 // Pictures as SVG on a transparent ground, with text of one size and few numbers on the axes.
 
 export const DARK = "#737373"; // for the earlier of two states
-export const INKS = { blue: "#0072b2", orange: "#d55e00", green: "#009e73", black: "#000000", grey: "#919191" };
+export const INKS = { blue: "#058ee4", orange: "#ac2900", green: "#508643", black: "#1c2129", grey: "#767f8d" };
 
 /**
  * A complete picture.

@@ -38,13 +38,13 @@ export function one_query({ words, points, ...places }, [plane, bars, mean]) {
   const boxes = { .../** @type {BoxesSpec} */ (bars.boxes), labels: [labels] };
   const said = words.map(
     (/** @type {string} */ word, /** @type {number} */ i) =>
-      `${word}: score ${decimals(scores[i])}, weight ${percent(weights[i])}`,
+      `${word} the score ${decimals(scores[i])} and the weight ${percent(weights[i])}`,
   );
   return {
     _panels: [plane, { ...bars, boxes }, mean],
     _limits: [plane, bars, mean].map(limitsOf),
     _data: [...keys, query, heads, ...weights.map(row), ...points, output],
-    _descriptions: [`${said.join("; ")}. The output is (${output.map(decimals).join(", ")}).`],
+    _descriptions: [`The query gives ${said.join("; it gives ")}. The output is (${output.map(decimals).join(", ")}).`],
   };
 }
 

@@ -122,25 +122,7 @@ function ask(place) {
   const model = new AskedModel(JSON.parse(place.dataset.question ?? ""), place.dataset.answer ?? "");
   const root = element("div");
   prediction.render({ model, el: root });
-  model.on("change:_outcome", () => {
-    const picture = root.querySelector("img");
-    if (picture) keepHeatmaps(picture, model.heatmaps);
-  });
   place.replaceChildren(root);
-}
-
-/**
- * A dark page inverts the lightness of pictures. The colours of a heatmap stand for numbers, so the heatmaps are laid over
- * the picture once more, as they are.
- * @param {HTMLImageElement} picture
- * @param {string} path around the heatmaps
- */
-function keepHeatmaps(picture, path) {
-  if (!path) return;
-  const kept = /** @type {HTMLImageElement} */ (picture.cloneNode());
-  Object.assign(kept, { alt: "", className: "kept only-dark" });
-  kept.style.clipPath = path;
-  picture.before(kept);
 }
 
 /** The front end draws again when JupyterLab changes its theme; here the theme of the page takes its place. */
@@ -166,8 +148,5 @@ const seen = new IntersectionObserver(
   },
   { rootMargin: NEAR },
 );
-for (const picture of /** @type {NodeListOf<HTMLImageElement>} */ (document.querySelectorAll("img[data-heatmaps]"))) {
-  keepHeatmaps(picture, picture.dataset.heatmaps ?? "");
-}
 for (const place of document.querySelectorAll(".recorded")) seen.observe(place);
 for (const place of /** @type {NodeListOf<HTMLElement>} */ (document.querySelectorAll(".asked"))) ask(place);

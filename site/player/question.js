@@ -3,7 +3,6 @@
 import { Traits } from "./traits.js";
 
 export class AskedModel extends Traits {
-  heatmaps = ""; // the path around the heatmaps of the picture in the answer
   silence = "The answer could not be fetched. You may be offline: try again when you are back.";
 
   /**
@@ -24,8 +23,7 @@ export class AskedModel extends Traits {
     if (committed || this.get("revealed")) {
       const answers = await fetchAnswers(this.address).catch(console.warn);
       if (!answers) return this.change({ committed: false, revealed: false });
-      const { shown, chosen, heatmaps } = answers;
-      this.heatmaps = heatmaps;
+      const { shown, chosen } = answers;
       const outcome = committed ? { ...chosen[this.get("choice")], result: shown.result } : shown;
       this.change({ revealed: true, _outcome: outcome });
     }
@@ -41,10 +39,5 @@ async function fetchAnswers(address) {
   const page = new DOMParser().parseFromString(await (await fetch(address)).text(), "text/html");
   const found = page.getElementById("outcome")?.textContent;
   if (!found) throw new Error(`expected an answer at ${address}, got none`);
-  const answers = JSON.parse(found);
-  const { result } = answers.shown;
-  if (result.kind === "picture") {
-    result.png = new DataView(Uint8Array.from(atob(result.png), (letter) => letter.charCodeAt(0)).buffer);
-  }
-  return { ...answers, heatmaps: page.querySelector("img")?.dataset.heatmaps ?? "" };
+  return JSON.parse(found);
 }

@@ -64,8 +64,6 @@ interface SearchHeader {
 interface Answers {
   shown: Told;
   chosen: Told[];
-  /** The path around the heatmaps of its picture, or "". */
-  heatmaps: string;
 }
 
 /** A linear map with its bias; or the gain and bias of a norm. */

@@ -1,6 +1,7 @@
 """How soon a picture follows its slider, in a real JupyterLab: our explorer beside `interact` with seaborn.
 
-All three show the same sinusoidal table, 64 rows by 128 columns, on one page with one kernel, and take turns.
+All three show the same sinusoidal table, 64 rows by 128 columns, on one page with one kernel, and take turns. Then come
+pictures that follow the hand without a slider.
 """
 
 import time
@@ -31,6 +32,13 @@ def heatmap(base):
     plt.show()
 """,
 ]
+
+HANDS = """
+from encoder_lib import load_pretrained
+explore.one_query(["a", "b"], [1.0, 2.0], [[2.0, 0.0], [0.0, 2.0]], [[4.0, 0.0], [0.0, 3.0]])
+===
+explore.heads(load_pretrained("minilm"), "The cat sat on the mat because it was tired.", atlas=True)
+"""
 
 # subject -> (slider, picture, whether its slider is a native one)
 EXPLORER = 'section.explorer [data-control="{}"]'
@@ -74,6 +82,21 @@ window.answerTime = async ([slider, picture, native, forth]) => {
   await nextPicture(picture, before);
   return performance.now() - start;
 };
+// Do one of two things to an element, by turns; milliseconds until the picture differs.
+window.handTime = async ([element, action, picture, forth]) => {
+  while (!kernelIdle()) await new Promise(requestAnimationFrame);
+  const target = document.querySelector(element), before = fingerprint(picture);
+  const start = performance.now();
+  if (action === 'key') {
+    target.dispatchEvent(new KeyboardEvent('keydown', {key: forth ? 'ArrowUp' : 'ArrowDown', bubbles: true}));
+  } else {
+    const { left, top, width, height } = target.getBoundingClientRect();
+    const [clientX, clientY] = [left + (forth ? 0.4 : 0.6) * width, top + (forth ? 0.3 : 0.5) * height];
+    target.dispatchEvent(new MouseEvent('click', {clientX, clientY, bubbles: true}));
+  }
+  await nextPicture(picture, before);
+  return performance.now() - start;
+};
 window.countPictures = async (picture) => {
   window.pictures = 0;
   window.counting = true;
@@ -92,7 +115,7 @@ def page(browser, tmp_path_factory):
     """The page with all three subjects, each ready."""
     folder = tmp_path_factory.mktemp("benchmark")
     spec = {"kernelspec": {"name": "python3", "display_name": "Python 3", "language": "python"}}
-    cells = [new_code_cell(source.strip()) for source in CELLS]
+    cells = [new_code_cell(source.strip()) for source in CELLS + HANDS.split("===")]
     nbformat.write(new_notebook(cells=cells, metadata=spec), folder / "benchmark.ipynb")
     with lab(folder) as server:
         notebook = NotebookPage(browser, server, "benchmark.ipynb")
@@ -103,6 +126,19 @@ def page(browser, tmp_path_factory):
             notebook.page.wait_for_function("picture => fingerprint(picture) !== null", arg=picture)
         yield notebook.page
         notebook.close()
+
+
+# subject -> (element, what is done to it, picture)
+SECTION = 'section.explorer[aria-label="{}"]'
+QUERY, ATLAS = (
+    SECTION.format("One query, its scores, its weights, its output"),
+    SECTION.format("Attention in your sentence"),
+)
+MOVED = {
+    "an arrow, itself": (f"{QUERY} .explorer-handles button", "key", f"{QUERY} .explorer-handles canvas"),
+    "an arrow, the mean": (f"{QUERY} .explorer-handles button", "key", f"{QUERY} figure:last-child canvas"),
+    "a click on the atlas": (f"{ATLAS} .explorer-picks", "click", f"{ATLAS} figure:last-child canvas"),
+}
 
 
 def drag(page, slider, picture):
@@ -142,3 +178,17 @@ def test_explorer_answers_within_two_frames(page):
     assert frames <= trip
     assert interact / trip >= 5
     assert rates["explorer, frames in the page"] >= 40
+
+
+def test_pictures_follow_the_hand_within_two_frames(page):
+    """An arrow in the next frame; what the kernel makes of it, and a head that a click opens, within 50 ms."""
+    times = {name: [] for name in MOVED}
+    for repeat in range(-3, REPEATS):
+        for name, moved in MOVED.items():
+            taken = page.evaluate("handTime", [*moved, repeat % 2 == 1])
+            if repeat >= 0:
+                times[name].append(taken)
+    for name, taken in times.items():
+        print(f"{name:<30} {median(taken):>10.0f} {quantiles(taken, n=10)[-1]:>8.0f}")
+    assert median(times["an arrow, itself"]) <= 20
+    assert max(median(times[name]) for name in MOVED) <= 50

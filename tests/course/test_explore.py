@@ -35,7 +35,7 @@ def test_every_control_changes_picture_and_description_and_back(name):
 def test_every_explorer_has_a_static_picture_and_as_many_frames_as_their_control_has_steps(name):
     explorer = EXPLORERS[name]()
     bundle, _ = explorer._repr_mimebundle_()
-    assert bundle["image/png"] and "<img alt=" in bundle["text/html"] and explorer.description in bundle["text/plain"]
+    assert "<img alt=" in bundle["text/html"] and explorer.description in bundle["text/plain"]
     framed = [panel.frames for panel in explorer._view.panels if panel.framed] if explorer._view else []
     assert bool(framed) == bool(explorer._frames)
     if framed:

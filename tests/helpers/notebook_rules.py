@@ -76,15 +76,14 @@ def data_of(cell):
 
 
 def has_picture(cell):
-    """Whether a cell stores a PNG that is seen at once, by itself or in its HTML."""
-    inside = (data.get("text/html", "").partition("<details>")[0] for data in data_of(cell))
-    return any("image/png" in data for data in data_of(cell)) or any("data:image/png" in html for html in inside)
+    """Whether a cell stores a picture that is seen at once."""
+    return any("data:image/" in data.get("text/html", "").partition("<details>")[0] for data in data_of(cell))
 
 
 def hides_picture(cell):
-    """Whether a cell stores a PNG that its HTML folds away until the reader has made a prediction."""
+    """Whether a cell stores a picture that its HTML folds away until the reader has made a prediction."""
     inside = (data.get("text/html", "").partition("<details>")[2] for data in data_of(cell))
-    return any("data:image/png" in html for html in inside)
+    return any("data:image/" in html for html in inside)
 
 
 def is_explorer(cell):

@@ -106,10 +106,19 @@ def test_palette_is_visible_and_distinguishable():
     assert contrast(plots.GREY, "white") >= MARK and contrast(plots.NOT_FINITE, "white") >= MARK
 
 
+def test_curves_are_distinguishable_in_the_dark():
+    roles = {colour: role for role, colour in palette.LIGHT.items()}
+    dark = [palette.DARK[roles[colour]] for colour in plots.COLOURS]
+    assert min(contrast(colour, palette.DARK["ground"]) for colour in dark) >= MARK
+    for forms in (plots.DASHES, "osD^vP"):
+        assert too_close([(c, c, form) for c, form in zip(dark, itertools.cycle(forms), strict=False)]) == []
+
+
 def test_colours_of_words_can_be_read_in_both_themes():
     """And told apart, where words of one colour belong together; the last colour is that of text."""
     *light, text = WORD_COLOURS
     dark = re.findall(r'dark: "(#\w+)"', (front_end.FOLDER / "plane.js").read_text(encoding="utf-8"))
+    assert dark == [*palette.WORDS.values()]
     assert len(dark) == len(light) == 4
     for colours, ink, ground in ((light, text, "#ffffff"), (dark, "#ffffff", "#111111")):
         assert min(contrast(colour, ground) for colour in colours) >= WORD
@@ -181,7 +190,7 @@ def test_legend_entries_are_visible_and_distinguishable():
         figures = {name: figure_of(name, names="abcdefg") for name in DRAWN}
         figures |= {e.__name__: e()._figure for e in (explore.depth, explore.fit_curve)}
     marks = {name: found for name, figure in figures.items() if (found := marks_of(figure))}
-    assert len(marks) == 12, "ten plots have a legend, and these explorers"
+    assert len(marks) == 10, "eight plots have a legend or name their curves, and these explorers"
     assert [(name, too_pale(found), too_close(found)) for name, found in marks.items()] == [(n, [], []) for n in marks]
 
 
@@ -221,10 +230,9 @@ def test_lit_cubes_differ_from_others_on_every_face():
 
 def test_names_of_layer_parts_are_legible():
     ax = plots.plot_residual_stream()
-    for patch in ax.patches:
+    for text, patch in zip(ax.texts, ax.patches, strict=True):
         assert contrast(patch.get_edgecolor(), "white") >= MARK
-        assert contrast("black", patch.get_facecolor()) >= WORD
-    assert {text.get_color() for text in ax.texts} == {"black"}
+        assert contrast(text.get_color(), patch.get_facecolor()) >= WORD
 
 
 # Colour maps.

@@ -134,16 +134,11 @@ def test_the_code_of_a_picture_is_folded_on_a_phone_alone(pages, place):
     assert {code.is_visible() for code in drawing} <= {place == "desk"}
 
 
-def test_heatmaps_keep_their_colours_in_the_dark(pages):
-    """They lie upon their picture, cut to their shape; in the light the picture is alone."""
-    cut = """() => [...document.querySelectorAll('.kept')].map((e) => {
-      const [its, on] = [e, e.nextSibling].map((image) => JSON.stringify(image.getBoundingClientRect()));
-      return [getComputedStyle(e).clipPath.startsWith('polygon'), its === on];
-    })"""
-    dark, light = (pages[place].page for place in ("phone", "desk"))
-    pictures = dark.locator("img[data-heatmaps^=polygon]:not(.kept)").count()
-    assert dark.evaluate(cut) == [[True, True]] * pictures
-    assert light.locator(".kept").count() == pictures and light.locator(".kept >> visible=true").count() == 0
+def test_pictures_have_the_theme_of_their_page(pages):
+    scheme = (
+        "() => [...new Set([...document.querySelectorAll('img.figure')].map((e) => getComputedStyle(e).colorScheme))]"
+    )
+    assert [pages[place].page.evaluate(scheme) for place in ("phone", "desk")] == [["dark"], ["light"]]
 
 
 @pytest.mark.parametrize("place", WIDTHS)

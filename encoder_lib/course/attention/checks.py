@@ -137,7 +137,7 @@ def check_multi_head(attempt: Callable) -> Verdict:
     def case(
         label: str, batch: int, length: int, width: int, n_heads: int, mask: Tensor | None = None, low: bool = False
     ) -> Case:
-        seed = 10 * (batch + length + width + n_heads)
+        seed = 10 * (batch + length + width + n_heads) + 3  # no two mistakes give the same in the first case
         projections = [_linear(width, seed=seed + i) for i in range(4)]
         if low:  # all numbers of queries and keys are near b and −b, so the scores are near −b² √K
             b = (-LOW_SCORE / (width / n_heads) ** 0.5) ** 0.5
@@ -173,6 +173,10 @@ def _cut(y: Tensor, n_heads: int) -> Tensor:
     return y.unflatten(-1, (n_heads, -1)).transpose(1, 2)  # (B, T, D) -> (B, H, T, K)
 
 
+def _cut_alone(y: Tensor, n_heads: int) -> Tensor:
+    return y.unflatten(-1, (n_heads, -1))  # (B, T, D) -> (B, T, H, K)
+
+
 def _reshape_to_heads(y: Tensor, n_heads: int) -> Tensor:
     return y.reshape(len(y), n_heads, y.shape[1], -1)
 
@@ -186,13 +190,18 @@ def _reshape_to_join(heads: Tensor) -> Tensor:
 
 
 def _mistaken(
-    cut: Callable = _cut, join: Callable = _join, attend: Callable = attention, *, finish: bool = True
+    cut: Callable = _cut,
+    join: Callable = _join,
+    attend: Callable = attention,
+    *,
+    project: Callable = lambda x, q, k, v: (q(x), k(x), v(x)),
+    finish: bool = True,
 ) -> Callable:
     """multi_head with one of its steps replaced, or without its last step."""
 
     def multi_head(x: Tensor, q_proj: nn.Module, k_proj: nn.Module, v_proj: nn.Module, out_proj: nn.Module,
                    n_heads: int, mask: Tensor | None) -> Tensor:  # fmt: skip
-        heads, _ = attend(*(cut(projection(x), n_heads) for projection in (q_proj, k_proj, v_proj)), mask)
+        heads, _ = attend(*(cut(y, n_heads) for y in project(x, q_proj, k_proj, v_proj)), mask)
         return out_proj(join(heads)) if finish else join(heads)
 
     return multi_head
@@ -210,6 +219,10 @@ MULTI_HEAD_MISTAKES: Mistakes = [
     ("heads cut by reshape alone", _mistaken(cut=_reshape_to_heads)),
     ("heads cut by reshape alone", _mistaken(cut=_reshape_to_heads, join=_reshape_to_join)),
     ("heads joined by reshape alone", _mistaken(join=_reshape_to_join)),
+    ("heads that are cut and never exchanged with the tokens", _mistaken(cut=_cut_alone, join=lambda y: y.flatten(-2))),
+    ("the attention weights in place of the output", _mistaken(attend=lambda *given: attention(*given)[::-1])),
+    ("keys that are projected like queries", _mistaken(project=lambda x, q, k, v: (q(x), q(x), v(x)))),
+    ("x in place of its projections", _mistaken(project=lambda x, *_: (x, x, x))),
     ("joined heads without out_proj", _mistaken(finish=False)),
     ("one head as wide as x", _mistaken(cut=lambda y, n_heads: _cut(y, 1))),
     ("scores that are not divided by √K", _mistaken(attend=partial(attention, scale=1.0))),

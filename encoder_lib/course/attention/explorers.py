@@ -192,7 +192,7 @@ def one_query(words: Sequence[str], query: ArrayLike, keys: ArrayLike, values: A
             for name, number, label in zip(names, numbers, labels, strict=True)
         ),
         title="One query, its scores, its weights, its output",
-        web=Web(heights=(525, 1490, 945), computed="one_query", given=("words", "points")),
+        web=Web(heights=(546, 1490, 965), computed="one_query", given=("words", "points")),
     )
 
 
@@ -227,10 +227,11 @@ def _mean(words: list[str], points: list[list[float]], output: list[float]) -> P
 
 def _row_in_words(words: list[str], scores: list[float], weights: list[float], output: list[float]) -> str:
     rows = [
-        f"{word}: score {decimals(score)}, weight {percent(weight)}"
+        f"{word} the score {decimals(score)} and the weight {percent(weight)}"
         for word, score, weight in zip(words, scores, weights, strict=True)
     ]
-    return f"{'; '.join(rows)}. The output is ({decimals(output[0])}, {decimals(output[1])})."
+    mean = f"({decimals(output[0])}, {decimals(output[1])})"
+    return f"The query gives {'; it gives '.join(rows)}. The output is {mean}."
 
 
 def decimals(number: float) -> str:

@@ -5,7 +5,6 @@ from itertools import cycle
 
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.patheffects import withStroke
 from numpy.typing import ArrayLike
 
 from encoder_lib.course.kit.plots import style
@@ -13,7 +12,6 @@ from encoder_lib.course.kit.plots.inputs import as_array, as_words
 
 # Offsets of a word from its point: close to it first, then higher and lower, on the right and on the left.
 LABEL_OFFSETS = tuple((side, up) for up in (6, -6, 18, -18, 30, -30, 42, -42) for side in (8, -8))
-HALO = withStroke(linewidth=2.5, foreground="white")  # keeps a word readable where an arrow runs beneath it
 
 
 @style.close_on_error
@@ -46,6 +44,7 @@ def plot_word_vectors(
         ax.scatter(*points[chosen].T, color=[colour], marker=marker, label=style.legend_label(name), zorder=3)
     limit = limit or 1.15 * float(np.abs(points).max()) or 1.0
     ax.set(xlim=(-limit, limit), ylim=(-limit, limit), aspect="equal")
+    style.add_grid(ax, "both")
     _write_words(ax, points, words, limit)
     style.add_legend(ax)
     return style.label_axes(ax, title, "first number", "second number")
@@ -65,7 +64,7 @@ def _write_words(ax: Axes, points: np.ndarray, words: Sequence[str], limit: floa
         side, up = LABEL_OFFSETS[best]
         ax.annotate(
             word, points[i], xytext=(side, up), textcoords="offset points", fontsize=style.NOTE_SIZE, va="center",
-            ha="left" if side > 0 else "right", path_effects=[HALO], **style.plain_text(),
+            ha="left" if side > 0 else "right", gid=style.HALO, **style.plain_text(),
             arrowprops={"arrowstyle": "-", "color": style.GREY, "linewidth": 0.6} if abs(up) > 12 else None,
         )  # fmt: skip
 

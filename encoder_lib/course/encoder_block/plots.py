@@ -6,6 +6,7 @@ from functools import partial
 from matplotlib.axes import Axes
 from matplotlib.patches import Circle, FancyBboxPatch, Patch
 
+from encoder_lib.course.kit.palette import LIGHT
 from encoder_lib.course.kit.plots import style
 
 BLOCK_PARTS = ("x", "attention", "sum1", "norm1", "feed_forward", "sum2", "norm2", "y")
@@ -18,7 +19,7 @@ _PRE_NORM = {
     "x": (0, 0), "norm1": (_BRANCH, 1.6), "attention": (_BRANCH, 2.7), "sum1": (0, 3.5),
     "norm2": (_BRANCH, 5.0), "feed_forward": (_BRANCH, 6.1), "sum2": (0, 6.9), "y": (0, 7.9),
 }  # fmt: skip
-_FILLS = {"attention": "#fbe3d0", "feed_forward": "#d5efe6", "norm1": "#e6e6e6", "norm2": "#e6e6e6"}
+_ROLES = {"attention": "attention", "feed_forward": "forward", "norm1": "norm", "norm2": "norm"}
 
 
 @style.close_on_error
@@ -30,8 +31,8 @@ def plot_residual_stream(*, norm_first: bool = False, title: str = "", ax: Axes 
     """
     ax = style.axes_or_new(ax, figsize=(3.6, 5.2))
     places = _PRE_NORM if norm_first else _POST_NORM
-    stream = partial(ax.plot, color=style.COLOURS[0], linewidth=5, solid_capstyle="butt", zorder=1)
-    branch = partial(ax.plot, color="0.35", linewidth=1.5, zorder=1, markevery=[-1], markersize=8)
+    stream = partial(ax.plot, color=LIGHT["stream"], linewidth=5, solid_capstyle="butt", zorder=1)
+    branch = partial(ax.plot, color=style.QUIET, linewidth=1.5, zorder=1, markevery=[-1], markersize=8)
     stream([0, 0], [places["x"][1], places["y"][1] - 0.5], marker="^", markevery=[-1], markersize=13)
     for start, total in ((0.95, "sum1"), (4.35, "sum2")):
         end = places[total][1]
@@ -55,7 +56,18 @@ def _draw_part(ax: Axes, part: str, x: float, y: float) -> None:
     else:
         wide = 1.15 if part in ("attention", "feed_forward") else 0.75
         shape = FancyBboxPatch((x - wide, y - 0.3), 2 * wide, 0.6, boxstyle="round,pad=0,rounding_size=0.12")
-    shape.set(gid=part, facecolor=_FILLS.get(part, "white"), edgecolor="0.35", linewidth=1.2, zorder=2)
+    edge = LIGHT[_ROLES.get(part, "quiet")]
+    shape.set(gid=part, facecolor=style.GROUND, edgecolor=edge, linewidth=1.6, zorder=2)
     ax.add_patch(shape)
     size, slant = ("large", "italic") if part in ("x", "y") else ("x-large" if "sum" in part else "medium", "normal")
-    ax.text(x, y, text.get(part, part), ha="center", va="center_baseline", fontsize=size, fontstyle=slant, zorder=3)
+    ax.text(
+        x,
+        y,
+        text.get(part, part),
+        ha="center",
+        va="center_baseline",
+        fontsize=size,
+        fontstyle=slant,
+        zorder=3,
+        color=style.INK,
+    )

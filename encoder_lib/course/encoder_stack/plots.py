@@ -31,6 +31,7 @@ def plot_profiles(profiles: Mapping[str, object]) -> Figure:
             values = as_array(getattr(profile, quantity), ndim=(1,))  # (L,) or (L + 1,)
             layers = np.arange(len(values)) + (quantity == "gradient")  # the input has no gradient of its own
             ax.plot(layers, values, color=colour, linestyle=dash, label=style.legend_label(label))
+        style.add_grid(ax)
         ax.xaxis.set_major_locator(MaxNLocator(5, integer=True))
         if quantity != "similarity":
             ax.set_yscale("log")

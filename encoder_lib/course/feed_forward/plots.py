@@ -63,13 +63,15 @@ def plot_fit(
 def _fit_axes(titles: Sequence[str]) -> Figure:
     """A figure with two Axes and the artists of `plot_fit`, without data."""
     figure, (left, right) = plt.subplots(1, 2, figsize=style.figure_size(2, 3.8), layout="constrained")
-    left.plot([], [], color=style.GREY, linewidth=6, label="target")
+    left.plot([], [], color=style.GREY, linewidth=5, label="target")
     left.plot([], [], color=style.COLOURS[0], linewidth=1.8, label="fit: all units and the bias")
-    left.plot([], [], color="black", linestyle="", marker="o", markersize=5, label="corner of a unit")
+    left.plot([], [], color=style.INK, linestyle="", marker="o", markersize=5, label="corner of a unit")
     right.add_collection(LineCollection([], colors=style.GREY, linewidths=0.9, label="units"))
     right.plot([], [], color=style.COLOURS[1], linewidth=3.5, label="chosen unit")
     right.plot([], [], color=style.COLOURS[0], linewidth=1.8)
     figure.legend(handles=[*left.lines, right.collections[0], right.lines[0]], loc="outside lower center", ncols=5)
+    for ax in (left, right):
+        style.add_grid(ax)
     style.label_axes(left, titles[0], "x", "y")
     style.label_axes(right, titles[1], "x", "what each unit adds")
     return figure

@@ -10,3 +10,6 @@ LIGHT: dict[str, str] = {}  # "attention": "#…", by the names of the custom pr
 DARK: dict[str, str] = {}
 for _role, _light, _dark in DEFINED.findall(FILE.read_text(encoding="utf-8")):
     LIGHT[_role], DARK[_role] = _light, _dark
+
+# Further colours for words, at least 4.5 to 1 on their ground: light -> dark, as `front_end/plane.js` has them.
+WORDS = {"#1a4fb8": "#6f9bff", "#c04400": "#f09e75", "#008058": "#9adf3a", "#730d62": "#eb4799"}

@@ -12,9 +12,9 @@ from encoder_lib.course.kit.plots import style
 
 SHAPE = (3, 4, 6)  # B, T and D of the block that is drawn
 _CUBE = (  # the three visible faces of a cube: front, top and right, as corners (x, y, z), y down
-    ((0.0, 0.0, 0.0), (0.9, 0.0, 0.0), (0.9, 0.9, 0.0), (0.0, 0.9, 0.0)),
-    ((0.0, 0.0, 0.0), (0.9, 0.0, 0.0), (0.9, 0.0, 0.9), (0.0, 0.0, 0.9)),
-    ((0.9, 0.0, 0.0), (0.9, 0.0, 0.9), (0.9, 0.9, 0.9), (0.9, 0.9, 0.0)),
+    ((0, 0, 0), (1, 0, 0), (1, 1, 0), (0, 1, 0)),
+    ((0, 0, 0), (1, 0, 0), (1, 0, 1), (0, 0, 1)),
+    ((1, 0, 0), (1, 0, 1), (1, 1, 1), (1, 1, 0)),
 )
 _SHADES = {True: ("#d55e00", "#f0a05f", "#a34700"), False: ("0.87", "0.95", "0.76")}  # front, top, right
 
@@ -39,13 +39,15 @@ def _draw_block(ax: Axes, averaged: set[int]) -> None:
     corner = (0, 0, SHAPE[2] - 1)  # the only cube of which all three faces can be seen
     faces: list[list[tuple[float, float]]] = []
     colours: list[str] = []
-    for b in reversed(range(SHAPE[0])):  # from the back to the front, so that near cubes cover far ones
-        for t in reversed(range(SHAPE[1])):
+    for b in range(SHAPE[0]):
+        for t in range(SHAPE[1]):
             for d in range(SHAPE[2]):
                 shared = all(axis in averaged or (b, t, d)[axis] == corner[axis] for axis in range(3))
-                faces += [[_oblique(d + x, t + y, b + z) for x, y, z in face] for face in _CUBE]
-                colours += _SHADES[shared]
-    ax.add_collection(PolyCollection(faces, facecolors=colours, edgecolors="0.35", linewidths=0.5))
+                for face, colour, outside in zip(_CUBE, _SHADES[shared], (b, t, d + 1 - SHAPE[2]), strict=True):
+                    if outside == 0:  # the others are hidden by cubes
+                        faces.append([_oblique(d + x, t + y, b + z) for x, y, z in face])
+                        colours.append(colour)
+    ax.add_collection(PolyCollection(faces, facecolors=colours, edgecolors="0.35", linewidths=0.5, clip_on=False))
     middle = style.plain_text(ha="center", va="center")
     ax.text(*_oblique(SHAPE[2] / 2, SHAPE[1] + 0.45, 0), f"D = {SHAPE[2]} numbers", **middle)
     ax.text(*_oblique(-0.45, SHAPE[1] / 2, 0), f"T = {SHAPE[1]} tokens", rotation=90, **middle)

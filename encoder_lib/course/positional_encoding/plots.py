@@ -28,7 +28,7 @@ def plot_clocks(before: ArrayLike, after: ArrayLike, *, title: str = "", ax: Axe
     if first.shape != second.shape or len(first) % 2:
         raise ValueError(f"expected before and after, two rows of one even width, got {first.shape}, {second.shape}")
     ax = style.axes_or_new(ax, figsize=style.figure_size(4, 2.2))
-    hands = (first, "before", "0.45", "--", 2), (second, "after", style.COLOURS[0], "-", 3)
+    hands = (first, "before", style.GREY, "--", 2), (second, "after", style.COLOURS[0], "-", 3)
     n_clocks = len(first) // 2
     for k in range(n_clocks):
         ax.add_patch(Circle((3 * k, 0), 1, facecolor="none", edgecolor=style.GREY))
@@ -67,7 +67,12 @@ def plot_reordering(
     reach = 0.03 + 0.03 * max(map(len, words))  # to the left of the second heatmap, past its words
     for row, source in enumerate(order):
         line = ConnectionPatch(
-            (1, source), (-reach, row), a.get_yaxis_transform(), b.get_yaxis_transform(), color="0.4", linewidth=1.2
+            (1, source),
+            (-reach, row),
+            a.get_yaxis_transform(),
+            b.get_yaxis_transform(),
+            color=style.GREY,
+            linewidth=1.2,
         )
         figure.add_artist(line)
     style.add_suptitle(figure, title)

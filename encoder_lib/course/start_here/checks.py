@@ -50,6 +50,8 @@ TAKE_MISTAKES: Mistakes = [
     ("scores divided by √K", lambda q, k, v, ok: _take(q / len(q) ** 0.5, k, v, ok)),
     ("scores without a softmax", lambda q, k, v, ok: (k[ok] @ q) @ v[ok]),
     ("keys in place of values", lambda q, k, v, ok: _take(q, k, k, ok)),
+    ("a product with the columns of the keys", lambda q, k, v, ok: (q @ k[ok]).softmax(dim=0) @ v[ok]),
+    ("a mean that divides once more", lambda q, k, v, ok: _take(q, k, v, ok) / ok.sum()),
     ("the weights alone", lambda q, k, v, ok: (k[ok] @ q).softmax(dim=0)),
 ]
 

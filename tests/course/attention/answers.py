@@ -114,6 +114,10 @@ ANSWERS = {
             "one head, as wide as all": {"(h, -1)": "(1, -1)"},
             "cut without exchanging": {"unflatten(-1, (h, -1)).transpose(1, 2)": "reshape(len(x), h, x.shape[1], -1)"},
             "every second number": {"(h, -1)).transpose(1, 2)": "(-1, h)).permute(0, 3, 1, 2)"},
+            "never exchanged": {".transpose(1, 2) for": " for", "heads.transpose(1, 2)": "heads"},
+            "keys by q_proj": {"(q_proj, k_proj, v_proj))": "(q_proj, q_proj, v_proj))"},
+            "x itself": {"proj(x).unflatten": "x.unflatten"},
+            "the weights": {"F.scaled_dot_product_attention(q, k, v, mask)": "attention(q, k, v, mask)[1]"},
             "not divided": {"(q, k, v, mask)": "(q, k, v, mask, scale=1.0)"},
             "mask forgotten": {"q, k, v, mask)": "q, k, v)"},
             "NaN for a word that may attend to nothing": {"F.scaled_dot_product_attention(q, k, v, mask)":

@@ -77,7 +77,7 @@ def test_sentences_of_any_length_survive_every_mask(sentence):
         _, weights, output = frames(explorer)
         assert weights.isfinite().all() and output.isfinite().all() and explorer.description.endswith(".")
         assert len(weights) == min(12, max(1, len(sentence.split())))
-    assert explorer._repr_mimebundle_()[0]["image/png"]  # everything masked
+    assert "<img alt=" in explorer._repr_mimebundle_()[0]["text/html"]  # everything masked
 
 
 def test_without_masks_their_controls_are_left_out():
@@ -116,7 +116,7 @@ def test_one_query_follows_its_arrows():
         torch.testing.assert_close(arrows, torch.cat([keys, torch.tensor([query]).double()]), atol=1e-6, rtol=0)
         torch.testing.assert_close(bars[4::4, 2] / bars[1, 2], weights, atol=1e-6, rtol=0)
         torch.testing.assert_close(mean[3], weights @ torch.tensor(ROW["values"]).double(), atol=1e-6, rtol=0)
-        assert f"river: score {scores[1]:.2f}".replace("-", "−") in explorer.description
+        assert f"river the score {scores[1]:.2f}".replace("-", "−") in explorer.description
 
 
 @pytest.mark.parametrize(

@@ -76,6 +76,10 @@ ANSWERS = {
         {
             "more heads, more parameters": lambda d, h, f: h * 4 * (d * d + d) + 2 * d * f + f + d + 4 * d,
             "without biases": lambda d, h, f: 4 * d * d + 2 * d * f + 4 * d,
+            "no biases in the network": lambda d, h, f: _count(d, h, f) - f - d,
+            "three maps in attention": lambda d, h, f: _count(d, h, f) - d * d - d,
+            "one norm": lambda d, h, f: _count(d, h, f) - 2 * d,
+            "no norms": lambda d, h, f: _count(d, h, f) - 4 * d,
             "F biases in both layers of the network": lambda d, h, f: _count(d, h, f) + f - d,
             "a norm of one number": lambda d, h, f: _count(d, h, f) - 4 * d + 4,
             "F is four times D": lambda d, h, f: _count(d, h, 4 * d),

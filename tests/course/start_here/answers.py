@@ -79,6 +79,8 @@ ANSWERS = {
             "a root": {"keys[allowed] @ query": "keys[allowed] @ query / len(query) ** 0.5"},
             "keys for values": {"values[allowed]": "keys[allowed]"},
             "nothing given back": {"return scores": "scores"},
+            "columns of the keys": {"keys[allowed] @ query": "query @ keys[allowed]"},
+            "divided once more": {"@ values[allowed]": "@ values[allowed] / allowed.sum()"},
             "two numbers to a key": {"keys[allowed] @ query": "(keys[allowed] * query)[:, :2].sum(dim=1)"},
         })
         | wrong(_take_by_infinity, {

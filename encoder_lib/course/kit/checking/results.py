@@ -91,6 +91,8 @@ def _difference(expected: Tensor, got: Tensor) -> str:
         return ""
     if expected.dtype == torch.bool:
         got = got.bool()
+    elif not expected.is_floating_point() and torch.equal(got, got.round()):
+        got = got.long()  # so that both are written as whole numbers
     if expected.numel() <= MAX_SHOWN:
         wanted, came = _aligned(show(expected), show(got))
         return f"expected {wanted}\ngot      {came}"

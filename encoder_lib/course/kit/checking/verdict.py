@@ -3,6 +3,7 @@
 A check never raises, whatever the function returns or does, and never shows how the answer is computed.
 """
 
+import difflib
 import html
 import re
 import sysconfig
@@ -317,7 +318,23 @@ def _explain_error(error: BaseException) -> str:
         what = "it cannot be called as the check calls it" if refused else "the check cannot use what came back"
         return f"{what}: {said}{advice}"
     where = f" at `{lines[-1]}`" if lines and lines[-1] else ""
-    return f"it stopped with {type(error).__name__}{where}: {said}{advice}"
+    return f"it stopped with {type(error).__name__}{where}: {said}{advice or _suggestion(error)}"
+
+
+def _suggestion(error: BaseException) -> str:
+    """Suggest a name like the one that Python did not find, as Python itself does below an error, or ""."""
+    try:
+        if isinstance(error, AttributeError):
+            known = dir(error.obj)
+        elif isinstance(error, NameError):
+            *_, (frame, _) = traceback.walk_tb(error.__traceback__)
+            known = [*frame.f_locals, *frame.f_globals, *frame.f_builtins]
+        else:
+            return ""
+        near = difflib.get_close_matches(error.name or "", known, 1, 0.75)
+        return f"; did you mean {near[0]}?" if near else ""
+    except Exception:  # the learner's objects may answer as they like
+        return ""
 
 
 ADVICE = {  # a pattern in an error message of torch or Python -> what it means here

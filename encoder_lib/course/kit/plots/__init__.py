@@ -13,7 +13,7 @@ from encoder_lib.course.kit.plots.histogram import plot_histogram
 from encoder_lib.course.kit.plots.inputs import DIVERGING, as_array, as_labels, colour_limits
 from encoder_lib.course.kit.plots.ladder import plot_ladder, plot_learning_curves
 from encoder_lib.course.kit.plots.lines import plot_lines, plot_panels
-from encoder_lib.course.kit.plots.picture import Picture, compact, show
+from encoder_lib.course.kit.plots.picture import Picture, show
 from encoder_lib.course.kit.plots.style import (
     COLOURS,
     DASHES,
@@ -43,7 +43,6 @@ __all__ = [
     "as_array",
     "as_labels",
     "colour_limits",
-    "compact",
     "figure_size",
     "label_ticks",
     "percent",

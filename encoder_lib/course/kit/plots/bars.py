@@ -22,6 +22,9 @@ def plot_bars(values: Mapping[str, float], *, title: str = "", x_label: str = ""
     ax.set_yticks(range(len(numbers)), [style.drawable(name, style.LABEL) for name in values], **style.plain_text())
     ax.invert_yaxis()
     ax.margins(x=0.15)
+    ax.spines[:].set_visible(False)
+    style.add_grid(ax, "x")
+    ax.tick_params(length=0)
     if abs(numbers).max() >= 10_000:  # written out, as beside the bars, and not as 1e7 in a corner
         ax.xaxis.set_major_locator(MaxNLocator(4))
         ax.xaxis.set_major_formatter(StrMethodFormatter("{x:,.0f}"))

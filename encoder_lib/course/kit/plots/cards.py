@@ -9,7 +9,7 @@ from encoder_lib.course.kit.plots import style
 from encoder_lib.course.kit.plots.inputs import as_words
 
 ROOM = 0.38  # from a card's centre to its edge; the distance between two centres is 1
-ANSWER = "#a34700"  # the second colour, dark enough for text
+ANSWER = style.COLOURS[1]
 TOP, BELOW = 0.5, -0.72  # heights at which arrows begin and end, and of the answers
 
 
@@ -33,13 +33,15 @@ def plot_cards(
     names, below = ([style.drawable(text, style.TICK) for text in texts] for texts in (names, below))
     chosen = range(len(names)) if only is None else [only] if isinstance(only, int) else only
     ax = style.axes_or_new(ax, (7.0, 2.4))
-    middle = style.plain_text(ha="center", va="center")
+    middle = style.plain_text(ha="center", va="center", color=style.INK)
     for place, (letter, target, answer) in enumerate(zip(names, arrows, below, strict=True)):
         corner = (place - ROOM, -ROOM)
-        ax.add_patch(FancyBboxPatch(corner, 2 * ROOM, 2 * ROOM, boxstyle="round,pad=0.04", fc="white", ec="black"))
+        ax.add_patch(
+            FancyBboxPatch(corner, 2 * ROOM, 2 * ROOM, boxstyle="round,pad=0.04", fc=style.GROUND, ec=style.LINE_STRONG)
+        )
         ax.text(place, 0.08, letter, fontsize=17, **middle)
         ax.text(place, -0.27, f"→ {target}", fontsize=style.NOTE_SIZE, **middle)
-        ax.text(place, BELOW, answer, fontsize=12, color=ANSWER, **middle)
+        ax.text(place, BELOW, answer, fontsize=12, **middle | {"color": ANSWER})
         dark = place in chosen
         bend = 0.9 / max(1, abs(target - place)) ** 0.55
         ax.add_patch(

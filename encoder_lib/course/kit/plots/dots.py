@@ -28,10 +28,12 @@ def plot_dots(
     array = as_array([[row[kind] for kind in kinds] for row in values.values()], finite=True)  # (names, kinds)
     rows = np.arange(len(array))
     ax = style.axes_or_new(ax)
-    ax.hlines(rows, array.min(axis=1), array.max(axis=1), color=style.GREY, linewidth=1, zorder=1)
+    ax.hlines(rows, array.min(axis=1), array.max(axis=1), color=style.LINE_STRONG, linewidth=2, zorder=1)
     for kind, column, colour, marker in zip(kinds, array.T, cycle(style.COLOURS), cycle("osD^vP"), strict=False):
         ax.scatter(column, rows, color=colour, marker=marker, s=50, label=style.legend_label(kind), zorder=2)
     ax.set_yticks(rows, [style.drawable(name, style.LABEL) for name in values], **style.plain_text())
     ax.invert_yaxis()
+    style.add_grid(ax, "x")
+    ax.tick_params(axis="y", length=0)
     style.add_legend(ax)
     return style.label_axes(ax, title, x_label)

@@ -48,13 +48,16 @@ def plot_heatmap(
     ax = style.axes_or_new(ax)
 
     colours = colormaps[cmap].with_extremes(bad=(0, 0, 0, 0))  # the background shows through
-    ax.patch.set(facecolor=style.NOT_FINITE, hatch="////", hatch_linewidth=1.5, edgecolor="0.8", linewidth=0)
+    if not np.isfinite(array).all():
+        ax.patch.set(facecolor=style.NOT_FINITE, hatch="////", hatch_linewidth=1.5, edgecolor="0.8", linewidth=0)
+    ax.spines[:].set_visible(False)
+    ax.tick_params(length=0)
     image = ax.imshow(
         np.ma.masked_invalid(array),
         cmap=colours,
         vmin=low,
         vmax=high,
-        interpolation="nearest",
+        interpolation="none",
         aspect="equal" if array.shape[0] == array.shape[1] else "auto",
     )
     cell = _cell_size(ax, array.shape, max(map(len, labels["y"] or ["00"])))
@@ -64,7 +67,7 @@ def plot_heatmap(
             positions = range(0, len(names), step)
             shown = [style.drawable(names[place], style.TICK) for place in positions]
             room, slant = step * cell[0], 0
-            if axis == "x" and 0.07 * max(map(len, shown)) + 0.04 > room:
+            if axis == "x" and 0.065 * max(map(len, shown)) + 0.03 > room:
                 slant = 45 if room > LINE else 90
             ax.set(**{f"{axis}ticks": positions})
             look = style.plain_text(rotation=slant, rotation_mode="anchor")
@@ -76,7 +79,9 @@ def plot_heatmap(
             whole = MaxNLocator("auto", steps=(1, 2, 5, 10), integer=True)  # there is no row 1.5
             getattr(ax, f"{axis}axis").set_major_locator(whole)
     if colorbar:
-        ax.figure.colorbar(image, ax=ax)
+        bar = ax.figure.colorbar(image, ax=ax)
+        bar.outline.set_visible(False)
+        bar.ax.tick_params(length=0)
     _write_numbers(ax, array, image, cell)
     return style.label_axes(ax, title, x_label, y_label)
 
@@ -97,7 +102,7 @@ def _write_numbers(ax: Axes, array: np.ndarray, image: AxesImage, cell: tuple[fl
     shown = np.isfinite(array)
     if array.size > MOST_NUMBERS or not shown.any():
         return
-    sizes = style.TICK_SIZE, style.NOTE_SIZE, style.NOTE_SIZE - 1
+    sizes = style.TICK_SIZE, style.NOTE_SIZE, 8.5
     for decimals, size in itertools.product(_decimals(array[shown]), sizes):
         texts = {tuple(place): _written(array[tuple(place)], decimals) for place in np.argwhere(shown)}
         if cell[0] > (0.65 * max(map(len, texts.values())) + 0.4) * size / 72 and cell[1] > 1.3 * size / 72:

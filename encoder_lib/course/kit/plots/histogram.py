@@ -32,14 +32,25 @@ def plot_histogram(
     array = as_array(values, ndim=(1,), finite=True)  # (N,)
     ax = style.axes_or_new(ax)
     bars = {"discrete": True} if discrete else {"bins": 18}
-    sns.histplot(array, **bars, color="0.87", edgecolor="0.4", ax=ax)
+    sns.histplot(array, **bars, color=style.LINE, edgecolor=style.GREY, alpha=1, ax=ax)
     style.use_whole_ticks(ax.yaxis)  # counts
     if discrete:
         style.use_whole_ticks(ax.xaxis)
     else:
-        sns.rugplot(array, color="0.3", ax=ax)
+        sns.rugplot(array, color=style.INK, ax=ax)
     for (name, position), colour, dash in zip(marks.items(), cycle(style.COLOURS), cycle(style.DASHES), strict=False):
         ax.axvline(position, color=colour, linestyle=dash, linewidth=2, label=style.legend_label(name))
-    if marks:
-        style.add_legend(ax)
+    _name_marks(ax, marks)
     return style.label_axes(ax, title, x_label, y_label)
+
+
+def _name_marks(ax: Axes, marks: Mapping[str, float]) -> None:
+    """Write the name of each mark beside its line, on the side with more room, each lower than the one before."""
+    low, high = ax.get_xlim()
+    for row, (name, position) in enumerate(marks.items()):
+        left = position > (low + high) / 2
+        ax.annotate(
+            style.drawable(name, style.LABEL), (position, 1), (-5 if left else 5, -2 - 1.35 * style.TICK_SIZE * row),
+            ax.get_xaxis_transform(), "offset points", ha="right" if left else "left", va="top",
+            fontsize=style.TICK_SIZE, gid=style.HALO, **style.plain_text(color=style.INK),
+        )  # fmt: skip

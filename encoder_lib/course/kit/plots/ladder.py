@@ -26,15 +26,16 @@ def plot_ladder(rungs: Sequence[tuple], *, title: str = "The ladder so far", ax:
     names = [style.drawable(rung[0], style.TICK) for rung in rungs]
     ax = style.axes_or_new(ax)
     accuracies, bounds = 100 * numbers.T
-    bars = ax.bar(range(len(rungs)), accuracies, width=0.6, color=style.COLOURS[0], label="accuracy")
+    bars = ax.bar(range(len(rungs)), accuracies, width=0.6, color=style.COLOURS[0])
     ax.bar_label(bars, [f"{accuracy:.1f} %" for accuracy in accuracies], padding=6)
     bound = partial(ax.hlines, colors=style.COLOURS[1], linewidth=2, linestyles="--")
     for position, height in enumerate(bounds):
         bound(height, position - 0.4, position + 0.4)
-    bound([], 0, 0, label="upper bound")
+    ax.text(len(rungs) - 0.56, bounds[-1], "upper\nbound", va="center", fontsize=style.TICK_SIZE, **style.plain_text())
     ax.set_xticks(range(len(rungs)), names[:2] + [f"+ {name}" for name in names[2:]], **style.plain_text())
-    ax.set_ylim(0, 112)
-    ax.legend(loc="upper left")
+    ax.set(xlim=(-0.5, len(rungs) - 0.1), ylim=(0, 112), yticks=range(0, 101, 25))
+    ax.tick_params(axis="x", length=0)
+    style.add_grid(ax)
     return style.label_axes(ax, title, "", "accuracy (%)")
 
 
@@ -63,8 +64,10 @@ def plot_learning_curves(
         if level is not None:
             ax.axhline(level, color=style.GREY, linestyle="--")
         for _, curve in shown[shown["model"] == model].groupby("seed"):
-            ax.plot(curve["step"], curve["accuracy"], color=style.COLOURS[0], alpha=0.6, linewidth=1.2)
+            ax.plot(curve["step"], curve["accuracy"], color=style.COLOURS[0], linewidth=1.2)
+            ax.scatter(*curve.iloc[-1][["step", "accuracy"]], color=style.COLOURS[0], s=16, zorder=3, clip_on=False)
         ax.set(xscale="log", ylim=(0, 103))
+        style.add_grid(ax)
         style.label_log_axis(ax.xaxis)
         style.label_axes(ax, model, "step")
     axes[0, 0].set_ylabel("accuracy (%)")

@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 
 from encoder_lib.course.kit.plots import style
 from encoder_lib.course.kit.plots.inputs import as_array
+from encoder_lib.course.kit.plots.names import name_curves
 
 
 @style.close_on_error
@@ -25,22 +26,29 @@ def plot_lines(
     x_scale: str = "linear",
     y_scale: str = "linear",
     marker: str = "",
+    named: bool = True,
     ax: Axes | None = None,
 ) -> Axes:
-    """Draw curves over common x values, each with its own colour and dashes and named in a legend.
+    """Draw curves over common x values, each with its own colour and dashes and named at its end, or in a legend.
 
-    lines: name -> values (N,). x: (N,), 0 … N − 1 by default. The scales are "linear" or "log". Raises ValueError for
-    lines without points, or a line that is not as long as x; TypeError for anything that is not numbers.
+    lines: name -> values (N,). x: (N,), 0 … N − 1 by default. The scales are "linear" or "log". named: whether their
+    names are written. Raises ValueError for lines without points, or a line that is not as long as x; TypeError for
+    anything that is not numbers.
     """
     curves = {name: as_array(values, ndim=(1,), name=f"lines: {name}") for name, values in lines.items()}
     x_values = np.arange(len(next(iter(curves.values())))) if x is None else as_array(x, ndim=(1,), name="x")
     ax = style.axes_or_new(ax)
     for (name, values), colour, dash in zip(curves.items(), cycle(style.COLOURS), cycle(style.DASHES), strict=False):
         ax.plot(x_values, values, color=colour, linestyle=dash, marker=marker, label=style.legend_label(name))
+    style.add_grid(ax)
+    ax.margins(x=0.02)
     ax.set(xscale=x_scale, yscale=y_scale)
+    for axis in (ax.xaxis, ax.yaxis):
+        if axis.get_scale() == "log":
+            style.label_log_axis(axis)
     if x_scale == "linear" and np.array_equal(x_values, np.round(x_values)):  # steps, layers, positions
         style.use_whole_ticks(ax.xaxis)
-    if len(curves) > 1:
+    if named and len(curves) > 1 and not name_curves(ax):
         style.add_legend(ax)
     return style.label_axes(ax, title, x_label, y_label)
 
@@ -49,7 +57,7 @@ def plot_lines(
 def plot_panels(
     panels: Mapping[str, Mapping[str, ArrayLike]], *, y_label: str = "", share_y: bool = True, **settings: Any
 ) -> Figure:
-    """Draw several sets of curves side by side with one legend, on the right.
+    """Draw several sets of curves side by side, with their names on the right.
 
     panels: title -> lines, with the same names in every panel. share_y: whether all panels have the same y axis.
     settings: further arguments of `plot_lines`, whose errors it raises.
@@ -57,10 +65,6 @@ def plot_panels(
     size = style.figure_size(len(panels))
     figure, axes = plt.subplots(1, len(panels), figsize=size, sharey=share_y, squeeze=False, layout="constrained")
     for i, (ax, (title, lines)) in enumerate(zip(axes[0], panels.items(), strict=True)):
-        plot_lines(lines, title=title, y_label="" if i else y_label, ax=ax, **settings)
-        for axis in (ax.xaxis, ax.yaxis):
-            if axis.get_scale() == "log":
-                style.label_log_axis(axis)
-        if (legend := ax.get_legend()) and i + 1 < len(panels):
-            legend.remove()
+        last = i + 1 == len(panels)
+        plot_lines(lines, title=title, y_label="" if i else y_label, named=last, ax=ax, **settings)
     return figure

@@ -3,50 +3,72 @@
 import base64
 import html
 import io
+import re
+from collections import Counter
 from dataclasses import dataclass
+from itertools import count
+from typing import Any
 
+import matplotlib as mpl
 import matplotlib.pyplot as plt
-import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.layout_engine import ConstrainedLayoutEngine
-from PIL import Image, ImageChops
 
+from encoder_lib.course.kit.palette import DARK, LIGHT, WORDS
 from encoder_lib.course.kit.plots import style
+from encoder_lib.course.kit.plots.fonts import FAMILY, embedded
+from encoder_lib.course.kit.plots.names import place_all_names
 
-COLOUR_ERROR = 16  # of 255: the largest allowed difference between a stored and a drawn colour, in each channel
-WHITE = 0.9  # opacity: white on a white page, and on a dark page a light grey that does not glare
+# Text stays text, and names are the same in each run.
+AGAIN: dict[Any, Any] = {"svg.fonttype": "none", "svg.hashsalt": "course"}
+UNDATED = dict.fromkeys(("Creator", "Date", "Format", "Type"))
+SVG = "data:image/svg+xml;base64,"
+SHARP = 192  # pixels an inch of what is stored as pixels: two for each of the page's
+PAPER = {"light": "#ffffff", "dark": "#111111"}  # JupyterLab's own; elsewhere a picture stays readable on it
+HALO = ".halo text{paint-order:stroke;stroke:var(--paper);stroke-width:3px}"  # see `style.HALO`
+# Every colour that changes with the theme; black is what a cell draws without asking for a colour.
+IN_THE_DARK = {LIGHT[role]: DARK[role] for role in LIGHT} | WORDS | {"#000000": DARK["ink"]}
+VIEW = re.compile(r'<svg [^>]*viewBox="0 0 ([\d.]+) ([\d.]+)"[^>]*>')
+EXACT_OR_LONG = re.compile(r"(?:scale|matrix)\([^)]*\)|base64,[^\"']*|-?\d*\.\d{3,}(?:e-\d+)?")
 
 
 @dataclass(frozen=True)
 class Picture:
-    """A finished picture: its PNG file, and an alt text that says what it shows."""
+    """A finished picture: an SVG that follows the theme of its page, and an alt text that says what it shows."""
 
-    png: bytes
+    svg: str
     alt: str
 
     def __repr__(self) -> str:
         return f"<picture: {self.alt}>"
 
     def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
-        """Give a notebook the picture as PNG, as HTML with its alt text, and as text."""
-        data = base64.b64encode(self.png).decode()
+        """Give a notebook the picture as an image with its alt text, and as text."""
+        data = base64.b64encode(self.svg.encode()).decode()
         alt = html.escape(self.alt, quote=True)
-        return {
-            "image/png": data,
-            "text/html": f'<img alt="{alt}" src="data:image/png;base64,{data}" style="max-width:100%">',
-            "text/plain": repr(self),
-        }
+        image = f'<img alt="{alt}" src="{SVG}{data}" class="figure" style="max-width:100%">'
+        return {"text/html": image, "text/plain": repr(self)}
 
 
 def show(picture: Axes | Figure, *, alt: str) -> Picture:
     """Render a figure, or the figure of an Axes, once, close it, and return it with its alt text as a cell output."""
     figure = picture if isinstance(picture, Figure) else picture.figure.get_figure(root=True)
-    file = io.BytesIO()
     _close_gaps(figure)
-    figure.savefig(file, format="png", dpi=style.DPI, bbox_inches="tight", pad_inches=style.MARGIN, facecolor="white")
+    place_all_names(figure)
+    file = io.StringIO()
+    with mpl.rc_context(AGAIN):
+        figure.savefig(
+            file,
+            format="svg",
+            dpi=SHARP,
+            bbox_inches="tight",
+            pad_inches=style.MARGIN,
+            facecolor="none",
+            metadata=UNDATED,
+        )
     plt.close(figure)  # otherwise the notebook would draw it a second time
-    return Picture(compact(Image.open(file)), style.readable(alt, 2000))
+    return Picture(themed(file.getvalue()), style.readable(alt, 2000))
 
 
 def _close_gaps(figure: Figure) -> None:
@@ -59,23 +81,64 @@ def _close_gaps(figure: Figure) -> None:
         figure.set_layout_engine("compressed", **engine.get())
 
 
-def compact(image: Image.Image) -> bytes:
-    """Return an image as a small PNG for light and dark pages, with 256 colours if these are close enough to all."""
-    image = image.convert("RGB")
-    few = image.quantize(256, method=Image.Quantize.MAXCOVERAGE, kmeans=1, dither=Image.Dither.NONE)
-    near = np.asarray(ImageChops.difference(image, few.convert("RGB"))).max() <= COLOUR_ERROR
-    colours = _to_rgba(np.asarray(few.getpalette()).reshape(-1, 3) if near else np.asarray(image))
-    file = io.BytesIO()
-    if near:
-        few.putpalette(colours[:, :3].tobytes())
-        few.save(file, "png", optimize=True, transparency=colours[:, 3].tobytes())
-    else:
-        Image.fromarray(colours).save(file, "png", optimize=True)
-    return file.getvalue()
+def themed(svg: str) -> str:
+    """Return matplotlib's SVG in the palette's colours for both themes, with its font, and without what isn't needed.
+
+    A colour of `IN_THE_DARK` becomes a variable, so that it changes with the theme; every other colour stays.
+    """
+    _, wide, high, body = VIEW.split(svg)  # in points; 72 of them are 96 pixels
+    body, rules = _with_classes(_short(body))
+    used = {colour: f"--{_letters(i)}" for i, colour in enumerate(c for c in IN_THE_DARK if c in rules + body)}
+    for colour, name in used.items():
+        rules, body = (text.replace(colour, f"var({name})") for text in (rules, body))
+    light = "".join(f"{name}:{colour};" for colour, name in used.items())
+    dark = "".join(f"{name}:{IN_THE_DARK[colour]};" for colour, name in used.items())
+    sheet = (
+        f"svg{{{light}--paper:{PAPER['light']};background:var(--paper);font-family:{FAMILY},sans-serif}}"
+        f"@media(prefers-color-scheme:dark){{svg{{{dark}--paper:{PAPER['dark']}}}}}"
+        f"*{{stroke-linejoin:round}}{HALO}{rules}{_fonts(body, rules)}"
+    )
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{float(wide) * 4 / 3:.0f}" height="{float(high) * 4 / 3:.0f}" '
+        f'viewBox="0 0 {wide} {high}"><style>{sheet}</style>{body}'
+    )
 
 
-def _to_rgba(colours: np.ndarray) -> np.ndarray:
-    """Add opacity to colours (…, 3) -> (…, 4), from 0 to 255: the same on white; paler is more transparent."""
-    through = (1 - WHITE) / 255 * colours.min(axis=-1, keepdims=True)
-    opaque = (colours - 255 * through) / (1 - through)
-    return np.concatenate([opaque, 255 * (1 - through)], axis=-1).round().astype(np.uint8)
+def _short(svg: str) -> str:
+    """Leave out comments, names that nothing refers to, and digits that nobody sees."""
+    svg = re.sub(r"(?s)<!--.*?-->|<metadata>.*?</metadata>|<style.*?</style>", "", svg)
+    svg = re.sub(r"(?<=base64,)[^\"]*", lambda data: "".join(data[0].split()), svg)
+    svg = re.sub(r"\s+", " ", svg).replace("> <", "><").replace(' "', '"').replace("xlink:href", "href")
+    svg = re.sub(r' transform="rotate\(-0 [^"]*"', "", svg)
+    svg = re.sub(r"( ?font-family: )'Course Sans'[^;\"]*;?", "", svg)
+    svg = re.sub(r'style="([^"]*)"', lambda look: look[0].replace(": ", ":").replace("; ", ";"), svg)
+    svg = EXACT_OR_LONG.sub(lambda x: x[0] if x[0][0] in "smb" else f"{round(float(x[0]), 2) + 0.0:g}", svg)
+    svg = re.sub(r' id="halo"', ' class="halo"', svg)
+    used = dict.fromkeys(re.findall(r'(?:href="|url\()#([\w-]+)', svg))
+    names = dict(zip(used, map(_letters, count()), strict=False))
+    svg = re.sub(r' id="([^"]*)"', lambda name: f' id="{names[name[1]]}"' if name[1] in names else "", svg)
+    svg = re.sub(r'((?:href="|url\()#)([\w-]+)', lambda name: name[1] + names[name[2]], svg)
+    return svg.replace("<defs></defs>", "")
+
+
+def _with_classes(svg: str) -> tuple[str, str]:
+    """Replace each style that occurs more than once by a class. Returns the SVG and the rules of its classes."""
+    looks = Counter(re.findall(r'style="([^"]*)"', svg))
+    names = {look: _letters(i) for i, look in enumerate(look for look, times in looks.items() if times > 1)}
+    svg = re.sub(r'style="([^"]*)"', lambda look: f'class="{names[look[1]]}"' if look[1] in names else look[0], svg)
+    return svg, "".join(f".{name}{{{look}}}" for look, name in names.items())
+
+
+def _fonts(body: str, rules: str) -> str:
+    """The font in the letters that the text of an SVG needs, in each of its weights."""
+    bold = {f'class="{name}"' for name, look in re.findall(r"\.(\w+){([^}]*)}", rules) if "font-weight:700" in look}
+    letters: dict[int, set[str]] = {400: set(), 700: set()}
+    for look, text in re.findall(r"<text ([^>]*)>([^<]*)", body):
+        weight = 700 if "font-weight:700" in look or any(name in look for name in bold) else 400
+        letters[weight] |= set(html.unescape(text))
+    return "".join(embedded(weight, "".join(sorted(used))) for weight, used in letters.items() if used)
+
+
+def _letters(number: int) -> str:
+    """A short name for each number."""
+    return (_letters(number // 26 - 1) if number >= 26 else "") + chr(97 + number % 26)

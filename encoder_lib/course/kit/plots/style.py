@@ -5,10 +5,11 @@ import re
 import textwrap
 from collections.abc import Callable, Sequence
 from functools import lru_cache, wraps
-from typing import Any, ParamSpec, TypeVar
+from typing import Any, Literal, ParamSpec, TypeVar
 
 import matplotlib.pyplot as plt
 import numpy as np
+from cycler import cycler
 from matplotlib.axes import Axes
 from matplotlib.axis import Axis, YAxis
 from matplotlib.figure import Figure
@@ -16,18 +17,44 @@ from matplotlib.font_manager import fontManager
 from matplotlib.ft2font import FT2Font
 from matplotlib.ticker import LogLocator, MaxNLocator, NullLocator
 
-# Five of Okabe and Ito's colours and two dark ones: distinguishable with any colour vision, none too pale on white
-COLOURS = ("#0072b2", "#d55e00", "#009e73", "#000000", "#cc79a7", "#9933ff", "#663311")
-GREY = "0.57"  # the palest with a contrast of 3 to 1 on white
+from encoder_lib.course.kit.palette import LIGHT
+from encoder_lib.course.kit.plots.fonts import FAMILY
+
+# Hues of the palette for curves and dots: distinguishable with any colour vision, none too pale, in both themes
+COLOURS = tuple(LIGHT[role] for role in ("sentence-1", "attention", "forward", "key", "sentence-2", "query", "ink"))
+INK, QUIET, GROUND = LIGHT["ink"], LIGHT["quiet"], LIGHT["ground"]
+LINE, LINE_STRONG = LIGHT["line"], LIGHT["line-strong"]
+GREY = LIGHT["norm"]
+ON_DARK, ON_PALE = "#fffffe", "#000001"  # of words on colours that are the same in both themes, as in a heatmap
 NOT_FINITE = "#8f8f8f"  # the grey of NaN and infinity; striped, because some people see the middle of viridis as grey
+HALO = "halo"  # as the `gid` of a text, keeps it readable where a line runs beneath it
 DASHES = ("-", "--", "-.", ":")
-# A picture is 7 inches wide with one plot and 9 with several, at 100 pixels an inch. A notebook shows both without
-# scaling, so that text has the same size in all of them. Font sizes are in points.
-ONE_PLOT, SEVERAL_PLOTS, HEIGHT, DPI, MARGIN = 7.0, 9.0, 3.6, 100, 0.1
-TITLE_SIZE, TEXT_SIZE, TICK_SIZE, NOTE_SIZE = 11, 10, 9, 8
+# A picture is 7 inches, or 672 pixels, wide, with one plot or with several. A notebook shows it without scaling, so its
+# text has the same size everywhere. Font sizes are in points, of which three are four pixels.
+WIDTH, HEIGHT, SEVERAL_HIGH, MARGIN = 7.0, 3.6, 3.2, 0.06
+TITLE_SIZE, TEXT_SIZE, TICK_SIZE, NOTE_SIZE = 11.5, 10, 9.5, 9
 STYLE: dict[str, Any] = {  # of every picture in a notebook; `setup` applies it
-    "figure.figsize": (ONE_PLOT, HEIGHT),
-    "figure.dpi": DPI,
+    "figure.figsize": (WIDTH, HEIGHT),
+    "figure.dpi": 100,
+    "font.family": [FAMILY, "DejaVu Sans"],
+    "mathtext.fontset": "custom",
+    **{f"mathtext.{face}": FAMILY for face in ("rm", "it", "sf", "bf")},
+    "axes.prop_cycle": cycler(color=COLOURS),
+    "axes.facecolor": "none",
+    "axes.edgecolor": LINE_STRONG,
+    "axes.labelcolor": QUIET,
+    "axes.titlecolor": INK,
+    "axes.titleweight": "bold",
+    "axes.titlepad": 9,
+    "axes.axisbelow": True,
+    "grid.color": LINE,
+    "grid.linewidth": 0.8,
+    "text.color": INK,
+    "xtick.color": LINE_STRONG,
+    "ytick.color": LINE_STRONG,
+    "xtick.labelcolor": QUIET,
+    "ytick.labelcolor": QUIET,
+    "figure.titleweight": "bold",
     "savefig.pad_inches": MARGIN,
     "figure.constrained_layout.w_pad": MARGIN / 2,
     "figure.constrained_layout.h_pad": MARGIN / 2,
@@ -38,15 +65,21 @@ STYLE: dict[str, Any] = {  # of every picture in a notebook; `setup` applies it
     "xtick.labelsize": TICK_SIZE,
     "ytick.labelsize": TICK_SIZE,
     "legend.fontsize": TICK_SIZE,
+    "axes.spines.left": False,
     "axes.spines.top": False,
     "axes.spines.right": False,
+    "xtick.major.size": 3,
+    "ytick.major.size": 0,
     "legend.frameon": False,
+    "lines.linewidth": 2,
 }
 TITLE, LABEL, TICK = 160, 80, 24  # the largest number of characters of each kind of text
 # invisible: halves of a character, and marks for right-to-left writing, which would reverse the text after them
 INVISIBLE = re.compile("[\ud800-\udfff\u202a-\u202e\u2066-\u2069]")
-# The first comes with matplotlib; the others serve labels in Chinese, Japanese or Korean where one is installed.
-FONTS = ("DejaVu Sans", "Noto Sans CJK SC", "PingFang SC", "Hiragino Sans", "Microsoft YaHei", "Arial Unicode MS")
+# The first is bundled, and the second comes with matplotlib. The others serve labels in Chinese, Japanese or Korean, if
+# one of them is installed.
+ASIAN = ("Noto Sans CJK SC", "PingFang SC", "Hiragino Sans", "Microsoft YaHei", "Arial Unicode MS")
+FONTS = (FAMILY, "DejaVu Sans", *ASIAN)
 
 Given = ParamSpec("Given")  # the arguments of a plot
 Drawn = TypeVar("Drawn")  # and its result
@@ -73,9 +106,9 @@ def axes_or_new(ax: Axes | None, figsize: tuple[float, float] | None = None) -> 
     return plt.subplots(layout="constrained", figsize=figsize)[1] if ax is None else ax
 
 
-def figure_size(plots: int, height: float = HEIGHT) -> tuple[float, float]:
-    """Width and height, in inches, of a picture with this many plots side by side."""
-    return (ONE_PLOT if plots == 1 else SEVERAL_PLOTS), height
+def figure_size(plots: int, height: float | None = None) -> tuple[float, float]:
+    """Width and height, in inches, of a picture with this many plots side by side; several are less high by default."""
+    return WIDTH, height or (HEIGHT if plots == 1 else SEVERAL_HIGH)
 
 
 def percent(fraction: float) -> str:
@@ -90,7 +123,7 @@ def percent(fraction: float) -> str:
 def ink_on(colour: Sequence[float] | np.ndarray) -> str:
     """Black or white, whichever has more contrast with a colour: at least 4.5 to 1 (relative luminance, WCAG 2.2)."""
     linear = [v / 12.92 if v <= 0.04045 else ((v + 0.055) / 1.055) ** 2.4 for v in colour[:3]]
-    return "black" if float(np.dot(linear, (0.2126, 0.7152, 0.0722))) > 0.179 else "white"
+    return ON_PALE if float(np.dot(linear, (0.2126, 0.7152, 0.0722))) > 0.179 else ON_DARK
 
 
 def readable(text: object, limit: int) -> str:
@@ -136,7 +169,7 @@ def add_legend(ax: Axes) -> None:
 def label_axes(ax: Axes, title: str, x_label: str = "", y_label: str = "") -> Axes:
     """Write the title and the labels of the axes as plain text: `$x^$` is not a formula."""
     letters = max(10, min(60, int(12.5 * room_of(ax)[0])))  # that fit on a line of the title
-    ax.set_title(textwrap.fill(drawable(title, TITLE), letters), **plain_text())
+    ax.set_title(textwrap.fill(drawable(title, TITLE), letters), x=0, **plain_text(ha="left"))
     ax.set_xlabel(drawable(x_label, LABEL), **plain_text())
     ax.set_ylabel(drawable(y_label, LABEL), **plain_text())
     return ax
@@ -166,6 +199,12 @@ def label_log_axis(axis: Axis) -> None:
     axis.set(major_locator=LogLocator(subs=subs), minor_locator=NullLocator(), major_formatter="{x:g}")
 
 
+def add_grid(ax: Axes, axis: Literal["both", "x", "y"] = "y") -> None:
+    """Draw thin lines across the plot, along which numbers are read off."""
+    ax.grid(axis=axis)
+    ax.set_axisbelow(True)
+
+
 def add_suptitle(figure: Figure, title: str) -> None:
     """Write a title above all Axes of a figure, as plain text."""
-    figure.suptitle(textwrap.fill(drawable(title, TITLE), 90), **plain_text())
+    figure.suptitle(textwrap.fill(drawable(title, TITLE), 90), x=0.008, **plain_text(ha="left"))

@@ -40,7 +40,7 @@ def plot_token_attention(
     for i, ((line, start, width), word, weight) in enumerate(zip(positions, words, row.tolist(), strict=True)):
         colour = mpl.colormaps[cmap](scale(weight))
         box = Rectangle((start + 0.3, line + 0.08), width - 0.6, 0.84, facecolor=colour)
-        box.set(edgecolor="black" if i == chosen else "white", linewidth=2.5 if i == chosen else 0)
+        box.set(edgecolor=style.INK if i == chosen else style.GROUND, linewidth=2.5 if i == chosen else 0)
         ax.add_patch(box)
         middle = style.plain_text(ha="center", va="center", color=style.ink_on(colour))
         place = start + width / 2

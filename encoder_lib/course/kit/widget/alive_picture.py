@@ -209,7 +209,7 @@ def _draw_weights(ax: Axes, sentence: Sentence) -> None:
     ax.set_xlim(0, 1.7 * weights.max().item())
     _bare(ax)
     title = f"Layer {detail.layer + 1}, head {detail.head + 1}: the attention\nweights of “{names[place]}”"
-    ax.set_title(title, **plain_text())
+    ax.set_title(title, x=0, **plain_text(ha="left"))
 
 
 def _write(ax: Axes, x: float, y: float, text: str, **look: object) -> None:

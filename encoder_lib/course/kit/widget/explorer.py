@@ -140,9 +140,9 @@ class Explorer(anywidget.AnyWidget):
         return state
 
     def _static(self) -> plots.Picture:
-        if self._view is None:
-            return plots.Picture(plots.compact(Image.open(io.BytesIO(self._picture))), self.description)
-        return plots.show(self._view.draw(self._frame), alt=self.description)
+        figure = self._view.draw(self._frame) if self._view else self._figure
+        assert figure is not None  # `show` gives a view, or it updates the figure
+        return plots.show(figure, alt=self.description)
 
     def _repr_mimebundle_(self, **kwargs: dict) -> tuple[dict, dict]:
         """Give the live widget and, for readers without a kernel, the picture as it is now."""

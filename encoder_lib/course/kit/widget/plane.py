@@ -5,21 +5,14 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.patches import Circle
-from matplotlib.patheffects import withStroke
 from numpy.typing import ArrayLike
 
+from encoder_lib.course.kit.palette import WORDS
 from encoder_lib.course.kit.plots import GREY, as_array, as_labels
-from encoder_lib.course.kit.plots.style import NOTE_SIZE, label_axes, plain_text
+from encoder_lib.course.kit.plots.style import HALO, INK, NOTE_SIZE, label_axes, plain_text
 
-WORD_COLOURS = (
-    "#1a4fb8",
-    "#c04400",
-    "#008058",
-    "#730d62",
-    "#000000",
-)  # at least 4.5 to 1 on white; plane.js has those for the dark
-HALO = withStroke(linewidth=2.5, foreground="white")  # keeps a name readable where an arrow runs beneath it
-PATHS = {"thin": ("-", 0.6, GREY), "thick": ("-", 2.5, GREY), "dashed": ("--", 2.0, "black")}
+WORD_COLOURS = (*WORDS, "#000000")
+PATHS = {"thin": ("-", 0.6, GREY), "thick": ("-", 2.5, GREY), "dashed": ("--", 2.0, INK)}
 PANEL_FIELDS = (
     "title",
     "x_label",
@@ -190,7 +183,7 @@ class Plane:
                 self.names[i], points[i], xytext=(6 * side, y - place), textcoords="offset points", va="center",
                 ha="left" if side > 0 else "right", fontsize=NOTE_SIZE, color=WORD_COLOURS[self.colours[i]],
                 arrowprops={"arrowstyle": "-", "color": GREY, "linewidth": 0.6} if abs(y - place) > LABEL else None,
-                path_effects=[HALO], **plain_text(),
+                gid=HALO, **plain_text(),
             )  # fmt: skip
 
 

@@ -40,14 +40,14 @@ def as_result(result: Any, finding: str) -> Result:
     if isinstance(result, Axes | Figure):
         result = plots.show(result, alt=finding)
     if isinstance(result, plots.Picture):
-        return _picture(result.png, plots.readable(finding, 2000))
+        return _picture(plots.Picture(result.svg, plots.readable(finding, 2000)))
     if _is_table(result):
         return _table(result)
     return _text(_in_words(result))
 
 
-def _picture(png: bytes, finding: str) -> Result:
-    return Result({"kind": "picture", "png": png}, plots.Picture(png, finding)._repr_mimebundle_()["text/html"])
+def _picture(picture: plots.Picture) -> Result:
+    return Result({"kind": "picture", "svg": picture.svg}, picture._repr_mimebundle_()["text/html"])
 
 
 def _is_table(value: Any) -> bool:

@@ -93,6 +93,10 @@ def test_the_first_wrong_result_of_this_input_is_shown():
     assert told.comparison is None and not results.compared
 
 
+def test_whole_numbers_are_written_alike_whatever_their_type():
+    assert results.difference("x", torch.tensor(16), torch.tensor(64.0)).endswith("expected 16\ngot      64")
+
+
 def test_numbers_of_both_lines_end_in_the_same_column():
     problem = results.difference("x", torch.tensor([0.25, -1.0, 3.0]), torch.tensor([0.5, 1.0, 3.125]))
     assert problem.endswith("expected [0.25, -1.0,   3.0]\ngot      [ 0.5,  1.0, 3.125]")

@@ -6,10 +6,15 @@ from answers import ANSWERS
 
 from encoder_lib.course import checks
 from encoder_lib.course.attention import checks as attention
+from encoder_lib.course.encoder_block import checks as encoder_block
 from encoder_lib.course.kit.checking import mistakes, verdict
 from encoder_lib.course.start_here import checks as start_here
 
-KNOWN = {"take": start_here.TAKE_MISTAKES, "multi_head": attention.MULTI_HEAD_MISTAKES}
+KNOWN = {
+    "take": start_here.TAKE_MISTAKES,
+    "multi_head": attention.MULTI_HEAD_MISTAKES,
+    "count_parameters": encoder_block.COUNT_MISTAKES,
+}
 ONE, TWO = (verdict.Case(str(n), (torch.arange(n) + 1.0,)) for n in (1, 2))
 
 
@@ -80,6 +85,18 @@ def test_every_known_mistake_has_a_hint_and_every_hint_a_mistake():
         (checks.check_multi_head, "cut and joined without exchanging", "comes from heads cut by reshape alone"),
         (checks.check_multi_head, "joined without exchanging", "comes from heads joined by reshape alone"),
         (checks.check_multi_head, "out_proj forgotten", "comes from joined heads without out_proj"),
+        (checks.check_multi_head, "never exchanged", "comes from heads that are cut and never exchanged"),
+        (checks.check_multi_head, "keys by q_proj", "comes from keys that are projected like queries"),
+        (checks.check_multi_head, "x itself", "comes from x in place of its projections"),
+        (checks.check_multi_head, "the weights", "comes from the attention weights in place of the output"),
+        (checks.check_take, "columns of the keys", "comes from a product with the columns of the keys"),
+        (checks.check_take, "divided once more", "comes from a mean that divides once more"),
+        (checks.check_count_parameters, "more heads, more parameters", "comes from four linear layers for each head"),
+        (checks.check_count_parameters, "without biases", "comes from linear layers without biases"),
+        (checks.check_count_parameters, "no biases in the network", "comes from a network without biases"),
+        (checks.check_count_parameters, "three maps in attention", "comes from three linear layers in attention"),
+        (checks.check_count_parameters, "one norm", "comes from one norm, or two without biases"),
+        (checks.check_count_parameters, "no norms", "comes from no norms"),
         (checks.check_multi_head, "mask forgotten", "comes from attention without the mask"),
         (checks.check_multi_head, "mask the wrong way round", "comes from a mask read the wrong way round"),
         (checks.check_multi_head, "a score of -10", "comes from a finite score for masked keys"),

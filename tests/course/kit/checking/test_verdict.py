@@ -214,6 +214,22 @@ def test_an_error_of_torch_or_python_comes_with_what_it_means(body):
     assert MISTAKES[body] in said and "<locals>" not in said
 
 
+MISSPELT = {"return querys": "query", "return query.sofmax(dim=0)": "softmax", "return flaot(query)": "float"}
+
+
+@pytest.mark.parametrize("body", MISSPELT)
+def test_a_misspelt_name_comes_with_the_one_most_like_it(body):
+    case = verdict.Case("two", (torch.tensor([1.0, 2.0]),))
+    said = verdict.problem_on(_attempt(body, given="query"), lambda x: x, case)
+    assert said.endswith(f"; did you mean {MISSPELT[body]}?")
+
+
+@pytest.mark.parametrize("body", ["return nothing_like_it", "return query.nothing_like_it", "raise NameError('no')"])
+def test_a_name_like_no_other_comes_without_a_suggestion(body):
+    case = verdict.Case("two", (torch.tensor([1.0, 2.0]),))
+    assert "did you mean" not in verdict.problem_on(_attempt(body, given="query"), lambda x: x, case)
+
+
 def test_an_error_of_the_check_itself_is_not_the_learners(hints, monkeypatch):
     monkeypatch.setattr(verdict, "COURSE_FILES", __file__)
     monkeypatch.setattr(verdict, "FOREIGN_FILES", (__file__, *verdict.FOREIGN_FILES))
@@ -231,10 +247,16 @@ BODIES = {  # words of a problem that have a hint -> what a function does
     "no gradient reaches": "return 2 * x.detach()",
     "but the gradient of": "return x.detach() + x",
     "NameError": "return y",
+    "is a `return` missing": "print(x)",
+    "'tuple'": "return (x, x).sum()",
+    "has no attribute": "return x.sofmax(dim=0)",
+    "numpy.ndarray": "return x.numpy() @ x",
     "got a NumPy array": "return x.numpy().astype(str)",
     "expected a tensor, got": "return [x, x]",
     "expected a tensor or a number, got": "return str(x.sum())",
     "NaN": "return 2 * x / 0 * 0",
+    "shapes cannot be multiplied": "return x[None] @ torch.ones(3, 3)",
+    "must match the size": "return x + torch.ones(3)",
     "expected shape": "return x[None]",
 }
 

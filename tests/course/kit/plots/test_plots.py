@@ -1,7 +1,7 @@
 """The static pictures: what the artists hold, which input is refused, and which alt text survives."""
 
-import io
 import itertools
+import re
 import warnings
 
 import matplotlib as mpl
@@ -13,13 +13,14 @@ import torch
 from matplotlib.colors import to_rgba
 from matplotlib.patches import ConnectionPatch, FancyArrowPatch, FancyBboxPatch
 from pictures import DRAWN, figure_of, plots
-from PIL import Image
 from small_explorers import HOSTILE
 
 from encoder_lib.course import explore
 from encoder_lib.course.kit.measure import Profile
 from encoder_lib.course.kit.notebook import setup
+from encoder_lib.course.kit.palette import DARK, LIGHT
 from encoder_lib.course.kit.plots import NOT_FINITE, TICK, Picture, plot_heatmap, show, style
+from encoder_lib.course.kit.plots.names import Name, apart
 
 
 @pytest.fixture(autouse=True)
@@ -149,11 +150,18 @@ def test_many_labels_are_thinned():
     assert all(str(place) == text for place, text in shown.items())
 
 
+def names_in(ax):
+    """The names at the ends of curves, from the top."""
+    names = [text for text in ax.texts if isinstance(text, Name)]
+    return [name.get_text() for name in sorted(names, key=lambda name: -name.get_position()[1])]
+
+
 @pytest.mark.parametrize("name", ["_x", "__init__", ""])
 def test_a_legend_names_everything(name):
+    assert [text.strip() for text in names_in(plots.plot_lines({name: [1.0], "b": [2.0]}))] == ["b", name]
+    marked = plots.plot_histogram([1.0, 2.0], {name: 1.0, "b": 2.0})
+    assert [text.get_text() for text in marked.texts] == [name, "b"]
     legends = [
-        plots.plot_lines({name: [1.0], "b": [2.0]}).get_legend(),
-        plots.plot_histogram([1.0, 2.0], {name: 1.0, "b": 2.0}).get_legend(),
         plots.plot_word_vectors(torch.eye(2), ["a", "b"], [name, "b"]).get_legend(),
         plots.plot_dots({"row": {name: 1.0, "b": 2.0}}).get_legend(),
         plots.plot_profiles({name: _profile(2), "b": _profile(2)}).legends[0],
@@ -218,7 +226,7 @@ def test_any_text_names_what_is_drawn(name):
             picture = DRAWN[name](texts, texts[2])
             figure = picture if isinstance(picture, plt.Figure) else picture.figure
             stored = show(picture, alt=texts[2])
-            assert max(Image.open(io.BytesIO(stored.png)).size) < 2500
+            assert max(map(int, re.findall(r'(?:width|height)="(\d+)"', stored.svg)[:2])) < 2500
             stored._repr_mimebundle_()["text/html"].encode()  # no lone surrogate is left
             for written in figure.findobj(mpl.text.Text):
                 assert not (written.get_parse_math() and "$" in written.get_text())
@@ -230,7 +238,7 @@ def test_any_text_names_what_is_drawn(name):
 LABELS = {
     **dict.fromkeys(("heatmap", "lines", "histogram"), "t | t"),
     **dict.fromkeys(("bars", "dots"), "t | "),
-    **dict.fromkeys(("word_vectors", "weighted_mean"), "first number | second number"),
+    "word_vectors": "first number | second number",
     **dict.fromkeys(("attention_lines", "token_attention", "clocks", "residual_stream"), " | "),
     "normalisations": " | ,  | ,  | ",
     "panels": " | t,  | ,  | ",
@@ -297,58 +305,35 @@ def test_show_renders_once_and_closes():
     ax = plot_heatmap([[1.0, 2.0]])
     picture = show(ax, alt="Two cells.")
     assert plt.get_fignums() == []
-    assert Image.open(io.BytesIO(picture.png)).format == "PNG"
-    assert len(picture.png) < 30_000
+    assert picture.svg.startswith("<svg") and len(picture.svg) < 30_000
     assert show(plt.figure(), alt="An empty figure.").alt == "An empty figure."
 
 
-def stored(pixels):
-    """An image of numbers (H, W, 3) from 0 to 255 as it is stored, and its largest error on white in any channel."""
-    drawn = Image.fromarray(np.asarray(pixels, dtype=np.uint8))
-    kept = Image.open(io.BytesIO(plots.compact(drawn)))
-    return kept, np.abs(np.asarray(drawn, int) - np.asarray(on_page(kept, "white"), int)).max()
+def test_colours_of_the_palette_follow_the_theme_and_others_stay():
+    ax = plt.subplots()[1]
+    ax.plot([0, 1], color=LIGHT["attention"])
+    ax.plot([1, 0], color="#123456")
+    svg = show(ax, alt="Two lines.").svg
+    light, dark = svg.partition("@media(prefers-color-scheme:dark)")[::2]
+    assert DARK["attention"] in dark and DARK["attention"] not in light
+    assert svg.count(LIGHT["attention"]) == 1 and svg.count("#123456") == 1
 
 
-def on_page(picture, ground):
-    """A picture as it is seen on a page of that colour."""
-    page = Image.new("RGBA", picture.size, ground)
-    page.alpha_composite(picture.convert("RGBA"))
-    return page.convert("RGB")
-
-
-def test_few_colours_make_a_palette_and_the_ground_stays_white():
-    shades = [mpl.colormaps[name](np.arange(256))[:, :3] for name in ("viridis", "RdBu")]
-    kept, error = stored(255 * np.concatenate([np.repeat(shades, 8, axis=0), np.ones((200, 256, 3))]))
-    assert kept.mode == "P" and error <= 8 and on_page(kept, "white").getpixel((0, 150)) == (255, 255, 255)
-
-
-def test_noise_keeps_all_of_its_colours():
-    kept, error = stored(np.random.default_rng(0).integers(0, 256, (90, 90, 3)))
-    assert kept.mode == "RGBA" and error <= 1  # the rounding
-
-
-def test_dark_pages_get_a_grey_ground():
-    greys = np.repeat(np.arange(256), 12).reshape(12, 256, 1, order="F").repeat(3, axis=2)
-    row = np.asarray(on_page(stored(greys)[0], "#111"), int)[0, :, 0]
-    assert row[0] == 0 and 210 <= row[-1] <= 235 and (np.diff(row) >= 0).all()
+def test_a_picture_is_the_same_each_time_and_small():
+    first, second = (show(plot_heatmap(np.eye(30), title="A title"), alt="x").svg for _ in range(2))
+    assert first == second and len(first) < 40_000 and "<!--" not in first
+    body = re.sub(r"(scale|matrix)\([^)]*\)", "", first.partition("</style>")[2])
+    assert re.findall(r"\d\.\d{3,}", body) == [], "no digit that nobody sees"
 
 
 def test_a_picture_carries_its_alt_text():
-    bundle = Picture(b"png", 'rows of "dog" <b> & more')._repr_mimebundle_()
-    assert bundle["image/png"] == "cG5n"
+    bundle = Picture("svg", 'rows of "dog" <b> & more')._repr_mimebundle_()
+    assert "base64,c3Zn" in bundle["text/html"]
     assert bundle["text/plain"] == '<picture: rows of "dog" <b> & more>'
-    assert bundle["text/html"].startswith('<img alt="rows of &quot;dog&quot; &lt;b&gt; &amp; more" src="data:image/png')
+    assert bundle["text/html"].startswith('<img alt="rows of &quot;dog&quot; &lt;b&gt; &amp; more" src="data:image/svg')
 
 
 # --- sizes and margins -----------------------------------------------------------------------------------------------
-
-
-def margins(png):
-    """How many white rows and columns surround what a picture shows: left, top, right, bottom."""
-    shown = np.argwhere((np.asarray(on_page(Image.open(io.BytesIO(png)), "white")) < 250).any(axis=-1))
-    height, width = Image.open(io.BytesIO(png)).size[::-1]
-    (top, left), (bottom, right) = shown.min(axis=0), shown.max(axis=0)
-    return [left, top, width - 1 - right, height - 1 - bottom]
 
 
 def test_the_set_up_makes_every_picture_of_one_family():
@@ -356,10 +341,15 @@ def test_the_set_up_makes_every_picture_of_one_family():
         setup()
         assert plt.rcParams["figure.figsize"] == [*plots.figure_size(1)] and plt.rcParams["figure.dpi"] == 100
         ax = plots.plot_lines({"a": [1.0, 2.0], "b": [2.0, 1.0]}, title="t", x_label="x", y_label="y")
-        texts = [ax.title, ax.xaxis.label, ax.get_xticklabels()[0], ax.get_legend().get_texts()[0]]
-        assert [text.get_fontsize() for text in texts] == [11, 10, 9, 9]
+        texts = [
+            ax.title,
+            ax.xaxis.label,
+            ax.get_xticklabels()[0],
+            next(text for text in ax.texts if isinstance(text, Name)),
+        ]
+        assert [text.get_fontsize() for text in texts] == [11.5, 10, 9.5, 9.5]
         figure = plots.plot_reordering(np.eye(2), np.eye(2), [0, 1], "ab", title="t")
-        assert figure.get_suptitle() == "t" and figure._suptitle.get_fontsize() == 11
+        assert figure.get_suptitle() == "t" and figure._suptitle.get_fontsize() == 11.5
 
 
 SEVERAL = ("attention", "reordering", "normalisations", "panels", "profiles", "fit", "clocks")
@@ -372,18 +362,9 @@ def test_pictures_of_several_plots_are_equally_wide():
     assert {figure.get_figwidth() for figure in figures} == {plots.figure_size(2)[0]}
 
 
-@pytest.mark.parametrize("square", [False, True])
-def test_every_picture_has_the_same_margin(square):
-    figure, axes = plt.subplots(1, 2, figsize=plots.figure_size(2), layout="constrained")
-    for ax in axes:
-        plot_heatmap(np.eye(4) if square else np.ones((4, 5)), title="t", x_label="x", y_label="y", ax=ax)
-    edges = margins(show(figure, alt="Two maps.").png)
-    assert all(8 <= edge <= 13 for edge in edges), edges  # a tenth of an inch, and what letters leave free
-
-
 @pytest.mark.parametrize("label", ["", "looks"])
 def test_square_panels_move_together(label):
-    figure, axes = plt.subplots(1, 2, figsize=plots.figure_size(2), layout="constrained")
+    figure, axes = plt.subplots(1, 2, figsize=(9, 3.6), layout="constrained")
     for ax in axes:
         plot_heatmap(np.eye(4), colorbar=False, ax=ax)
     figure.supylabel(label)
@@ -400,11 +381,38 @@ def test_labels_are_slanted_where_they_would_overlap(labels, slanted):
     assert all((label.get_rotation() > 0) == slanted for label in ax.get_xticklabels())
 
 
-@pytest.mark.parametrize(("plots_beside", "lines"), [(1, 1), (4, 3)])
+@pytest.mark.parametrize(("plots_beside", "lines"), [(1, 1), (4, 4)])
 def test_a_title_is_broken_where_its_plot_ends(plots_beside, lines):
     ax = plt.subplots(1, plots_beside, figsize=plots.figure_size(plots_beside), squeeze=False)[1][0, 0]
     plot_heatmap([[1.0, 2.0]], title="A title of sixty letters which a narrow plot has no room for", ax=ax)
     assert len(ax.get_title().splitlines()) == lines
+
+
+# --- names of curves -------------------------------------------------------------------------------------------------
+
+
+def test_names_stand_at_the_ends_of_their_curves_without_overlap():
+    ends = {"a": 0.0, "b": 0.02, "c": 0.01, "d": 10.0, "two lines that are long": 5.0}
+    ax = plots.plot_lines({name: [1.0, end] for name, end in ends.items()})
+    ax.set_ylim(-1, 11)  # which a cell may do after the plot
+    show(ax, alt="Curves.")
+    boxes = {text.curve.get_label(): text.get_window_extent() for text in ax.texts if isinstance(text, Name)}
+    assert sorted(boxes, key=lambda name: boxes[name].y0) == ["a", "c", "b", "two lines that are long", "d"]
+    assert not any(a.overlaps(b) for a, b in itertools.combinations(boxes.values(), 2))
+    for name in ("d", "two lines that are long"):
+        height = ax.transData.transform((0, ends[name]))[1]
+        assert boxes[name].y0 <= height <= boxes[name].y1
+
+
+def test_more_curves_than_have_room_get_a_legend():
+    ax = plots.plot_lines({str(i): [1.0, 2.0] for i in range(9)})
+    assert names_in(ax) == [] and len(ax.get_legend().get_texts()) == 9
+
+
+def test_what_would_overlap_is_spread_around_its_middle():
+    heights = np.array([0.1, 0.1, 0.1, 0.2])
+    np.testing.assert_allclose(apart(np.array([0.0, 0.2, 0.6, 0.9]), heights), [0.0, 0.2, 0.6, 0.9])
+    np.testing.assert_allclose(apart(np.array([0.5, 0.5, 0.5, 0.9]), heights), [0.4, 0.5, 0.6, 0.9])
 
 
 # --- curves, words, reorderings and clocks ---------------------------------------------------------------------------
@@ -418,7 +426,7 @@ def test_lines_hold_the_data_and_differ_without_colour():
     first, second = ax.lines
     assert first.get_xydata().tolist() == [[10, 1], [20, 2]] and second.get_ydata().tolist() == [3, 4]
     assert first.get_linestyle() != second.get_linestyle() and first.get_color() != second.get_color()
-    assert [text.get_text() for text in ax.get_legend().get_texts()] == ["a", "b"]
+    assert names_in(ax) == ["b", "a"] and ax.get_legend() is None
     assert ax.get_title() == "t" and ax.get_xlabel() == "x"
 
 
@@ -480,7 +488,7 @@ def test_attention_weights_are_boxes_in_their_colours():
     assert [box.get_linewidth() > 0 for box in ax.patches] == [False, True, False]
     assert [text.get_text() for text in ax.texts[1::2]] == ["0 %", "25 %", "100 %"]
     assert ax.texts[0].get_text() == "the" and ax.texts[2].get_text() == "$x^$"
-    assert (ax.texts[0].get_color(), ax.texts[4].get_color()) == ("white", "black")
+    assert (ax.texts[0].get_color(), ax.texts[4].get_color()) == (style.ON_DARK, style.ON_PALE)
     starts = [box.get_x() for box in ax.patches]
     assert starts == sorted(starts) and len({box.get_y() for box in ax.patches}) == 1
 
@@ -540,12 +548,11 @@ RUNGS = [("chance", 0.12, 0.125), ("embedding", 0.125, 0.125), ("attention", 0.5
 def test_ladder_has_a_bar_and_an_upper_bound_for_each_rung():
     ax = plots.plot_ladder(RUNGS)
     assert [bar.get_height() for bar in ax.patches] == pytest.approx([12, 12.5, 50, 98.6])
-    assert [text.get_text() for text in ax.texts] == ["12.0 %", "12.5 %", "50.0 %", "98.6 %"]
+    assert [text.get_text() for text in ax.texts] == ["12.0 %", "12.5 %", "50.0 %", "98.6 %", "upper\nbound"]
     ceilings = [lines.get_segments()[0] for lines in ax.collections if lines.get_segments()]
     assert [ceiling[:, 1].tolist() for ceiling in ceilings] == [[12.5] * 2, [12.5] * 2, [50] * 2, [100] * 2]
     assert [ceiling[:, 0].mean() for ceiling in ceilings] == pytest.approx(range(4))
     assert [label.get_text() for label in ax.get_xticklabels()] == ["chance", "embedding", "+ attention", "+ $x^$"]
-    assert {text.get_text() for text in ax.get_legend().get_texts()} == {"accuracy", "upper bound"}
     assert ax.get_ylabel() == "accuracy (%)" and ax.get_ylim()[0] == 0 and ax.get_title() == "The ladder so far"
 
 
@@ -611,7 +618,7 @@ def test_a_spread_counts_every_number_and_marks_places():
     ax = plots.plot_histogram(torch.tensor([1.0, 1.0, 2.0, 5.0]), {"here": 3.0})
     assert sum(bar.get_height() for bar in ax.patches) == 4
     assert list(ax.lines[0].get_xdata()) == [3, 3]
-    assert [text.get_text() for text in ax.get_legend().get_texts()] == ["here"]
+    assert [text.get_text() for text in ax.texts] == ["here"]
     ax = plots.plot_histogram([1.0, 1.0, 2.0, 4.0], {}, discrete=True)
     assert [bar.get_x() + bar.get_width() / 2 for bar in ax.patches] == pytest.approx([1, 2, 3, 4])
     assert [bar.get_height() for bar in ax.patches] == [2, 1, 0, 1]
@@ -648,12 +655,12 @@ def test_profiles_stand_side_by_side_with_layer_0_as_the_input():
     figure.canvas.draw()
 
 
-def test_panels_share_their_scale_and_one_legend():
+def test_panels_share_their_scale_and_name_curves_once():
     panels = {"p": {"a": [1.0, 2.0], "b": [3.0, 4.0]}, "q": {"a": [0.0, 9.0], "b": [1.0, 1.0]}}
     figure = plots.plot_panels(panels, x=[1, 2])
     left, right = figure.axes
     assert left.get_ylim() == right.get_ylim() and (left.get_title(), right.get_title()) == ("p", "q")
-    assert left.get_legend() is None and right.get_legend() is not None
+    assert names_in(left) == [] and names_in(right) == ["a", "b"]
     assert list(right.lines[0].get_ydata()) == [0, 9] and list(right.lines[0].get_xdata()) == [1, 2]
 
 
@@ -669,14 +676,13 @@ def test_panels_may_have_scales_of_their_own():
 def test_blocks_highlight_cubes_that_share_a_mean():
     dims = {"Layer norm": 2, "$x^$": (0, 1), "sequence": (1, 2), "last": -1, "all": [0, 1, 2]}
     figure, sizes = plots.plot_normalisations(dims), [6, 12, 24, 6, 72]
-    assert [ax.get_title() for ax in figure.axes] == [
+    assert [ax.get_title().replace("\n", " ") for ax in figure.axes] == [
         f"{name}: {72 // size} mean{'s' * (size < 72)}" for name, size in zip(dims, sizes, strict=True)
     ]
     for ax, size in zip(figure.axes, sizes, strict=True):
         colours = [tuple(colour) for colour in ax.collections[0].get_facecolor()]
-        assert [colours.count(to_rgba(shade)) for shade in ("#d55e00", "#f0a05f", "#a34700")] == [size] * 3
-        faces = np.array([path.vertices.mean(axis=0) for path in ax.collections[0].get_paths()])  # (3 · 72, 2)
-        assert (faces[:72].mean(axis=0) > faces[-72:].mean(axis=0)).all(), "near cubes cover far ones"
+        counts = [colours.count(to_rgba(shade)) for shade in ("#d55e00", "#f0a05f", "#a34700")]
+        assert len(colours) == 4 * 6 + 3 * 6 + 3 * 4 and size / 3 <= max(counts) <= min(size, 24), "what is outside"
     assert figure.axes[0].texts[0].get_text() == "D = 6 numbers"
 
 

@@ -3,7 +3,6 @@
 import pandas as pd
 import pytest
 import torch
-from PIL import Image
 
 from encoder_lib.course.kit import plots
 from encoder_lib.course.kit.widget.prediction import Prediction, Question
@@ -51,12 +50,12 @@ RESULTS = {
     "text": "Seventy-three.",
     "tensor": torch.tensor([0.731, 0.269]),
     "table": pd.DataFrame({"weight": [0.731]}, index=["river"]),
-    "picture": plots.Picture(plots.compact(Image.new("RGB", (300, 200))), "The weight of river is 0.731."),
+    "picture": plots.Picture("<svg></svg>", "The weight of river is 0.731."),
 }
 
 
 def state(prediction):
-    """All that the front end has been sent beside its own files, in one text; pictures as their bytes' letters."""
+    """All that the front end has been sent beside its own files, in one text."""
     return str({name: value for name, value in prediction.get_state().items() if name not in ("_esm", "_css")})
 
 
@@ -64,13 +63,13 @@ def state(prediction):
 def test_the_front_end_holds_no_answer_before_the_reveal(kind):
     """Neither the finding nor the result nor the right choice, in any step before; and all of them after it."""
     result = RESULTS[kind]
-    secrets = ["Text is text.", "answer", "verdict", "0.731", "Seventy", "PNG"]
+    secrets = ["Text is text.", "answer", "verdict", "0.731", "Seventy", "<svg>"]
     prediction = Prediction(QUESTION, lambda: result)
     assert [secret for secret in secrets if secret in state(prediction)] == []
     prediction.choice = 0
     assert [secret for secret in secrets if secret in state(prediction)] == []
     prediction.committed = True
-    told = {"number": "0.731", "text": "Seventy-three", "tensor": "0.7310", "table": "0.731", "picture": "PNG"}
+    told = {"number": "0.731", "text": "Seventy-three", "tensor": "0.7310", "table": "0.731", "picture": "<svg>"}
     assert [secret for secret in ("Text is text.", "answer", told[kind]) if secret not in state(prediction)] == []
     assert prediction._outcome["answer"] == QUESTION.answer
 
@@ -99,9 +98,8 @@ def test_readers_without_a_kernel_unfold_the_answer():
 def test_a_picture_is_stored_in_the_fold_alone():
     """An answer beside the question would be seen at once; its alt text is not shown either."""
     data, _ = Prediction(QUESTION, lambda: RESULTS["picture"])._repr_mimebundle_()
-    assert "image/png" not in data
     fold = data["text/html"].partition("<details>")[2]
-    assert '<img alt="Text is text." src="data:image/png;base64,' in fold
+    assert '<img alt="Text is text." src="data:image/svg+xml;base64,' in fold
     assert "0.731" not in str(data)
 
 

@@ -1,6 +1,5 @@
 """What a prediction reveals: every kind of result, as the page gets it and as it is stored."""
 
-import io
 import math
 
 import matplotlib.pyplot as plt
@@ -8,7 +7,6 @@ import numpy as np
 import pandas as pd
 import pytest
 import torch
-from PIL import Image
 
 from encoder_lib.course.kit import plots
 from encoder_lib.course.kit.widget.result import as_result, plain
@@ -79,6 +77,6 @@ def test_a_picture_has_the_finding_as_its_alt_text(kind):
     values = {"figure": figure, "axes": ax, "picture": plots.show(figure, alt="It rises from 0 to 1.")}
     result = as_result(values[kind], FINDING)
     assert plt.get_fignums() == []
-    assert result.spec["kind"] == "picture" and Image.open(io.BytesIO(result.spec["png"])).format == "PNG"
-    assert result.html.startswith('<img alt="River gets 73 %, and &lt;b&gt; is no tag." src="data:image/png;base64,')
+    assert result.spec["kind"] == "picture" and result.spec["svg"].startswith("<svg")
+    assert result.html.startswith('<img alt="River gets 73 %, and &lt;b&gt; is no tag." src="data:image/svg+xml;')
     assert "It rises" not in result.html

@@ -14,7 +14,7 @@ export function showResult({ result, finding }, question) {
   if (result.kind === "table") put(makeTable(result, finding));
   if (result.kind === "text") put(element("pre", {}, result.text));
   if (result.kind !== "picture") return () => {};
-  const url = URL.createObjectURL(new Blob([result.png], { type: "image/png" }));
+  const url = URL.createObjectURL(new Blob([result.svg], { type: "image/svg+xml" }));
   put(element("img", { src: url, alt: finding }));
   return () => URL.revokeObjectURL(url);
 }

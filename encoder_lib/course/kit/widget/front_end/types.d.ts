@@ -167,7 +167,7 @@ interface Told {
   finding: string;
   result:
     | { kind?: undefined }
-    | { kind: "picture"; png: DataView<ArrayBuffer> }
+    | { kind: "picture"; svg: string }
     | { kind: "text"; text: string }
     | TableResult;
 }
