@@ -25,6 +25,7 @@ from record_all import EXPLORER, explorer_name
 from reference import write_reference
 
 from encoder_lib.course.kit.plots.picture import SVG
+from encoder_lib.course.kit.widget.web import RUN
 
 TEXTS = {  # the other pages, and their descriptions
     "CONTRIBUTING.md": "How the course is made: files and tests, and how to change an explorer or a question.",
@@ -155,7 +156,7 @@ def _prepare(notebook: nbformat.NotebookNode, stem: str, static: Path, recording
         if EXPLORER.search(cell.source):
             stored = _stored(cell, stem, "<img")
             heights = recordings / f"{stem}-{len(explorers) + 1}.heights"
-            name, picture = explorer_name(cell.source), stored.data["text/html"]
+            name, picture = explorer_name(cell.source), stored.data["text/html"].removeprefix(RUN)
             place = _recorded(picture, heights.stem, heights.read_text().split(), places(path), static)
             if name == "alive":
                 place = place.replace(" data-live=", " data-whole data-live=", 1)

@@ -26,6 +26,32 @@ def sized(size):
     )
 
 
+LATER = """async (active) => {
+  home.className = 'jp-Cell';
+  const above = document.createElement('div'), next = document.createElement('div');
+  above.style.height = next.style.height = '4000px';
+  next.className = active;
+  document.body.prepend(above);
+  document.body.append(next);
+  scrollTo(0, 0);
+  home.replaceChildren();
+  const explorer = await import('/explorer.js');
+  explorer.default.render({model, el: home});
+  await new Promise((done) => setTimeout(done, 150));
+  const {top, bottom} = home.getBoundingClientRect();
+  above.remove();
+  next.remove();
+  return top < innerHeight && bottom > 0;
+}"""
+
+
+@pytest.mark.parametrize(("active", "seen"), [("jp-mod-active", True), ("", False)])
+def test_a_new_explorer_is_in_view_after_its_cell_was_run(modules, start, active, seen):
+    """The reader has gone on to the next cell. Wherever else the reader is, the page stays."""
+    start(Explorer(sized, Range("size", 3, min=1, max=9), title="Sizes"))
+    assert modules.page.evaluate(LATER, active) == seen
+
+
 def test_a_message_that_changes_all_draws_once(modules, start):
     """New panels, numbers, limits and words, whatever comes first; and the picture is the new one."""
     explorer = start(Explorer(sized, Range("size", 3, min=1, max=9), title="Sizes"))

@@ -49,6 +49,33 @@ def test_silence_is_reported_until_an_acknowledgement(page):
     assert shown["message"].startswith("You said “yes”.") and not shown["stale"]
 
 
+SEEN = """async (modules, above) => {
+  document.body.replaceChildren(Object.assign(document.createElement('div'), {style: `height: ${above}px`}));
+  const {model, find, el} = ask(modules), text = 'line\\n'.repeat(30);
+  document.body.append(Object.assign(document.createElement('div'), {style: 'height: 3000px'}));
+  const wait = (time) => new Promise((done) => setTimeout(done, time));
+  await wait(50);
+  scrollTo(0, 0);
+  find('input').click();
+  find('.prediction-commit').click();
+  model.message({committed: true, revealed: true, _outcome: reveal({kind: 'text', text})});
+  await wait(100);
+  const {top, bottom} = find('.prediction-result').getBoundingClientRect();
+  const seen = top >= 0 && bottom <= innerHeight;
+  dispatchEvent(new Event('wheel'));
+  scrollTo(0, 0);
+  find('pre').append(text);
+  await wait(100);
+  return [seen, scrollY];
+}"""
+
+
+@pytest.mark.parametrize("above", [300, 2000])
+def test_an_answer_brings_its_result_into_view(page, above):
+    """And leaves the page where a reader moves it after that, even if something still grows."""
+    assert page.run(SEEN, above) == [True, 0]
+
+
 def test_a_view_that_opens_after_the_reveal_shows_all_of_it(page):
     """Without a click, and without taking the focus."""
     shown = page.run("""(modules) => {

@@ -15,7 +15,7 @@ from encoder_lib.course.kit.widget.alive_messages import answer_message, questio
 from encoder_lib.course.kit.widget.alive_picture import describe, draw
 from encoder_lib.course.kit.widget.answering import Answering
 from encoder_lib.course.kit.widget.front_end import script, style
-from encoder_lib.course.kit.widget.web import Web
+from encoder_lib.course.kit.widget.web import RUN, Web
 from encoder_lib.pretrained import SentenceEncoder
 
 PAIRS = (  # the pairs of sentences that the web edition shows at once; any other is computed there
@@ -127,7 +127,7 @@ class Alive(Answering):
         if self._options["predict"]:
             text = ASKED.format(word=plots.readable(answer.word, 40))
             html = f"<p>{html_escape(text)}</p><details><summary>Show the answer</summary>{html}</details>"
-        return {**data, "text/html": html, "text/plain": text}, metadata
+        return {**data, "text/html": RUN + html, "text/plain": text}, metadata
 
 
 def alive(

@@ -16,7 +16,7 @@ from encoder_lib.course.kit import plots
 from encoder_lib.course.kit.widget.controls import Control, ControlTrait, Range
 from encoder_lib.course.kit.widget.front_end import STYLE, script
 from encoder_lib.course.kit.widget.views import View
-from encoder_lib.course.kit.widget.web import Web
+from encoder_lib.course.kit.widget.web import RUN, Web
 
 
 class Explorer(anywidget.AnyWidget):
@@ -147,7 +147,8 @@ class Explorer(anywidget.AnyWidget):
     def _repr_mimebundle_(self, **kwargs: dict) -> tuple[dict, dict]:
         """Give the live widget and, for readers without a kernel, the picture as it is now."""
         data, metadata = super()._repr_mimebundle_(**kwargs) or ({}, {})
-        return {**data, **self._static()._repr_mimebundle_()}, metadata
+        picture = self._static()._repr_mimebundle_()
+        return {**data, **picture, "text/html": RUN + picture["text/html"]}, metadata
 
 
 def returns_explorer(function: Callable) -> bool:

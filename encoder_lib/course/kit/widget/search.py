@@ -17,7 +17,7 @@ from encoder_lib.course.kit.plots.style import drawable, label_axes, plain_text
 from encoder_lib.course.kit.widget.alive_messages import Numbers, header_of, packed
 from encoder_lib.course.kit.widget.answering import Answering
 from encoder_lib.course.kit.widget.front_end import script, style
-from encoder_lib.course.kit.widget.web import Web
+from encoder_lib.course.kit.widget.web import RUN, Web
 from encoder_lib.pretrained import SentenceEncoder
 
 FEWEST, MOST, LONGEST = 3, 8, 200  # texts, and characters of a text or question
@@ -107,7 +107,8 @@ class Search(Answering):
         """Give the live widget and, for readers without a kernel, a picture of the bars as they are now."""
         data, metadata = super()._repr_mimebundle_(**kwargs) or ({}, {})
         query, cosines = self.query, self.cosines
-        return {**data, **plots.show(draw(query, cosines), alt=describe(query, cosines))._repr_mimebundle_()}, metadata
+        picture = plots.show(draw(query, cosines), alt=describe(query, cosines))._repr_mimebundle_()
+        return {**data, **picture, "text/html": RUN + picture["text/html"]}, metadata
 
 
 def search(model: SentenceEncoder, texts: Iterable[str], *, question: str) -> Search:

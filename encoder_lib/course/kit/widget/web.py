@@ -2,6 +2,9 @@
 
 from dataclasses import dataclass, field
 
+# above the picture that stands in a notebook as long as its cell has not run
+RUN = '<p style="margin:0 0 6px">Run this cell, then you can move it.</p>'
+
 
 @dataclass(frozen=True)
 class Web:

@@ -5,6 +5,7 @@ import pytest
 from small_explorers import HOSTILE, Counted
 
 from encoder_lib.course.explore import Explorer, Heatmap, Range, Text, View
+from encoder_lib.course.kit.widget.web import RUN
 
 
 def test_a_value_between_two_steps_moves_to_the_nearer():
@@ -26,4 +27,4 @@ def test_typed_text_is_fit_for_the_wire(text):
     bundle = explorer._repr_mimebundle_()[0]
     for sent in (explorer.a, explorer.description, *explorer._panels[0]["x_ticks"], bundle["text/html"]):
         sent.encode()
-    assert bundle["text/html"].count("<") == 1
+    assert bundle["text/html"].removeprefix(RUN).count("<") == 1

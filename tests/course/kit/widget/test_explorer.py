@@ -10,6 +10,7 @@ from PIL import Image
 from small_explorers import Counted, numbers, still, view_of
 
 from encoder_lib.course.explore import Checkbox, Explorer, Heatmap, Range, View
+from encoder_lib.course.kit.widget.web import RUN
 
 LENGTH = Range("length", 4, min=1, max=8)
 
@@ -154,5 +155,6 @@ def test_without_a_kernel_picture_and_description_remain(make):
     explorer = make()
     data, _ = explorer._repr_mimebundle_()
     assert "application/vnd.jupyter.widget-view+json" in data
-    assert data["text/html"].startswith(f'<img alt="{html.escape(explorer.description)}" src="data:image/svg+xml;')
+    image = f'<img alt="{html.escape(explorer.description)}" src="data:image/svg+xml;'
+    assert data["text/html"].startswith(RUN + image)
     assert data["text/plain"] == f"<picture: {explorer.description}>"

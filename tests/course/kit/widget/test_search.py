@@ -16,6 +16,7 @@ from encoder_lib.course import explore
 from encoder_lib.course.kit.palette import LIGHT
 from encoder_lib.course.kit.plots import INVISIBLE
 from encoder_lib.course.kit.widget.search import LONGEST, Query, describe, draw, read_query
+from encoder_lib.course.kit.widget.web import RUN
 
 TEXTS = ["Mix flour, butter and sugar.", "Connect the cable to the socket.", "Ships for sale in our harbour."]
 QUESTION = "How do I charge my phone?"
@@ -150,7 +151,7 @@ def test_a_hostile_text_stays_text_or_is_refused(search, text):
         assert reply["error"].startswith("question: expected 1 to 200 characters")
         return
     assert search.description.isprintable() and not INVISIBLE.search(search.description)
-    html = search._repr_mimebundle_()[0]["text/html"]
+    html = search._repr_mimebundle_()[0]["text/html"].removeprefix(RUN)
     assert html.count("<") == html.count("<img ") == 1
 
 

@@ -1,6 +1,8 @@
 // The page around a question: the folds below it that explain its result, and the cell that the reader has gone on to.
 
 const FOLD = "details.after";
+const GROWING = 1500; // milliseconds in which pictures may still arrive
+const BY_HAND = ["wheel", "pointerdown", "touchmove", "keydown"]; // what moves the page, or means to
 const ASKS = /\bpredict\(/; // the cell of a question, which may not have run yet
 
 /**
@@ -40,14 +42,35 @@ function* foldsBelow(question) {
 }
 
 /**
- * Shift+Enter leads to the next cell, which JupyterLab brings to the middle: bring the question, once it is drawn, back.
- * @param {HTMLElement} question
+ * Shift+Enter leads to the next cell, which JupyterLab brings to the middle: bring the question or explorer, once it is
+ * drawn, back.
+ * @param {HTMLElement} drawing
  */
-export function stayInView(question) {
+export function stayInView(drawing) {
   const drawn = new ResizeObserver(() => {
     drawn.disconnect();
-    const next = question.closest(".jp-Cell")?.nextElementSibling;
-    if (next?.matches(".jp-mod-active")) question.scrollIntoView({ block: "nearest" });
+    const next = drawing.closest(".jp-Cell")?.nextElementSibling;
+    if (next?.matches(".jp-mod-active")) bringIntoView(drawing, "start");
   });
-  drawn.observe(question);
+  drawn.observe(drawing);
+}
+
+/**
+ * Bring a part of the page into view, and again for as long as it grows, but not against the reader's own hand.
+ * @param {HTMLElement} part
+ * @param {"start" | "end"} edge the one that is in view if the part is taller than its room
+ */
+export function bringIntoView(part, edge) {
+  const grown = new ResizeObserver(() => {
+    const room = part.closest(".jp-WindowedPanel-outer")?.clientHeight ?? innerHeight;
+    part.scrollIntoView({ block: part.offsetHeight > room ? edge : "nearest" });
+  });
+  grown.observe(part);
+  const moved = new AbortController();
+  const leave = () => {
+    grown.disconnect();
+    moved.abort();
+  };
+  for (const hand of BY_HAND) addEventListener(hand, leave, { capture: true, signal: moved.signal });
+  setTimeout(leave, GROWING);
 }

@@ -1,5 +1,6 @@
 // The front end of Explorer: native controls, pictures on canvases, and what they show in words.
 
+import { stayInView } from "./below.js";
 import { makeControl } from "./controls.js";
 import { element, keepKeys, listener, say } from "./dom.js";
 import { sender } from "./echo.js";
@@ -54,6 +55,7 @@ function render({ model, el }) {
   );
   keepKeys(root);
   el.append(root);
+  stayInView(root);
 
   const frame = () => {
     const control = controls.find(({ name }) => name === model.get("_frames"));

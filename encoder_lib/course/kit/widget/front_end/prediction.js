@@ -1,6 +1,6 @@
 // The front end of Prediction: choose and commit, or ask to be shown; then the answer and the result are there.
 
-import { openBelow, stayInView } from "./below.js";
+import { bringIntoView, openBelow, stayInView } from "./below.js";
 import { element, keepKeys, listener, say } from "./dom.js";
 import { sender } from "./echo.js";
 import { initialize } from "./late.js";
@@ -35,6 +35,7 @@ function render({ model, el }) {
 
   let hide = () => {};
   let shown = false;
+  let answered = false; // by the reader, in this view
   const send = sender(model, listen, (silence) => {
     root.classList.toggle("prediction-stale", Boolean(silence));
     if (!shown) say(verdict, silence);
@@ -57,6 +58,7 @@ function render({ model, el }) {
   ]);
   for (const [button, name] of steps) {
     button.addEventListener("click", () => {
+      answered = true;
       save(name, true);
       message.focus(); // the buttons have gone, and a key must not fall through to the notebook
     });
@@ -80,6 +82,7 @@ function render({ model, el }) {
     choices[told.answer]?.classList.add("prediction-right");
     const letGo = showResult(told, root);
     const stopOpening = openBelow(root);
+    if (answered) bringIntoView(root, "end");
     hide = () => {
       letGo();
       stopOpening();
