@@ -94,10 +94,11 @@ heads = EXPLORERS["heads"]
 
 
 def picture(explorer):
-    """All that the reader sees: the current frame of every panel, or the PNG."""
+    """All that the reader sees: the current frame of every panel with the labels of its boxes, or the PNG."""
     if explorer._view is None:
         return explorer._picture
-    return b"".join(panel.frame(explorer._frame).tobytes() for panel in explorer._view.panels)
+    labels = repr([getattr(panel, "labels", None) for panel in explorer._view.panels]).encode()
+    return labels + b"".join(panel.frame(explorer._frame).tobytes() for panel in explorer._view.panels)
 
 
 def ends(explorer):

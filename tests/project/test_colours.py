@@ -127,15 +127,30 @@ def test_colours_of_words_can_be_read_in_both_themes():
 
 @pytest.mark.parametrize("theme", [0, 1], ids=["light", "dark"])
 def test_drawings_have_contrast_in_both_themes(theme):
-    """Words on their background; edges of parts, lit or not, and what is lit from what is not."""
+    """Words on their background; edges of parts, lit or not, and what is lit from what is not; in the palette."""
     drawing = (ROOT / "notebooks/pictures/encoder.svg").read_text(encoding="utf-8")
     ground, ink, soft, lit, glow = (
         re.findall(rf"--{name}:(#\w+)", drawing)[theme] for name in ("ground", "ink", "soft", "lit", "glow")
     )
-    words = [(ink, ground), (ink, glow), (soft, ground), (soft, glow)]
-    marks = [(lit, ground), (lit, glow)]
+    roles = [palette.LIGHT, palette.DARK][theme]
+    edges = [
+        re.findall(rf"--{role}:(#\w+)", drawing)[theme] for role in re.findall(r"--lit:var\(--([\w-]+)\)", drawing)
+    ]
+    assert [lit, *edges] == [roles[r] for r in ["attention", *re.findall(r"--lit:var\(--([\w-]+)\)", drawing)]]
+    tints = [tuple(0.18 * np.array(to_rgb(edge)) + 0.82 * np.array(to_rgb(ground))) for edge in (lit, *edges)]
+    words = [(ink, ground), (soft, ground), (ink, glow), *((ink, tint) for tint in tints)]
+    marks = [(lit, ground), *((edge, ground) for edge in edges)]
     assert [pair for pair in words if contrast(*pair) < WORD] + [pair for pair in marks if contrast(*pair) < MARK] == []
-    assert distance(lit, ink) >= LEAST
+    assert min(distance(edge, ink) for edge in (lit, *edges)) >= LEAST
+
+
+def test_drawings_have_the_palettes_colours_on_pages():
+    css = (ROOT / "site/site.css").read_text(encoding="utf-8")
+    found = re.findall(r"--([\w-]+): light-dark\((#\w+), (#\w+)\)", css)
+    assert {role for role, *_ in found} >= {"embedding", "position", "shared", "norm", "forward", "sentence-1", "key"}
+    for role, *colours in found:
+        role = "attention" if role == "lit" else role
+        assert colours == [palette.LIGHT[role], palette.DARK[role]], role
 
 
 @pytest.mark.parametrize("theme", [palette.LIGHT, palette.DARK], ids=["light", "dark"])
@@ -228,16 +243,11 @@ def test_lit_cubes_differ_from_others_on_every_face():
     assert min(distance(a, b) for a in lit for b in others) >= LEAST
 
 
-def test_layer_part_names_are_legible_lit_and_unlit():
-    for lit in ("", *plots.BLOCK_PARTS):
-        ax = plots.plot_residual_stream(lit=lit)
-        for patch in ax.patches:
-            assert contrast(patch.get_edgecolor(), "white") >= MARK
-        colours = {patch.get_gid(): patch.get_facecolor() for patch in ax.patches}
-        dim = [colour for gid, colour in colours.items() if gid != lit]
-        assert not lit or min(distance(colours[lit], colour) for colour in dim) >= LEAST
-        for text, patch in zip(ax.texts, ax.patches, strict=True):
-            assert contrast(text.get_color(), patch.get_facecolor()) >= WORD
+def test_names_of_layer_parts_are_legible():
+    ax = plots.plot_residual_stream()
+    for text, patch in zip(ax.texts, ax.patches, strict=True):
+        assert contrast(patch.get_edgecolor(), "white") >= MARK
+        assert contrast(text.get_color(), patch.get_facecolor()) >= WORD
 
 
 # Colour maps.

@@ -78,6 +78,12 @@ def test_notebooks_show_the_encoder_before_any_code():
     assert {*lit_drawings(ENCODER)} <= {path.stem for path in NOTEBOOKS}
 
 
+def test_the_drawing_of_08_ends_in_its_linear_layer():
+    drawing = DRAWINGS["08_training"]
+    assert lit(drawing)[0] == {"linear"} and not {"mean", "cosine"} & lit(drawing)[1]
+    assert alt(drawing).endswith("A linear layer makes a score for each letter from every vector.")
+
+
 # On a page
 
 

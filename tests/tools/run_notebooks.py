@@ -13,6 +13,18 @@ LANGUAGE = {"name": "python", "file_extension": ".py", "mimetype": "text/x-pytho
 WIDGET_VIEW = "application/vnd.jupyter.widget-view+json"
 KEPT = {"tags", "jupyter", "description", "web"}  # cell metadata that authors set
 
+MEAN_AND_SCORES = (
+    "The vectors&#x27; mean, D numbers, goes into a cosine.",
+    "A linear layer makes a score for each letter from every vector.",
+)
+SCORES = (
+    '<a href="08_training.ipynb"><g data-part="linear">'
+    '<rect class="box" x="116" y="237" width="90" height="34" rx="6"/>'
+    '<text class="word" x="161" y="258.5">linear layer</text></g></a><path d="M206 254L220 254m-4 -4l4 4l-4 4"/>'
+    '<g data-part="scores"><rect class="box" x="221" y="237" width="50" height="34" rx="6"/>'
+    '<text class="word" x="246" y="258.5">scores</text></g>\n'
+)
+
 
 def run(notebook, folder, timeout=600):
     """Execute every cell of `notebook` in `folder`, in a fresh kernel."""
@@ -50,11 +62,21 @@ def light(drawing, *parts):
     return drawing.replace("The encoder.", f"The encoder, with {names} lit.") if parts else drawing
 
 
+def with_scores(drawing):
+    """The drawing of the encoder with a linear layer and its scores at its end, in place of the mean and the cosine."""
+    before, first, _ = drawing.partition('<a href="09_pretrained.ipynb"><g data-part="mean">')
+    assert first, "expected the mean in the drawing"
+    end = SCORES + drawing[drawing.index('<text class="soft" x="332" y="250">') :]
+    before = before.replace(*MEAN_AND_SCORES)
+    return before + end
+
+
 def lit_drawings(drawing):
     """Notebook -> the drawing of the encoder with the parts lit that link to that notebook."""
     links = re.findall(r'href="(\w+)\.ipynb"><g data-part="(\w+)"', drawing)
     notebooks = {name: dict.fromkeys(part for other, part in links if other == name) for name, _ in links}
-    return {name: light(drawing, *parts) for name, parts in notebooks.items()}
+    lit = {name: light(drawing, *parts) for name, parts in notebooks.items()}
+    return lit | {"08_training": light(with_scores(drawing), "linear")}
 
 
 def main(names):

@@ -82,10 +82,9 @@ class Heatmap:
     def to_spec(self) -> dict:
         """Return what the front end needs to draw the panel, apart from numbers and limits."""
         stride = self.columns if self.window else self.rows * self.columns  # numbers per frame
-        hands = {"picks": list(self.picks)} if self.picks else {}
-        if self.toggles:
-            hands["toggles"] = self.toggles
         same = {name: getattr(self, name) for name in PANEL_FIELDS}
+        hands = {"picks": list(self.picks or ()), "toggles": self.toggles}
+        hands = {name: controls for name, controls in hands.items() if controls}
         return same | {"stride": stride, "shift_rows": bool(self.window)} | hands
 
     def room_for_long_words(self) -> float:

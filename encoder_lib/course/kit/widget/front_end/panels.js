@@ -107,6 +107,12 @@ export function showPanels(model, listen, { above, pictures, readout, frame, des
     large?.figure.scrollIntoView({ block: "nearest", inline: "nearest", behavior: isCalm() ? "auto" : "smooth" });
   };
 
+  /** @param {number} frame */
+  const goTo = (frame) => {
+    const control = rangeOf(model.get("_frames"));
+    if (control) ranges.move({ [control.name]: control.min + frame * (control.step ?? 1) });
+  };
+
   const showWord = () => {
     markRows();
     for (const panel of panels) panel.paint();
@@ -123,7 +129,7 @@ export function showPanels(model, listen, { above, pictures, readout, frame, des
     matrices.forEach((matrix, i) => {
       if (panels[i]) panels[i].show(matrix);
       else if (matrix.spec.bars) panels.push(new Bars(matrix));
-      else if (matrix.spec.boxes) panels.push(new Boxes(matrix));
+      else if (matrix.spec.boxes) panels.push(new Boxes(matrix, goTo));
       else if (matrix.spec.plane) panels.push(new Plane(matrix, ranges));
       else panels.push(new Heatmap(matrix, announce, (cell) => pick(panels[i].matrix.spec, cell)));
     });

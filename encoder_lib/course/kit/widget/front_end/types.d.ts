@@ -80,6 +80,8 @@ interface BoxesSpec {
   colours: (string | number)[];
   /** For each frame, or for all of them, a text for each box. */
   labels: string[][];
+  /** For each box the frame that a click on it leads to, or -1; or no such numbers at all. */
+  steps: number[];
   /** The least width that leaves room for them. */
   least: number;
 }
