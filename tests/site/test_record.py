@@ -175,7 +175,7 @@ def test_the_squares_of_a_picture_have_nearly_their_colours(player):
         assert (painted[middles][drawn[middles].sum(-1) == 765] == 255).all()
 
 
-COMPUTED = ["attend", "attend masks=False", "clocks", "cost", "normalise", "one_query", "positional"]
+COMPUTED = ["attend", "attend masks=False", "clocks", "cost", "normalise", "one_query", "paint_mask", "positional"]
 COMPUTE = """async ([name, states]) => {
   const { fetchRecording } = await import('/player/recording.js');
   const { computedModel } = await import('/player/computed.js');

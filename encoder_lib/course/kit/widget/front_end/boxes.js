@@ -62,8 +62,9 @@ export class Boxes {
       const box = /** @type {HTMLElement} */ (boxes[i]);
       const [left, top, width, height] = [0, 1, 2, 3].map((n) => `${(100 * values[5 * i + n]) / size[n % 2]}%`);
       const background = fillOf(colour);
-      Object.assign(box.style, { left, top, width, height, background, opacity: String(values[5 * i + 4]) });
-      box.style.cursor = (steps[i] ?? -1) < 0 ? "" : "pointer";
+      const cursor = (steps[i] ?? -1) < 0 ? "" : "pointer";
+      box.style.cssText = ""; // the same look is the same text, whatever the box was before
+      Object.assign(box.style, { left, top, width, height, background, opacity: String(values[5 * i + 4]), cursor });
       box.className = background ? "" : `explorer-box-${colour}`;
       say(box, labels[Math.min(shift, labels.length - 1)][i]);
     });

@@ -86,11 +86,17 @@ export function showPanels(model, listen, { above, pictures, readout, frame, des
   };
 
   /**
-   * Show a tile large: set its controls, and bring the picture beside it into view.
+   * Show a tile large: set its controls, and bring the picture beside it into view. Or switch a cell.
    * @param {PanelSpec} spec
    * @param {Cell} cell
    */
-  const pick = ({ picks = ["", ""], tile }, cell) => {
+  const pick = ({ picks = ["", ""], tile, toggles }, cell) => {
+    if (toggles) {
+      const name = toggles[cell[0]][cell[1]];
+      model.set(name, !model.get(name));
+      send();
+      return;
+    }
     picks.forEach((name, i) => {
       const control = rangeOf(name);
       if (control) model.set(name, control.min + (cell[i] / (tile ?? 1)) * (control.step ?? 1));

@@ -63,6 +63,8 @@ interface PanelSpec {
   shift_rows: boolean;
   /** The controls that a click on a tile sets: to its row, and to its column. */
   picks?: [row: string, column: string];
+  /** For each cell, the checkbox that a click on it switches. */
+  toggles?: string[][];
   /** What is drawn of points in a plane, whose coordinates are the columns; a heatmap has none. */
   plane?: PlaneSpec;
   /** What is drawn of boxes, whose edges and opacity are the columns. */
