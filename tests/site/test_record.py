@@ -60,7 +60,9 @@ def played(player, explorer):
 
 
 @pytest.mark.browser
-@pytest.mark.parametrize("name", ["look_up", "head_slices", "similarity", "word_arrows", "two_hands", "fold"])
+@pytest.mark.parametrize(
+    "name", ["look_up", "head_slices", "similarity", "word_arrows", "two_hands", "fold", "valley", "one_row"]
+)
 def test_every_state_is_played_as_it_was_shown(player, name):
     """Numbers to a 30,000th of the largest one, NaN and 0 exactly; words, names of axes and controls word for word."""
     explorer = EXPLORERS[name]()
