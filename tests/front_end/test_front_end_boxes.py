@@ -68,3 +68,16 @@ def test_colours_of_boxes_follow_the_theme(page):
 def test_a_box_is_filled_with_its_role_or_not_at_all(modules):
     fills = modules.call("boxes.js", "fillOf", [["value"], ["note"], [4]])
     assert fills == ["var(--value)", "", "var(--ink)"]
+
+
+def test_a_click_on_a_box_leads_to_its_frame(modules, start):
+    boxes = Boxes(PLACES, ["cat", "dog"], size=(4, 2), steps=[-1, 1])
+    view = View(boxes, frames="n", description=["Left.", "Right."])
+    start(Explorer(lambda n: view, Range("n", 3, min=3, max=4), title="Boxes"))
+    tag = modules.page.add_style_tag(content=front_end.STYLE)
+    found = []
+    for box in (0, 1):
+        modules.page.locator(".explorer-boxes div").nth(box).click()
+        found.append(modules.page.evaluate("() => [model.get('n'), model.sent.length]"))
+    assert found == [[3, 0], [4, 1]]
+    tag.evaluate("(tag) => tag.remove()")
