@@ -62,11 +62,13 @@ export class Boxes {
       const box = /** @type {HTMLElement} */ (boxes[i]);
       const [left, top, width, height] = [0, 1, 2, 3].map((n) => `${(100 * values[5 * i + n]) / size[n % 2]}%`);
       const background = fillOf(colour);
+      const strength = values[5 * i + 4];
       const cursor = (steps[i] ?? -1) < 0 ? "" : "pointer";
+      const visibility = strength || cursor ? "visible" : "hidden"; // else it would lie over what can be seen
       box.style.cssText = ""; // the same look is the same text, whatever the box was before
-      Object.assign(box.style, { left, top, width, height, background, opacity: String(values[5 * i + 4]), cursor });
+      Object.assign(box.style, { left, top, width, height, background, visibility, opacity: String(strength), cursor });
       box.className = background ? "" : `explorer-box-${colour}`;
-      say(box, labels[Math.min(shift, labels.length - 1)][i]);
+      say(box, strength ? labels[Math.min(shift, labels.length - 1)][i] : "");
     });
   }
 
