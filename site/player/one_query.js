@@ -55,6 +55,6 @@ const limitsOf = ({ plane }) => plane?.y_limits ?? [0, 1];
  * A number with two decimals, a real minus, and none before a zero.
  * @param {number} number
  */
-function decimals(number) {
+export function decimals(number) {
   return (Number(number.toFixed(2)) + 0).toFixed(2).replace("-", "−");
 }

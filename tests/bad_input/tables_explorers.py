@@ -26,7 +26,7 @@ def tables() -> torch.Tensor:
 
 ENTRIES = [
     Entry(explore.heads, lambda: {"model": minilm(), "sentence": SENTENCE}, {"model": NO_MODEL}),
-    Entry(explore.block_steps, lambda: {"model": minilm(), "sentence": SENTENCE}, {"model": NO_MODEL}),
+    Entry(explore.one_row, lambda: {"model": minilm(), "sentence": SENTENCE}, {"model": NO_MODEL}),
     Entry(
         explore.alive,
         lambda: {"model": minilm(), "first": PAIR[0], "second": PAIR[1]},

@@ -12,7 +12,7 @@ from explorers import EXPLORERS, ends_of, picture
 from encoder_lib.course import explore
 from encoder_lib.course.explore import Text
 
-SLOW = ("depth", "fit_curve", "training_maps", "block_steps")  # a second or more to make, or to draw
+SLOW = ("depth", "fit_curve", "training_maps")  # a second or more to make, or to draw
 ARRAY = np.array([1, 2])
 NUMBER = [*types("3", None, True, [1], ARRAY), *numbers(-1e9, math.nan, math.inf, HUGE, LONG)]
 WRONG = {  # what each kind of control does not take

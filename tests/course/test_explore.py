@@ -7,7 +7,7 @@ import torch
 from explorers import EXPLORERS, ends, picture
 
 SLOW = ("depth", "fit_curve")  # they compute much, at many places of their controls
-DRAW = ("look_up", "training_maps")  # they mean to draw when they are made
+DRAW = ("look_up", "training_card", "training_maps")  # they, or what they are given, mean to draw when they are made
 NAMES = [pytest.param(name, marks=pytest.mark.long) if name in SLOW else name for name in EXPLORERS]
 
 

@@ -40,12 +40,18 @@ def test_boxes_take_their_places_and_have_words(page):
 
 
 def test_boxes_glide_unless_little_motion_is_wanted(page):
-    """Half-way there is a place between; and with reduced motion there is none."""
-    seen = "async () => { model.set('n', 1 - model.get('n')); await painted(); return (" + WHERE + ")()[0][0]; }"
-    assert 0 < page.evaluate(seen) < 75
-    page.wait_for_timeout(400)
+    """A change of place is a transition; with reduced motion the box is there at once."""
+    moving = """async () => {
+      model.set('n', 1 - model.get('n'));
+      await painted();
+      const box = home.querySelector('.explorer-boxes div');
+      return box.getAnimations().map((glide) => glide.transitionProperty).includes('left');
+    }"""
+    slow = page.add_style_tag(content=".explorer-boxes div { transition-duration: 20s; }")  # also on a busy machine
+    assert page.evaluate(moving)
+    slow.evaluate("(tag) => tag.remove()")
     page.emulate_media(reduced_motion="reduce")
-    assert page.evaluate(seen) == 0
+    assert not page.evaluate(moving)
     page.emulate_media(reduced_motion="no-preference")
 
 
@@ -62,3 +68,16 @@ def test_colours_of_boxes_follow_the_theme(page):
 def test_a_box_is_filled_with_its_role_or_not_at_all(modules):
     fills = modules.call("boxes.js", "fillOf", [["value"], ["note"], [4]])
     assert fills == ["var(--value)", "", "var(--ink)"]
+
+
+def test_a_click_on_a_box_leads_to_its_frame(modules, start):
+    boxes = Boxes(PLACES, ["cat", "dog"], size=(4, 2), steps=[-1, 1])
+    view = View(boxes, frames="n", description=["Left.", "Right."])
+    start(Explorer(lambda n: view, Range("n", 3, min=3, max=4), title="Boxes"))
+    tag = modules.page.add_style_tag(content=front_end.STYLE)
+    found = []
+    for box in (0, 1):
+        modules.page.locator(".explorer-boxes div").nth(box).click()
+        found.append(modules.page.evaluate("() => [model.get('n'), model.sent.length]"))
+    assert found == [[3, 0], [4, 1]]
+    tag.evaluate("(tag) => tag.remove()")

@@ -267,3 +267,18 @@ def test_a_click_and_enter_open_the_tile_they_are_on(modules, start):
     box = canvas.bounding_box()
     canvas.click(position={"x": box["width"] - 75, "y": 20})
     assert modules.page.evaluate(sent) == [1, 3]
+
+
+def test_a_click_and_enter_switch_the_cell_they_are_on(modules, start):
+    names = [["a", "b"], ["c", "d"]]
+    controls = [Checkbox(name, True) for name in "abcd"]
+    start(Explorer(lambda **_: View(Heatmap(np.eye(2), toggles=names), description="Mask."), *controls, title="Mask"))
+    canvas, state = modules.page.locator("canvas").first, "() => [...'abcd'].map((name) => model.get(name))"
+    for key in ("Home", "ArrowRight", "Enter", "ArrowDown", " "):
+        canvas.press("Space" if key == " " else key)
+    assert modules.page.evaluate(state) == [True, False, True, False]
+    assert text(modules, ".explorer-readout") == "row 1, column 1: 1. A click, or Enter, switches it."
+    canvas.press("Enter")
+    canvas.click(position={"x": 60, "y": 20})
+    assert modules.page.evaluate(state) == [False, False, True, True]
+    assert modules.page.locator("input").evaluate_all("all => all.map((e) => e.checked)") == [False, False, True, True]

@@ -68,6 +68,7 @@ GIVEN = {  # what an explorer is made with, by the name of the parameter
     "card_model": lambda: hopper(),
     "cards": lambda: torch.tensor([1, 10, 19, 28, 37, 46, 55, 56]),
     "query": lambda: [1.0, 2.0],
+    "queries": lambda: torch.tensor([[2.0, 0.0], [0.0, 2.0], [1.0, 2.0], [1.0, 1.0], [0.0, -1.0], [-2.0, 0.5]]),
     "keys": lambda: torch.tensor([[2.0, 0.0], [0.0, 2.0], [1.0, 0.0], [-1.0, 1.0], [0.5, -2.0], [3.0, 3.0]]),
     "values": lambda: torch.tensor([[4.0, 0.0], [0.0, 3.0], [1.0, 1.0], [2.0, 2.0], [3.0, 1.0], [0.5, 0.5]]),
 }
@@ -93,10 +94,11 @@ heads = EXPLORERS["heads"]
 
 
 def picture(explorer):
-    """All that the reader sees: the current frame of every panel, or the PNG."""
+    """All that the reader sees: the current frame of every panel with the labels of its boxes, or the PNG."""
     if explorer._view is None:
         return explorer._picture
-    return b"".join(panel.frame(explorer._frame).tobytes() for panel in explorer._view.panels)
+    labels = repr([getattr(panel, "labels", None) for panel in explorer._view.panels]).encode()
+    return labels + b"".join(panel.frame(explorer._frame).tobytes() for panel in explorer._view.panels)
 
 
 def ends(explorer):

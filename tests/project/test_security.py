@@ -176,7 +176,7 @@ TYPED = (
     "heads",
     "attend",
     "which_library",
-    *(pytest.param(n, marks=pytest.mark.long) for n in ("heads atlas=True", "block_steps")),
+    pytest.param("heads atlas=True", marks=pytest.mark.long),
 )
 
 

@@ -60,7 +60,9 @@ def played(player, explorer):
 
 
 @pytest.mark.browser
-@pytest.mark.parametrize("name", ["look_up", "head_slices", "similarity", "word_arrows", "two_hands", "fold"])
+@pytest.mark.parametrize(
+    "name", ["look_up", "head_slices", "similarity", "word_arrows", "two_hands", "fold", "valley", "one_row"]
+)
 def test_every_state_is_played_as_it_was_shown(player, name):
     """Numbers to a 30,000th of the largest one, NaN and 0 exactly; words, names of axes and controls word for word."""
     explorer = EXPLORERS[name]()
@@ -173,7 +175,7 @@ def test_the_squares_of_a_picture_have_nearly_their_colours(player):
         assert (painted[middles][drawn[middles].sum(-1) == 765] == 255).all()
 
 
-COMPUTED = ["attend", "attend masks=False", "clocks", "cost", "normalise", "one_query", "positional"]
+COMPUTED = ["attend", "attend masks=False", "clocks", "cost", "normalise", "one_query", "paint_mask", "positional"]
 COMPUTE = """async ([name, states]) => {
   const { fetchRecording } = await import('/player/recording.js');
   const { computedModel } = await import('/player/computed.js');

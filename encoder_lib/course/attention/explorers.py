@@ -181,7 +181,7 @@ def one_query(words: Sequence[str], query: ArrayLike, keys: ArrayLike, values: A
         )
         bars = _bars(words, scores[0].tolist(), weights[0].tolist())
         description = _row_in_words(words, scores[0].tolist(), weights[0].tolist(), output)
-        return View(plane, bars, _mean(words, points, output), description=description)
+        return View(plane, bars, _mean(words, points, [output]), description=description)
 
     numbers = [*given["query"].tolist(), *given["keys"].ravel().tolist()]
     labels = [f"{arrow}, {nth}" for arrow in ["query", *(f"key of {word}" for word in words)] for nth in NTH]
@@ -211,18 +211,75 @@ def _bars(words: list[str], scores: list[float], weights: list[float]) -> Boxes:
     return Boxes(boxes, kinds, size=size, labels=labels, title="Scores and weights", least=176)
 
 
-def _mean(words: list[str], points: list[list[float]], output: list[float]) -> Plane:
-    """The values, with a line between every two, and their weighted mean."""
+def _mean(words: list[str], points: list[list[float]], outputs: list[list[float]]) -> Plane:
+    """The values, with a line between every two, and a weighted mean of them, or one for each word."""
     count, reach = len(words), max(1.0, *(abs(number) for point in points for number in point))
+    alone = len(outputs) == 1
     return Plane(
-        [*points, output],
-        [*words, "output"],
-        title="Values and their mean",
-        kinds=[*words, "output"],
+        [*points, *outputs],
+        [*words, "output"] if alone else [*[""] * count, *words],
+        title="Values and their mean" if alone else "Outputs, among the values",
+        kinds=[*words, "output"] if alone else [*words, *words],
         x_limits=(min(0.0, *(x for x, _ in points)) - 0.1 * reach, max(0.0, *(x for x, _ in points)) + 0.4 * reach),
         y_limits=(min(0.0, *(y for _, y in points)) - 0.1 * reach, max(0.0, *(y for _, y in points)) + 0.2 * reach),
         paths=[(a, b) for a in range(count) for b in range(a)],
+        dots=not alone,
     )
+
+
+def paint_mask(words: Sequence[str], queries: ArrayLike, keys: ArrayLike, values: ArrayLike) -> Explorer:
+    """The attention weights of a few words, each of which a click masks out, and the outputs that follow.
+
+    queries, keys, values: (N, 2) each, for N words. Raises ValueError for other shapes.
+    """
+    words = [readable(word, LONGEST_WORD) for word in words]
+    count = len(words)
+    vectors = []
+    for name, numbers in (("queries", queries), ("keys", keys), ("values", values)):
+        vectors.append(torch.tensor(as_array(numbers, name=name, finite=True)))
+        if vectors[-1].shape != (count, 2):
+            raise ValueError(f"{name}: expected shape ({count}, 2), got {tuple(vectors[-1].shape)}")
+    query, key, value = vectors
+    scores = attention_scores(query, key).tolist()  # (N, N)
+    points = value.tolist()
+    names = [[f"{i}_{j}" for j in range(1, count + 1)] for i in range(1, count + 1)]
+
+    def show(**allowed: bool) -> View:
+        mask = torch.tensor([[allowed[name] for name in row] for row in names])  # (N, N)
+        weights = masked_softmax(torch.tensor(scores, dtype=torch.float64), mask)  # (N, N)
+        outputs = (weights @ torch.tensor(points, dtype=torch.float64)).tolist()  # (N, 2)
+        seen = weights.masked_fill(~mask, torch.nan)
+        title = "Weights: click one to mask it out"
+        return View(
+            attention_map(seen, words, title, missing="masked out", toggles=names),
+            _mean(words, points, outputs),
+            description=_painted_in_words(words, mask.tolist(), weights.tolist(), outputs),
+        )
+
+    return Explorer(
+        show,
+        *(
+            Checkbox(name, True, label=f"{word} attends to {other}")
+            for word, row in zip(words, names, strict=True)
+            for other, name in zip(words, row, strict=True)
+        ),
+        title="Paint a mask",
+        web=Web(heights=(690, 1240, 720), computed="paint_mask", given=("words", "scores", "points", "names")),
+    )
+
+
+def _painted_in_words(
+    words: list[str], mask: list[list[bool]], weights: list[list[float]], outputs: list[list[float]]
+) -> str:
+    rows = []
+    for word, allowed, row, output in zip(words, mask, weights, outputs, strict=True):
+        seen = [f"{other} {percent(w)}" for other, w, may in zip(words, row, allowed, strict=True) if may]
+        rows.append(f"{word} attends to {', '.join(seen) or 'nothing'}, and its output is {_place(output)}")
+    return f"Under this mask, {'; '.join(rows)}."
+
+
+def _place(point: Sequence[float]) -> str:
+    return f"({decimals(point[0])}, {decimals(point[1])})"
 
 
 def _row_in_words(words: list[str], scores: list[float], weights: list[float], output: list[float]) -> str:
@@ -230,8 +287,7 @@ def _row_in_words(words: list[str], scores: list[float], weights: list[float], o
         f"{word} the score {decimals(score)} and the weight {percent(weight)}"
         for word, score, weight in zip(words, scores, weights, strict=True)
     ]
-    mean = f"({decimals(output[0])}, {decimals(output[1])})"
-    return f"The query gives {'; it gives '.join(rows)}. The output is {mean}."
+    return f"The query gives {'; it gives '.join(rows)}. The output is {_place(output)}."
 
 
 def decimals(number: float) -> str:

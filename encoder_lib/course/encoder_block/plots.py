@@ -20,16 +20,14 @@ _PRE_NORM = {
     "norm2": (_BRANCH, 5.0), "feed_forward": (_BRANCH, 6.1), "sum2": (0, 6.9), "y": (0, 7.9),
 }  # fmt: skip
 _ROLES = {"attention": "attention", "feed_forward": "forward", "norm1": "norm", "norm2": "norm"}
-_LIT = "#ffc20a"  # in both themes
 
 
 @style.close_on_error
-def plot_residual_stream(*, norm_first: bool = False, lit: str = "", title: str = "", ax: Axes | None = None) -> Axes:
+def plot_residual_stream(*, norm_first: bool = False, title: str = "", ax: Axes | None = None) -> Axes:
     """Draw how the parts of an encoder layer are connected, from the input at the bottom to the output at the top.
 
     The thick line is the residual stream. What enters it is still in it at the end, though in post-norm order two norms
     on the line rescale it. With `norm_first`, both norms are on the branches, and nothing interrupts the line.
-    lit: the part to highlight, one of `BLOCK_PARTS`.
     """
     ax = style.axes_or_new(ax, figsize=(3.6, 5.2))
     places = _PRE_NORM if norm_first else _POST_NORM
@@ -44,13 +42,13 @@ def plot_residual_stream(*, norm_first: bool = False, lit: str = "", title: str 
             branch([_BRANCH, _BRANCH], [low, high - 0.42], marker="^")
         branch([_BRANCH, _BRANCH, 0.43], [max(on_branch), end, end], marker="<")
     for part in BLOCK_PARTS:
-        _draw_part(ax, part, *places[part], lit=part == lit)
+        _draw_part(ax, part, *places[part])
     ax.set(xlim=(-1.2, 3.5), ylim=(-0.35, 8.25), aspect="equal")
     ax.axis("off")
     return style.label_axes(ax, title)
 
 
-def _draw_part(ax: Axes, part: str, x: float, y: float, *, lit: bool) -> None:
+def _draw_part(ax: Axes, part: str, x: float, y: float) -> None:
     """Draw a part as a shape with its name inside; its `gid` identifies the shape later."""
     text = {"feed_forward": "feed-forward", "norm1": "norm 1", "norm2": "norm 2", "sum1": "+", "sum2": "+"}
     if part in ("x", "y", "sum1", "sum2"):
@@ -58,8 +56,8 @@ def _draw_part(ax: Axes, part: str, x: float, y: float, *, lit: bool) -> None:
     else:
         wide = 1.15 if part in ("attention", "feed_forward") else 0.75
         shape = FancyBboxPatch((x - wide, y - 0.3), 2 * wide, 0.6, boxstyle="round,pad=0,rounding_size=0.12")
-    edge, width = (style.INK, 2.5) if lit else (LIGHT[_ROLES.get(part, "quiet")], 1.6)
-    shape.set(gid=part, facecolor=_LIT if lit else style.GROUND, edgecolor=edge, linewidth=width, zorder=2)
+    edge = LIGHT[_ROLES.get(part, "quiet")]
+    shape.set(gid=part, facecolor=style.GROUND, edgecolor=edge, linewidth=1.6, zorder=2)
     ax.add_patch(shape)
     size, slant = ("large", "italic") if part in ("x", "y") else ("x-large" if "sum" in part else "medium", "normal")
     ax.text(
@@ -71,5 +69,5 @@ def _draw_part(ax: Axes, part: str, x: float, y: float, *, lit: bool) -> None:
         fontsize=size,
         fontstyle=slant,
         zorder=3,
-        color=style.ON_PALE if lit else style.INK,
+        color=style.INK,
     )

@@ -1,13 +1,52 @@
-"""The explorer of 08_training: attention maps while they form."""
+"""The explorers of 08_training: a text whose gaps fill up during training, and attention maps while they form."""
 
 from encoder_lib import expect
 from encoder_lib.course.kit.plots import percent
-from encoder_lib.course.kit.widget.controls import Range
+from encoder_lib.course.kit.widget.controls import Range, Text
 from encoder_lib.course.kit.widget.explorer import Explorer
 from encoder_lib.course.kit.widget.views import View, attention_map
 from encoder_lib.course.kit.widget.web import Web
-from encoder_lib.course.training.letters import to_ids, to_text
+from encoder_lib.course.training.card import card_boxes
+from encoder_lib.course.training.letters import filled_in, to_ids, to_text
 from encoder_lib.course.training.recording import Recording
+
+EXAMPLES = (
+    "th_ c_t is sleepi_g on t_e m_t wi__ a m__se",
+    "the f_nction ret_rns a _alue of the s_me ty_e",
+    "if the a_gument is n_t a li_t an ex_eption is rai_ed",
+    "_he _ng_ish l_ng_ag_ ha_ ma_y vo_els",
+)
+
+
+def training_card(recording: Recording, text: str = EXAMPLES[0]) -> Explorer:
+    """A text with gaps as the model fills them after each measurement of a training, beside its held-out accuracy.
+
+    The slider starts after the last step.
+    Raises ValueError for a recording of fewer than two measurements, TypeError for anything but a recording.
+    """
+    steps = _steps(recording)
+    accuracies = recording.accuracies.tolist()
+
+    def show(step: int, text: str) -> View:
+        text = to_text(to_ids(text.strip() or "_"))  # as the model reads it
+        probabilities = recording.probabilities(text)  # (N, T, 27)
+        return View(
+            card_boxes(text, probabilities, accuracies, steps),
+            frames="step",
+            description=[
+                f"After {step} steps: “{filled_in(text, answers)}”. It fills {percent(accuracy)} of the held-out gaps "
+                "correctly."
+                for step, answers, accuracy in zip(steps, probabilities.argmax(dim=-1), accuracies, strict=True)
+            ],
+        )
+
+    return Explorer(
+        show,
+        Range("step", steps[-1], min=steps[0], max=steps[-1], step=recording.every, label="training step"),
+        Text("text", text, label="text, with _ for each gap", max_length=72),
+        title="Gaps fill up",
+        web=Web(heights=(570, 600, 490), stops={"text": EXAMPLES}),
+    )
 
 
 def training_maps(recording: Recording) -> Explorer:
@@ -17,10 +56,7 @@ def training_maps(recording: Recording) -> Explorer:
     weight they give to the four nearest letters.
     Raises ValueError for a recording of fewer than two measurements, TypeError for anything but a recording.
     """
-    expect.instance("recording", recording, Recording, "a Recording")
-    steps = recording.steps
-    if len(steps) < 2:
-        raise ValueError(f"expected a recording of at least two steps, got {len(steps)}: call it during training")
+    steps = _steps(recording)
     maps = recording.maps  # (N, layers, T, T)
     layers = range(maps.shape[1])
     letters = list(to_text(to_ids(recording.text)))  # T strings
@@ -37,6 +73,15 @@ def training_maps(recording: Recording) -> Explorer:
 
     step = Range("step", steps[-1], min=steps[0], max=steps[-1], step=recording.every, label="training step")
     return Explorer(show, step, title="Attention maps form", web=Web(heights=(590, 558), levels=4095))
+
+
+def _steps(recording: Recording) -> list[int]:
+    """The measured steps. Raises ValueError for fewer than two, TypeError for anything but a recording."""
+    expect.instance("recording", recording, Recording, "a Recording")
+    if len(recording.steps) < 2:
+        found = len(recording.steps)
+        raise ValueError(f"expected a recording of at least two steps, got {found}: call it during training")
+    return recording.steps
 
 
 def _in_layers(nearest: list[float]) -> str:

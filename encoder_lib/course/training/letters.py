@@ -45,8 +45,13 @@ def to_text(ids: Tensor) -> str:
 @torch.no_grad()
 def fill(model: nn.Module, text: str) -> str:
     """The text as `to_ids` reads it, with the letter of the highest score in each gap, in uppercase."""
+    return filled_in(text, model(to_ids(text)[None])[0].argmax(dim=-1))
+
+
+def filled_in(text: str, answers: Tensor) -> str:
+    """The text as `to_ids` reads it, with these answers (T,) in its gaps, in uppercase."""
     ids = to_ids(text)  # (T,)
-    filled = torch.where(ids == GAP, model(ids[None])[0].argmax(dim=-1), ids)  # (T,)
+    filled = torch.where(ids == GAP, answers, ids)  # (T,)
     pairs = zip(to_text(ids), to_text(filled), strict=True)
     return "".join(letter.upper() if before == "_" else letter for before, letter in pairs)
 

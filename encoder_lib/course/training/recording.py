@@ -4,6 +4,7 @@ from collections.abc import Mapping
 
 import torch
 from torch import Tensor, nn
+from torch.func import functional_call
 
 from encoder_lib.course.training.letters import GAP, fill, to_ids
 from encoder_lib.trace import trace
@@ -29,7 +30,8 @@ class Recording:
 
     At the first call and at every `every`-th call after it, it measures in eval mode how many gaps of `sample` the
     model fills correctly and how much attention weight they give to the four nearest letters, and keeps the attention
-    maps of `text`. Use a new recording for each training, because the counts of steps go on where the last one ended.
+    maps of `text` and a copy of the parameters. Use a new recording for each training, because the counts of steps go
+    on where the last one ended.
 
     steps: N numbers. accuracies: (N,), each from 0 to 1. nearest: (N, layers), see `weight_on_nearest`.
     maps: (N, layers, T, T), each the mean of a layer's heads. filled: N texts, as `letters.fill` gives them.
@@ -43,6 +45,7 @@ class Recording:
         self._accuracies: list[Tensor] = []
         self._nearest: list[Tensor] = []
         self._maps: list[Tensor] = []
+        self._states: list[dict[str, Tensor]] = []
 
     def __call__(self) -> None:
         if self._calls % self.every == 0:
@@ -61,7 +64,16 @@ class Recording:
                 self.model(to_ids(self.text)[None])
             self._maps.append(torch.stack([x[0].mean(dim=0) for x in _attention(t)]).double())
             self.filled.append(fill(self.model, self.text))
+        self._states.append({name: tensor.clone() for name, tensor in self.model.state_dict().items()})
         self._accuracies.append((answers == targets)[ids == GAP].double().mean())
+
+    @torch.no_grad()
+    def probabilities(self, text: str) -> Tensor:
+        """What the model would have answered to a text of T letters at each of the N measurements, (N, T, 27)."""
+        ids = to_ids(text)[None]
+        with evaluating(self.model):
+            answers = [functional_call(self.model, state, (ids,))[0] for state in self._states]
+        return torch.stack(answers).softmax(dim=-1)
 
     @property
     def accuracies(self) -> Tensor:

@@ -5,7 +5,7 @@ import torch
 import torch.nn.functional as F
 from claims import seeds
 
-from encoder_lib import causal_mask, patch, trace
+from encoder_lib import attention, causal_mask, patch, trace
 from encoder_lib.course import explore
 from encoder_lib.course.kit import ladder
 from encoder_lib.course.kit.interventions import Intervened, Question
@@ -28,6 +28,18 @@ def test_a_longer_query_is_surer_and_one_of_zeros_undecided():
         weights.append([round(100 * w) for w in scores.softmax(dim=0).tolist()])
         leads.append(round((scores[1] - scores[0]).item(), 1))
     assert weights == [[33, 33, 33], [18, 73, 9], [10, 86, 4]] and leads == [0, 1.4, 2.1]
+
+
+def test_a_row_without_any_key_gives_zeros_outside_the_triangle():
+    """The line through the values (4, 0) and (1, 1) has the origin on one side, and the third value on the other."""
+    query, key = torch.eye(3).double(), torch.eye(3).double()
+    values = torch.tensor([[4.0, 0.0], [0.0, 3.0], [1.0, 1.0]]).double()
+    mask = torch.ones(3, 3).bool()
+    mask[2] = False
+    output, _ = attention(query, key, values, mask)
+    assert output[2].tolist() == [0, 0]
+    sides = [x + 3 * y - 4 for x, y in [(0, 0), *values.tolist()]]  # 0 on the line
+    assert sides[0] < 0 < sides[2] and sides[1] == sides[3] == 0
 
 
 def test_compared_directly_each_word_matches_itself_best(notebook):

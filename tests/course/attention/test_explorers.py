@@ -133,6 +133,31 @@ def test_one_query_refuses_other_shapes_and_long_arrows(wrong, message):
         explore.one_query(**ROW | wrong)
 
 
+PAINTED = {name: ROW[name] for name in ("words", "keys", "values")} | {"queries": [[2.0, 0.0], [0.0, 2.0], [1.0, 2.0]]}
+
+
+def test_a_painted_mask_leaves_the_other_weights():
+    """Under the causal mask money keeps its own value, and bank's output stays; without a key it is zero."""
+    explorer = explore.paint_mask(**PAINTED)
+    before = frames(explorer)
+    explorer.set(**{"1_2": False, "1_3": False, "2_3": False})
+    weights, points = frames(explorer)
+    assert weights.isnan().tolist() == [[False, True, True], [False, False, True], [False, False, False]]
+    torch.testing.assert_close(weights.nansum(dim=-1), torch.ones(3).double())
+    assert (
+        points[3].tolist() == [4, 0] and torch.equal(points[5], before[1][5]) and "money 100 %" in explorer.description
+    )
+    explorer.set(**{f"3_{key}": False for key in (1, 2, 3)})
+    assert frames(explorer)[1][5].tolist() == [0, 0]
+    assert "bank attends to nothing, and its output is (0.00, 0.00)" in explorer.description
+
+
+@pytest.mark.parametrize(("name", "shape"), [("queries", (1, 2)), ("keys", (3, 3)), ("values", (2, 2))])
+def test_a_mask_is_painted_on_one_row_for_each_word(name, shape):
+    with pytest.raises(ValueError, match=rf"{name}: expected shape \(3, 2\)"):
+        explore.paint_mask(**PAINTED | {name: torch.zeros(shape)})
+
+
 @pytest.mark.parametrize("n_heads", DIVISORS)
 def test_head_slices_highlights_one_head(n_heads):
     explorer, d_head = explore.head_slices(n_heads), 12 // n_heads

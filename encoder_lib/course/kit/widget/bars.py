@@ -7,11 +7,10 @@ from matplotlib.axes import Axes
 from numpy.typing import ArrayLike
 
 from encoder_lib.course.kit.plots import GREY, as_array
-from encoder_lib.course.kit.plots.style import NOTE_SIZE, label_axes, plain_text
+from encoder_lib.course.kit.plots.style import INK, NOTE_SIZE, label_axes, plain_text
 from encoder_lib.course.kit.widget.plane import WORD_COLOURS, Plane
 
 WIDE = 0.7  # the width of a bar, where a bar and the space after it make 1; as in bars.js
-INK = "#1c2129"
 
 
 class Bars(Plane):

@@ -31,6 +31,7 @@ class Boxes:
     kinds: one string for each box: a role of the palette, one of `LOOKS`, or any other word. The boxes of one such word
         have one colour.
     labels: a text for each box, or N lists of them; "" for none.
+    steps: for each box the frame that a click on it leads to, or -1.
     least: the least width in pixels, at which the labels still have room; where there is less, panels are stacked.
     Raises ValueError for other shapes, and for kinds or labels that do not match.
     """
@@ -47,6 +48,7 @@ class Boxes:
         size: tuple[float, float],
         labels: Sequence[str] | Sequence[Sequence[str]] | None = None,
         title: str = "",
+        steps: Sequence[int] = (),
         least: int = 270,
     ) -> None:
         self.values = as_array(values, ndim=(2, 3), finite=True).astype(np.float32)
@@ -64,6 +66,11 @@ class Boxes:
         self.labels = [[readable(text, LABEL) for text in texts] for texts in (given if several else [given])]
         if wrong := [len(texts) for texts in self.labels if len(texts) != self.rows]:
             raise ValueError(f"labels: expected one for each of {self.rows} boxes, got {wrong[0]}")
+        if steps and (len(steps) != self.rows or not -1 <= min(steps) <= max(steps) < self.frames):
+            raise ValueError(
+                f"steps: expected one of -1 to {self.frames - 1} for each of {self.rows} boxes, got {list(steps)}"
+            )
+        self.steps = list(steps)
         words = list(dict.fromkeys(kind for kind in self.kinds if kind not in (*LOOKS, *palette.LIGHT)))
         self.colours = [words.index(k) % len(WORD_COLOURS) if k in words else k for k in self.kinds]
 
@@ -74,7 +81,13 @@ class Boxes:
     def to_spec(self) -> dict:
         """Return what the front end needs to draw the panel, apart from the boxes."""
         spec = {name: getattr(self, name) for name in PANEL_FIELDS}
-        boxes = {"size": self.size, "colours": self.colours, "labels": self.labels, "least": self.least}
+        boxes = {
+            "size": self.size,
+            "colours": self.colours,
+            "labels": self.labels,
+            "steps": self.steps,
+            "least": self.least,
+        }
         return spec | {"stride": 5 * self.rows, "shift_rows": False, "boxes": boxes}
 
     def room_for_long_words(self) -> float:
@@ -111,8 +124,8 @@ def _paint(colour: str | int) -> str:
     return {"grey": palette.LIGHT["line"], "rule": "black"}.get(colour) or palette.LIGHT.get(colour, "white")
 
 
-def framed(frames: Sequence[Sequence[Box]], title: str, size: tuple[float, float]) -> Boxes:
+def framed(frames: Sequence[Sequence[Box]], title: str, size: tuple[float, float], steps: Sequence[int] = ()) -> Boxes:
     """Boxes of N frames, each given as a list of the same boxes in the same order."""
     places = np.array([[place for *_, place in frame] for frame in frames])  # (N, P, 5)
     labels = [[label for _, label, _ in frame] for frame in frames]
-    return Boxes(places, [kind for kind, *_ in frames[0]], size=size, labels=labels, title=title)
+    return Boxes(places, [kind for kind, *_ in frames[0]], size=size, labels=labels, title=title, steps=steps)

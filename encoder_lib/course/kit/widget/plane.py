@@ -9,10 +9,10 @@ from numpy.typing import ArrayLike
 
 from encoder_lib.course.kit.palette import WORDS
 from encoder_lib.course.kit.plots import GREY, as_array, as_labels
-from encoder_lib.course.kit.plots.style import HALO, NOTE_SIZE, label_axes, plain_text
+from encoder_lib.course.kit.plots.style import HALO, INK, NOTE_SIZE, label_axes, plain_text
 
 WORD_COLOURS = (*WORDS, "#000000")
-PATHS = {"thin": ("-", 0.6, GREY), "thick": ("-", 2.5, GREY), "dashed": ("--", 2.0, "black")}
+PATHS = {"thin": ("-", 0.6, GREY), "thick": ("-", 2.5, GREY), "dashed": ("--", 2.0, INK)}
 PANEL_FIELDS = (
     "title",
     "x_label",

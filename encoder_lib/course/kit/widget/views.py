@@ -38,7 +38,8 @@ class Heatmap:
     missing: the meaning of NaN, which is drawn in grey stripes.
     tile: the number of rows and columns of the square tiles that the matrix is made of; the axes name each tile once.
     picks: the names of two `Range` controls, which a click on a tile, or Enter, sets to its row and column of tiles.
-    Raises ValueError for other shapes, for labels that do not match, and for `picks` without tiles.
+    toggles: for each cell, the name of the `Checkbox` that a click on it, or Enter, switches: True where it is allowed.
+    Raises ValueError for other shapes, for labels or toggles that do not match, and for `picks` without tiles.
     """
 
     def __init__(
@@ -56,6 +57,7 @@ class Heatmap:
         missing: str = "NaN",
         tile: int | None = None,
         picks: tuple[str, str] | None = None,
+        toggles: Sequence[Sequence[str]] | None = None,
     ) -> None:
         self.values = as_array(values, ndim=(2,) if window else (2, 3)).astype(np.float32)
         if picks and tile is None:
@@ -63,6 +65,9 @@ class Heatmap:
         self.title, self.x_label, self.y_label, self.missing = title, x_label, y_label, missing
         self.limits, self.cmap, self.window, self.tile, self.picks = limits, cmap, window, tile, picks
         self.rows, self.columns = (window or self.values.shape[-2]), self.values.shape[-1]
+        self.toggles = [list(names) for names in toggles or ()]
+        if toggles and [len(names) for names in self.toggles] != [self.columns] * self.rows:
+            raise ValueError(f"toggles: expected {self.rows} rows of {self.columns} names, got {toggles}")
         self.framed = bool(window) or self.values.ndim == 3
         self.frames = len(self.values) - (window or 1) + 1 if self.framed else 1
         self.x_ticks = as_labels(x_ticks, self.columns, "x_ticks")
@@ -77,9 +82,10 @@ class Heatmap:
     def to_spec(self) -> dict:
         """Return what the front end needs to draw the panel, apart from numbers and limits."""
         stride = self.columns if self.window else self.rows * self.columns  # numbers per frame
-        picks = {"picks": list(self.picks)} if self.picks else {}
         same = {name: getattr(self, name) for name in PANEL_FIELDS}
-        return same | {"stride": stride, "shift_rows": bool(self.window)} | picks
+        hands = {"picks": list(self.picks or ()), "toggles": self.toggles}
+        hands = {name: controls for name, controls in hands.items() if controls}
+        return same | {"stride": stride, "shift_rows": bool(self.window)} | hands
 
     def room_for_long_words(self) -> float:
         """Extra space, in inches, that words at the rows and columns need beyond those of an ordinary sentence."""

@@ -681,14 +681,6 @@ def test_panels_may_have_scales_of_their_own():
     assert {1, 10, 100} == {place for place in left.get_xticks() if 1 <= place <= 100}
 
 
-def test_one_part_is_lit_and_the_others_are_as_they_were():
-    lit, other = (plots.plot_residual_stream(lit=part) for part in ("norm1", "sum2"))
-    looks = zip(lit.patches, other.patches, strict=True)
-    assert {a.get_gid() for a, b in looks if a.get_facecolor() != b.get_facecolor()} == {"norm1", "sum2"}
-    dim = {patch.get_gid(): patch.get_linewidth() for patch in lit.patches}
-    assert max(dim, key=dim.get) == "norm1"
-
-
 def test_blocks_highlight_cubes_that_share_a_mean():
     dims = {"Layer norm": 2, "$x^$": (0, 1), "sequence": (1, 2), "last": -1, "all": [0, 1, 2]}
     figure, sizes = plots.plot_normalisations(dims), [6, 12, 24, 6, 72]

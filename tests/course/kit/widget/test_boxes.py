@@ -20,7 +20,7 @@ def test_frames_kinds_and_labels_travel_to_the_front_end():
     )
     for n in (0, 1):
         np.testing.assert_allclose(numbers(explorer, 0, n), CELLS[n])
-    sent = {"size": (2, 1), "colours": [0, "value"], "labels": labels, "least": 270}
+    sent = {"size": (2, 1), "colours": [0, "value"], "labels": labels, "steps": [], "least": 270}
     assert explorer._panels[0]["boxes"] == sent
 
 
@@ -28,6 +28,8 @@ def test_frames_kinds_and_labels_travel_to_the_front_end():
     ("values", "options", "words"),
     [
         (np.zeros((2, 4)), {}, "boxes of five numbers"),
+        (CELLS, {"steps": [0]}, "steps: expected one of -1 to 1 for each of 2 boxes"),
+        (CELLS, {"steps": [0, 2]}, "steps: expected one of -1 to 1 for each of 2 boxes"),
         (np.zeros(5), {}, "2 or 3"),
         (np.full((2, 5), np.nan), {}, "finite"),
         (np.zeros((3, 5)), {}, "3"),

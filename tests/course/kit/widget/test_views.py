@@ -32,6 +32,13 @@ def test_labels_that_do_not_match_are_refused(wrong):
         Heatmap(np.zeros((2, 2)), **wrong)
 
 
+def test_each_cell_has_its_switch_or_none_has():
+    assert still(np.eye(2), toggles=[["a", "b"], ["c", "d"]])._panels[0]["toggles"] == [["a", "b"], ["c", "d"]]
+    assert "toggles" not in still(np.eye(2))._panels[0]
+    with pytest.raises(ValueError, match="toggles: expected 2 rows of 2 names"):
+        Heatmap(np.eye(2), toggles=[["a", "b"]])
+
+
 def test_tiles_that_are_not_there_cannot_be_picked():
     with pytest.raises(ValueError, match="picks: expected tiles"):
         Heatmap(np.eye(2), picks=("row", "column"))

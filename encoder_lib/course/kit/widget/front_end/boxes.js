@@ -24,13 +24,21 @@ export class Boxes {
   /** @type {number | null} */
   marked = null;
 
-  /** @param {Matrix} matrix */
-  constructor(matrix) {
+  /**
+   * @param {Matrix} matrix
+   * @param {(frame: number) => void} go is called with the frame that a click leads to
+   */
+  constructor(matrix, go) {
     this.pen = penOf(element("canvas")); // measures the title
     this.picture = element("div", { class: "explorer-picture explorer-boxes", role: "img" });
     this.caption = element("figcaption");
     this.figure = element("figure", { class: "explorer-panel" }, this.caption, this.picture);
     this.matrix = matrix;
+    this.picture.addEventListener("click", ({ target }) => {
+      const i = [...this.picture.children].indexOf(/** @type {Element} */ (target));
+      const frame = this.spec.steps[i] ?? -1;
+      if (frame >= 0) go(frame);
+    });
     this.show(matrix);
   }
 
@@ -45,7 +53,7 @@ export class Boxes {
   show(matrix) {
     this.matrix = matrix;
     writeCaption(this.caption, matrix);
-    const { size, colours, labels } = this.spec;
+    const { size, colours, labels, steps } = this.spec;
     const { values, shift } = matrix;
     const boxes = this.picture.children;
     while (boxes.length > colours.length) this.picture.lastChild?.remove();
@@ -54,9 +62,13 @@ export class Boxes {
       const box = /** @type {HTMLElement} */ (boxes[i]);
       const [left, top, width, height] = [0, 1, 2, 3].map((n) => `${(100 * values[5 * i + n]) / size[n % 2]}%`);
       const background = fillOf(colour);
-      Object.assign(box.style, { left, top, width, height, background, opacity: String(values[5 * i + 4]) });
+      const strength = values[5 * i + 4];
+      const cursor = (steps[i] ?? -1) < 0 ? "" : "pointer";
+      const visibility = strength || cursor ? "visible" : "hidden"; // else it would lie over what can be seen
+      box.style.cssText = ""; // the same look is the same text, whatever the box was before
+      Object.assign(box.style, { left, top, width, height, background, visibility, opacity: String(strength), cursor });
       box.className = background ? "" : `explorer-box-${colour}`;
-      say(box, labels[Math.min(shift, labels.length - 1)][i]);
+      say(box, strength ? labels[Math.min(shift, labels.length - 1)][i] : "");
     });
   }
 

@@ -40,17 +40,17 @@ function render({ model, el }) {
     return both;
   });
   const sliders = element("div", { class: "explorer-controls" }, ...inputs);
-  const dragged = model.get("_panels").some(({ plane }) => plane?.drags); // then the sliders come last
+  const touched = model.get("_panels").some(({ plane, toggles }) => plane?.drags || toggles); // then controls come last
   const root = element(
     "section",
     { class: "explorer", "aria-label": model.get("title") },
     element("p", { class: "explorer-title" }, model.get("title")),
-    ...(dragged ? [] : [sliders]),
+    ...(touched ? [] : [sliders]),
     above,
     pictures,
     readout,
     description,
-    ...(dragged ? [sliders] : []),
+    ...(touched ? [sliders] : []),
     error,
   );
   keepKeys(root);

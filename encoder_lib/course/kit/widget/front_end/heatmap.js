@@ -53,7 +53,8 @@ export class Heatmap {
     const { spec, values } = matrix;
     const { rows, columns } = spec;
     this.matrix = matrix;
-    this.canvas.classList.toggle("explorer-picks", Boolean(spec.picks));
+    this.canvas.classList.toggle("explorer-picks", this.opens);
+    this.canvas.classList.toggle("explorer-paints", Boolean(spec.toggles));
     writeCaption(this.caption, matrix);
     if (this.cursor) this.cursor = [Math.min(this.cursor[0], rows - 1), Math.min(this.cursor[1], columns - 1)];
     const pixels = toPixels(matrix);
@@ -111,15 +112,21 @@ export class Heatmap {
     return this.place && toTile(this.matrix.spec, cellAt(this.matrix.spec, this.place.layout, event));
   }
 
+  /** Whether a click does something. */
+  get opens() {
+    const { picks, toggles } = this.matrix.spec;
+    return Boolean(picks || toggles);
+  }
+
   /** @param {Cell | null} cell */
   open(cell) {
-    if (cell && this.matrix.spec.picks) this.pick(cell);
+    if (cell && this.opens) this.pick(cell);
   }
 
   /** @param {KeyboardEvent} event */
   press(event) {
     if (event.key === "Escape") this.point(null);
-    if ((event.key === "Enter" || event.key === " ") && this.matrix.spec.picks) {
+    if ((event.key === "Enter" || event.key === " ") && this.opens) {
       event.preventDefault();
       this.open(this.cursor);
     }

@@ -52,7 +52,8 @@ export function reading(matrix, [row, column]) {
   const value = inWords(spec, formatValue(rowOf(matrix, row)[column]));
   const [y, x] = [labelOf(matrix, "y", row), labelOf(matrix, "x", column)];
   const place = `${spec.y_label || "row"} ${y}, ${spec.x_label || "column"} ${x}`;
-  return spec.picks ? `${place}. Click it, or press Enter, to see it large.` : `${place}: ${value}`;
+  if (spec.picks) return `${place}. Click it, or press Enter, to see it large.`;
+  return `${place}: ${value}${spec.toggles ? ". A click, or Enter, switches it." : ""}`;
 }
 
 /**

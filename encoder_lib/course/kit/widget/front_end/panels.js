@@ -86,11 +86,17 @@ export function showPanels(model, listen, { above, pictures, readout, frame, des
   };
 
   /**
-   * Show a tile large: set its controls, and bring the picture beside it into view.
+   * Show a tile large: set its controls, and bring the picture beside it into view. Or switch a cell.
    * @param {PanelSpec} spec
    * @param {Cell} cell
    */
-  const pick = ({ picks = ["", ""], tile }, cell) => {
+  const pick = ({ picks = ["", ""], tile, toggles }, cell) => {
+    if (toggles) {
+      const name = toggles[cell[0]][cell[1]];
+      model.set(name, !model.get(name));
+      send();
+      return;
+    }
     picks.forEach((name, i) => {
       const control = rangeOf(name);
       if (control) model.set(name, control.min + (cell[i] / (tile ?? 1)) * (control.step ?? 1));
@@ -99,6 +105,12 @@ export function showPanels(model, listen, { above, pictures, readout, frame, des
     showWord();
     const large = panels.find((panel) => !panel.matrix.spec.picks);
     large?.figure.scrollIntoView({ block: "nearest", inline: "nearest", behavior: isCalm() ? "auto" : "smooth" });
+  };
+
+  /** @param {number} frame */
+  const goTo = (frame) => {
+    const control = rangeOf(model.get("_frames"));
+    if (control) ranges.move({ [control.name]: control.min + frame * (control.step ?? 1) });
   };
 
   const showWord = () => {
@@ -117,7 +129,7 @@ export function showPanels(model, listen, { above, pictures, readout, frame, des
     matrices.forEach((matrix, i) => {
       if (panels[i]) panels[i].show(matrix);
       else if (matrix.spec.bars) panels.push(new Bars(matrix));
-      else if (matrix.spec.boxes) panels.push(new Boxes(matrix));
+      else if (matrix.spec.boxes) panels.push(new Boxes(matrix, goTo));
       else if (matrix.spec.plane) panels.push(new Plane(matrix, ranges));
       else panels.push(new Heatmap(matrix, announce, (cell) => pick(panels[i].matrix.spec, cell)));
     });

@@ -63,6 +63,8 @@ interface PanelSpec {
   shift_rows: boolean;
   /** The controls that a click on a tile sets: to its row, and to its column. */
   picks?: [row: string, column: string];
+  /** For each cell, the checkbox that a click on it switches. */
+  toggles?: string[][];
   /** What is drawn of points in a plane, whose coordinates are the columns; a heatmap has none. */
   plane?: PlaneSpec;
   /** What is drawn of boxes, whose edges and opacity are the columns. */
@@ -78,6 +80,8 @@ interface BoxesSpec {
   colours: (string | number)[];
   /** For each frame, or for all of them, a text for each box. */
   labels: string[][];
+  /** For each box the frame that a click on it leads to, or -1; or no such numbers at all. */
+  steps: number[];
   /** The least width that leaves room for them. */
   least: number;
 }
