@@ -200,7 +200,7 @@ def test_a_text_typed_into_an_explorer_stays_text(name, no_formulas):
         assert all(map(harmless, texts_in(state))), case
     for text in ("$pwned^2$ $pwned_", HOSTILE["image without a space"]):
         explorer.set(**{control.name: text for control in texts})
-        assert Page(explorer._repr_mimebundle_()[0]["text/html"]).names == ["img"]
+        assert Page(explorer._repr_mimebundle_()[0]["text/html"]).names == ["p", "img"]
 
 
 def raising(text):
