@@ -61,7 +61,7 @@ def learning_curve(model: str, *, steps: int, seed: int = 0, progress: bool = Tr
         bar.update(done > 1)
 
     with seeded(seed), progress_bar.bar(steps, f"{model}, seed {seed}", shown=progress) as bar:
-        parts = {"positions": "learned", "attention": True} | settings[model]
+        parts: dict[str, Any] = {"positions": "learned", "attention": True} | settings[model]
         network = ladder.build_float32(partial(ladder.CardModel, **parts))
         if len(fit(network, lambda: ladder.deal(128), steps=steps, callback=measure)) < steps:
             raise KeyboardInterrupt

@@ -9,7 +9,7 @@ from matplotlib.patches import PathPatch
 from matplotlib.path import Path
 from torch import Tensor
 
-from encoder_lib.course.kit.interventions import Answer, Cut, Knockout, Question, Sentence
+from encoder_lib.course.kit.interventions import Answer, Cut, Detail, Knockout, Question, Sentence
 from encoder_lib.course.kit.palette import LIGHT
 from encoder_lib.course.kit.plots import figure_size, percent, readable
 from encoder_lib.course.kit.plots.style import NOTE_SIZE, TICK_SIZE, TITLE_SIZE, drawable, plain_text
@@ -97,15 +97,15 @@ def _attended(sentence: Sentence, layer: int) -> str:
 
 def draw(answer: Answer) -> Figure:
     """The towers of the live picture, with what reaches the followed word; if a layer is open, its weights."""
-    opened = [sentence for sentence in answer.sentences if sentence.detail is not None]
+    opened = [(sentence, sentence.detail) for sentence in answer.sentences if sentence.detail is not None]
     pair = len(answer.sentences) == 2
     ratios = ([1] * len(opened)) if opened and pair else [2.2, 1][: 1 + len(opened)]
-    size = figure_size(2, 0.3 * max(len(s.tokens) for s in opened) + 0.8 if opened and pair else 4.9)
+    size = figure_size(2, 0.3 * max(len(s.tokens) for s, _ in opened) + 0.8 if opened and pair else 4.9)
     figure, axes = plt.subplots(1, len(ratios), figsize=size, width_ratios=ratios, squeeze=False, layout="constrained")
     if not (opened and pair):
         _draw_towers(axes[0, 0], answer)
-    for ax, sentence in zip(axes[0, -len(opened) :], opened, strict=False):
-        _draw_weights(ax, sentence)
+    for ax, (sentence, detail) in zip(axes[0, -len(opened) :], opened, strict=False):
+        _draw_weights(ax, sentence, detail)
     return figure
 
 
@@ -139,8 +139,9 @@ def _draw_tower(ax: Axes, sentence: Sentence, role: str, left: float) -> None:
     top = 2 * layers + 1.6
     for position, token in enumerate(sentence.tokens):
         followed = position == place
-        look = {"color": LIGHT[role], "linewidth": 3} if followed else {"color": LIGHT["stream"], "linewidth": 1}
-        ax.plot([left + position] * 2, [0, top], zorder=2 if followed else 1, solid_capstyle="round", **look)
+        colour, width = (LIGHT[role], 3) if followed else (LIGHT["stream"], 1)
+        lane = [left + position] * 2, [0, top]
+        ax.plot(*lane, color=colour, linewidth=width, zorder=2 if followed else 1, solid_capstyle="round")
         turned = {"rotation": 50, "ha": "right", "va": "top", "rotation_mode": "anchor"}
         upright = {"ha": "center", "va": "top"}
         weight = "bold" if followed else "normal"
@@ -183,22 +184,14 @@ def _draw_strands(ax: Axes, answer: Answer, middle: float) -> None:
         ax.plot(strand, [*heights, height], color=LIGHT[role], linewidth=3, solid_capstyle="round")
     for i in range(3, len(cosines), 2):
         _write(ax, middle + gaps[i] + 0.25, heights[i], f"{cosines[i]:.3f}", va="center", color=LIGHT["ink"])
-    _write(
-        ax,
-        middle,
-        -0.4,
-        f"both “{drawable(answer.word, 14)}”",
-        ha="center",
-        va="top",
-        color=LIGHT["ink"],
-        weight="bold",
-    )
+    both = f"both “{drawable(answer.word, 14)}”"
+    _write(ax, middle, -0.4, both, ha="center", va="top", color=LIGHT["ink"], weight="bold")
     _write(ax, middle, -1.05, "gap: distance\nnumbers: cosine", ha="center", va="top", color=LIGHT["quiet"])
 
 
-def _draw_weights(ax: Axes, sentence: Sentence) -> None:
+def _draw_weights(ax: Axes, sentence: Sentence, detail: Detail) -> None:
     """The scores and attention weights of the followed word in the head that is open."""
-    detail, place, names = sentence.detail, max(0, sentence.place), [drawable(token, 14) for token in sentence.tokens]
+    place, names = max(0, sentence.place), [drawable(token, 14) for token in sentence.tokens]
     weights: Tensor = sentence.weights[detail.layer][detail.head, place]
     bars = ax.barh(range(len(names)), weights.tolist(), 0.7, color=LIGHT["attention"])
     both = zip(weights.tolist(), detail.scores[place].tolist(), strict=True)

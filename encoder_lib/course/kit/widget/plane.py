@@ -134,7 +134,7 @@ class Plane:
         if self.dots:
             nameless = [i for i, name in enumerate(self.names) if not name]
             colours = [WORD_COLOURS[self.colours[i]] for i in nameless]
-            ax.scatter(*points[nameless].T, s=9, c=colours, alpha=0.6, linewidths=0)
+            ax.scatter(points[nameless, 0], points[nameless, 1], s=9, c=colours, alpha=0.6, linewidths=0)
         for i in named:
             colour = WORD_COLOURS[self.colours[i]]
             if self.arrows:
