@@ -84,17 +84,18 @@ def _close_gaps(figure: Figure) -> None:
 def themed(svg: str) -> str:
     """Return matplotlib's SVG in the palette's colours for both themes, with its font, and without what isn't needed.
 
-    A colour of `IN_THE_DARK` becomes a variable, so that it changes with the theme; every other colour stays.
+    A colour of `IN_THE_DARK` becomes a variable, so that it changes with the theme; every other colour stays. What has
+    no fill is black, because matplotlib leaves that out.
     """
     _, wide, high, body = VIEW.split(svg)  # in points; 72 of them are 96 pixels
     body, rules = _with_classes(_short(body))
     used = {colour: f"--{_letters(i)}" for i, colour in enumerate(c for c in IN_THE_DARK if c in rules + body)}
     for colour, name in used.items():
         rules, body = (text.replace(colour, f"var({name})") for text in (rules, body))
-    light = "".join(f"{name}:{colour};" for colour, name in used.items())
-    dark = "".join(f"{name}:{IN_THE_DARK[colour]};" for colour, name in used.items())
+    light = "".join(f"{name}:{colour};" for colour, name in used.items()) + f"--ink:{LIGHT['ink']};"
+    dark = "".join(f"{name}:{IN_THE_DARK[colour]};" for colour, name in used.items()) + f"--ink:{DARK['ink']};"
     sheet = (
-        f"svg{{{light}--paper:{PAPER['light']};background:var(--paper);font-family:{FAMILY},sans-serif}}"
+        f"svg{{{light}--paper:{PAPER['light']};background:var(--paper);font-family:{FAMILY},sans-serif;fill:var(--ink)}}"
         f"@media(prefers-color-scheme:dark){{svg{{{dark}--paper:{PAPER['dark']}}}}}"
         f"*{{stroke-linejoin:round}}{HALO}{rules}{_fonts(body, rules)}"
     )

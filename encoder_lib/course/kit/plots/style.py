@@ -38,7 +38,7 @@ STYLE: dict[str, Any] = {  # of every picture in a notebook; `setup` applies it
     "figure.dpi": 100,
     "font.family": [FAMILY, "DejaVu Sans"],
     "mathtext.fontset": "custom",
-    **{f"mathtext.{face}": FAMILY for face in ("rm", "it", "sf", "bf")},
+    **{f"mathtext.{face}": FAMILY for face in ("rm", "it", "sf", "bf", "bfit", "cal", "tt")},
     "axes.prop_cycle": cycler(color=COLOURS),
     "axes.facecolor": "none",
     "axes.edgecolor": LINE_STRONG,

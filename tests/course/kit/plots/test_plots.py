@@ -319,6 +319,14 @@ def test_colours_of_the_palette_follow_the_theme_and_others_stay():
     assert svg.count(LIGHT["attention"]) == 1 and svg.count("#123456") == 1
 
 
+def test_black_takes_the_colour_of_text_in_the_dark():
+    """Matplotlib writes no fill for it."""
+    figure, ax = plt.subplots()
+    ax.text(0, 0, "black", color="black")
+    dark = show(figure, alt="A word.").svg.partition("@media(prefers-color-scheme:dark)")
+    assert "fill:var(--ink)" in dark[0] and f"--ink:{DARK['ink']}" in dark[2]
+
+
 def test_a_picture_is_the_same_each_time_and_small():
     first, second = (show(plot_heatmap(np.eye(30), title="A title"), alt="x").svg for _ in range(2))
     assert first == second and len(first) < 40_000 and "<!--" not in first
