@@ -176,6 +176,7 @@ TYPED = (
     "heads",
     "attend",
     "which_library",
+    "training_card",
     pytest.param("heads atlas=True", marks=pytest.mark.long),
 )
 
@@ -184,7 +185,7 @@ def test_every_explorer_with_a_text_field_is_tested():
     """A new one has to be added above, and the file that makes it below."""
     files = (ROOT / "encoder_lib/course").glob("*/explorers.py")
     makers = {path.parent.name for path in files if re.search(r"\bText\(", path.read_text(encoding="utf-8"))}
-    assert makers == {"attention", "encoder_block", "pretrained", "your_own_task"}
+    assert makers == {"attention", "pretrained", "training", "your_own_task"}
 
 
 @pytest.mark.parametrize("name", TYPED)
@@ -255,5 +256,5 @@ def test_tables_questions_sources_and_alt_texts_escape_text():
         page = Page(Source(text)._repr_html_())
         assert set(page.names) <= {"pre", "span"} and not page.others, case
         assert "".join(page.text.split()) == "".join(text.split()), case
-        page = Page(Picture(b"", text)._repr_mimebundle_()["text/html"])
+        page = Page(Picture("", text)._repr_mimebundle_()["text/html"])
         assert [(tag, attributes["alt"]) for tag, attributes in page.found] == [("img", text)], case
