@@ -39,6 +39,12 @@ def test_both_cuts_learn_and_sixteen_heads_learn_late_too(notebook, seed):
     assert min(first_b, first_16) >= first_a + 5
 
 
+def test_the_two_cuts_are_shown_with_the_numbers_1_to_30():
+    """Five tokens with 6 numbers each."""
+    assert explore.two_cuts().description.endswith("Each of the 5 tokens has 6 numbers, which go to 2 heads.")
+    assert 5 * 6 == 30
+
+
 def test_what_is_trained_has_one_layer_of_four_heads(notebook):
     met = set()
 

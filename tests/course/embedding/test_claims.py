@@ -123,6 +123,18 @@ def test_adam_nears_the_lowest_loss_and_bundles_the_kinds(notebook, seed):
     assert within_kinds(tables[-1]) > 0.9 and between_kinds(tables[-1]).diagonal(1).min() > 0.2
 
 
+@seeds(3)
+def test_with_64_numbers_the_loss_is_as_low_and_the_kinds_are_no_bundles(notebook, seed):
+    """The mean cosine within a kind is about 0.2."""
+    torch.manual_seed(seed)
+    size = len(notebook["words"])
+    model = nn.Sequential(TokenEmbedding(size, 64), nn.Linear(64, size))
+    losses = fit(model, lambda: (notebook["given"], notebook["beside"]), steps=150, lr=0.03)
+    cosines = cosine_map(model[0].weight.detach()[:16]).view(4, 4, 4, 4).diagonal(dim1=0, dim2=2)  # (4, 4, kinds)
+    within = (cosines.sum(dim=(0, 1)) - 4) / 12
+    assert losses[-1] < 1.31 and within.mean() == pytest.approx(0.2, abs=0.1)
+
+
 def test_three_pictures_show_four_bundles_in_a_fan(notebook):
     """Animals, foods, people, places, clockwise or not, and each kind points in another direction from run to run."""
     middles = []
