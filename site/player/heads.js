@@ -13,7 +13,7 @@ export function showHeads({ _panels, layer }, [{ tokens, weights }]) {
   const heads = chosen.length / T ** 2;
   const drawn = /** @type {PanelSpec[]} */ (_panels).map((panel) => {
     if (panel.tile !== null) return tiled(panel, weights, T, heads);
-    const title = `Layer ${layer}, head {frame}: who looks at whom`;
+    const title = `Layer ${layer}, head {frame}: attention weights`;
     const ticks = { x_ticks: tokens, y_ticks: tokens };
     return { spec: { ...panel, ...ticks, title, rows: T, columns: T, stride: T * T }, numbers: chosen };
   });

@@ -45,7 +45,7 @@ def heads(
 
     def show(sentence: str, layer: int, head: int) -> View:
         tokens, weights = look(sentence)
-        large = attention_map(weights[layer - 1], tokens, f"Layer {layer}, head {{frame}}: who looks at whom")
+        large = attention_map(weights[layer - 1], tokens, f"Layer {layer}, head {{frame}}: attention weights")
         words = [f"Layer {layer}, head {h + 1}: {habit(weights[layer - 1, h], tokens)}" for h in range(n_heads)]
         panels = [_tiled(weights), large] if atlas else [large]
         chosen = tokens.index(word) if word in tokens else 1
