@@ -1,5 +1,6 @@
 """One explorer of each kind, made as the notebooks make them; what a reader sees of it, and where its controls end."""
 
+import copy
 from functools import lru_cache, partial
 from inspect import signature
 
@@ -30,7 +31,11 @@ def classifiers():
     layers = minilm().encoder.encoder.layers[-2:]
     with seeded(0):
         heads = [torch.nn.Linear(384, len(LIBRARIES), dtype=torch.float32) for _ in range(2)]
-    return [Classifier(layers, head) for head in heads]
+    before, after = [Classifier(copy.deepcopy(layers), head) for head in heads]
+    with torch.no_grad():
+        for weight in after.layers.parameters():
+            weight.mul_(1.1)
+    return [before, after]
 
 
 @lru_cache
@@ -62,7 +67,10 @@ GIVEN = {  # what an explorer is made with, by the name of the parameter
     "runs": lambda: list(torch.randn(2, 5, 6, 2, generator=torch.Generator().manual_seed(0))),
     "words": lambda: list("abcdef"),
     "classifiers": lambda: classifiers(),
-    "texts": lambda: {"training": (labelled_texts(), torch.tensor([1, 1, 2, 2]))},
+    "texts": lambda: {
+        "training": (labelled_texts(), torch.tensor([1, 1, 2, 2])),
+        "test": (labelled_texts()[1:3], torch.tensor([1, 2])),
+    },
     "noticed": lambda: pd.DataFrame(torch.eye(4, 3).bool().numpy(), columns=["one", "two", "three"]),
     "kinds": lambda: ["x", "x", "x", "y", "y", "y"],
     "card_model": lambda: hopper(),

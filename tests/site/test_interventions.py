@@ -154,10 +154,13 @@ def question_of(name):
 
 @pytest.mark.parametrize("name", ASKED)
 def test_an_intervention_does_in_the_browser_what_it_does_in_the_library(ask, rounded, name):
-    """With the same rounded weights: the same words, and numbers that are equal but for float32."""
+    """With the same rounded weights: the same words, and numbers that are equal but for float32.
+
+    Without norms the scores reach hundreds, where float32 has fewer decimals.
+    """
     question = question_of(name)
     far = differences(ask(question), rounded.ask(question))
-    assert len(far) >= 11 and max(far.values()) < 2e-5, far
+    assert len(far) >= 11 and max(far.values()) < (1e-4 if name == "no norm" else 2e-5), far
 
 
 def test_the_page_states_what_rounding_changes(ask, capsys):

@@ -81,16 +81,19 @@ def close(actual, expected, **bounds):
 
 @pytest.mark.parametrize("case", CASES.values(), ids=CASES)
 def test_an_intervention_is_what_the_parts_give_by_hand(intervened, case):
-    """The cosines to 1e-6, and lengths, which are up to some hundreds without norms, to 1e-5 of themselves."""
+    """The cosines to 1e-6, and lengths, which are up to some hundreds without norms, to 1e-5 of themselves.
+
+    With a residual connection out in all layers, rounding adds up, on some processors to more than 1e-6.
+    """
     answer = intervened.ask(Question(PAIR, "bank", **case))
     hands, before = [by_hand(side, **case) for side in (0, 1)], [by_hand(side)[0] for side in (0, 1)]
     streams = [stream for stream, _ in hands]
-    close(answer.word_cosines, cosine_similarity(streams[0][:, BANK], streams[1][:, BANK], dim=-1))
+    close(answer.word_cosines, cosine_similarity(streams[0][:, BANK], streams[1][:, BANK], dim=-1), atol=3e-6)
     close(answer.word_before, cosine_similarity(before[0][:, BANK], before[1][:, BANK], dim=-1))
     means = [stream[-1].mean(dim=0) for stream in streams]
     assert answer.sentence_cosine == pytest.approx(cosine_similarity(*means, dim=0).item(), abs=1e-6)
     for sentence, (stream, added), untouched in zip(answer.sentences, hands, before, strict=True):
-        close(sentence.kept, cosine_similarity(stream, untouched, dim=-1))
+        close(sentence.kept, cosine_similarity(stream, untouched, dim=-1), atol=3e-6)
         close(sentence.length, stream.norm(dim=-1), rtol=1e-5)
         close(sentence.added, added.norm(dim=-1), rtol=1e-5)
 

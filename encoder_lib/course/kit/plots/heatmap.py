@@ -105,7 +105,7 @@ def _write_numbers(ax: Axes, array: np.ndarray, image: AxesImage, cell: tuple[fl
     sizes = style.TICK_SIZE, style.NOTE_SIZE, 8.5
     for decimals, size in itertools.product(_decimals(array[shown]), sizes):
         texts = {tuple(place): _written(array[tuple(place)], decimals) for place in np.argwhere(shown)}
-        if cell[0] > (0.65 * max(map(len, texts.values())) + 0.4) * size / 72 and cell[1] > 1.3 * size / 72:
+        if cell[0] > (0.52 * max(map(len, texts.values())) + 0.3) * size / 72 and cell[1] > 1.3 * size / 72:
             for (row, column), text in texts.items():
                 ink = style.ink_on(image.to_rgba(array[row, column]))
                 ax.text(column, row, text, color=ink, fontsize=size, ha="center", va="center", **style.plain_text())

@@ -47,6 +47,7 @@ def plot_histogram(
 def _name_marks(ax: Axes, marks: Mapping[str, float]) -> None:
     """Write the name of each mark beside its line, on the side with more room, each lower than the one before."""
     low, high = ax.get_xlim()
+    ax.set_ylim(0, ax.get_ylim()[1] * (1 + 0.1 * len(marks)))  # room for the names above the bars
     for row, (name, position) in enumerate(marks.items()):
         left = position > (low + high) / 2
         ax.annotate(

@@ -30,7 +30,7 @@ HALO = ".halo text{paint-order:stroke;stroke:var(--paper);stroke-width:3px}"  # 
 # Every colour that changes with the theme; black is what a cell draws without asking for a colour.
 IN_THE_DARK = {LIGHT[role]: DARK[role] for role in LIGHT} | WORDS | {"#000000": DARK["ink"]}
 VIEW = re.compile(r'<svg [^>]*viewBox="0 0 ([\d.]+) ([\d.]+)"[^>]*>')
-EXACT_OR_LONG = re.compile(r"(?:scale|matrix)\([^)]*\)|base64,[^\"']*|-?\d*\.\d{3,}(?:e-\d+)?")
+EXACT_OR_LONG = re.compile(r">[^<]+<|(?:scale|matrix)\([^)]*\)|base64,[^\"']*|-?\d*\.\d{3,}(?:e-\d+)?")
 
 
 @dataclass(frozen=True)
@@ -106,14 +106,14 @@ def themed(svg: str) -> str:
 
 
 def _short(svg: str) -> str:
-    """Leave out comments, names that nothing refers to, and digits that nobody sees."""
+    """Leave out comments, names that nothing refers to, and digits that nobody sees; what is written stays as it is."""
     svg = re.sub(r"(?s)<!--.*?-->|<metadata>.*?</metadata>|<style.*?</style>", "", svg)
     svg = re.sub(r"(?<=base64,)[^\"]*", lambda data: "".join(data[0].split()), svg)
     svg = re.sub(r"\s+", " ", svg).replace("> <", "><").replace(' "', '"').replace("xlink:href", "href")
     svg = re.sub(r' transform="rotate\(-0 [^"]*"', "", svg)
     svg = re.sub(r"( ?font-family: )'Course Sans'[^;\"]*;?", "", svg)
     svg = re.sub(r'style="([^"]*)"', lambda look: look[0].replace(": ", ":").replace("; ", ";"), svg)
-    svg = EXACT_OR_LONG.sub(lambda x: x[0] if x[0][0] in "smb" else f"{round(float(x[0]), 2) + 0.0:g}", svg)
+    svg = EXACT_OR_LONG.sub(lambda x: x[0] if x[0][0] in ">smb" else f"{round(float(x[0]), 2) + 0.0:g}", svg)
     svg = re.sub(r' id="halo"', ' class="halo"', svg)
     used = dict.fromkeys(re.findall(r'(?:href="|url\()#([\w-]+)', svg))
     names = dict(zip(used, map(_letters, count()), strict=False))

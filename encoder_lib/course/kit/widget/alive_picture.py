@@ -1,10 +1,12 @@
 """The picture of `alive.py` for readers without a kernel, and what it shows in words."""
 
 import math
+from typing import Any
 
 import matplotlib.pyplot as plt
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
 from matplotlib.patches import PathPatch
 from matplotlib.path import Path
 from torch import Tensor
@@ -26,6 +28,13 @@ NAMES = {
 SIDES = ("sentence-1", "sentence-2")  # as the palette names the two sentences
 MIDDLE, STRANDS = 4.6, 1.9  # in lanes: the space between two towers, and how far apart a distance of 1 is drawn
 TURNED = 8  # tokens from which on their names are turned
+LOOP: dict[str, Any] = {
+    "marker": "o",
+    "markersize": 6,
+    "markerfacecolor": "none",
+    "markeredgewidth": 1.8,
+    "color": LIGHT["forward"],
+}
 THICKEST, SCALE = 14.0, 1.7  # points: of a ribbon, and of a length of 1 that arrives
 
 
@@ -99,7 +108,7 @@ def draw(answer: Answer) -> Figure:
     """The towers of the live picture, with what reaches the followed word; if a layer is open, its weights."""
     opened = [(sentence, sentence.detail) for sentence in answer.sentences if sentence.detail is not None]
     pair = len(answer.sentences) == 2
-    ratios = ([1] * len(opened)) if opened and pair else [2.2, 1][: 1 + len(opened)]
+    ratios = ([1] * len(opened)) if opened and pair else [1.7, 1][: 1 + len(opened)]
     size = figure_size(2, 0.3 * max(len(s.tokens) for s, _ in opened) + 0.8 if opened and pair else 4.9)
     figure, axes = plt.subplots(1, len(ratios), figsize=size, width_ratios=ratios, squeeze=False, layout="constrained")
     if not (opened and pair):
@@ -122,8 +131,16 @@ def _draw_towers(ax: Axes, answer: Answer) -> None:
     ax.set_xlim(-0.8, left - MIDDLE + 0.8)
     ax.set_ylim(-2.6, 2 * answer.layers + (3.4 if len(answer.sentences) == 2 else 1.8))
     word = f"“{drawable(answer.word, 20)}”" if answer.word else "the word"
-    note = f"ribbons: what attention brings to {word}   ⊕ residual connection   ■ feed-forward"
-    ax.set_xlabel(note, **plain_text(color=LIGHT["quiet"], fontsize=TICK_SIZE))
+    brought = Line2D(
+        [], [], color=LIGHT["attention"], linewidth=6, alpha=0.55, label=f"what attention brings to {word}"
+    )
+    added = Line2D([], [], linestyle="", marker="$+$", color=LIGHT["ink"], markersize=8, label="residual connection")
+    forward = Line2D([], [], linestyle="", **LOOP, label="feed-forward")
+    legend = ax.figure.legend(
+        handles=[brought, added, forward], loc="outside lower center", ncols=3, frameon=False,
+        fontsize=TICK_SIZE, labelcolor=LIGHT["quiet"],
+    )  # fmt: skip
+    legend.get_texts()[0].set(**plain_text())
 
 
 def _bare(ax: Axes) -> None:
@@ -157,7 +174,7 @@ def _draw_tower(ax: Axes, sentence: Sentence, role: str, left: float) -> None:
                 _draw_ribbon(ax, left + position, left + place, low, width)
         ax.plot(left + place, low + 1.05, "o", color="white", markeredgecolor=LIGHT["ink"], markersize=7, zorder=4)
         ax.plot(left + place, low + 1.05, "+", color=LIGHT["ink"], markersize=6, zorder=5)
-        ax.plot(left + place + 0.34, low + 1.4, "s", color=LIGHT["forward"], markersize=5, zorder=4)
+        ax.plot(left + place + 0.34, low + 1.4, linestyle="", zorder=4, **LOOP)
 
 
 def _draw_ribbon(ax: Axes, start: float, end: float, low: float, width: float) -> None:
@@ -199,10 +216,11 @@ def _draw_weights(ax: Axes, sentence: Sentence, detail: Detail) -> None:
     ax.bar_label(bars, labels, padding=3, fontsize=NOTE_SIZE, color=LIGHT["ink"], **plain_text())
     ax.set_yticks(range(len(names)), names, **plain_text())
     ax.invert_yaxis()
-    ax.set_xlim(0, 1.7 * weights.max().item())
+    ax.set_xlim(0, 2.4 * weights.max().item())
     _bare(ax)
-    title = f"Layer {detail.layer + 1}, head {detail.head + 1}: the attention\nweights of “{names[place]}”"
-    ax.set_title(title, x=0, **plain_text(ha="left"))
+    title = f"Weights of “{names[place]}”, layer {detail.layer + 1}, head {detail.head + 1}"
+    ax.set_title(title, x=0, fontsize=TICK_SIZE, **plain_text(ha="left"))
+    ax.set_xlabel(drawable(" ".join(sentence.tokens[1:-1]), 44), **plain_text(color=LIGHT["quiet"], fontsize=TICK_SIZE))
 
 
 def _write(ax: Axes, x: float, y: float, text: str, **look: object) -> None:

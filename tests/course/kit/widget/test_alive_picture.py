@@ -59,7 +59,7 @@ def test_a_ribbon_is_as_wide_as_what_arrives_is_long(intervened):
     assert [ribbon.get_linewidth() for ribbon in ribbons] == pytest.approx([width for width in wanted if width >= 0.5])
     assert len(lines_of(ax, "sentence-1")) == 1 and len(lines_of(ax, "stream", 1)) == len(sentence.tokens) - 1
     start, *_, end = ribbons[0].get_path().vertices
-    assert start[0] == 0 and end[0] == sentence.place and "“bank”" in ax.get_xlabel()
+    assert start[0] == 0 and end[0] == sentence.place and "“bank”" in ax.figure.legends[0].get_texts()[0].get_text()
 
 
 @pytest.mark.parametrize("texts", [PAIR, PAIR[:1]], ids=["pair", "one"])
