@@ -67,7 +67,7 @@ def test_colours_of_boxes_follow_the_theme(page):
 
 def test_a_box_is_filled_with_its_role_or_not_at_all(modules):
     fills = modules.call("boxes.js", "fillOf", [["value"], ["note"], [4]])
-    assert fills == ["var(--value)", "", "var(--ink)"]
+    assert fills == ["color-mix(in srgb, var(--value) 84%, var(--ink))", "", "var(--ink)"]
 
 
 def test_a_click_on_a_box_leads_to_its_frame(modules, start):

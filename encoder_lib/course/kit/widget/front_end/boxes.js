@@ -9,11 +9,14 @@ const WIDEST = 1.4; // how much wider than high a picture is at most where the p
 const LOOKS = ["note", "heading", "ghost", "rule", "grey"];
 
 /**
- * What a box is filled with: the colour of a role, or of a word; "" where its look says it.
+ * What a box is filled with: the colour of a role, or of a word; "" where its look says it. A role has a little ink in
+ * it, so that what is written on it in the colour of the ground can be read.
  * @param {string | number} colour
  */
 export function fillOf(colour) {
-  if (typeof colour === "string") return LOOKS.includes(colour) ? "" : `var(--${colour})`;
+  if (typeof colour === "string") {
+    return LOOKS.includes(colour) ? "" : `color-mix(in srgb, var(--${colour}) 84%, var(--ink))`;
+  }
   const pair = WORD_COLOURS[colour];
   return pair ? `light-dark(${pair.light}, ${pair.dark})` : "var(--ink)";
 }
