@@ -112,7 +112,7 @@ def text_map(classifiers: Sequence[Classifier], texts: Mapping[str, tuple[list[T
         Select("texts_shown", next(iter(texts)), options=tuple(texts), label="texts"),
         Range("epoch", 0, min=0, max=len(classifiers) - 1),
         title="Where the texts are, epoch by epoch",
-        web=Web(heights=(620, 710)),
+        web=Web(heights=(691, 710)),
     )
 
 
