@@ -2,9 +2,9 @@
 
 import ast
 import re
-import sysconfig
 from collections.abc import Iterator
 from functools import cache
+from importlib.util import find_spec
 from pathlib import Path
 from typing import NamedTuple
 from zlib import crc32
@@ -57,11 +57,15 @@ def docstrings() -> tuple[Docstring, ...]:
 
 def _files(folders: tuple[str, ...]) -> Iterator[tuple[Path, str]]:
     """The Python files below these folders, tests aside, and their names in every installation."""
-    site = Path(sysconfig.get_path("purelib"))
-    for path in (path for folder in folders for path in sorted((site / folder).rglob("*.py"))):
-        file = path.relative_to(site)
-        if not TESTS & {*file.parts}:
-            yield path, file.as_posix()
+    for folder in folders:
+        package = find_spec(folder.partition("/")[0])  # wherever it is installed; nothing is imported
+        if package is None or package.origin is None:
+            raise ModuleNotFoundError(f"expected {folder} to be installed; try: pip install -r requirements.txt")
+        site = Path(package.origin).parent.parent
+        for path in sorted((site / folder).rglob("*.py")):
+            file = path.relative_to(site)
+            if not TESTS & {*file.parts}:
+                yield path, file.as_posix()
 
 
 def _public(node: ast.AST, outer: str) -> Iterator[tuple[str, str]]:

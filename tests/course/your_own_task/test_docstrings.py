@@ -32,17 +32,24 @@ def test_public_names_and_first_sentences_are_read_from_a_file(tmp_path, monkeyp
             """Return the number of
             the rows that are left."""
 '''
-    for name in ("lib/one.py", "lib/tests/two.py"):
-        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
-        (tmp_path / name).write_text(source)
-    monkeypatch.setattr(docstrings, "LIBRARIES", {"L": ("lib",)})
-    monkeypatch.setattr(docstrings.sysconfig, "get_path", lambda _: str(tmp_path))
+    for name, text in {"one.py": source, "tests/two.py": source, "__init__.py": ""}.items():
+        path = tmp_path / "package_of_a_test" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    monkeypatch.setattr(docstrings, "LIBRARIES", {"L": ("package_of_a_test",)})
+    monkeypatch.syspath_prepend(tmp_path)
     found = docstrings.docstrings.__wrapped__()
     assert [(d.sentence, d.name) for d in found] == [
         ("Holds the pandas.Index of all rows, once.", "A"),
         ("Return the number of the rows that are left.", "A.E.f"),
     ]
     assert len({d.part for d in found}) == 1 and found[0].gives_away and not found[1].gives_away
+
+
+def test_a_package_that_is_missing_is_named(monkeypatch):
+    monkeypatch.setattr(docstrings, "LIBRARIES", {"L": ("no_such_package/core",)})
+    with pytest.raises(ModuleNotFoundError, match="expected no_such_package/core to be installed"):
+        docstrings.docstrings.__wrapped__()
 
 
 @pytest.mark.parametrize(
