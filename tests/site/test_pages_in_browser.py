@@ -40,8 +40,12 @@ READ = """async () => {
     const room = place.offsetHeight;
     place.scrollIntoView({block: 'center'});
     for (let wait = 0; wait < 600 && !('playing' in place.dataset); wait++) await new Promise(requestAnimationFrame);
-    await new Promise((resolve) => setTimeout(resolve, 100)); // a picture comes after its controls
-    const name = place.dataset.recording, taken = place.offsetHeight;
+    let taken = 0; // a picture comes after its controls, and a layer glides open
+    for (let wait = 0; wait < 20 && taken !== place.offsetHeight; wait++) {
+      taken = place.offsetHeight;
+      await new Promise((resolve) => setTimeout(resolve, 200));
+    }
+    const name = place.dataset.recording;
     if (!('playing' in place.dataset)) found.push(`${name} does not play`);
     if (Math.abs(taken - room) > Math.max(60, room / 10)) found.push(`${name} takes ${taken} pixels, not ${room}`);
   }

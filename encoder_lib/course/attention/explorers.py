@@ -192,7 +192,7 @@ def one_query(words: Sequence[str], query: ArrayLike, keys: ArrayLike, values: A
             for name, number, label in zip(names, numbers, labels, strict=True)
         ),
         title="One query, its scores, its weights, its output",
-        web=Web(heights=(546, 1490, 965), computed="one_query", given=("words", "points")),
+        web=Web(heights=(546, 1550, 1010), computed="one_query", given=("words", "points")),
     )
 
 
@@ -264,7 +264,7 @@ def paint_mask(words: Sequence[str], queries: ArrayLike, keys: ArrayLike, values
             for other, name in zip(words, row, strict=True)
         ),
         title="Paint a mask",
-        web=Web(heights=(690, 1240, 720), computed="paint_mask", given=("words", "scores", "points", "names")),
+        web=Web(heights=(690, 1238, 661), computed="paint_mask", given=("words", "scores", "points", "names")),
     )
 
 

@@ -40,7 +40,7 @@ def two_cuts(rows: int = 0, cut: str = CUTS[0]) -> Explorer:
         Range("rows", rows, min=0, max=HEADS * LENGTH, label="rows filled"),
         Select("cut", cut, options=CUTS),
         title="Two ways to cut into heads",
-        web=Web(heights=(560, 600, 520)),
+        web=Web(heights=(560, 565, 488)),
     )
 
 
@@ -107,7 +107,7 @@ def who_notices(noticed: "pd.DataFrame", runs: int = 0, without: str = NONE) -> 
         Range("runs", runs, min=0, max=values.size, label="runs"),
         Select("without", without, options=(NONE, *tests), label="leave out"),
         title="Who notices which fault",
-        web=Web(heights=(610, 590, 520)),
+        web=Web(heights=(610, 565, 539)),
     )
 
 

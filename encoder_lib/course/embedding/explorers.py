@@ -144,7 +144,7 @@ def word_arrows(runs: Sequence[Tensor], words: Sequence[str], kinds: Sequence[st
         Select("training", 1, options=tuple(range(1, len(tables) + 1))),
         Range("step", last, min=0, max=last),
         title="The arrows of the words during training",
-        web=Web(heights=(620, 710)),
+        web=Web(heights=(665, 705)),
     )
 
 
@@ -181,7 +181,7 @@ def valley(rate: float = 1.8, step: int = STEPS, zero_grad: bool = True) -> Expl
         Range("step", step, min=0, max=STEPS),
         title="A ball in a valley: gradient descent with one parameter",
         web=Web(
-            heights=(620, 800), stops={"rate": tuple(n / 10 for n in range(1, 23))}, together=(("rate", "zero_grad"),)
+            heights=(661, 747), stops={"rate": tuple(n / 10 for n in range(1, 23))}, together=(("rate", "zero_grad"),)
         ),
     )
 

@@ -93,7 +93,7 @@ def one_row(model: SentenceEncoder, sentence: str, *, word: int = 1, layer: int 
         Range("word", word, min=0, max=len(tokens) - 1, label="position of the word"),
         Range("layer", layer, min=1, max=len(layers)),
         title="One row’s way through an encoder layer: click a box",
-        web=Web(heights=(630, 658), together=(("word", "layer"),)),
+        web=Web(heights=(661, 658), together=(("word", "layer"),)),
     )
 
 

@@ -153,7 +153,7 @@ def online_softmax(seen: int = 2, piece: int = 2) -> Explorer:
         Range("seen", seen, min=0, max=len(SCORES), label="keys read"),
         Range("piece", piece, min=1, max=len(SCORES), label="keys in a piece"),
         title="Online softmax, piece by piece",
-        web=Web(heights=(530, 930, 1030)),
+        web=Web(heights=(530, 878, 1069)),
     )
 
 
@@ -213,5 +213,5 @@ def packing(step: int = 0, longest: int = 6) -> Explorer:
         Range("step", step, min=0, max=6),
         Range("longest", longest, min=3, max=10, label="tokens of the longest text"),
         title="From a padded batch to a packed sequence",
-        web=Web(heights=(640, 620, 580)),
+        web=Web(heights=(640, 599, 583)),
     )

@@ -68,7 +68,7 @@ def normalise(
             description=[_words(x, now, n, titles[n]) for n, now in enumerate(y)],
         )
 
-    web = Web(heights=(730, 1050), computed="normalise")
+    web = Web(heights=(738, 1022), computed="normalise")
     return Explorer(show, *controls, title="One token, step by step through a norm", web=web)
 
 

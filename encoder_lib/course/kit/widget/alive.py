@@ -29,7 +29,7 @@ HEIGHTS = {  # of the picture on the web edition's pages, in pixels, on a deskto
     "asked": (1110, 1330),
     ("closed", 1): (1075, 1440),
     ("closed", 2): (1165, 1510),
-    ("open", 1): (1220, 1560),
+    ("open", 1): (1240, 1605),
     ("open", 2): (1335, 1715),
 }
 ASKED = "Where on their way up do the two vectors of “{word}” begin to differ?"
