@@ -19,11 +19,15 @@ WIDTHS = {"desk": 1280, "phone": 390}
 OTHERS = ("index", "search", "CONTRIBUTING", "tests/benchmarks/RESULTS", "reference/encoder_lib.model")
 GLOSSARY = "notebooks/glossary"
 PAGES = [*OTHERS, GLOSSARY, *(f"notebooks/{path.name}" for path in NOTEBOOKS)]  # the ending lets processes share them
-# There is no kernel to wait for. What moves on the page is added up, but for what the reader moves.
+# There is no kernel to wait for. What moves on the page is added up, but for what the reader moves, and what glides
+# inside an explorer, whose room stays.
 DRAWN = """window.kernelIdle = () => !document.querySelector('[aria-busy="true"]');
 window.shifted = 0;
 new PerformanceObserver((list) => {
-  for (const { value, hadRecentInput } of list.getEntries()) if (!hadRecentInput) shifted += value;
+  for (const { value, hadRecentInput, sources } of list.getEntries()) {
+    const outside = sources.some(({ node }) => !node?.parentElement?.closest('.recorded'));
+    if (outside && !hadRecentInput) shifted += value;
+  }
 }).observe({type: 'layout-shift', buffered: true});"""
 # Left out is what is the theme's, the navigation and a field for searching that names its keys, and that a table in
 # Markdown has an empty cell in its corner.
