@@ -142,7 +142,7 @@ def _words(words: list[str], scores: Tensor, weights: Tensor, mask: Tensor) -> s
 
 NTH = ("1st", "2nd")
 REACH, ROOM = 3.0, 3.6  # the largest number of a query or key, and how far the plane reaches
-WORD, SCORE, BAR, SHARE, STEP = 2.4, 2.2, 3.2, 2.0, 1.6  # widths of what stands in a row of bars; from row to row
+WORD, SCORE, BAR, SHARE, STEP = 2.4, 2.2, 3.2, 2.0, 1.6  # widths of a row's parts; the distance between two rows
 
 
 def one_query(words: Sequence[str], query: ArrayLike, keys: ArrayLike, values: ArrayLike) -> Explorer:

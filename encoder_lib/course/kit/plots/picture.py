@@ -24,7 +24,7 @@ from encoder_lib.course.kit.plots.names import place_all_names
 AGAIN: dict[Any, Any] = {"svg.fonttype": "none", "svg.hashsalt": "course"}
 UNDATED = dict.fromkeys(("Creator", "Date", "Format", "Type"))
 SVG = "data:image/svg+xml;base64,"
-SHARP = 192  # pixels an inch of what is stored as pixels: two for each of the page's
+SHARP = 192  # pixels per inch of what is stored as pixels: two for each pixel of the page
 PAPER = {"light": "#ffffff", "dark": "#111111"}  # JupyterLab's own; elsewhere a picture stays readable on it
 HALO = ".halo text{paint-order:stroke;stroke:var(--paper);stroke-width:3px}"  # see `style.HALO`
 # Every colour that changes with the theme; black is what a cell draws without asking for a colour.

@@ -27,7 +27,7 @@ NAMES = {
 }
 SIDES = ("sentence-1", "sentence-2")  # as the palette names the two sentences
 MIDDLE, STRANDS = 4.6, 1.9  # in lanes: the space between two towers, and how far apart a distance of 1 is drawn
-TURNED = 8  # tokens from which on their names are turned
+TURNED = 8  # with so many tokens, or more, their names are rotated
 LOOP: dict[str, Any] = {
     "marker": "o",
     "markersize": 6,
@@ -167,7 +167,7 @@ def _draw_tower(ax: Axes, sentence: Sentence, role: str, left: float) -> None:
                **(turned if count >= TURNED else upright))  # fmt: skip
     for n in range(layers) if place >= 0 else ():
         low = 2 * n + 1.5
-        ax.axhspan(low, low + 1.7, (0.005), (0.995), color=LIGHT["band"], zorder=0)
+        ax.axhspan(low, low + 1.7, 0.005, 0.995, color=LIGHT["band"], zorder=0)
         for position, amount in enumerate(sentence.arriving[n][place].tolist()):
             width = min(THICKEST, SCALE * amount)
             if width >= 0.5:
