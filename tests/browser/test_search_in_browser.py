@@ -65,7 +65,7 @@ def test_the_bars_are_there_and_follow_what_is_typed(search):
     expect(field).to_have_value("How do I buy a boat and add it?")
     expect(search.page.locator(".jp-CodeCell")).to_have_count(1)
     keep(search, "typed")
-    search.execute("assert search.values['question'] == 'How do I buy a boat and add it?'")
+    search.execute_until_ok("assert search.values['question'] == 'How do I buy a boat and add it?'")
     assert search.errors() == []
 
 

@@ -116,6 +116,12 @@ FINISHED = """(ids) => {
   return kernelIdle() && (cells.every(ran) || cells.some(failed));
 }"""
 
+# Whether code that is not in the notebook runs in its kernel without an error.
+EXECUTE = """async (code) => {
+  const { kernel } = jupyterapp.shell.currentWidget.sessionContext.session;
+  return (await kernel.requestExecute({ code, silent: true }).done).content.status === 'ok';
+}"""
+
 CELL_ERRORS = """(ids) => jupyterapp.shell.currentWidget.content.widgets.flatMap((cell, index) => {
   if (!ids.includes(cell.model.id)) return [];
   const announced = (cell.model.getMetadata('tags') || []).includes('raises-exception');
@@ -197,9 +203,11 @@ class NotebookPage:
 
     def execute(self, code):
         """Run code in the kernel that is not in the notebook."""
-        kernel = "jupyterapp.shell.currentWidget.sessionContext.session.kernel"
-        done = self.page.evaluate(f"code => {kernel}.requestExecute({{code, silent: true}}).done", code)
-        assert done["content"]["status"] == "ok"
+        assert self.page.evaluate(EXECUTE, code)
+
+    def execute_until_ok(self, code):
+        """Run code in the kernel again and again, until it raises nothing."""
+        self.page.wait_for_function(EXECUTE, arg=code, polling=200)
 
     def errors(self):
         """What went wrong in cells, in widgets and in the page."""

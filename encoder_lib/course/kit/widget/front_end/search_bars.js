@@ -24,11 +24,13 @@ const problemOf = (texts, { fewest, most, longest }) => {
 const makeRow = () =>
   element("li", {}, element("span"), element("i", { "aria-hidden": true }, element("b")), element("data"));
 
-/** Where a row is, and its bar, also on the way there. @param {HTMLElement} row */
+/** Where a row is, and its bar as shares of its width, also on the way there. @param {HTMLElement} row */
 const placeOf = (row) => {
   const bar = /** @type {HTMLElement} */ (row.querySelector("b"));
   const { left, width } = getComputedStyle(bar);
-  return { row, bar, top: row.getBoundingClientRect().top, left, width };
+  const whole = bar.parentElement?.clientWidth || 1;
+  const [from, size] = [left, width].map((pixels) => `${(100 * Number.parseFloat(pixels)) / whole}%`);
+  return { row, bar, top: row.getBoundingClientRect().top, left: from, width: size };
 };
 
 /** Let a row and its bar move from where they were. @param {ReturnType<typeof placeOf>} from */
