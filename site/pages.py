@@ -143,7 +143,7 @@ def _prepare(notebook: nbformat.NotebookNode, stem: str, static: Path, recording
 
     Returns the HTML of the explorers by their names.
     """
-    path, explorers = f"notebooks/{stem}.ipynb", []
+    path, explorers, questions, exercises = f"notebooks/{stem}.ipynb", [], 0, 0
     notebook.cells[-1].source = closing(stem)  # the pages of a fork link to the fork
     for number, cell in enumerate(notebook.cells):
         for words, instead in cell.metadata.get("web", {}).items():
@@ -166,9 +166,11 @@ def _prepare(notebook: nbformat.NotebookNode, stem: str, static: Path, recording
         elif question := QUESTION.search(cell.source):
             stored = _stored(cell, stem, "<details")
             stored.data = {"text/html": _asked(stored.data["text/html"], stem, question[1], static)}
+            questions += 1
         if "exercise" in cell.metadata.get("tags", []):
             words = f'<p class="live">To write your own and have it checked, run this notebook on {live(path)}.</p>'
             cell.outputs = [nbformat.v4.new_output("display_data", {"text/html": words})]
+            exercises += 1
         for data in (output.get("data", {}) for output in cell.outputs):
             if "text/html" in data:
                 data["text/html"] = _with_files(data["text/html"], static)
@@ -177,7 +179,7 @@ def _prepare(notebook: nbformat.NotebookNode, stem: str, static: Path, recording
     first.source = first.source.replace("# ", f"# {stem[:2]} ", 1)
     setup = next(cell for cell in notebook.cells if cell.cell_type == "code")
     notebook.cells = [part for cell in notebook.cells for part in _parts(cell, imports=cell is setup)]
-    notebook.cells.insert(1, nbformat.v4.new_markdown_cell(_ways(path)))
+    notebook.cells.insert(1, nbformat.v4.new_markdown_cell(_ways(path, len(explorers), questions, exercises)))
     return dict(reversed(explorers))  # the first one of each name
 
 
@@ -209,10 +211,25 @@ def _fold(name: str, source: str, kind: str = "aside") -> nbformat.NotebookNode:
     )
 
 
-def _ways(path: str) -> str:
-    """Return a line that says where else the notebook can be opened."""
+def _ways(path: str, explorers: int, questions: int, exercises: int) -> str:
+    """Return lines that say what one can do on the page of a notebook, what needs Python, and where to run it."""
     read = f'<a href="{source(path)}">Source</a> · ' if KNOWN else ""
-    return f'<p class="ways">Run it on {live(path)} · {read}<a href="../_static/{path}" download>Download</a></p>'
+    here = ["read", *_counted("use", explorers, "explorer"), *_counted("answer", questions, "question")]
+    there = ["change the code", *(f"{words} checked" for words in _counted("have", exercises, "exercise"))]
+    return (
+        f'<p class="ways">On this page you can {_joined(here)}. To {_joined(there)}, you need Python: '
+        f"run the notebook on {live(path)}.<br>"
+        f'{read}<a href="../_static/{path}" download>Download the notebook</a></p>'
+    )
+
+
+def _counted(verb: str, number: int, noun: str) -> list[str]:
+    """Return what one can do with how many of a thing, such as "use 3 explorers"; nothing if there are none."""
+    return [f"{verb} {number} {noun}{'s' * (number != 1)}"] if number else []
+
+
+def _joined(parts: list[str]) -> str:
+    return " and ".join(filter(None, [", ".join(parts[:-1]), parts[-1]]))
 
 
 def _with_files(markup: str, static: Path) -> str:
