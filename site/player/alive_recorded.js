@@ -1,8 +1,8 @@
 // The picture of the whole encoder on a page: at once from a recording, and then from MiniLM in the browser.
 
 import { mount } from "./alive.js";
-import { unpack } from "./alive_kernel.js";
 import { element, say } from "./dom.js";
+import { unpack } from "./kernel.js";
 import { ALONE, CHANGED, MEGABYTES, compute as runMiniLM, WEIGHT } from "./reader.js";
 import { viewOf } from "./recording.js";
 

@@ -53,18 +53,14 @@ export class Answers {
    * @returns {Sentence}
    */
   sentence(run, before, word, detail) {
-    const [x, old] = [stationsOf(run), stationsOf(before)];
     const flows = run.layers.map((layer, n) => flowOf(layer, this.layers[n].attention.out_proj, before.layers[n]));
-    const added = run.layers.flatMap(({ attention, feed_forward }) => [attention, feed_forward]);
     return {
       tokens: run.tokens,
       place: run.tokens.indexOf(word),
       weights: run.layers.map(({ weights }) => weights),
       arriving: flows.map(({ arriving }) => arriving),
       values: flows.map(({ values }) => values),
-      kept: perToken(x, (row, station, t) => cosine(row, rowOf(old[station], t))),
-      length: perToken(x, (row) => Math.sqrt(dot(row, row))),
-      added: perToken(added, (row) => Math.sqrt(dot(row, row))),
+      kept: keptOf(run, before),
       detail: detail && detailOf(run.layers[detail[0]], ...detail),
     };
   }
@@ -97,15 +93,15 @@ function stationsOf({ token, embedding, layers }) {
 const rowOf = (x, t) => x.subarray(t * D, (t + 1) * D);
 
 /**
- * A number for each token at each station: (stations, T).
- * @param {Float32Array[]} stations
- * @param {(row: Float32Array, station: number, t: number) => number} measure
+ * The cosine of each token's vector with the one that it has without interventions, at each station: (stations, T).
+ * @param {Run} run
+ * @param {Run} before
  */
-function perToken(stations, measure) {
-  const T = stations[0].length / D;
-  return Float32Array.from({ length: stations.length * T }, (_, i) => {
+function keptOf(run, before) {
+  const [T, now, old] = [run.tokens.length, stationsOf(run), stationsOf(before)];
+  return Float32Array.from({ length: now.length * T }, (_, i) => {
     const [station, t] = [Math.floor(i / T), i % T];
-    return measure(rowOf(stations[station], t), station, t);
+    return cosine(rowOf(now[station], t), rowOf(old[station], t));
   });
 }
 

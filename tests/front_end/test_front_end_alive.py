@@ -31,7 +31,6 @@ window.answerOf = ({texts, word, cuts, knockouts, detail}) => {
       tokens, place: tokens.indexOf(word), weights: all,
       arriving: all.map((w) => fill(T * T, (i) => 2 * (w[i] + w[T * T + i]))),
       values: all.map(() => fill(H * T, () => 2)), kept: fill((2 + 2 * L) * T, () => changed ? 0.9 : 1),
-      length: fill((2 + 2 * L) * T, () => 1), added: fill(2 * L * T, () => 1),
       detail: detail && {layer: detail[0], head: detail[1], query: fill(T * K, Math.sin), key: fill(T * K, Math.cos),
         value: fill(T * K, Math.sin), mixed: fill(T * K, Math.cos),
         scores: fill(T * T, (i) => i % T === 0 ? -Infinity : 3 * Math.sin(i))},

@@ -5,19 +5,16 @@ import { Drawing } from "./alive_drawing.js";
 import { paintFront } from "./alive_front.js";
 import { listenTo } from "./alive_hands.js";
 import { drawInside } from "./alive_inside.js";
-import { kernelEngine, unpack } from "./alive_kernel.js";
 import { frontOf, mix, planOf, stationAt } from "./alive_layout.js";
 import { makePage, tellPage } from "./alive_page.js";
 import { between, isSpecial, questionOf, same, tellingHead, touched } from "./alive_state.js";
 import { drawNames, drawTower } from "./alive_tower.js";
-import { stayInView } from "./below.js";
-import { element, keepKeys, penOf, say } from "./dom.js";
+import { element, isCalm, keepKeys, penOf, say } from "./dom.js";
+import { PATIENCE, renderAsking } from "./kernel.js";
 import { initialize } from "./late.js";
 import { clamp } from "./numbers.js";
 
 const [MOVE, RISE, PAUSE] = [520, 14_000, 1400]; // milliseconds: of a change, of Play, of a station where nothing moves
-const PATIENCE = 4000; // milliseconds without an answer, after which the reader is told
-const SILENCE = "No answer from the kernel yet. Another cell may be running; if not, run this cell again.";
 const GROUPS = "bands ghosts texture lanes inside ribbons parts strands hits labels targets marks names".split(" ");
 const LABEL = "The encoder, from the words below to their vectors above. Arrow keys lead from button to button.";
 
@@ -52,7 +49,6 @@ export function mount(
   const canvas = element("canvas", { class: "alive-front", "aria-hidden": "true", hidden: true });
   page.stage.append(drawing.svg, canvas);
   const pen = penOf(element("canvas"));
-  const still = () => matchMedia("(prefers-reduced-motion: reduce)").matches;
   let [moving, playing, turn, width] = [0, 0, 0, 0];
   /** @type {Record<"answer" | "shown" | "before", Answer>} the newest, the one on its way there, without interventions */
   const got = /** @type {any} */ ({});
@@ -119,7 +115,7 @@ export function mount(
     got.answer = next;
     cancelAnimationFrame(moving);
     const step = (/** @type {number} */ now) => {
-      const t = still() || !from ? 1 : clamp((now - begun) / MOVE, [0, 1]);
+      const t = isCalm() || !from ? 1 : clamp((now - begun) / MOVE, [0, 1]);
       const eased = t * t * (3 - 2 * t);
       got.shown = t < 1 ? between(from, next, eased) : next;
       open = Array.from({ length: next.layers }, (_, n) => mix(opened[n] ?? 0, state.open === n ? 1 : 0, eased));
@@ -154,7 +150,7 @@ export function mount(
   const stationOf = (at) => stationAt(view.plan, frontOf(view.plan, at));
 
   function tell() {
-    paintFront(canvas, view, still());
+    paintFront(canvas, view, isCalm());
     const station = state.at < 1 ? stationOf(state.at) : -1;
     tellPage(page, { ...view, answer: got.answer }, { playing: playing > 0, station, words: followable(got.answer) });
   }
@@ -164,7 +160,7 @@ export function mount(
     const ats = Array.from({ length: 500 }, (_, i) => i / 500);
     const stops = ats.filter((at) => at >= from && (at === from || stationOf(at) > stationOf(at - 0.002)));
     const frame = (/** @type {number} */ now) => {
-      const at = still() ? (stops[Math.floor((now - begun) / PAUSE)] ?? 1) : from + (now - begun) / pace;
+      const at = isCalm() ? (stops[Math.floor((now - begun) / PAUSE)] ?? 1) : from + (now - begun) / pace;
       playing = requestAnimationFrame(frame);
       if (root.isConnected && at < 1) rise(at);
       else stop(1);
@@ -191,7 +187,7 @@ export function mount(
     ...{ set, stop, tell, state, view: () => view, toggle: () => (playing ? stop() : play()) },
     guess: (/** @type {number | null} */ guess) => {
       set({ guess, asking: false });
-      if (!still()) play(RISE / 3);
+      if (!isCalm()) play(RISE / 3);
     },
   });
   const resizing = new ResizeObserver(() => {
@@ -220,37 +216,18 @@ export function mount(
   return { set, state, stop: leave };
 }
 
-/** @param {{ model: AliveModel, el: HTMLElement }} props */
-function render({ model, el }) {
-  const title = model.get("title");
-  const root = el.appendChild(element("section", { "aria-label": title }));
-  const [compute, leave] = kernelEngine(model);
-  const { texts, word } = model.get("_question");
-  const answer = model.get("_data").byteLength ? unpack(model.get("_answer"), model.get("_data")) : undefined;
-  const asked = (/** @type {Question} */ question) => model.set("_question", question); // for another view
-  const picture = mount(root, {
-    compute,
-    texts,
-    word,
-    answer,
-    options: model.get("_options"),
-    title,
-    silence: SILENCE,
-    asked,
+/** @param {AskedProps<Question, Answer, AliveOptions>} props */
+const render = (props) =>
+  renderAsking(props, (root, { question: { texts, word }, ...given }) => {
+    const asked = (/** @type {Question} */ question) => props.model.set("_question", question); // for another view
+    const { set, state, stop } = mount(root, { ...given, texts, word, asked });
+    const follow = (/** @type {Question} */ question) => {
+      const { detail, ...now } = question;
+      if (!same({ ...now, detail }, questionOf(state)))
+        set({ ...now, open: detail?.[0] ?? null, head: detail?.[1] ?? null });
+    };
+    follow(props.model.get("_question"));
+    return [follow, stop];
   });
-  const follow = () => {
-    const { detail, ...now } = model.get("_question");
-    if (same({ ...now, detail }, questionOf(picture.state))) return;
-    picture.set({ ...now, open: detail?.[0] ?? null, head: detail?.[1] ?? null });
-  };
-  model.on("change:_question", follow);
-  follow();
-  stayInView(root);
-  return () => {
-    model.off("change:_question", follow);
-    leave();
-    picture.stop();
-  };
-}
 
 export default { initialize, render };
