@@ -7,7 +7,7 @@ import { listenTo } from "./alive_hands.js";
 import { drawInside } from "./alive_inside.js";
 import { frontOf, mix, planOf, stationAt } from "./alive_layout.js";
 import { makePage, tellPage } from "./alive_page.js";
-import { between, isSpecial, questionOf, same, tellingHead, touched } from "./alive_state.js";
+import { between, isSpecial, questionOf, same, stateOf, tellingHead, touched } from "./alive_state.js";
 import { drawNames, drawTower } from "./alive_tower.js";
 import { element, isCalm, keepKeys, penOf, say } from "./dom.js";
 import { PATIENCE, renderAsking } from "./kernel.js";
@@ -32,13 +32,12 @@ const settledOf = ({ texts, word, cuts, knockouts, open, head, scope }) => {
 /** @param {HTMLElement} root @param {AliveSetup} setup */
 export function mount(
   root,
-  { compute, texts, word, answer: first, options = {}, title = "", silence = "", asked = () => {} },
+  { compute, question: begin, answer: first, options = {}, title = "", silence = "", asked = () => {} },
 ) {
-  /** @type {AliveState} */
-  const state = {
-    ...{ texts, word, cuts: [], knockouts: [], focus: null, pinned: false, layer: 0, open: null, head: null, side: 0 },
-    ...{ measure: "arrives", scope: "layer", at: 1, pointed: "", asking: Boolean(options.predict), guess: null },
-  };
+  const state = /** @type {AliveState} */ ({
+    ...{ focus: null, pinned: false, layer: 0, side: 0, measure: "arrives", scope: "layer", at: 1, pointed: "" },
+    ...{ asking: Boolean(options.predict), guess: null, ...stateOf(begin) },
+  });
   root.classList.add("alive");
   keepKeys(root);
   const page = makePage(root, title);
@@ -199,35 +198,25 @@ export function mount(
 
   async function start() {
     width = page.stage.clientWidth || 960;
-    const inside = first?.sentences[0].detail;
-    if (inside && options.open)
-      Object.assign(state, { open: inside.layer, head: inside.head, layer: inside.layer, scope: "head" });
     if (first) {
       got.before = first;
       show(first);
-    } else await ask();
-    if (options.open && !inside) await set({ open: options.open - 1 });
+    }
+    if (!first || touched(state)) await ask();
   }
   start();
   const leave = () => {
     for (const frame of [playing, moving]) cancelAnimationFrame(frame);
     resizing.disconnect();
   };
-  return { set, state, stop: leave };
+  /** Answer a question that does not come from the reader. @param {Question} question */
+  const follow = (question) => {
+    if (!same(stateOf(question), stateOf(questionOf(state)))) set(stateOf(question));
+  };
+  return { set, state, follow, stop: leave };
 }
 
 /** @param {AskedProps<Question, Answer, AliveOptions>} props */
-const render = (props) =>
-  renderAsking(props, (root, { question: { texts, word }, ...given }) => {
-    const asked = (/** @type {Question} */ question) => props.model.set("_question", question); // for another view
-    const { set, state, stop } = mount(root, { ...given, texts, word, asked });
-    const follow = (/** @type {Question} */ question) => {
-      const { detail, ...now } = question;
-      if (!same({ ...now, detail }, questionOf(state)))
-        set({ ...now, open: detail?.[0] ?? null, head: detail?.[1] ?? null });
-    };
-    follow(props.model.get("_question"));
-    return [follow, stop];
-  });
+const render = (props) => renderAsking(props, mount);
 
 export default { initialize, render };

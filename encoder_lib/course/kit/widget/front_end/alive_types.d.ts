@@ -84,9 +84,8 @@ interface AliveOptions {
 
 interface AliveSetup {
   compute: Compute;
-  texts: string[];
-  word: string;
-  /** A first answer, so that the picture does not wait for a computation. */
+  question: Question;
+  /** A first answer, without interventions, so that the picture does not wait for a computation. */
   answer?: Answer | undefined;
   options?: Partial<AliveOptions>;
   title?: string;

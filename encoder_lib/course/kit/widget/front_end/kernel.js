@@ -43,14 +43,15 @@ const kernelEngine = (model) => {
   return [compute, () => model.off("msg:custom", hear)];
 };
 
-/** Draw a widget that asks. `mount` draws it, and returns how to follow a question that Python sets, and how to stop. @template Asked, Answered, Options @param {AskedProps<Asked, Answered, Options>} props @param {(root: HTMLElement, given: AskedSetup<Asked, Answered, Options>) => [follow: (question: Asked) => void, stop?: () => void]} mount */
+/** Draw a widget that asks. `mount` draws it, and returns how to follow a question that Python sets, and how to stop. @template Asked, Answered, Options @param {AskedProps<Asked, Answered, Options>} props @param {(root: HTMLElement, given: AskedSetup<Asked, Answered, Options>) => AskedView<Asked>} mount */
 export const renderAsking = ({ model, el }, mount) => {
   const [title, question, data] = [model.get("title"), model.get("_question"), model.get("_data")];
   const root = el.appendChild(element("section", { "aria-label": title }));
   const [compute, leave] = kernelEngine(model);
   const answer = data.byteLength ? /** @type {any} */ (unpack(model.get("_answer"), data)) : undefined;
   const options = model.get("_options");
-  const [follow, stop] = mount(root, { compute, question, answer, options, title, silence: SILENCE });
+  const asked = (/** @type {typeof question} */ asked) => model.set("_question", asked); // for another view
+  const { follow, stop } = mount(root, { compute, question, answer, options, title, silence: SILENCE, asked });
   const hear = () => follow(model.get("_question"));
   model.on("change:_question", hear);
   stayInView(root);

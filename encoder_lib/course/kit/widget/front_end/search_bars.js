@@ -133,8 +133,8 @@ export function mount(root, { compute, query, found, options, title, silence, lo
 
 /** @param {AskedProps<SearchQuery, SearchFound, SearchOptions>} props */
 const render = (props) =>
-  renderAsking(props, (root, { question, answer, ...given }) => [
-    mount(root, { ...given, query: question, found: answer }).take,
-  ]);
+  renderAsking(props, (root, { question, answer, ...given }) => ({
+    follow: mount(root, { ...given, query: question, found: answer }).take,
+  }));
 
 export default { initialize, render };

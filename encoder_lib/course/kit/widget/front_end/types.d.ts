@@ -348,6 +348,14 @@ interface AskedSetup<Asked, Answered, Options> {
   options: Options;
   title: string;
   silence: string;
+  /** Is called with each question that the reader's actions lead to. */
+  asked: (question: Asked) => void;
+}
+
+/** How a widget that asks follows a question that Python sets, and how it stops. */
+interface AskedView<Asked> {
+  follow: (question: Asked) => void;
+  stop?: () => void;
 }
 
 type KernelReply<Answered> = { id: string; answer: Packed<Answered> } | { id: string; error: string };
