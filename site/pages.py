@@ -2,8 +2,9 @@
 
 Only the first page, `index.md`, is written for the web; what it says about each lesson is taken from the notebook.
 
-Two entries in the metadata of a notebook's cells are for these pages: `description`, in the first cell, which search
-engines show; and `web`, which replaces words about cells and keys.
+Three entries in the metadata of a notebook's cells are for these pages: `description`, in the first cell, which search
+engines show; `web`, which replaces words about cells and keys; and `search`, with words that a reader may search for
+and the text does not have.
 """
 
 import ast
@@ -73,7 +74,7 @@ def write_pages(folder: Path, static: Path, recordings: Path) -> None:
         (folder / name).write_text(_described(description, _led(text, name, pages)), encoding="utf-8")
     listed = f'<ol class="lessons" start="0">{"".join(lessons)}</ol>'
     (folder / "404.md").write_text((HERE / "404.md").read_text(encoding="utf-8") + listed, encoding="utf-8")
-    reference = write_reference(folder)
+    write_reference(folder)
     install = INSTALL.search((ROOT / "README.md").read_text(encoding="utf-8"))
     install = _led(install[0].replace("](#", "](README.md#"), "README.md", pages - {"README.md"})
     if KNOWN:
@@ -82,7 +83,7 @@ def write_pages(folder: Path, static: Path, recordings: Path) -> None:
     index = _drawn(Template((HERE / "index.md").read_text(encoding="utf-8")).substitute(parts))
     contents = [
         _contents("Lessons", [f"notebooks/{path.stem}" for path in notebooks()]),
-        _contents("To look up", ["notebooks/glossary", "tests/benchmarks/RESULTS", *reference]),
+        _contents("To look up", ["notebooks/glossary", "tests/benchmarks/RESULTS", "reference/encoder_lib"]),
         _contents("To take part", ["TEACHING", "binder/README", "CONTRIBUTING", "NOTICE"]),
     ]
     (folder / "index.md").write_text("\n".join([index, *contents]), encoding="utf-8")
@@ -152,7 +153,7 @@ def _prepare(notebook: nbformat.NotebookNode, stem: str, static: Path, recording
                 raise ValueError(f"{stem}, cell {number}: expected {words!r}, which the web replaces by {instead!r}")
             cell.source = cell.source.replace(words, instead)
         if cell.cell_type != "code":
-            cell.source = _drawn(cell.source)
+            cell.source = _drawn(cell.source) + _searched(cell.metadata.get("search", ""))
             continue
         cell.source = COLAB.sub("", cell.source)
         if EXPLORER.search(cell.source):
@@ -207,6 +208,12 @@ def _parts(cell: nbformat.NotebookNode, *, imports: bool) -> Iterator[nbformat.N
             yield _fold("The code of the picture", "\n".join(lines[first:]), "draws")
             cell.metadata["tags"] = [*cell.metadata.get("tags", []), "remove-input"]
     yield cell
+
+
+def _searched(words: str) -> str:
+    """Return words that the search finds and the page does not show, as Markdown."""
+    indexed = 'data-pagefind-index-attrs="data-words"'
+    return f'\n\n<div hidden data-words="{html.escape(words)}" {indexed}></div>' if words else ""
 
 
 def _fold(name: str, source: str, kind: str = "aside") -> nbformat.NotebookNode:
