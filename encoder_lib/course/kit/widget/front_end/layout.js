@@ -64,7 +64,8 @@ function widthsOf(panels, margins, total) {
     const plot = Math.max(PLOT_WIDTH, columns * Math.min(CELL, PLOT_HEIGHT[1] / rows));
     return margins[i].left + plot + margins[i].right;
   });
-  const across = clamp(Math.floor((total + GAP) / (Math.max(...least) + GAP)), [1, panels.length]);
+  const most = panels.some(({ alone }) => alone) ? 1 : panels.length;
+  const across = clamp(Math.floor((total + GAP) / (Math.max(...least) + GAP)), [1, most]);
   /** @type {number[]} */
   const widths = [];
   while (widths.length < panels.length) {
