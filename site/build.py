@@ -21,10 +21,13 @@ UNUSED = (  # files of the theme and the search that no page fetches
     *("pagefind-*ui.*", "pagefind-highlight.js", "wasm.unknown.pagefind"),
 )
 ICONS = (
-    *("angle-left", "angle-right", "arrow-up", "bars", "circle-half-stroke", "github", "list", "magnifying-glass"),
-    *("moon", "sun"),
+    *("angle-left", "angle-right", "arrow-up", "bars", "chevron-down", "circle-half-stroke", "github", "list"),
+    *("magnifying-glass", "moon", "sun"),
 )
-SEARCHED = ("--silent", "--exclude-selectors", "details, .asked, .headerlink, .katex-html, .katex annotation")
+SEARCHED = (
+    *("--silent", "--include-characters", "√"),
+    *("--exclude-selectors", "details, .asked, .headerlink, .katex-html, .katex annotation"),
+)
 UNLISTED = ("404.html", "search.html")
 OUTLINE = re.compile(r'"?([\w-]+)"?:\[(\d+),(\d+),\[[^]]*\],"\w+","([^"]+)"\]')  # name, width, height, path
 sys.path.insert(0, str(ROOT))

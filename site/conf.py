@@ -13,6 +13,7 @@ from reference import as_rst  # noqa: E402
 from encoder_lib.course.kit.widget import front_end  # noqa: E402
 
 project = "The Transformer encoder"
+TO_DO = re.compile(r"\bdata-answer=")  # a question on the page of a notebook
 extensions = ["myst_nb", "sphinx.ext.autodoc", "formulas"]
 exclude_patterns = ["_static"]
 templates_path = ["templates"]
@@ -90,6 +91,13 @@ def _preloads(app, pagename, templatename, context, doctree):
     context["modules"] = sorted(set().union(*(_imported(entry, set()) for entry in entries)))
 
 
+def _totals(app):
+    """Let every page know how much there is to do in each lesson, for the menu."""
+    sources = sorted(Path(app.srcdir, "notebooks").glob("*.ipynb"))
+    totals = {path.stem: len(TO_DO.findall(path.read_text(encoding="utf-8"))) for path in sources}
+    app.config.html_context["totals"] = totals
+
+
 def _no_search(app):
     """Leave the search index to Pagefind, which runs when the pages are finished."""
     app.builder.search = False
@@ -100,4 +108,5 @@ def setup(app):
     app.connect("html-page-context", _headings)
     app.connect("html-page-context", _preloads)
     app.connect("builder-inited", _no_search)
+    app.connect("builder-inited", _totals)
     app.connect("autodoc-process-docstring", _docstring)

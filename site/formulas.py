@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import subprocess
 from functools import cache
 from pathlib import Path
@@ -11,6 +12,8 @@ from sphinx.application import Sphinx
 from sphinx.writers.html5 import HTML5Translator
 
 SCRIPT = Path(__file__).with_name("formulas.mjs")
+ROOT = re.compile(r"<msqrt><(m[in])>(\w+)</m[in]></msqrt>")  # of a letter or a number
+SEARCHED = r'<msqrt data-word="√\2" data-pagefind-index-attrs="data-word"><\1 data-pagefind-ignore>\2</\1></msqrt>'
 
 
 @cache
@@ -22,14 +25,17 @@ def _node() -> subprocess.Popen:
 
 @cache
 def set_formula(latex: str, *, display: bool) -> str:
-    """Return a formula as HTML, with MathML for screen readers. Raises ValueError if KaTeX can't set it."""
+    """Return a formula as HTML, with MathML for screen readers. Raises ValueError if KaTeX can't set it.
+
+    The root of a letter or a number is also a word for the search, which knows no signs that are drawn.
+    """
     process = _node()
     process.stdin.write(json.dumps({"latex": latex, "displayMode": display}) + "\n")
     process.stdin.flush()
     answer = json.loads(process.stdout.readline())
     if "problem" in answer:
         raise ValueError(f"expected a formula that KaTeX can set, got {latex!r}: {answer['problem']}")
-    return answer["html"]
+    return ROOT.sub(SEARCHED, answer["html"])
 
 
 def _inline(self: HTML5Translator, node: nodes.math) -> None:

@@ -2,8 +2,9 @@
 
 Only the first page, `index.md`, is written for the web; what it says about each lesson is taken from the notebook.
 
-Two entries in the metadata of a notebook's cells are for these pages: `description`, in the first cell, which search
-engines show; and `web`, which replaces words about cells and keys.
+Three entries in the metadata of a notebook's cells are for these pages: `description`, in the first cell, which search
+engines show; `web`, which replaces words about cells and keys; and `search`, with words that a reader may search for
+and the text does not have.
 """
 
 import ast
@@ -72,7 +73,7 @@ def write_pages(folder: Path, static: Path, recordings: Path) -> None:
         (folder / name).write_text(_described(description, _led(text, name, pages)), encoding="utf-8")
     listed = f'<ol class="lessons" start="0">{"".join(lessons)}</ol>'
     (folder / "404.md").write_text((HERE / "404.md").read_text(encoding="utf-8") + listed, encoding="utf-8")
-    reference = write_reference(folder)
+    write_reference(folder)
     install = INSTALL.search((ROOT / "README.md").read_text(encoding="utf-8"))
     install = _led(install[0].replace("](#", "](README.md#"), "README.md", pages - {"README.md"})
     if KNOWN:
@@ -81,7 +82,7 @@ def write_pages(folder: Path, static: Path, recordings: Path) -> None:
     index = _drawn(Template((HERE / "index.md").read_text(encoding="utf-8")).substitute(parts))
     contents = [
         _contents("Lessons", [f"notebooks/{path.stem}" for path in notebooks()]),
-        _contents("To look up", ["notebooks/glossary", "tests/benchmarks/RESULTS", *reference]),
+        _contents("To look up", ["notebooks/glossary", "tests/benchmarks/RESULTS", "reference/encoder_lib"]),
         _contents("To take part", ["TEACHING", "binder/README", "CONTRIBUTING", "NOTICE"]),
     ]
     (folder / "index.md").write_text("\n".join([index, *contents]), encoding="utf-8")
@@ -142,7 +143,7 @@ def _prepare(notebook: nbformat.NotebookNode, stem: str, static: Path, recording
 
     Returns the HTML of the explorers by their names.
     """
-    path, explorers = f"notebooks/{stem}.ipynb", []
+    path, explorers, questions, exercises = f"notebooks/{stem}.ipynb", [], 0, 0
     notebook.cells[-1].source = closing(stem)  # the pages of a fork link to the fork
     for number, cell in enumerate(notebook.cells):
         for words, instead in cell.metadata.get("web", {}).items():
@@ -150,7 +151,7 @@ def _prepare(notebook: nbformat.NotebookNode, stem: str, static: Path, recording
                 raise ValueError(f"{stem}, cell {number}: expected {words!r}, which the web replaces by {instead!r}")
             cell.source = cell.source.replace(words, instead)
         if cell.cell_type != "code":
-            cell.source = _drawn(cell.source)
+            cell.source = _drawn(cell.source) + _searched(cell.metadata.get("search", ""))
             continue
         cell.source = COLAB.sub("", cell.source)
         if EXPLORER.search(cell.source):
@@ -165,9 +166,11 @@ def _prepare(notebook: nbformat.NotebookNode, stem: str, static: Path, recording
         elif question := QUESTION.search(cell.source):
             stored = _stored(cell, stem, "<details")
             stored.data = {"text/html": _asked(stored.data["text/html"], stem, question[1], static)}
+            questions += 1
         if "exercise" in cell.metadata.get("tags", []):
             words = f'<p class="live">To write your own and have it checked, run this notebook on {live(path)}.</p>'
             cell.outputs = [nbformat.v4.new_output("display_data", {"text/html": words})]
+            exercises += 1
         for data in (output.get("data", {}) for output in cell.outputs):
             if "text/html" in data:
                 data["text/html"] = _with_files(data["text/html"], static)
@@ -176,7 +179,7 @@ def _prepare(notebook: nbformat.NotebookNode, stem: str, static: Path, recording
     first.source = first.source.replace("# ", f"# {stem[:2]} ", 1)
     setup = next(cell for cell in notebook.cells if cell.cell_type == "code")
     notebook.cells = [part for cell in notebook.cells for part in _parts(cell, imports=cell is setup)]
-    notebook.cells.insert(1, nbformat.v4.new_markdown_cell(_ways(path)))
+    notebook.cells.insert(1, nbformat.v4.new_markdown_cell(_ways(path, len(explorers), questions, exercises)))
     return dict(reversed(explorers))  # the first one of each name
 
 
@@ -196,16 +199,37 @@ def _parts(cell: nbformat.NotebookNode, *, imports: bool) -> Iterator[nbformat.N
     yield cell
 
 
+def _searched(words: str) -> str:
+    """Return words that the search finds and the page does not show, as Markdown."""
+    indexed = 'data-pagefind-index-attrs="data-words"'
+    return f'\n\n<div hidden data-words="{html.escape(words)}" {indexed}></div>' if words else ""
+
+
 def _fold(name: str, source: str, kind: str = "aside") -> nbformat.NotebookNode:
     return nbformat.v4.new_markdown_cell(
         f'<details class="{kind}"><summary>{name}</summary>\n\n```python\n{source}\n```\n</details>'
     )
 
 
-def _ways(path: str) -> str:
-    """Return a line that says where else the notebook can be opened."""
+def _ways(path: str, explorers: int, questions: int, exercises: int) -> str:
+    """Return lines that say what one can do on the page of a notebook, what needs Python, and where to run it."""
     read = f'<a href="{source(path)}">Source</a> · ' if KNOWN else ""
-    return f'<p class="ways">Run it on {live(path)} · {read}<a href="../_static/{path}" download>Download</a></p>'
+    here = ["read", *_counted("use", explorers, "explorer"), *_counted("answer", questions, "question")]
+    there = ["change the code", *(f"{words} checked" for words in _counted("have", exercises, "exercise"))]
+    return (
+        f'<p class="ways">On this page you can {_joined(here)}. To {_joined(there)}, you need Python: '
+        f"run the notebook on {live(path)}.<br>"
+        f'{read}<a href="../_static/{path}" download>Download the notebook</a></p>'
+    )
+
+
+def _counted(verb: str, number: int, noun: str) -> list[str]:
+    """Return what one can do with how many of a thing, such as "use 3 explorers"; nothing if there are none."""
+    return [f"{verb} {number} {noun}{'s' * (number != 1)}"] if number else []
+
+
+def _joined(parts: list[str]) -> str:
+    return " and ".join(filter(None, [", ".join(parts[:-1]), parts[-1]]))
 
 
 def _with_files(markup: str, static: Path) -> str:

@@ -12,8 +12,8 @@ CODE = re.compile(r"(`+)(.+?)\1")
 SPECIAL = re.compile(r"([*|\\]|(?<=\w)_(?!\w))")
 
 
-def write_reference(folder: Path) -> list[str]:
-    """Write a page for each package of the library into `folder`, and return their names."""
+def write_reference(folder: Path) -> None:
+    """Write a page for each package of the library into `folder`; that of the library leads to the others."""
     parts = {}
     parents = (LIBRARY, LIBRARY / "course", LIBRARY / "course/kit")  # each package in one of these has its own page
     for parent in parents:
@@ -26,8 +26,9 @@ def write_reference(folder: Path) -> list[str]:
         blocks = [_block(module, own=module == name) for module in modules]
         summary = ast.get_docstring(ast.parse(files[0].read_text(encoding="utf-8"))).partition("\n")[0]
         lines = [f":description: {summary}", "", name, "=" * len(name), "", *blocks]
+        if name == LIBRARY.name:
+            lines += ["Packages", "--------", "", ".. toctree::", "", *(f"   {part}" for part in parts if part != name)]
         (folder / "reference" / f"{name}.rst").write_text("\n".join(lines))
-    return [f"reference/{name}" for name in parts]
 
 
 def _module(path: Path) -> str:

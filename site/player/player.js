@@ -2,6 +2,7 @@
 
 import { computedModel } from "./computed.js";
 import { element, say } from "./dom.js";
+import { remember, showDone, wasDone } from "./done.js";
 import explorer from "./explorer.js";
 import { LiveModel, NOTE, offer } from "./live.js";
 import { RecordedModel } from "./model.js";
@@ -119,10 +120,13 @@ function needsKernel(controls, links) {
 
 /** @param {HTMLElement} place */
 function ask(place) {
-  const model = new AskedModel(JSON.parse(place.dataset.question ?? ""), place.dataset.answer ?? "");
+  const address = place.dataset.answer ?? "";
+  const model = new AskedModel(JSON.parse(place.dataset.question ?? ""), address);
   const root = element("div");
   prediction.render({ model, el: root });
+  model.on("change:_outcome", () => remember(address));
   place.replaceChildren(root);
+  if (wasDone(address)) place.append(element("p", { class: "recorded-note" }, "You have answered this before."));
 }
 
 /** The front end draws again when JupyterLab changes its theme; here the theme of the page takes its place. */
@@ -136,6 +140,7 @@ function followTheme() {
 }
 
 followTheme();
+showDone();
 /** @param {HTMLElement} place */
 const tryToPlay = (place) => play(place).catch((problem) => console.error(problem)); // the stored picture stays
 const seen = new IntersectionObserver(

@@ -1,11 +1,13 @@
 // The search page: the sections that contain the words, those of the best page first.
 
 import { element, say } from "./dom.js";
+import { byWord, wordsOf } from "./search_words.js";
 
 /**
  * What Pagefind returns for a page, or for one of its sections; it marks the words in the excerpt.
- * @typedef {{ title: string, url: string, excerpt: string, locations: number[] }} Section
+ * @typedef {{ title: string, url: string, excerpt: string, weighted_locations: { balanced_score: number }[] }} Section
  * @typedef {{ meta: { title: string }, sub_results: Section[] }} Page
+ * @typedef {{ id: string, score: number, data: () => Promise<Page> }} Result
  */
 
 const PAGES = 8;
@@ -17,17 +19,20 @@ const list = /** @type {HTMLElement} */ (document.getElementById("search-results
 
 /** @param {string} text */
 async function find(text) {
-  const { results } = await pagefind.search(text);
-  /** @type {Page[]} */
-  const pages = await Promise.all(results.slice(0, PAGES).map((/** @type {any} */ result) => result.data()));
+  const words = wordsOf(text);
+  /** @type {(query: string) => Promise<Result[]>} */
+  const search = async (query) => (await pagefind.search(query)).results;
+  const all = await search(words.join(" "));
+  const results = all.length || words.length < 2 ? all : byWord(await Promise.all(words.map(search)));
+  const pages = await Promise.all(results.slice(0, PAGES).map((result) => result.data()));
   if (text !== field.value) return; // the reader has gone on typing
   list.replaceChildren(...pages.flatMap(sectionsOf));
-  say(status, found(text, results.length));
+  say(status, found(text, all.length, results.length));
 }
 
 /** @param {Page} page */
 function sectionsOf({ meta, sub_results }) {
-  const best = sub_results.toSorted((a, b) => b.locations.length - a.locations.length).slice(0, SECTIONS);
+  const best = sub_results.toSorted((a, b) => weightOf(b) - weightOf(a)).slice(0, SECTIONS);
   return best.map(({ title, url, excerpt }) => {
     const page = title === meta.title ? [] : [element("small", {}, meta.title)];
     const words = element("p");
@@ -36,14 +41,20 @@ function sectionsOf({ meta, sub_results }) {
   });
 }
 
+/** @param {Section} section */
+const weightOf = ({ weighted_locations }) =>
+  weighted_locations.reduce((sum, { balanced_score }) => sum + balanced_score, 0);
+
 /**
  * @param {string} text
- * @param {number} count
+ * @param {number} all how many pages contain all words
+ * @param {number} count how many contain any
  */
-function found(text, count) {
+function found(text, all, count) {
   if (!text) return "";
   if (!count) return `No page contains “${text}”.`;
-  return count > PAGES ? `The best of ${count} pages` : `${count} ${count === 1 ? "page" : "pages"}`;
+  const pages = count > PAGES ? `The best of ${count} pages` : `${count} ${count === 1 ? "page" : "pages"}`;
+  return all ? pages : `No page contains all of these words. ${pages} with some of them`;
 }
 
 field.value = new URLSearchParams(location.search).get("q") ?? "";

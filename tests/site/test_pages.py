@@ -140,6 +140,16 @@ def test_the_first_page_describes_every_lesson(pages):
     assert soup.select_one(".recorded")
 
 
+def test_the_reference_is_one_entry_of_the_menu(html, pages):
+    """Its first page leads to all others."""
+    menu = pages["notebooks/glossary.html"].soup.select_one(".bd-docs-nav")
+    entries = [link["href"] for link in menu.select(".toctree-l1 > a")]
+    assert [entry for entry in entries if "reference/" in entry] == ["../reference/encoder_lib.html"]
+    others = {path.name for path in html.glob("reference/*.html")} - {"encoder_lib.html"}
+    first = pages["reference/encoder_lib.html"].soup.article
+    assert others == {link["href"] for link in first.select(".toctree-wrapper .toctree-l1 > a")} and len(others) > 5
+
+
 def test_no_page_asks_for_a_kernel(lessons):
     """Words of cells and keys have another wording here."""
     found = [
