@@ -34,6 +34,8 @@ def _letters(text: str, answers: list[int], chances: list[float]) -> list[Box]:
     boxes: list[Box] = []
     ids = to_ids(text)
     for i, (letter, given, (row, column)) in enumerate(zip(text, ids.tolist(), _places(text), strict=True)):
+        if letter == " " and not column:
+            continue  # between two rows there is a space anyway
         place = (column + 0.04, LINE * row, 0.92, TILE, 1)
         if given != GAP:
             boxes.append(("note" if letter == " " else "grey", SPACE if letter == " " else letter, place))

@@ -67,4 +67,5 @@ def plot_panels(
     for i, (ax, (title, lines)) in enumerate(zip(axes[0], panels.items(), strict=True)):
         last = i + 1 == len(panels)
         plot_lines(lines, title=title, y_label="" if i else y_label, named=last, ax=ax, **settings)
+    style.level_titles(axes[0])
     return figure

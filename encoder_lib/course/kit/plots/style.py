@@ -181,6 +181,14 @@ def label_axes(ax: Axes, title: str, x_label: str = "", y_label: str = "", pad: 
     return ax
 
 
+def level_titles(axes: Sequence[Axes]) -> None:
+    """Let titles side by side begin at one height, however many lines they have."""
+    titles = [ax.get_title() for ax in axes]
+    most = max(title.count("\n") for title in titles)
+    for ax, title in zip(axes, titles, strict=True):
+        ax.title.set_text(title + "\n" * (most - title.count("\n")))
+
+
 def room_of(ax: Axes) -> tuple[float, float]:
     """Width and height, in inches, of the part of the figure that an Axes takes up with its labels."""
     place, figure = ax.get_subplotspec(), ax.figure.get_figure(root=True)

@@ -105,6 +105,7 @@ class Heatmap:
             y_ticks=y_ticks if self.tile is None else None,
             limits=self.limits,
             cmap=self.cmap,
+            colorbar=self.tile is None,  # tiles have the colours of the large matrix below them
             ax=ax,
         )
         if self.tile is not None and self.x_ticks and self.y_ticks:
