@@ -84,7 +84,7 @@ def _copy_static(static: Path, node_modules: Path) -> None:
     for style in ("site.css", "pages.css"):
         shutil.copy(HERE / style, static)
     (static / "icons.css").write_text(_icons(), encoding="utf-8")
-    shutil.copy(ROOT / ".github/positional.png", static / "share.png")
+    shutil.copy(ROOT / ".github/share.png", static / "share.png")
     fonts = node_modules / "@fontsource/source-serif-4/files"
     (static / "fonts").mkdir()
     for face in ("normal", "italic"):
