@@ -257,6 +257,8 @@ interface PanelSizes {
   least?: number;
   /** Whether the axes have names. */
   named: { x: boolean; y: boolean };
+  /** Whether it needs all the width, so that the panels stand below one another. */
+  alone?: boolean;
 }
 
 /** Where everything of one panel stands: a plot with margins, which hold the labels and the colour bar. */
