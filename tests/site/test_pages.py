@@ -105,8 +105,8 @@ def test_no_source_map_is_shipped(html):
 
 def test_every_icon_has_an_outline(html, pages):
     """So that no font is fetched for it."""
-    style = (html / "_static/icons.css").read_text(encoding="utf-8")
-    outlined = set(re.findall(r"(?m)^\.(fa-[\w-]+) ", style))
+    style = (html / "_static/course.css").read_text(encoding="utf-8")
+    outlined = set(re.findall(r"(?m)^\.(fa-[\w-]+) \{ --icon", style))
     text = "".join((html / name).read_text(encoding="utf-8") for name in pages)
     used = set(re.findall(r"\bfa-[\w-]+", " ".join(re.findall(r'class="([^"]*\bfa-[^"]*)"', text))))
     assert used - {"fa-solid", "fa-lg", "fa-fw"} == outlined - ({"fa-github"} if not address.KNOWN else set()) != set()
