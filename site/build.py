@@ -80,7 +80,7 @@ def _copy_static(static: Path, node_modules: Path) -> None:
         *((HERE / name).read_text(encoding="utf-8") for name in ("pages.css", "site.css")),
     ]
     (static / "course.css").write_text("\n".join(styles), encoding="utf-8")
-    shutil.copy(ROOT / ".github/positional.png", static / "share.png")
+    shutil.copy(ROOT / ".github/share.png", static / "share.png")
     fonts = node_modules / "@fontsource/source-serif-4/files"
     (static / "fonts").mkdir()
     for face in ("normal", "italic"):

@@ -40,7 +40,7 @@ LINK = re.compile(r"\[((?:[^\[\]]|\[[^\]]*\])*)\]\((?!https?:|#|mailto:)([^)\s#]
 DRAWING = re.compile(r"!\[[^\]]*\]\((notebooks/)?(pictures/\w+\.svg)\)")
 QUESTION = re.compile(r"\bexplore\.predict\(\s*[\"'](\w+)[\"']")
 PLAN = re.compile(r"Plan for (\d+ minutes)")
-COLAB = re.compile(r"\A# Set-up: .*\n|\n+# On Colab.*(\n#.*)+\Z")  # left out of the first code cell
+COLAB = re.compile(r"\A# Set-up: .*\n(#.*\n)+\n")  # left out of the first code cell
 OPENING = "00_start_here", "alive"  # the notebook of the explorer on the first page, and its name
 INSTALL = re.compile(r"(?ms)^    git clone .*?(?=^\*\*|^#)")  # of the README
 HERE = Path(__file__).parent

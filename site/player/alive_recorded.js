@@ -1,8 +1,8 @@
 // The picture of the whole encoder on a page: at once from a recording, and then from MiniLM in the browser.
 
 import { mount } from "./alive.js";
-import { unpack } from "./alive_kernel.js";
 import { element, say } from "./dom.js";
+import { unpack } from "./kernel.js";
 import { ALONE, CHANGED, MEGABYTES, compute as runMiniLM, WEIGHT } from "./reader.js";
 import { viewOf } from "./recording.js";
 
@@ -25,11 +25,7 @@ export function playAlive({ header: { title, options, answers }, bytes }, place)
   const root = element("section", { "aria-label": title });
   place.replaceChildren(root);
   const compute = engine(known, notice.during);
-  const picture = mount(root, { ...question, compute, answer, options: { ...options, open: null }, title });
-  if (question.detail) {
-    const [layer, head] = question.detail; // the head that was recorded: for another one MiniLM would be fetched at once
-    picture.set({ layer, open: layer, head, scope: "head" });
-  }
+  mount(root, { question, compute, answer, options, title });
   root.append(notice.node);
   place.dataset.playing = "";
 }

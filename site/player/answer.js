@@ -2,7 +2,7 @@
 
 import { changesOf, Runs } from "./interventions.js";
 import { D, H, K } from "./minilm.js";
-import { cosine, dot, linear, meanRow } from "./tensors.js";
+import { cosine, dot, linear, meanRow, rowByRow } from "./tensors.js";
 
 const MOST_TOKENS = 64; // of a sentence: with more of them, a picture of all weights has no room for words
 
@@ -28,7 +28,7 @@ export class Answers {
     }
     const before = texts.map(({ tokens, words }) => this.runs.run(tokens, words));
     const runs = texts.map(({ tokens, words }, side) => {
-      return this.runs.run(tokens, words, changesOf({ cuts, knockouts }, side, this.layers.length));
+      return this.runs.run(tokens, words, changesOf({ cuts, knockouts }, side, this.layers.length), before[side]);
     });
     const common = commonOf(texts);
     const word = texts.every(({ tokens }) => tokens.includes(wanted)) ? wanted : longest(common);
@@ -53,18 +53,14 @@ export class Answers {
    * @returns {Sentence}
    */
   sentence(run, before, word, detail) {
-    const [x, old] = [stationsOf(run), stationsOf(before)];
-    const flows = run.layers.map((layer, n) => flowOf(layer, this.layers[n].attention.out_proj));
-    const added = run.layers.flatMap(({ attention, feed_forward }) => [attention, feed_forward]);
+    const flows = run.layers.map((layer, n) => flowOf(layer, this.layers[n].attention.out_proj, before.layers[n]));
     return {
       tokens: run.tokens,
       place: run.tokens.indexOf(word),
       weights: run.layers.map(({ weights }) => weights),
       arriving: flows.map(({ arriving }) => arriving),
       values: flows.map(({ values }) => values),
-      kept: perToken(x, (row, station, t) => cosine(row, rowOf(old[station], t))),
-      length: perToken(x, (row) => Math.sqrt(dot(row, row))),
-      added: perToken(added, (row) => Math.sqrt(dot(row, row))),
+      kept: keptOf(run, before),
       detail: detail && detailOf(run.layers[detail[0]], ...detail),
     };
   }
@@ -97,19 +93,19 @@ function stationsOf({ token, embedding, layers }) {
 const rowOf = (x, t) => x.subarray(t * D, (t + 1) * D);
 
 /**
- * A number for each token at each station: (stations, T).
- * @param {Float32Array[]} stations
- * @param {(row: Float32Array, station: number, t: number) => number} measure
+ * The cosine of each token's vector with the one that it has without interventions, at each station: (stations, T).
+ * @param {Run} run
+ * @param {Run} before
  */
-function perToken(stations, measure) {
-  const T = stations[0].length / D;
-  return Float32Array.from({ length: stations.length * T }, (_, i) => {
+function keptOf(run, before) {
+  const [T, now, old] = [run.tokens.length, stationsOf(run), stationsOf(before)];
+  return Float32Array.from({ length: now.length * T }, (_, i) => {
     const [station, t] = [Math.floor(i / T), i % T];
-    return measure(rowOf(stations[station], t), station, t);
+    return cosine(rowOf(now[station], t), rowOf(old[station], t));
   });
 }
 
-/** @type {WeakMap<LayerRun, { arriving: Float32Array, values: Float32Array }>} */
+/** @type {WeakMap<LayerRun, ReturnType<typeof flowOf>>} */
 const flows = new WeakMap();
 
 /**
@@ -118,25 +114,52 @@ const flows = new WeakMap();
  * the passed values of one token, head by head: ‖Σ_h w_h p_h‖² = Σ_h Σ_g w_h w_g p_h · p_g.
  * @param {LayerRun} layer
  * @param {Affine} out_proj
+ * @param {LayerRun} before the same layer without interventions
+ * @returns {{ arriving: Float32Array, values: Float32Array, products: Float32Array }} and these products, (T, H, H)
  */
-function flowOf(layer, out_proj) {
+function flowOf(layer, out_proj, before) {
   const known = flows.get(layer);
   if (known) return known;
-  const [passed, T] = [passedOn(layer.value, out_proj), layer.value.length / D];
+  const T = layer.value.length / D;
+  const old = layer === before ? undefined : flowOf(before, out_proj, before).products;
+  const products = rowByRow(T, layer.value, (rows) => productsOf(rows, out_proj), before.value, old);
   const [arriving, values] = [new Float32Array(T * T), new Float32Array(H * T)];
   for (let key = 0; key < T; key++) {
-    const vectors = passed.map((x) => rowOf(x, key));
-    const products = vectors.map((a) => Float64Array.from(vectors, (b) => dot(a, b))); // (H, H)
-    for (let head = 0; head < H; head++) values[head * T + key] = Math.sqrt(products[head][head]);
+    const own = products.subarray(key * H * H, (key + 1) * H * H);
+    for (let head = 0; head < H; head++) values[head * T + key] = Math.sqrt(own[head * H + head]);
     for (let query = 0; query < T; query++) {
-      const weights = Float32Array.from(vectors, (_, head) => layer.weights[(head * T + query) * T + key]);
-      const sums = Float64Array.from(products, (row) => dot(row, weights)); // (H,)
-      arriving[query * T + key] = Math.sqrt(Math.max(0, dot(weights, sums))); // rounding can take it below zero
+      let sum = 0;
+      for (let i = 0; i < H * H; i++) {
+        const [head, other] = [Math.floor(i / H), i % H];
+        sum += own[i] * layer.weights[(head * T + query) * T + key] * layer.weights[(other * T + query) * T + key];
+      }
+      arriving[query * T + key] = Math.sqrt(Math.max(0, sum)); // rounding can take it below zero
     }
   }
-  const flow = { arriving, values };
+  const flow = { arriving, values, products };
   flows.set(layer, flow);
   return flow;
+}
+
+/**
+ * The dot products of each token's passed values, of every head with every head: (T, H, H).
+ * @param {Float32Array} value (T, D)
+ * @param {Affine} out_proj
+ */
+function productsOf(value, out_proj) {
+  const [passed, T] = [passedOn(value, out_proj), value.length / D];
+  const products = new Float32Array(T * H * H);
+  for (let t = 0; t < T; t++) {
+    const vectors = passed.map((x) => rowOf(x, t));
+    for (let head = 0; head < H; head++) {
+      for (let other = 0; other <= head; other++) {
+        const product = dot(vectors[head], vectors[other]);
+        products[(t * H + head) * H + other] = product;
+        products[(t * H + other) * H + head] = product;
+      }
+    }
+  }
+  return products;
 }
 
 /** @type {WeakMap<Affine, Affine[]>} */

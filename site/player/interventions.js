@@ -1,5 +1,6 @@
 // Runs of MiniLM under interventions. What a layer gives depends on its own changes and on those below it. So each layer
-// is kept under a name that lists these changes, and only the layers from the lowest new change upwards are computed.
+// is kept under a name that lists these changes, and only the layers from the lowest new change upwards are computed. In
+// these layers, the tokens that the change has not reached yet keep what they have without changes.
 
 import { embed, encodeLayer } from "./minilm.js";
 
@@ -49,16 +50,18 @@ export class Runs {
    * One sentence through the encoder.
    * @param {string[]} tokens
    * @param {Float32Array[]} words the row of the embedding table for each token
-   * @param {Changes} changes
+   * @param {Changes} [changes]
+   * @param {Run} [before] the same sentence without changes
    * @returns {Run}
    */
-  run(tokens, words, { placeless, layers } = changesOf({ cuts: [], knockouts: [] }, 0, this.model.layers.length)) {
+  run(tokens, words, changes = changesOf({ cuts: [], knockouts: [] }, 0, this.model.layers.length), before) {
+    const { placeless, layers } = changes;
     const { token, embedding } = embed(this.model.embedding, words, placeless);
     let name = `${placeless} ${tokens.join(" ")}`;
     let x = /** @type {Float32Array} */ (embedding);
     const passed = this.model.layers.map((parameters, n) => {
       name += `\n${nameOf(layers[n])}`;
-      const layer = this.kept.get(name) ?? encodeLayer(x, parameters, layers[n]);
+      const layer = this.kept.get(name) ?? encodeLayer(x, parameters, layers[n], before?.layers[n]);
       this.computed += this.kept.has(name) ? 0 : 1;
       this.kept.delete(name); // and put back as the newest
       this.kept.set(name, layer);

@@ -1,6 +1,6 @@
 // MiniLM's encoder, with the names that its parts have in the course, and what interventions change in it.
 
-import { gelu, layerNorm, linear, plus, softmax } from "./tensors.js";
+import { gelu, layerNorm, linear, plus, rowByRow, softmax } from "./tensors.js";
 import { packed } from "./traits.js";
 
 export const D = 384; // components of a vector
@@ -25,21 +25,28 @@ export function embed({ position, norm }, words, placeless = false) {
 
 /**
  * Attention, then the feed-forward network, which works on each token alone. After each, the residual connection adds
- * what was there before, and a norm follows.
+ * what was there before, and a norm follows. Where a linear map gets a row that it also got in a known run, the result
+ * is taken from there.
  * @param {Float32Array} x
  * @param {Layer} parameters
  * @param {LayerChange} change
+ * @param {Partial<LayerRun>} [known] without changes
  * @returns {LayerRun}
  */
-export function encodeLayer(x, parameters, { cuts, out } = UNCHANGED) {
-  const attended = attention(x, parameters.attention, cuts);
+export function encodeLayer(x, parameters, { cuts, out } = UNCHANGED, known = {}) {
+  const T = x.length / D;
+  const attended = attention(x, parameters.attention, cuts, known);
   if (out.includes("attention")) for (const name of SILENCED) attended[name].fill(0);
   const first = out.includes("residual1") ? attended.attention : plus(attended.attention, x);
   const norm1 = out.includes("norm1") ? first : layerNorm(first, parameters.norm1);
-  const feed_forward = out.includes("feed_forward") ? norm1.map(() => 0) : feedForward(norm1, parameters.feed_forward);
+  /** @param {Float32Array} rows */
+  const forward = (rows) => feedForward(rows, parameters.feed_forward);
+  const feed_forward = out.includes("feed_forward")
+    ? norm1.map(() => 0)
+    : rowByRow(T, norm1, forward, known.norm1, known.feed_forward);
   const second = out.includes("residual2") ? feed_forward : plus(feed_forward, norm1);
   const norm2 = out.includes("norm2") ? second : layerNorm(second, parameters.norm2);
-  return { ...attended, norm1, feed_forward, norm2 };
+  return { x, ...attended, norm1, feed_forward, norm2 };
 }
 
 /**
@@ -47,10 +54,15 @@ export function encodeLayer(x, parameters, { cuts, out } = UNCHANGED) {
  * @param {Float32Array} x
  * @param {Layer["attention"]} parameters
  * @param {LayerChange["cuts"]} cuts
+ * @param {Partial<LayerRun>} known
  */
-function attention(x, { q_proj, k_proj, v_proj, out_proj }, cuts) {
-  const [query, key, value] = [q_proj, k_proj, v_proj].map((parameters) => linear(x, parameters)); // (T, D) each
+function attention(x, { q_proj, k_proj, v_proj, out_proj }, cuts, known) {
   const T = x.length / D;
+  /** @param {Affine} parameters @param {Float32Array} from @param {Float32Array} [old] @param {Float32Array} [to] */
+  const project = (parameters, from, old, to) => rowByRow(T, from, (rows) => linear(rows, parameters), old, to);
+  const query = project(q_proj, x, known.x, known.query); // (T, D), as are key and value
+  const key = project(k_proj, x, known.x, known.key);
+  const value = project(v_proj, x, known.x, known.value);
   const scores = attentionScores(query, key); // (H, T, T)
   for (const cut of cuts) {
     for (let head = cut.head ?? 0; head <= (cut.head ?? H - 1); head++) {
@@ -66,7 +78,8 @@ function attention(x, { q_proj, k_proj, v_proj, out_proj }, cuts) {
       for (let k = at; k < at + K; k++) mixed[t * D + k] += weights[row * T + other] * value[other * D + k];
     }
   }
-  return { query, key, value, scores, weights, mixed, attention: linear(mixed, out_proj) };
+  const passed = project(out_proj, mixed, known.mixed, known.attention);
+  return { query, key, value, scores, weights, mixed, attention: passed };
 }
 
 /**

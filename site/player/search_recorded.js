@@ -1,7 +1,7 @@
 // The live search on a page: a recorded question at once, and any other once the reader has fetched MiniLM.
 
-import { unpack } from "./alive_kernel.js";
 import { element } from "./dom.js";
+import { unpack } from "./kernel.js";
 import { offer } from "./live.js";
 import { COSINE, read } from "./reader.js";
 import { viewOf } from "./recording.js";

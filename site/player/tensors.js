@@ -8,7 +8,7 @@
  */
 export function linear(rows, { weight, bias }) {
   const [outputs, inputs] = [bias.length, weight.length / bias.length];
-  const x = Float64Array.from(rows); // the sums are in float64, and converting x inside the loop would take longer
+  const x = new Float64Array(rows); // the sums are in float64, and converting x inside the loop would take longer
   const last = x.length / inputs - 1;
   const y = new Float32Array((last + 1) * outputs);
   for (let output = 0; output < outputs; output += 2) {
@@ -34,11 +34,44 @@ export function linear(rows, { weight, bias }) {
         zc += third * other;
         zd += fourth * other;
       }
-      y.set([ya, za], a * outputs + output);
-      y.set([yb, zb], b * outputs + output);
-      y.set([yc, zc], c * outputs + output);
-      y.set([yd, zd], d * outputs + output);
+      y[a * outputs + output] = ya;
+      y[a * outputs + output + 1] = za;
+      y[b * outputs + output] = yb;
+      y[b * outputs + output + 1] = zb;
+      y[c * outputs + output] = yc;
+      y[c * outputs + output + 1] = zc;
+      y[d * outputs + output] = yd;
+      y[d * outputs + output + 1] = zd;
     }
+  }
+  return y;
+}
+
+/**
+ * What a map makes of each row of x on its own. A row that a known run has at the same place has its result there.
+ * @param {number} T rows
+ * @param {Float32Array} x
+ * @param {(rows: Float32Array) => Float32Array} map
+ * @param {Float32Array} [old] x of the known run
+ * @param {Float32Array} [known] what the map made of it
+ */
+export function rowByRow(T, x, map, old, known) {
+  if (!old || !known) return map(x);
+  const [inputs, outputs] = [x.length / T, known.length / T];
+  const moved = Array.from({ length: T }, (_, t) => {
+    const [begin, end] = [t * inputs, (t + 1) * inputs];
+    let i = begin;
+    while (i < end && x[i] === old[i]) i++;
+    return i < end;
+  });
+  if (!moved.includes(false)) return map(x);
+  const made = map(x.filter((_, i) => moved[Math.floor(i / inputs)]));
+  const y = known.slice();
+  let row = 0;
+  for (let t = 0; t < T; t++) {
+    if (!moved[t]) continue;
+    y.set(made.subarray(row * outputs, (row + 1) * outputs), t * outputs);
+    row += 1;
   }
   return y;
 }
@@ -102,12 +135,12 @@ export function meanRow(x, D) {
   x.forEach((value, i) => {
     mean[i % D] += (value * D) / x.length;
   });
-  return mean;
+  return new Float32Array(mean);
 }
 
 /**
- * @param {ArrayLike<number>} a
- * @param {ArrayLike<number>} b
+ * @param {Float32Array} a
+ * @param {Float32Array} b
  */
 export function dot(a, b) {
   let sum = 0;
@@ -117,8 +150,8 @@ export function dot(a, b) {
 
 /**
  * The cosine of two vectors; 0 if one of them has no length.
- * @param {ArrayLike<number>} a
- * @param {ArrayLike<number>} b
+ * @param {Float32Array} a
+ * @param {Float32Array} b
  */
 export function cosine(a, b) {
   return dot(a, b) / Math.sqrt(dot(a, a) * dot(b, b)) || 0;

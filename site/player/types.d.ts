@@ -101,6 +101,7 @@ interface Changes {
 
 /** The tensors of one layer: scores and weights (H, T, T), and (T, D) the others. `mixed` enters the output projection. */
 interface LayerRun {
+  x: Float32Array;
   query: Float32Array;
   key: Float32Array;
   value: Float32Array;

@@ -38,6 +38,12 @@ from encoder_lib import load_pretrained
 explore.one_query(["a", "b"], [1.0, 2.0], [[2.0, 0.0], [0.0, 2.0]], [[4.0, 0.0], [0.0, 3.0]])
 ===
 explore.heads(load_pretrained("minilm"), "The cat sat on the mat because it was tired.", atlas=True)
+===
+explore.paint_mask(["a", "b"], [[1.0, 2.0], [2.0, 0.0]], [[2.0, 0.0], [0.0, 2.0]], [[4.0, 0.0], [0.0, 3.0]])
+===
+from encoder_lib.course.kit import ladder
+cards, _ = ladder.deal(1)
+explore.hops(ladder.CardModel(positions="learned", attention=True), cards[0])
 """
 
 # subject -> (slider, picture, whether its slider is a native one)
@@ -53,6 +59,7 @@ WATCH = """
 window.fingerprint = (selector) => {
   const picture = document.querySelector(selector);
   if (!picture || (picture.tagName === 'IMG' && !(picture.complete && picture.naturalWidth))) return null;
+  if (picture.tagName === 'DIV') return picture.innerHTML; // boxes, drawn in the same frame
   window.probe ??= new OffscreenCanvas(128, 64).getContext('2d', {willReadFrequently: true});
   probe.clearRect(0, 0, 128, 64);
   probe.drawImage(picture, 0, 0, 128, 64);
@@ -87,7 +94,10 @@ window.handTime = async ([element, action, picture, forth]) => {
   while (!kernelIdle()) await new Promise(requestAnimationFrame);
   const target = document.querySelector(element), before = fingerprint(picture);
   const start = performance.now();
-  if (action === 'key') {
+  if (action === 'slide') {
+    target.valueAsNumber += forth ? 1 : -1;
+    target.dispatchEvent(new Event('input', {bubbles: true}));
+  } else if (action === 'key') {
     target.dispatchEvent(new KeyboardEvent('keydown', {key: forth ? 'ArrowUp' : 'ArrowDown', bubbles: true}));
   } else {
     const { left, top, width, height } = target.getBoundingClientRect();
@@ -130,14 +140,22 @@ def page(browser, tmp_path_factory):
 
 # subject -> (element, what is done to it, picture)
 SECTION = 'section.explorer[aria-label="{}"]'
-QUERY, ATLAS = (
-    SECTION.format("One query, its scores, its weights, its output"),
-    SECTION.format("Attention in your sentence"),
+QUERY, ATLAS, MASK, HOPS = map(
+    SECTION.format,
+    (
+        "One query, its scores, its weights, its output",
+        "Attention in your sentence",
+        "Paint a mask",
+        "What attention has brought to each card",
+    ),
 )
 MOVED = {
     "an arrow, itself": (f"{QUERY} .explorer-handles button", "key", f"{QUERY} .explorer-handles canvas"),
     "an arrow, the mean": (f"{QUERY} .explorer-handles button", "key", f"{QUERY} figure:last-child canvas"),
     "a click on the atlas": (f"{ATLAS} .explorer-picks", "click", f"{ATLAS} figure:last-child canvas"),
+    "a click on a mask": (f"{MASK} .explorer-paints", "click", f"{MASK} figure:last-child canvas"),
+    "hops, one layer more": (f'{HOPS} [data-control="layer"]', "slide", f"{HOPS} .explorer-boxes"),
+    "hops, another card": (f'{HOPS} [data-control="card"]', "slide", f"{HOPS} .explorer-boxes"),
 }
 
 
@@ -190,5 +208,5 @@ def test_pictures_follow_the_hand_within_two_frames(page):
                 times[name].append(taken)
     for name, taken in times.items():
         print(f"{name:<30} {median(taken):>10.0f} {quantiles(taken, n=10)[-1]:>8.0f}")
-    assert median(times["an arrow, itself"]) <= 20
+    assert max(median(times[name]) for name in ("an arrow, itself", "hops, one layer more")) <= 20
     assert max(median(times[name]) for name in MOVED) <= 50

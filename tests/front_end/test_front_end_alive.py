@@ -31,7 +31,6 @@ window.answerOf = ({texts, word, cuts, knockouts, detail}) => {
       tokens, place: tokens.indexOf(word), weights: all,
       arriving: all.map((w) => fill(T * T, (i) => 2 * (w[i] + w[T * T + i]))),
       values: all.map(() => fill(H * T, () => 2)), kept: fill((2 + 2 * L) * T, () => changed ? 0.9 : 1),
-      length: fill((2 + 2 * L) * T, () => 1), added: fill(2 * L * T, () => 1),
       detail: detail && {layer: detail[0], head: detail[1], query: fill(T * K, Math.sin), key: fill(T * K, Math.cos),
         value: fill(T * K, Math.sin), mixed: fill(T * K, Math.cos),
         scores: fill(T * T, (i) => i % T === 0 ? -Infinity : 3 * Math.sin(i))},
@@ -55,8 +54,8 @@ window.show = async ({alive}, {texts, options, width = 900, answer = false}) => 
   root.style.width = `${width}px`;
   window.asked = [];
   const compute = async (question) => { asked.push(structuredClone(question)); return answerOf(question); };
-  const first = answer ? answerOf({texts, word: 'bank', cuts: [], knockouts: [], detail: null}) : undefined;
-  const picture = alive.mount(root, {compute, texts, word: 'bank', options, answer: first});
+  const question = {texts, word: 'bank', cuts: [], knockouts: [], detail: null};
+  const picture = alive.mount(root, {compute, question, options, answer: answer ? answerOf(question) : undefined});
   await wait(50);
   window.root = root;
   window.picture = picture;
@@ -202,6 +201,21 @@ def test_ribbons_are_as_wide_as_what_arrives_or_as_the_weights(page):
     assert widths == pytest.approx([min(22, 3.4 * 2 * 1.5), 17 * 0.75, 3.4 * 2 * 0.8], abs=0.06)
 
 
+def test_on_the_way_to_another_answer_numbers_move_and_places_do_not(page):
+    """The followed word is the third token in one text and the second in the other one, of as many tokens."""
+    place, cosines, sentence, tokens = page.run(
+        """({ alive_state }) => {
+          const [one, other] = ['a river bank', 'a bank again'].map((text) => answerOf(
+            { texts: [text, text], word: 'bank', cuts: [], knockouts: [], detail: null }));
+          other.word_cosines.fill(0);
+          const half = alive_state.between(one, { ...other, sentence_cosine: 0.25 }, 0.5);
+          return [half.sentences[0].place, [...half.word_cosines], half.sentence_cosine, half.sentences[0].tokens];
+        }"""
+    )
+    assert (place, sentence) == (2, 0.375) and tokens == ["[CLS]", "a", "bank", "again", "[SEP]"]
+    assert cosines == pytest.approx([0.5, 0.5, *(0.475 - 0.005 * i for i in range(2, 8))])
+
+
 # ---- What the reader does, and what is asked ----
 
 CUT = {"side": 0, "layer": 0, "head": None, "query": 3, "key": 2}
@@ -297,8 +311,8 @@ def test_only_the_newest_answer_is_shown_and_an_error_is_said(page):
           const root = document.body.appendChild(document.createElement('section'));
           const late = [];
           const compute = (question) => new Promise((resolve, reject) => late.push({ question, resolve, reject }));
-          const first = answerOf({ texts: ['a bank', 'my bank'], word: 'bank', cuts: [], knockouts: [], detail: null });
-          const { set } = alive.mount(root, { compute, texts: ['a bank', 'my bank'], word: 'bank', answer: first });
+          const question = { texts: ['a bank', 'my bank'], word: 'bank', cuts: [], knockouts: [], detail: null };
+          const { set } = alive.mount(root, { compute, question, answer: answerOf(question) });
           set({ knockouts: [{ part: 'attention', layer: null }] });
           set({ knockouts: [{ part: 'norm1', layer: null }] });
           late[1].resolve(answerOf(late[1].question));

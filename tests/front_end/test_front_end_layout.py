@@ -64,6 +64,16 @@ def test_panels_side_by_side_fit_the_width(modules):
             assert sum(taken) + GAP * (len(panels) - 1) <= total + 1e-9
 
 
+def test_a_panel_that_stands_alone_has_all_the_width(modules):
+    """And those beside it elsewhere are below it."""
+    panels = [panel(rows=96, columns=192, alone=True), panel(rows=13, columns=13, columnLabels=60)]
+    ((small, large), (atlas, below)) = modules.call(
+        "layout.js", "layOut", [[[{**panels[0], "alone": False}, panels[1]], 700], [panels, 700]]
+    )
+    assert small["width"] < 300 and atlas["width"] > 560 and atlas["size"]["width"] == pytest.approx(700)
+    assert large["height"] <= below["height"] == TALLEST and atlas["bottom"] < below["bottom"]
+
+
 def test_cells_are_square_where_there_is_room(modules):
     """A panel alone, with room to spare, has square cells, none larger than 72."""
     for rows, columns in [(4, 4), (6, 6), (8, 8), (6, 12), (30, 30)]:

@@ -324,10 +324,10 @@ def head_slices(n_heads: int = 3, head: int = 1) -> Explorer:
         return View(
             lit(
                 query.masked_fill(elsewhere, torch.nan),
-                title=f"Queries: head {shown} gets {d_head} of {D_MODEL} numbers",
+                title=f"Queries: {d_head} of {D_MODEL} numbers",
             ),
             attention_map(weights, words, f"Weights of head {shown}"),
-            lit(joined.masked_fill(elsewhere, torch.nan), title="Output, in the slice of its head"),
+            lit(joined.masked_fill(elsewhere, torch.nan), title="Output, in the same slice"),
             description=_slice_words(n_heads, shown, first, d_head, words, weights, attention),
         )
 

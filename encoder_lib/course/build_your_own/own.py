@@ -9,11 +9,13 @@ from torch import Tensor, nn
 
 from encoder_lib import expect
 from encoder_lib.course.build_your_own import checks as build
+from encoder_lib.course.build_your_own.drawing import draw
 from encoder_lib.course.build_your_own.source import lines_of
 from encoder_lib.course.kit.checking import parts
 from encoder_lib.course.kit.checking.limit import TimeUp, run_within
 from encoder_lib.course.kit.checking.verdict import PATIENCE, NotWritten, Probe, Verdict, diagnose, require_written
 from encoder_lib.course.kit.notebook import table
+from encoder_lib.course.kit.plots import Picture, show
 from encoder_lib.course.training.checks import check_learn
 from encoder_lib.from_torch import from_torch
 from encoder_lib.pretrained.weights import INSIDE, OUTSIDE
@@ -95,6 +97,13 @@ class Workshop:
             "lines": ["" if self.whose[name] == LENT else str(lines_of(self.given[name])) for name in CHECKS],
         }
         return table(columns, rows=list(CHECKS))
+
+    def drawing(self) -> Picture:
+        """The nine parts in the order in which data passes through them, the reader's in colour."""
+        broken = self.named(BROKEN)
+        dashed = f" Broken, with a dashed frame: {', '.join(broken)}." if broken else ""
+        lit = f"Lit are {len(self.own)} of {len(CHECKS)} parts: {', '.join(self.own) or 'none yet'}.{dashed}"
+        return show(draw(self.own, broken), alt=f"The encoder, from ids to vectors. {lit}")
 
     def _reason(self, name: str) -> str:
         verdict = self.verdicts[name]

@@ -87,7 +87,6 @@ class Sentence:
         ‖Σ_h weight · value · W_o‖ (Kobayashi et al. 2020, arXiv 2004.10102).
     values: for each layer (H, T) the length ‖value · W_o‖ in each head.
     kept: (S, T), the cosine of each vector with the same one in the run without interventions.
-    length: (S, T), the length of each vector; added: (2L, T), of what attention and feed-forward add.
     """
 
     tokens: list[str]
@@ -96,8 +95,6 @@ class Sentence:
     arriving: list[Tensor]
     values: list[Tensor]
     kept: Tensor
-    length: Tensor
-    added: Tensor
     detail: Detail | None
 
 
@@ -189,7 +186,6 @@ class _Run:
 
     tokens: list[str]
     x: Tensor
-    added: Tensor
     inside: dict[str, list[Tensor]]  # "query", "key", "value" and "heads" (H, T, K), "scores" and "weights" (H, T, T)
     arriving: list[Tensor]
     values: list[Tensor]
@@ -198,8 +194,8 @@ class _Run:
 class Intervened:
     """A post-norm sentence encoder that answers questions about its runs with and without interventions.
 
-    A sentence runs again only when something changes that touches it. The encoder runs in its own dtype; cosines and
-    lengths are computed in float64.
+    A sentence runs again only when something changes that touches it. The encoder runs in its own dtype; cosines are
+    computed in float64.
     Raises: TypeError for a model that is no SentenceEncoder, ValueError for one whose layers are not post-norm.
     """
 
@@ -293,14 +289,12 @@ class Intervened:
             encoder(self.model.ids(text))
         numbers = [f"encoder.layers.{n}" for n in range(self.n_layers)]
         stream = ["embedding.token", "embedding", *(f"{n}.{norm}" for n in numbers for *_, norm in BRANCHES)]
-        branches = [f"{n}.{branch}" for n in numbers for branch, *_ in BRANCHES]
         parts = ("query", "key", "value", "scores", "weights", "heads")
         inside = {part: [t[f"{n}.attention.{part}"][0].cpu() for n in numbers] for part in parts}
         passed = [_passed(layer, value) for layer, value in zip(self.layers, inside["value"], strict=True)]
         return _Run(
             tokens,
             _stacked(t, stream),
-            _stacked(t, branches).double().norm(dim=-1),
             inside,
             [_arriving(weights, value) for weights, value in zip(inside["weights"], passed, strict=True)],
             [value.norm(dim=-1) for value in passed],
@@ -313,10 +307,8 @@ class Intervened:
             parts = (run.inside[part][n][h] for part in ("query", "key", "value", "scores", "heads"))
             opened = Detail(n, h, *parts)
         place = run.tokens.index(word) if word in run.tokens else -1
-        x, weights = run.x.double(), run.inside["weights"]
-        kept = F.cosine_similarity(x, before.x.double(), dim=-1)
-        length = x.norm(dim=-1)
-        return Sentence(run.tokens, place, weights, run.arriving, run.values, kept, length, run.added, opened)
+        kept = F.cosine_similarity(run.x.double(), before.x.double(), dim=-1)
+        return Sentence(run.tokens, place, run.inside["weights"], run.arriving, run.values, kept, opened)
 
 
 def _index(name: str, value: int, size: int) -> int:

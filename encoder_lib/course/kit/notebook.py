@@ -36,7 +36,8 @@ COLOURS = {
     Token.Name.Function: "mirror-editor-def-color, #0000cc",
 }
 COMMENT = re.compile(r"/\*.*?\*/", re.DOTALL)
-WRAPPED = "white-space:pre-wrap;word-break:normal;overflow-wrap:anywhere;font-size:0.87em"
+MONO = "font-family:var(--jp-code-font-family,monospace)"
+WRAPPED = f"{MONO};white-space:pre-wrap;word-break:normal;overflow-wrap:anywhere;font-size:0.87em"
 
 
 def setup(seed: int = 0, *, device: str | torch.device | None = None) -> torch.device:

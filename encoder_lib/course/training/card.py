@@ -9,9 +9,10 @@ from encoder_lib.course.kit.plots import percent
 from encoder_lib.course.kit.widget.boxes import Box, Boxes, framed
 from encoder_lib.course.training.letters import GAP, LETTERS, to_ids
 
-ROW, LINE = 24, 1.5  # letters in a row, and how much lower the next row is
-CURVE = 4.6  # the height of the curve with its names
-TALL = 2.4  # and of its highest bar
+ROW, LINE = 30, 1.9  # letters in a row, and how much lower the next row is
+TILE, SPACE = 1.4, "␣"  # how high the tile of a letter is, and the sign for a space
+CURVE = 5.4  # the height of the curve with its names
+TALL = 2.9  # and of its highest bar
 
 
 def card_boxes(text: str, probabilities: Tensor, accuracies: Sequence[float], steps: Sequence[int]) -> Boxes:
@@ -29,18 +30,18 @@ def card_boxes(text: str, probabilities: Tensor, accuracies: Sequence[float], st
 
 
 def _letters(text: str, answers: list[int], chances: list[float]) -> list[Box]:
-    """Each letter; that of a gap in colour, over a line as long as the model is sure of it."""
+    """Each letter on a tile; that of a gap in colour, over a line as long as the model is sure of it."""
     boxes: list[Box] = []
     ids = to_ids(text)
     for i, (letter, given, (row, column)) in enumerate(zip(text, ids.tolist(), _places(text), strict=True)):
+        if letter == " " and not column:
+            continue  # between two rows there is a space anyway
+        place = (column + 0.04, LINE * row, 0.92, TILE, 1)
         if given != GAP:
-            boxes.append(("note", letter.strip(), (column, LINE * row, 1, 1, 1)))
+            boxes.append(("note" if letter == " " else "grey", SPACE if letter == " " else letter, place))
             continue
-        filled = LETTERS[answers[i]].strip().upper()
-        boxes += [
-            ("gap", filled, (column + 0.04, LINE * row, 0.92, 1, 1)),
-            ("rule", "", (column + 0.04, LINE * row + 1.1, 0.92 * chances[i], 0.12, 1)),
-        ]
+        filled = LETTERS[answers[i]].replace(" ", SPACE).upper()
+        boxes += [("gap", filled, place), ("rule", "", (place[0], LINE * row + TILE + 0.1, 0.92 * chances[i], 0.12, 1))]
     return boxes
 
 

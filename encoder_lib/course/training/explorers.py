@@ -6,7 +6,7 @@ from encoder_lib.course.kit.widget.controls import Range, Text
 from encoder_lib.course.kit.widget.explorer import Explorer
 from encoder_lib.course.kit.widget.views import View, attention_map
 from encoder_lib.course.kit.widget.web import Web
-from encoder_lib.course.training.card import card_boxes
+from encoder_lib.course.training.card import SPACE, card_boxes
 from encoder_lib.course.training.letters import filled_in, to_ids, to_text
 from encoder_lib.course.training.recording import Recording
 
@@ -59,7 +59,7 @@ def training_maps(recording: Recording) -> Explorer:
     steps = _steps(recording)
     maps = recording.maps  # (N, layers, T, T)
     layers = range(maps.shape[1])
-    letters = list(to_text(to_ids(recording.text)))  # T strings
+    letters = list(to_text(to_ids(recording.text)).replace(" ", SPACE))  # T strings
     measured = zip(steps, recording.filled, recording.accuracies.tolist(), recording.nearest.tolist(), strict=True)
     description = [
         f"After {step} steps: “{filled}”. It fills {percent(accuracy)} of the held-out gaps correctly. To the four "

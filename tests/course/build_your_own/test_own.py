@@ -2,6 +2,7 @@
 
 from functools import partial
 
+import matplotlib.pyplot as plt
 import pytest
 import torch
 from answers import ANSWERS
@@ -10,6 +11,7 @@ from torch import nn
 
 from encoder_lib import lengths_mask
 from encoder_lib.course.build_your_own import Workshop
+from encoder_lib.course.build_your_own.drawing import BOXES, draw
 from encoder_lib.course.build_your_own.own import CHECKS
 from encoder_lib.course.kit.checking import parts
 from encoder_lib.pretrained.weights import INSIDE, OUTSIDE
@@ -70,6 +72,18 @@ def test_half_of_it_is_half_the_readers():
     assert board.loc["Attention", "because"] == "not written yet"
     assert board.loc["Norm", "because"] == f"✗ {mine.verdicts['Norm'].problem.splitlines()[0]}"  # whole
     assert board.loc["Block", "whose"] == "yours" and board.loc["Norm", "whose"] == "the library's"
+
+
+def test_the_drawing_has_every_part_and_lights_the_readers_own():
+    """Its words are the names of the parts; those of the reader's own are bold."""
+    assert {*BOXES} == {*CHECKS}
+    ax = draw(["Norm", "Block"], broken=["learn"])
+    words = {text.get_text(): text.get_weight() for text in ax.texts if text.get_text() in CHECKS}
+    assert {*words} == {*CHECKS} and [name for name in CHECKS if words[name] == "bold"] == ["Norm", "Block"]
+    assert sum(patch.get_linestyle() == "--" for patch in ax.patches) == 2 * len(BOXES["learn"][1])
+    plt.close(ax.figure)
+    assert stubs().drawing().alt.endswith("Lit are 0 of 9 parts: none yet.")
+    assert workshop(ONE, learn=Stub).drawing().alt.count(", ") == 1 + 7
 
 
 @pytest.mark.parametrize("name", CHECKS)

@@ -15,13 +15,13 @@ def card(text):
 
 def test_words_are_not_cut_where_a_row_ends():
     """A word that doesn't fit begins the next row; one that is longer than a row is cut all the same."""
-    panel = card("a" * 20 + " " + "b" * 6 + " " + "c" * 30)
+    panel = card("a" * 20 + " " + "b" * (ROW - 20) + " " + "c" * (ROW + 6))
     where = {letter: [] for letter in "abc"}
     for label, (left, top, *_) in zip(panel.labels[0], panel.frame(0).tolist(), strict=True):
         where.get(label, []).append((round(top), round(left)))
     assert where["a"] == [(0, i) for i in range(20)]
-    assert where["b"] == [(2, i) for i in range(6)]
-    assert len(set(where["c"])) == 30 and max(left for _, left in where["c"]) == ROW - 1
+    assert where["b"] == [(2, i) for i in range(ROW - 20)]
+    assert len(set(where["c"])) == ROW + 6 and max(left for _, left in where["c"]) == ROW - 1
 
 
 def test_gaps_are_filled_over_a_line_of_their_probability():

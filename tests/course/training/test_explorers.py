@@ -7,6 +7,7 @@ from explorers import filler, trained_filler
 from encoder_lib.course import explore
 from encoder_lib.course.kit.plots import percent
 from encoder_lib.course.training import letters
+from encoder_lib.course.training.card import SPACE
 from encoder_lib.course.training.recording import Recording
 
 TEXT = "the f_nction ret_rns"
@@ -20,7 +21,7 @@ def test_explorer_shows_the_maps_of_each_layer_and_describes_each_step():
     for frame, step in enumerate(recording.steps):
         explorer.step = step
         for layer, panel in enumerate(explorer._view.panels):
-            assert panel.x_ticks == panel.y_ticks == list(TEXT)
+            assert panel.x_ticks == panel.y_ticks == list(TEXT.replace(" ", SPACE))
             shown = torch.tensor(panel.frame(frame)).double()
             torch.testing.assert_close(shown, recording.maps[frame, layer], atol=1e-6, rtol=0)
         first, second = map(percent, recording.nearest[frame].tolist())

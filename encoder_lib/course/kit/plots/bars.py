@@ -1,5 +1,6 @@
 """Numbers with names, as bars."""
 
+import textwrap
 from collections.abc import Mapping
 
 from matplotlib.axes import Axes
@@ -7,6 +8,8 @@ from matplotlib.ticker import MaxNLocator, StrMethodFormatter
 
 from encoder_lib.course.kit.plots import style
 from encoder_lib.course.kit.plots.inputs import as_array
+
+LETTERS = 24  # on a line of a name
 
 
 @style.close_on_error
@@ -19,7 +22,8 @@ def plot_bars(values: Mapping[str, float], *, title: str = "", x_label: str = ""
     ax = style.axes_or_new(ax)
     bars = ax.barh(range(len(numbers)), numbers, color=style.COLOURS[0])
     ax.bar_label(bars, [f"{number:,.0f}" for number in numbers], padding=4)
-    ax.set_yticks(range(len(numbers)), [style.drawable(name, style.LABEL) for name in values], **style.plain_text())
+    names = [textwrap.fill(style.drawable(name, style.LABEL), LETTERS) for name in values]
+    ax.set_yticks(range(len(numbers)), names, **style.plain_text())
     ax.invert_yaxis()
     ax.margins(x=0.15)
     ax.spines[:].set_visible(False)

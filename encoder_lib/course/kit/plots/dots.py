@@ -35,5 +35,5 @@ def plot_dots(
     ax.invert_yaxis()
     style.add_grid(ax, "x")
     ax.tick_params(axis="y", length=0)
-    style.add_legend(ax)
-    return style.label_axes(ax, title, x_label)
+    style.add_legend(ax, above=True)
+    return style.label_axes(ax, title, x_label, pad=style.ABOVE)

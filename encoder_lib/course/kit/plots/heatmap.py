@@ -64,6 +64,8 @@ def plot_heatmap(
     for axis, names in labels.items():
         if names is not None:
             step = ceil(len(names) / 24)  # at most 24 labels fit
+            if step > 1:  # rows 0, 5, 10 …
+                step = next(whole for whole in (2, 5, 10, 20, 50, 100, ceil(len(names) / 10)) if whole >= step)
             positions = range(0, len(names), step)
             shown = [style.drawable(names[place], style.TICK) for place in positions]
             room, slant = step * cell[0], 0

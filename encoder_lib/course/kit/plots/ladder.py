@@ -71,5 +71,6 @@ def plot_learning_curves(
         style.label_log_axis(ax.xaxis)
         style.label_axes(ax, model, "step")
     axes[0, 0].set_ylabel("accuracy (%)")
+    style.level_titles(axes[0])
     style.add_suptitle(figure, title)
     return figure

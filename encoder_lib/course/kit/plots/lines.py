@@ -43,9 +43,9 @@ def plot_lines(
     style.add_grid(ax)
     ax.margins(x=0.02)
     ax.set(xscale=x_scale, yscale=y_scale)
-    for axis in (ax.xaxis, ax.yaxis):
+    for axis, values in ((ax.xaxis, x_values), (ax.yaxis, ())):
         if axis.get_scale() == "log":
-            style.label_log_axis(axis)
+            style.label_log_axis(axis, values)
     if x_scale == "linear" and np.array_equal(x_values, np.round(x_values)):  # steps, layers, positions
         style.use_whole_ticks(ax.xaxis)
     if named and len(curves) > 1 and not name_curves(ax):
@@ -67,4 +67,5 @@ def plot_panels(
     for i, (ax, (title, lines)) in enumerate(zip(axes[0], panels.items(), strict=True)):
         last = i + 1 == len(panels)
         plot_lines(lines, title=title, y_label="" if i else y_label, named=last, ax=ax, **settings)
+    style.level_titles(axes[0])
     return figure

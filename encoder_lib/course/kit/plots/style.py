@@ -15,7 +15,7 @@ from matplotlib.axis import Axis, YAxis
 from matplotlib.figure import Figure
 from matplotlib.font_manager import fontManager
 from matplotlib.ft2font import FT2Font
-from matplotlib.ticker import LogLocator, MaxNLocator, NullLocator
+from matplotlib.ticker import FixedLocator, LogLocator, MaxNLocator, NullLocator
 
 from encoder_lib.course.kit.palette import LIGHT
 from encoder_lib.course.kit.plots.fonts import FAMILY
@@ -29,10 +29,12 @@ ON_DARK, ON_PALE = "#fffffe", "#000001"  # of words on colours that are the same
 NOT_FINITE = "#8f8f8f"  # the grey of NaN and infinity; striped, because some people see the middle of viridis as grey
 HALO = "halo"  # as the `gid` of a text, keeps it readable where a line runs beneath it
 DASHES = ("-", "--", "-.", ":")
-# A picture is 7 inches, or 672 pixels, wide, with one plot or with several. A notebook shows it without scaling, so its
-# text has the same size everywhere. Font sizes are in points, of which three are four pixels.
-WIDTH, HEIGHT, SEVERAL_HIGH, MARGIN = 7.0, 3.6, 3.2, 0.06
+FEW = 8  # values of a logarithmic axis that are all written beside it
+# A picture is 7.8 inches, or 749 pixels, wide, with one plot or with several. A notebook shows it without scaling, so
+# its text has the same size everywhere. Font sizes are in points, of which three are four pixels.
+WIDTH, HEIGHT, SEVERAL_HIGH, MARGIN = 7.8, 4.0, 3.5, 0.06
 TITLE_SIZE, TEXT_SIZE, TICK_SIZE, NOTE_SIZE = 11.5, 10, 9.5, 9
+ABOVE = 26  # points from a plot to its title, with a legend between
 STYLE: dict[str, Any] = {  # of every picture in a notebook; `setup` applies it
     "figure.figsize": (WIDTH, HEIGHT),
     "figure.dpi": 100,
@@ -160,19 +162,31 @@ def legend_label(name: object) -> str:
     return text if text and not text.startswith("_") else f" {text}"
 
 
-def add_legend(ax: Axes) -> None:
-    """Add a legend to the right of the picture, as plain text."""
-    for text in ax.legend(loc="center left", bbox_to_anchor=(1, 0.5)).get_texts():
+def add_legend(ax: Axes, *, above: bool = False) -> None:
+    """Add a legend as plain text: to the right of the picture, or above it, `ABOVE` points below its title."""
+    place: dict[str, Any] = {"loc": "center left", "bbox_to_anchor": (1, 0.5)}
+    if above:
+        place = {"loc": "lower left", "bbox_to_anchor": (0, 1), "ncols": 9, "borderaxespad": 0, "borderpad": 0.3}
+        place |= {"handletextpad": 0.4, "columnspacing": 1.4}
+    for text in ax.legend(**place).get_texts():
         text.set(**plain_text())
 
 
-def label_axes(ax: Axes, title: str, x_label: str = "", y_label: str = "") -> Axes:
-    """Write the title and the labels of the axes as plain text: `$x^$` is not a formula."""
+def label_axes(ax: Axes, title: str, x_label: str = "", y_label: str = "", pad: float | None = None) -> Axes:
+    """Write the title, `pad` points above the plot, and the labels of the axes as plain text: `$x^$` is no formula."""
     letters = max(10, min(60, int(12.5 * room_of(ax)[0])))  # that fit on a line of the title
-    ax.set_title(textwrap.fill(drawable(title, TITLE), letters), x=0, **plain_text(ha="left"))
+    ax.set_title(textwrap.fill(drawable(title, TITLE), letters), x=0, pad=pad, **plain_text(ha="left"))
     ax.set_xlabel(drawable(x_label, LABEL), **plain_text())
     ax.set_ylabel(drawable(y_label, LABEL), **plain_text())
     return ax
+
+
+def level_titles(axes: Sequence[Axes]) -> None:
+    """Let titles side by side begin at one height, however many lines they have."""
+    titles = [ax.get_title() for ax in axes]
+    most = max(title.count("\n") for title in titles)
+    for ax, title in zip(axes, titles, strict=True):
+        ax.title.set_text(title + "\n" * (most - title.count("\n")))
 
 
 def room_of(ax: Axes) -> tuple[float, float]:
@@ -192,11 +206,12 @@ def use_whole_ticks(axis: Axis) -> None:
     axis.set_major_locator(MaxNLocator("auto", steps=(1, 2, 2.5, 5, 10), integer=True))
 
 
-def label_log_axis(axis: Axis) -> None:
-    """Label a logarithmic axis by 1, 2, 5, 10, 20 … in plain numbers, or by 1, 10, 100 … if those do not fit."""
+def label_log_axis(axis: Axis, values: Sequence[float] = ()) -> None:
+    """Label a logarithmic axis in plain numbers: by its values if they are few, by 1, 2, 5, 10 … or by 1, 10, 100 …"""
     low, high = axis.get_view_interval()
     subs = (1, 2, 5) if isinstance(axis, YAxis) or high < 100 * low else (1,)
-    axis.set(major_locator=LogLocator(subs=subs), minor_locator=NullLocator(), major_formatter="{x:g}")
+    locator = FixedLocator(values) if 0 < len(values) <= FEW else LogLocator(subs=subs)
+    axis.set(major_locator=locator, minor_locator=NullLocator(), major_formatter="{x:g}")
 
 
 def add_grid(ax: Axes, axis: Literal["both", "x", "y"] = "y") -> None:

@@ -1,6 +1,7 @@
 """A sentence whose words are shaded by the attention weight that one of them gives to each."""
 
 from collections.abc import Sequence
+from math import ceil
 
 import matplotlib as mpl
 import matplotlib.pyplot as plt
@@ -64,11 +65,20 @@ def _line_room(width: float) -> float:
 
 
 def _word_positions(words: Sequence[str], width: float) -> list[tuple[int, int, int]]:
-    """Line, start and width of each word, in characters, for a line of `width` inches."""
+    """Line, start and width of each word, in characters, for lines of at most `width` inches, about equally long."""
+    longest = _line_room(width)
+    rooms = [2 + max(4, sum(2 if ord(letter) > 0x2E7F else 1 for letter in word)) for word in words]  # Chinese is wide
+    positions = _broken(rooms, longest)
+    even = sum(rooms) / (positions[-1][0] + 1)
+    shorter = (_broken(rooms, room) for room in range(ceil(even), ceil(longest)))
+    return next((lines for lines in shorter if lines[-1][0] == positions[-1][0]), positions)
+
+
+def _broken(rooms: Sequence[int], longest: float) -> list[tuple[int, int, int]]:
+    """Line, start and width of each word: one that does not fit begins the next line."""
     positions, line, start = [], 0, 0
-    for word in words:
-        room = 2 + max(4, sum(2 if ord(character) > 0x2E7F else 1 for character in word))  # Chinese is twice as wide
-        if start and start + room > _line_room(width):
+    for room in rooms:
+        if start and start + room > longest:
             line, start = line + 1, 0
         positions.append((line, start, room))
         start += room

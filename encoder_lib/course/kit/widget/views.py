@@ -105,6 +105,7 @@ class Heatmap:
             y_ticks=y_ticks if self.tile is None else None,
             limits=self.limits,
             cmap=self.cmap,
+            colorbar=self.tile is None,  # tiles have the colours of the large matrix below them
             ax=ax,
         )
         if self.tile is not None and self.x_ticks and self.y_ticks:
@@ -161,18 +162,23 @@ class View:
 
     def draw(self, index: int) -> Figure:
         """Return a matplotlib figure of frame `index`, for readers without the live explorer."""
-        width, height = figure_size(len(self.panels), 3.6 if len(self.panels) < 3 else 3.0)
+        tiled = any(panel.tile for panel in self.panels)  # many small matrices, which need a row for themselves
+        rows, columns = (len(self.panels), 1) if tiled else (1, len(self.panels))
+        width, height = figure_size(columns, 4.0 if columns < 3 else 2.8)
         room = max(panel.room_for_long_words() for panel in self.panels)
-        width, height = width + room * len(self.panels), height + room
+        width, height = width + room * columns, (height + room) * rows
         above = token_attention_height(self.tokens.y_ticks or [], width) if self.tokens else 0
-        below = ConstrainedLayoutEngine(rect=(0, 0, 1, height / (height + above)))
+        below = ConstrainedLayoutEngine(rect=(0, 0, 1, height / (height + above)), wspace=0.05)
         figure = Figure(figsize=(width, height + above), layout=below)
         if self.tokens:
             bottom, top = height / (height + above), 1 - 0.35 / (height + above)  # with its title above
             _draw_tokens(self.tokens, self.chosen, index, figure.add_axes((0, bottom, 1, top - bottom)))
         squares = any(panel.rows == panel.columns for panel in self.panels)
-        for column, panel in enumerate(self.panels):
-            ax = figure.add_subplot(1, len(self.panels), column + 1)
+        grid = figure.add_gridspec(rows, columns)
+        for cell, panel in zip(grid, self.panels, strict=True):
+            beside = tiled and not panel.tile  # in the middle, about as wide as high
+            ax = figure.add_subplot(cell.subgridspec(1, 3, width_ratios=(1, 3, 1))[1] if beside else cell)
+            ax.set_anchor("N")  # titles stand level
             panel.draw(index, ax)
             if squares and ax.get_aspect() == "auto":
                 ax.set_box_aspect(1)  # as high as the squares beside it

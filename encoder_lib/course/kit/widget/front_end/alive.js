@@ -5,19 +5,16 @@ import { Drawing } from "./alive_drawing.js";
 import { paintFront } from "./alive_front.js";
 import { listenTo } from "./alive_hands.js";
 import { drawInside } from "./alive_inside.js";
-import { kernelEngine, unpack } from "./alive_kernel.js";
 import { frontOf, mix, planOf, stationAt } from "./alive_layout.js";
 import { makePage, tellPage } from "./alive_page.js";
-import { between, isSpecial, questionOf, same, tellingHead, touched } from "./alive_state.js";
+import { between, isSpecial, questionOf, same, stateOf, tellingHead, touched } from "./alive_state.js";
 import { drawNames, drawTower } from "./alive_tower.js";
-import { stayInView } from "./below.js";
-import { element, keepKeys, penOf, say } from "./dom.js";
+import { element, isCalm, keepKeys, penOf, say } from "./dom.js";
+import { PATIENCE, renderAsking } from "./kernel.js";
 import { initialize } from "./late.js";
 import { clamp } from "./numbers.js";
 
 const [MOVE, RISE, PAUSE] = [520, 14_000, 1400]; // milliseconds: of a change, of Play, of a station where nothing moves
-const PATIENCE = 4000; // milliseconds without an answer, after which the reader is told
-const SILENCE = "No answer from the kernel yet. Another cell may be running; if not, run this cell again.";
 const GROUPS = "bands ghosts texture lanes inside ribbons parts strands hits labels targets marks names".split(" ");
 const LABEL = "The encoder, from the words below to their vectors above. Arrow keys lead from button to button.";
 
@@ -35,13 +32,12 @@ const settledOf = ({ texts, word, cuts, knockouts, open, head, scope }) => {
 /** @param {HTMLElement} root @param {AliveSetup} setup */
 export function mount(
   root,
-  { compute, texts, word, answer: first, options = {}, title = "", silence = "", asked = () => {} },
+  { compute, question: begin, answer: first, options = {}, title = "", silence = "", asked = () => {} },
 ) {
-  /** @type {AliveState} */
-  const state = {
-    ...{ texts, word, cuts: [], knockouts: [], focus: null, pinned: false, layer: 0, open: null, head: null, side: 0 },
-    ...{ measure: "arrives", scope: "layer", at: 1, pointed: "", asking: Boolean(options.predict), guess: null },
-  };
+  const state = /** @type {AliveState} */ ({
+    ...{ focus: null, pinned: false, layer: 0, side: 0, measure: "arrives", scope: "layer", at: 1, pointed: "" },
+    ...{ asking: Boolean(options.predict), guess: null, ...stateOf(begin) },
+  });
   root.classList.add("alive");
   keepKeys(root);
   const page = makePage(root, title);
@@ -52,7 +48,6 @@ export function mount(
   const canvas = element("canvas", { class: "alive-front", "aria-hidden": "true", hidden: true });
   page.stage.append(drawing.svg, canvas);
   const pen = penOf(element("canvas"));
-  const still = () => matchMedia("(prefers-reduced-motion: reduce)").matches;
   let [moving, playing, turn, width] = [0, 0, 0, 0];
   /** @type {Record<"answer" | "shown" | "before", Answer>} the newest, the one on its way there, without interventions */
   const got = /** @type {any} */ ({});
@@ -119,7 +114,7 @@ export function mount(
     got.answer = next;
     cancelAnimationFrame(moving);
     const step = (/** @type {number} */ now) => {
-      const t = still() || !from ? 1 : clamp((now - begun) / MOVE, [0, 1]);
+      const t = isCalm() || !from ? 1 : clamp((now - begun) / MOVE, [0, 1]);
       const eased = t * t * (3 - 2 * t);
       got.shown = t < 1 ? between(from, next, eased) : next;
       open = Array.from({ length: next.layers }, (_, n) => mix(opened[n] ?? 0, state.open === n ? 1 : 0, eased));
@@ -154,7 +149,7 @@ export function mount(
   const stationOf = (at) => stationAt(view.plan, frontOf(view.plan, at));
 
   function tell() {
-    paintFront(canvas, view, still());
+    paintFront(canvas, view, isCalm());
     const station = state.at < 1 ? stationOf(state.at) : -1;
     tellPage(page, { ...view, answer: got.answer }, { playing: playing > 0, station, words: followable(got.answer) });
   }
@@ -164,7 +159,7 @@ export function mount(
     const ats = Array.from({ length: 500 }, (_, i) => i / 500);
     const stops = ats.filter((at) => at >= from && (at === from || stationOf(at) > stationOf(at - 0.002)));
     const frame = (/** @type {number} */ now) => {
-      const at = still() ? (stops[Math.floor((now - begun) / PAUSE)] ?? 1) : from + (now - begun) / pace;
+      const at = isCalm() ? (stops[Math.floor((now - begun) / PAUSE)] ?? 1) : from + (now - begun) / pace;
       playing = requestAnimationFrame(frame);
       if (root.isConnected && at < 1) rise(at);
       else stop(1);
@@ -191,7 +186,7 @@ export function mount(
     ...{ set, stop, tell, state, view: () => view, toggle: () => (playing ? stop() : play()) },
     guess: (/** @type {number | null} */ guess) => {
       set({ guess, asking: false });
-      if (!still()) play(RISE / 3);
+      if (!isCalm()) play(RISE / 3);
     },
   });
   const resizing = new ResizeObserver(() => {
@@ -203,54 +198,25 @@ export function mount(
 
   async function start() {
     width = page.stage.clientWidth || 960;
-    const inside = first?.sentences[0].detail;
-    if (inside && options.open)
-      Object.assign(state, { open: inside.layer, head: inside.head, layer: inside.layer, scope: "head" });
     if (first) {
       got.before = first;
       show(first);
-    } else await ask();
-    if (options.open && !inside) await set({ open: options.open - 1 });
+    }
+    if (!first || touched(state)) await ask();
   }
   start();
   const leave = () => {
     for (const frame of [playing, moving]) cancelAnimationFrame(frame);
     resizing.disconnect();
   };
-  return { set, state, stop: leave };
+  /** Answer a question that does not come from the reader. @param {Question} question */
+  const follow = (question) => {
+    if (!same(stateOf(question), stateOf(questionOf(state)))) set(stateOf(question));
+  };
+  return { set, state, follow, stop: leave };
 }
 
-/** @param {{ model: AliveModel, el: HTMLElement }} props */
-function render({ model, el }) {
-  const title = model.get("title");
-  const root = el.appendChild(element("section", { "aria-label": title }));
-  const [compute, leave] = kernelEngine(model);
-  const { texts, word } = model.get("_question");
-  const answer = model.get("_data").byteLength ? unpack(model.get("_answer"), model.get("_data")) : undefined;
-  const asked = (/** @type {Question} */ question) => model.set("_question", question); // for another view
-  const picture = mount(root, {
-    compute,
-    texts,
-    word,
-    answer,
-    options: model.get("_options"),
-    title,
-    silence: SILENCE,
-    asked,
-  });
-  const follow = () => {
-    const { detail, ...now } = model.get("_question");
-    if (same({ ...now, detail }, questionOf(picture.state))) return;
-    picture.set({ ...now, open: detail?.[0] ?? null, head: detail?.[1] ?? null });
-  };
-  model.on("change:_question", follow);
-  follow();
-  stayInView(root);
-  return () => {
-    model.off("change:_question", follow);
-    leave();
-    picture.stop();
-  };
-}
+/** @param {AskedProps<Question, Answer, AliveOptions>} props */
+const render = (props) => renderAsking(props, mount);
 
 export default { initialize, render };

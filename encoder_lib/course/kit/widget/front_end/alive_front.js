@@ -5,7 +5,6 @@ import { focusOf, reachOf } from "./alive_state.js";
 import { penOf } from "./dom.js";
 import { clamp } from "./numbers.js";
 
-const EDGE = 26; // pixels over which the veil thickens
 const TRAIN = [0, 0.16, 0.32]; // how late the dots of one ribbon follow each other
 
 /** The colour of a role, as a canvas takes it. @param {HTMLCanvasElement} canvas @param {string} role */
@@ -22,12 +21,8 @@ export const paintFront = (canvas, view, still) => {
   const [pen, ratio, y] = [penOf(canvas), window.devicePixelRatio || 1, frontOf(plan, state.at)];
   Object.assign(canvas, { width: Math.round(plan.width * ratio), height: Math.round(plan.height * ratio) }); // and clear it
   pen.scale(ratio, ratio);
-  const [veil, ground] = [pen.createLinearGradient(0, y - EDGE, 0, y), colourOfRole(canvas, "ground")];
-  veil.addColorStop(0, ground);
-  veil.addColorStop(1, ground.replace("rgb(", "rgba(").replace(")", ", 0)"));
-  pen.globalAlpha = 0.88;
-  pen.fillStyle = veil;
-  pen.fillRect(plan.gutter - 6, 0, plan.width, Math.max(0, y));
+  canvas.style.setProperty("--front", `${y}px`); // where the veil, its background, ends
+  canvas.style.setProperty("--left", `${plan.gutter - 6}px`);
   if (!still) for (const side of plan.sides) paintDots(pen, canvas, view, side, y);
 };
 

@@ -2,7 +2,7 @@
 
 import { curve, markup } from "./alive_drawing.js";
 import { focusOf, isOut } from "./alive_state.js";
-import { score, weightsOf } from "./alive_words.js";
+import { fixed, weightsOf } from "./alive_words.js";
 import { clamp } from "./numbers.js";
 
 const PITCH = 1.08; // pixels between two numbers of a vector
@@ -43,7 +43,7 @@ export const drawInside = (view, side) => {
     vector("key", key, y - 65);
     put("score", markup`M${lane.x - 5} ${zero}v${-bar || -1}h10V${zero}z`);
     put("weight", markup`M${lane.x - 6} ${base}v${-Math.max(0.8, tall)}h12V${base}z`);
-    if (room > 11) write(lane.x, zero - Math.max(bar, 0) - 4, score(scores[key], room > 13 ? 1 : 0));
+    if (room > 11) write(lane.x, zero - Math.max(bar, 0) - 4, fixed(scores[key], room > 13 ? 1 : 0));
     if (room > 10 && tall > 0.12) write(lane.x, base - tall - 4, weights[key].toFixed(2).replace(/^0/, ""));
     vector("value", key, y - 216, out ? 10 : 25 + 75 * Math.sqrt(weights[key]));
   });

@@ -23,6 +23,12 @@ export const questionOf = ({ texts, word, cuts, knockouts, open, head }) => {
   return { texts, word, cuts, knockouts, detail: open === null ? null : [open, head ?? 0] };
 };
 
+/** What a question says of the state. @param {Question} question @returns {Partial<AliveState>} */
+export const stateOf = ({ detail, ...asked }) => {
+  const [open, head] = detail ?? [null, null];
+  return { ...asked, open, head, ...(open === null ? {} : { layer: open, scope: "head" }) };
+};
+
 /** @param {AliveState} state */
 export const touched = ({ cuts, knockouts }) => cuts.length + knockouts.length > 0;
 
@@ -111,11 +117,12 @@ export const toggleOut = ({ knockouts, scope }, part, layer) => {
   return left.length < knockouts.length ? left : [...knockouts, { part, layer: scope === "all" ? null : layer }];
 };
 
-/** Between two answers of one shape: each number is on its way. @param {any} a @param {any} b @param {number} t @returns {any} */
+/** Between two answers: each measured number is on its way, and whole ones, which say where something is, are the new ones. @param {any} a @param {any} b @param {number} t @returns {any} */
 export const between = (a, b, t) => {
-  if (typeof a === "number" && typeof b === "number") return mix(a, b, t);
+  if (typeof a === "number" && typeof b === "number") return Number.isInteger(b) ? b : mix(a, b, t);
   if (!a || !b || typeof b !== "object" || a.length !== b.length) return b;
-  if (b.map) return b.map((/** @type {unknown} */ value, /** @type {number} */ i) => between(a[i], value, t));
+  if (b instanceof Float32Array) return b.map((value, i) => mix(a[i], value, t));
+  if (Array.isArray(b)) return b.map((value, i) => between(a[i], value, t));
   return Object.fromEntries(Object.keys(b).map((key) => [key, between(a[key], b[key], t)]));
 };
 

@@ -54,10 +54,6 @@ interface Sentence {
   values: Float32Array[];
   /** Cosine with the same vector in the run without interventions, (2 + 2L, T). */
   kept: Float32Array;
-  /** Length of the vector, (2 + 2L, T). */
-  length: Float32Array;
-  /** Length of what attention and feed-forward add, (2L, T). */
-  added: Float32Array;
   detail: Detail | null;
 }
 
@@ -88,9 +84,8 @@ interface AliveOptions {
 
 interface AliveSetup {
   compute: Compute;
-  texts: string[];
-  word: string;
-  /** A first answer, so that the picture does not wait for a computation. */
+  question: Question;
+  /** A first answer, without interventions, so that the picture does not wait for a computation. */
   answer?: Answer | undefined;
   options?: Partial<AliveOptions>;
   title?: string;
@@ -238,20 +233,6 @@ type Unpacked<T> = T extends { at: number; size: number }
   : T extends object
     ? { [K in keyof T]: Unpacked<T[K]> }
     : T;
-
-interface AliveTraits {
-  title: string;
-  _question: Question;
-  _answer: Packed<Answer>;
-  _data: DataView<ArrayBuffer>;
-  _options: AliveOptions;
-}
-
-interface AliveModel extends AskedModel<Question, Answer> {
-  get<Name extends keyof AliveTraits>(name: Name): AliveTraits[Name];
-  set(name: string, value: unknown): void;
-  save_changes(): void;
-}
 
 /** What the hands on the picture can do. */
 interface AliveHands {

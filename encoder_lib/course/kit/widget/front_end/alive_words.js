@@ -9,11 +9,9 @@ const PARTED = distanceOf(0.9995); // from here on, two vectors are said to be t
 /** @param {string} word */
 const quote = (word) => `“${word}”`;
 /** @param {number} number @param {number} digits */
-const fixed = (number, digits) => number.toFixed(digits).replace("-", "−").replace("Infinity", "∞");
+export const fixed = (number, digits = 1) => number.toFixed(digits).replace("-", "−").replace("Infinity", "∞");
 /** @param {number | null | undefined} cosine */
 export const figure = (cosine) => fixed(cosine ?? 0, 3);
-/** @param {number} number @param {number} digits */
-export const score = (number, digits = 1) => fixed(number, digits);
 /** @param {number | null} layer */
 const where = (layer) => (layer === null ? "in all layers" : `in layer ${layer + 1}`);
 
@@ -98,7 +96,7 @@ const insideStory = (seen) => {
   const each = answer.sentences.map(({ detail, tokens }, side) => {
     const [weights, focus] = [weightsOf(seen, side), focusOf(state, answer, side)];
     const key = weights.indexOf(Math.max(...weights));
-    const numbers = `score ${score(detail?.scores[focus * tokens.length + key] ?? 0)}, weight ${weights[key].toFixed(2)}`;
+    const numbers = `score ${fixed(detail?.scores[focus * tokens.length + key] ?? 0)}, weight ${weights[key].toFixed(2)}`;
     return `${quote(tokens[focus])} attends most to ${quote(tokens[key])} (${numbers})`;
   });
   return `Layer ${(state.open ?? 0) + 1}, head ${(state.head ?? 0) + 1}: ${each.join("; in the second sentence, ")}.`;

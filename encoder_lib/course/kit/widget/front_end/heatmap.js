@@ -81,8 +81,15 @@ export class Heatmap {
       this.measured = { spec, font: style.font, widths: labelWidths(this.pen, spec, style.font) };
     }
     const named = { x: spec.x_label !== "", y: spec.y_label !== "" };
-    const { rows, columns } = spec;
-    return { rows, columns, named, ...this.measured.widths, ...captionWidths(this.pen, this.matrix, style) };
+    const { rows, columns, tile } = spec;
+    return {
+      rows,
+      columns,
+      named,
+      alone: tile !== null,
+      ...this.measured.widths,
+      ...captionWidths(this.pen, this.matrix, style),
+    };
   }
 
   /**

@@ -31,10 +31,12 @@ export function layOut(panels, total) {
   const square = panels.map(({ rows, columns }, i) => clamp(Math.min(rooms[i] / columns, CELL) * rows, PLOT_HEIGHT));
   const shared = Math.max(...square);
   const plots = panels.map((panel, i) => plotOf(panel, rooms[i], square[i], shared));
-  const bottom = Math.max(...panels.map((panel, i) => bottomOf(panel, plots[i].slanted)));
+  const bottoms = panels.map((panel, i) => bottomOf(panel, plots[i].slanted));
+  const deepest = Math.max(...bottoms);
   const wholes = plots.map(({ width }, i) => margins[i].left + width + margins[i].right);
   const titleLines = Math.max(...panels.map(({ title }, i) => Math.ceil((1.1 * title) / wholes[i]))); // roughly
   return plots.map((plot, i) => {
+    const bottom = panels.some(({ alone }) => alone) ? bottoms[i] : deepest;
     const size = { width: wholes[i], height: TOP + plot.height + bottom };
     return { ...plot, left: margins[i].left, top: TOP, bottom, size, titleLines };
   });
@@ -64,7 +66,8 @@ function widthsOf(panels, margins, total) {
     const plot = Math.max(PLOT_WIDTH, columns * Math.min(CELL, PLOT_HEIGHT[1] / rows));
     return margins[i].left + plot + margins[i].right;
   });
-  const across = clamp(Math.floor((total + GAP) / (Math.max(...least) + GAP)), [1, panels.length]);
+  const most = panels.some(({ alone }) => alone) ? 1 : panels.length;
+  const across = clamp(Math.floor((total + GAP) / (Math.max(...least) + GAP)), [1, most]);
   /** @type {number[]} */
   const widths = [];
   while (widths.length < panels.length) {

@@ -1,12 +1,10 @@
 // A search that answers while the reader types: texts as bars, sorted by their cosine with the question.
 
-import { kernelEngine, unpack } from "./alive_kernel.js";
-import { stayInView } from "./below.js";
-import { element, keepKeys, say } from "./dom.js";
+import { element, isCalm, keepKeys, say } from "./dom.js";
+import { PATIENCE, renderAsking } from "./kernel.js";
 import { initialize } from "./late.js";
 
-const [GLIDE, REST, PATIENCE] = [150, 800, 4000]; // milliseconds: of a move, until the order is read out, of waiting
-const SILENCE = "No answer from the kernel yet. Another cell may be running; if not, run this cell again.";
+const [GLIDE, REST] = [150, 800]; // milliseconds: of a move, and until the order is read out
 
 /** With two decimals, and never −0.00. @param {number} cosine */
 const twoDecimals = (cosine) => (Math.round(100 * cosine) / 100 || 0).toFixed(2).replace("-", "−");
@@ -37,7 +35,7 @@ const placeOf = (row) => {
 const glide = ({ row, bar, top, left, width }) => {
   for (const move of row.getAnimations({ subtree: true })) move.cancel();
   const to = placeOf(row);
-  const duration = matchMedia("(prefers-reduced-motion: reduce)").matches ? 0 : GLIDE;
+  const duration = isCalm() ? 0 : GLIDE;
   row.animate({ transform: [`translateY(${top - to.top}px)`, "none"] }, { duration, easing: "ease-out" });
   bar.animate({ left: [left, to.left], width: [width, to.width] }, { duration, easing: "ease-out" });
 };
@@ -129,24 +127,14 @@ export function mount(root, { compute, query, found, options, title, silence, lo
     field.focus();
     field.select();
   };
-  show(query.texts, found.cosines);
+  show(query.texts, found?.cosines);
   return { take, unlock };
 }
 
-/** @param {{ model: SearchModel, el: HTMLElement }} props */
-function render({ model, el }) {
-  const [title, query, options] = [model.get("title"), model.get("_question"), model.get("_options")];
-  const root = el.appendChild(element("section", { "aria-label": title }));
-  const [compute, leave] = kernelEngine(model);
-  const found = unpack(model.get("_answer"), model.get("_data"));
-  const search = mount(root, { compute, query, found, options, title, silence: SILENCE });
-  const follow = () => search.take(model.get("_question"));
-  model.on("change:_question", follow);
-  stayInView(root);
-  return () => {
-    model.off("change:_question", follow);
-    leave();
-  };
-}
+/** @param {AskedProps<SearchQuery, SearchFound, SearchOptions>} props */
+const render = (props) =>
+  renderAsking(props, (root, { question, answer, ...given }) => ({
+    follow: mount(root, { ...given, query: question, found: answer }).take,
+  }));
 
 export default { initialize, render };

@@ -257,6 +257,8 @@ interface PanelSizes {
   least?: number;
   /** Whether the axes have names. */
   named: { x: boolean; y: boolean };
+  /** Whether it needs all the width, so that the panels stand below one another. */
+  alone?: boolean;
 }
 
 /** Where everything of one panel stands: a plot with margins, which hold the labels and the colour bar. */
@@ -312,7 +314,7 @@ interface SearchSetup {
   compute: (query: SearchQuery) => Promise<SearchFound>;
   query: SearchQuery;
 
-  found: SearchFound;
+  found: SearchFound | undefined;
   options: SearchOptions;
   title: string;
   /** What the reader is told when an answer takes long. */
@@ -322,18 +324,40 @@ interface SearchSetup {
 }
 
 /** The model of a widget whose front end asks by messages. */
-interface AskedModel<Asked, Answered> {
+interface AskedModel<Asked, Answered, Options = unknown> {
+  get(name: "title"): string;
+  get(name: "_question"): Asked;
+  get(name: "_options"): Options;
+  get(name: "_answer"): Packed<Answered>;
+  get(name: "_data"): DataView<ArrayBuffer>;
+  set(name: "_question", question: Asked): void;
   send(content: { id: string; question: Asked }): void;
   on(events: string, callback: (reply: KernelReply<Answered>, buffers: DataView<ArrayBuffer>[]) => void): void;
   off(events: string, callback: (reply: KernelReply<Answered>, buffers: DataView<ArrayBuffer>[]) => void): void;
 }
 
-type KernelReply<Answered> = { id: string; answer: Packed<Answered> } | { id: string; error: string };
-
-interface SearchModel extends AskedModel<SearchQuery, SearchFound> {
-  get(name: "title"): string;
-  get(name: "_question"): SearchQuery;
-  get(name: "_options"): SearchOptions;
-  get(name: "_answer"): Packed<SearchFound>;
-  get(name: "_data"): DataView<ArrayBuffer>;
+interface AskedProps<Asked, Answered, Options> {
+  model: AskedModel<Asked, Answered, Options>;
+  el: HTMLElement;
 }
+
+/** What a widget that asks is drawn from. */
+interface AskedSetup<Asked, Answered, Options> {
+  compute: (question: Asked) => Promise<Answered>;
+  question: Asked;
+  /** Nothing where Python has not computed one. */
+  answer: Answered | undefined;
+  options: Options;
+  title: string;
+  silence: string;
+  /** Is called with each question that the reader's actions lead to. */
+  asked: (question: Asked) => void;
+}
+
+/** How a widget that asks follows a question that Python sets, and how it stops. */
+interface AskedView<Asked> {
+  follow: (question: Asked) => void;
+  stop?: () => void;
+}
+
+type KernelReply<Answered> = { id: string; answer: Packed<Answered> } | { id: string; error: string };
