@@ -27,7 +27,7 @@ ICONS = (
 )
 SEARCHED = (
     *("--silent", "--include-characters", "√"),
-    *("--exclude-selectors", "details, .asked, .headerlink, .katex-html, .katex annotation"),
+    *("--exclude-selectors", "details, .asked, .order, .headerlink, .katex-html, .katex annotation"),
 )
 UNLISTED = ("404.html", "search.html")
 OUTLINE = re.compile(r'"?([\w-]+)"?:\[(\d+),(\d+),\[[^]]*\],"\w+","([^"]+)"\]')  # name, width, height, path
@@ -35,6 +35,7 @@ sys.path.insert(0, str(ROOT))
 
 from address import HOME, KNOWN  # noqa: E402
 from minilm import write_minilm  # noqa: E402
+from order import write_orders  # noqa: E402
 from pages import notebooks, write_pages  # noqa: E402
 from record_all import write_recordings  # noqa: E402
 
@@ -53,8 +54,10 @@ def build(folder: Path, node_modules: Path) -> int:
     begun, recordings = time.perf_counter(), folder / "recordings"
     write_recordings(notebooks(), recordings)
     shutil.copytree(recordings, static / "recordings", ignore=shutil.ignore_patterns("*.digest", "*.heights", "*.p*"))
+    write_orders(notebooks(), folder / "orders")
+    shutil.copytree(folder / "orders", static / "orders", ignore=shutil.ignore_patterns("*.digest"))
     write_pages(pages, static, recordings)
-    print(f"The recordings took {time.perf_counter() - begun:.0f} s.")
+    print(f"The recordings and exercises took {time.perf_counter() - begun:.0f} s.")
     os.environ["NODE_MODULES"] = str(node_modules)
     begun = time.perf_counter()
     options = ["-b", "html", "-W", "--keep-going", "-q", "-E", "-d", str(folder / "doctrees"), "-c", str(HERE)]

@@ -22,6 +22,7 @@ import nbformat
 from address import KNOWN, REPOSITORY, ROOT, closing, live, places, source
 from asked import ask, svg_in
 from bs4 import BeautifulSoup
+from order import as_html, puzzles
 from record_all import EXPLORER, explorer_name
 from reference import write_reference
 
@@ -144,6 +145,7 @@ def _prepare(notebook: nbformat.NotebookNode, stem: str, static: Path, recording
     Returns the HTML of the explorers by their names.
     """
     path, explorers, questions, exercises = f"notebooks/{stem}.ipynb", [], 0, 0
+    ordered = puzzles(notebook)
     notebook.cells[-1].source = closing(stem)  # the pages of a fork link to the fork
     for number, cell in enumerate(notebook.cells):
         for words, instead in cell.metadata.get("web", {}).items():
@@ -166,7 +168,14 @@ def _prepare(notebook: nbformat.NotebookNode, stem: str, static: Path, recording
             stored.data = {"text/html": _asked(stored.data["text/html"], stem, question[1], static)}
             questions += 1
         if "exercise" in cell.metadata.get("tags", []):
-            words = f'<p class="live">To write your own and have it checked, run this notebook on {live(path)}.</p>'
+            lines = "".join(
+                as_html(puzzle, f"../_static/orders/{stem}-{name}.json")
+                for name, puzzle in ordered.items()
+                if f"{name}(" in cell.source
+            )
+            words = (
+                f'{lines}<p class="live">To write your own and have it checked, run this notebook on {live(path)}.</p>'
+            )
             cell.outputs = [nbformat.v4.new_output("display_data", {"text/html": words})]
             exercises += 1
         for data in (output.get("data", {}) for output in cell.outputs):
@@ -177,7 +186,9 @@ def _prepare(notebook: nbformat.NotebookNode, stem: str, static: Path, recording
     first.source = first.source.replace("# ", f"# {stem[:2]} ", 1)
     setup = next(cell for cell in notebook.cells if cell.cell_type == "code")
     notebook.cells = [part for cell in notebook.cells for part in _parts(cell, imports=cell is setup)]
-    notebook.cells.insert(1, nbformat.v4.new_markdown_cell(_ways(path, len(explorers), questions, exercises)))
+    notebook.cells.insert(
+        1, nbformat.v4.new_markdown_cell(_ways(path, len(explorers), questions, len(ordered), exercises))
+    )
     return dict(reversed(explorers))  # the first one of each name
 
 
@@ -209,11 +220,17 @@ def _fold(name: str, source: str, kind: str = "aside") -> nbformat.NotebookNode:
     )
 
 
-def _ways(path: str, explorers: int, questions: int, exercises: int) -> str:
+def _ways(path: str, explorers: int, questions: int, ordered: int, exercises: int) -> str:
     """Return lines that say what one can do on the page of a notebook, what needs Python, and where to run it."""
     read = f'<a href="{source(path)}">Source</a> · ' if KNOWN else ""
-    here = ["read", *_counted("use", explorers, "explorer"), *_counted("answer", questions, "question")]
-    there = ["change the code", *(f"{words} checked" for words in _counted("have", exercises, "exercise"))]
+    here = [
+        *("read", *_counted("use", explorers, "explorer"), *_counted("answer", questions, "question")),
+        *(f"{words} by putting lines in order" for words in _counted("do", ordered, "exercise")),
+    ]
+    there = [
+        "change the code",
+        *(f"{words} checked" for words in _counted("have what you write for", exercises, "exercise")),
+    ]
     return (
         f'<p class="ways">On this page you can {_joined(here)}. To {_joined(there)}, you need Python: '
         f"run the notebook on {live(path)}.<br>"

@@ -13,6 +13,7 @@ import { fetchRecording } from "./recording.js";
 import { showStops } from "./stops.js";
 import { explainTerms } from "./terms.js";
 
+const DONE_BEFORE = "You have answered this before.";
 const AROUND = 50; // pixels of an explorer to the left and right of its pictures
 const NEAR = "400px"; // how far below the window an explorer is fetched
 
@@ -129,7 +130,14 @@ function ask(place) {
   model.on("change:_outcome", () => remember(address));
   place.replaceChildren(root);
   new MutationObserver(() => offerLarger(root)).observe(root, { childList: true, subtree: true });
-  if (wasDone(address)) place.append(element("p", { class: "recorded-note" }, "You have answered this before."));
+  if (wasDone(address)) place.append(element("p", { class: "recorded-note" }, DONE_BEFORE));
+}
+
+/** @param {HTMLElement} place whose script few pages need */
+async function letOrder(place) {
+  const { playOrder } = await import("./order.js");
+  playOrder(place, remember);
+  if (wasDone(place.dataset.order ?? "")) place.after(element("p", { class: "recorded-note" }, DONE_BEFORE));
 }
 
 /** The front end draws again when JupyterLab changes its theme; here the theme of the page takes its place. */
@@ -160,3 +168,4 @@ const seen = new IntersectionObserver(
 );
 for (const place of document.querySelectorAll(".recorded")) seen.observe(place);
 for (const place of /** @type {NodeListOf<HTMLElement>} */ (document.querySelectorAll(".asked"))) ask(place);
+for (const place of /** @type {NodeListOf<HTMLElement>} */ (document.querySelectorAll("[data-order]"))) letOrder(place);

@@ -55,9 +55,11 @@ def test_a_page_says_what_one_can_do_here_and_what_needs_python(reader):
     """In numbers that are those of the page."""
     page = reader()
     words = page.locator(".ways").first.text_content()
-    explorers, questions, exercises = map(int, re.findall(r"(\d+) (?:explorer|question|exercise)s?\b", words))
+    numbers = re.findall(r"(\d+) (?:explorer|question|exercise)s?\b", words)
+    explorers, questions, ordered, exercises = map(int, numbers)
     assert explorers == page.locator(".recorded").count() and exercises == page.locator(".live").count() > 0
-    assert questions == page.locator(".asked").count() == total(page)
+    assert questions == page.locator(".asked").count() and ordered == page.locator(".order").count() == 1
+    assert questions + ordered == total(page)
     assert "you need Python" in words
 
 
@@ -99,6 +101,14 @@ def test_a_lesson_in_which_all_is_done_says_so(reader):
     for place in range(page.locator(".asked").count()):
         answer(page, place)
     assert marks(page) == {"03": "all done"}
+
+
+def test_an_exercise_is_remembered(reader):
+    page = reader()
+    page.locator(".order").get_by_role("button", name="Show me").click()
+    expect(page.locator(".order")).to_contain_text("multi_head: right.")
+    assert marks(page) == {"04": f"1 of {total(page)}"}
+    assert reader().get_by_text("You have answered this before.").count() == 1
 
 
 @pytest.mark.parametrize("stored", ["{", "null", '"x"', "{}", "[1]"])

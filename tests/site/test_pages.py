@@ -14,11 +14,13 @@ from bs4 import BeautifulSoup
 from notebook_rules import code_cells, is_explorer, tags
 from places import NOTEBOOKS, ROOT
 
+from encoder_lib.course.kit.lessons import texts
+
 pytestmark = pytest.mark.long
 LARGEST, ALL = 400_000, 6_000_000  # bytes of a recording, and of all of them
 PAGE = 300_000  # bytes of a page, without what it loads
-NAMED = ("src", "href", "data-recording", "data-answer")
-LOADS = "[src], [data-recording], [data-answer], link:not([rel~=canonical], [rel~=next], [rel~=prev])"
+NAMED = ("src", "href", "data-recording", "data-answer", "data-order")
+LOADS = "[src], [data-recording], [data-answer], [data-order], link:not([rel~=canonical], [rel~=next], [rel~=prev])"
 OFFLINE = """
 import runpy, socket, sys
 def refuse(self, address):
@@ -162,10 +164,22 @@ def test_no_page_asks_for_a_kernel(lessons):
 
 
 def test_an_exercise_has_no_verdict(lessons):
-    """Nothing was written there, so that nothing is judged."""
+    """Nothing was written there, so that nothing is judged; lines may be put in order."""
     for soup in lessons.values():
         for live in soup.find_all(class_="live"):
-            assert live.find_parent(class_="cell_output").get_text(strip=True) == live.get_text(strip=True)
+            words = [part.get_text(strip=True) for part in live.parent.select(".order, .live")]
+            assert live.find_parent(class_="cell_output").get_text(strip=True) == "".join(words)
+
+
+def test_lines_to_put_in_order_stand_below_their_exercise(lessons):
+    """Where a lesson's exercises.toml says so."""
+    found = [place["data-order"] for soup in lessons.values() for place in soup.select(".order[data-order]")]
+    names = [address.rpartition("-")[2].removesuffix(".json") for address in found]
+    assert sorted(names) == sorted(texts("exercises.toml"))
+    for soup in lessons.values():
+        for place in soup.select(".order"):
+            check = place["data-order"].rpartition("-")[2].removesuffix(".json")
+            assert f"{check}(" in place.find_parent(class_="cell").find("pre").get_text()
 
 
 def test_no_links_to_an_address_that_is_not_set(html, pages):
@@ -250,8 +264,9 @@ def test_a_fork_builds_its_site_offline(tmp_path, html):
 
     It publishes its own links, and tells crawlers of every page by the address that the page itself says is its own.
     """
-    python, recordings = ROOT / ".site/venv/bin/python", ROOT / "build/site/recordings"
-    (tmp_path / "recordings").symlink_to(recordings)
+    python = ROOT / ".site/venv/bin/python"
+    for known in ("recordings", "orders"):
+        (tmp_path / known).symlink_to(ROOT / "build/site" / known)
     command = [python, "-c", OFFLINE, ROOT / "site/build.py", tmp_path, ROOT / ".site/node_modules"]
     fork = os.environ | {"GITHUB_REPOSITORY": "Somebody/their-course"}
     done = subprocess.run(command, capture_output=True, text=True, timeout=600, cwd=ROOT, env=fork)

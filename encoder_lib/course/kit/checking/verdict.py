@@ -62,10 +62,11 @@ MAX_CHARACTERS = 1000  # the longest line that is shown, in characters
 MAX_LINE = 88  # characters of an input that is shown on one line, and of a line that the learner's code printed
 MAX_PRINTED = 8  # lines that the learner's code printed
 COURSE_FILES = str(Path(__file__).parents[2])
-FOREIGN_FILES = (
+FOREIGN_FILES = (  # not the learner's code: the library, Python and the installed packages
     str(Path(__file__).parents[3]),
-    *map(sysconfig.get_path, ("stdlib", "purelib")),
-)  # not the learner's code
+    sysconfig.get_path("stdlib"),
+    str(Path(torch.__file__).parents[1]),
+)
 CALLERS = "call", "run_on_copies", "build"  # functions of the course that call the learner's code
 EMPTY = (lambda: None).__code__  # of a function without a body
 CHANGED = "the function changed its own input; make a new one instead"
