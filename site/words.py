@@ -100,7 +100,9 @@ def _link(lesson: str, doctree: nodes.document) -> None:
         for letter in [node for node in paragraph.findall(nodes.math) if node.astext() in letters]:
             if lesson > FIRST and (section, letter.astext()) not in used:
                 used.add((section, letter.astext()))
-                letter.replace_self(_reference(_anchor(letter.astext()), letter.deepcopy()))
+                link = _reference(_anchor(letter.astext()), letter.deepcopy())
+                link["reftitle"] = letter.astext()  # a formula alone is no name for a link
+                letter.replace_self(link)
 
 
 def _linked(paragraph: nodes.paragraph, term: Term) -> bool:

@@ -94,6 +94,10 @@ const tryToShow = (term) =>
 
 /** Follow the pointer, the focus and the keys on the whole page. */
 export function explainTerms() {
+  for (const term of /** @type {NodeListOf<HTMLElement>} */ (document.querySelectorAll("a.term[title]"))) {
+    term.ariaLabel = term.title;
+    term.removeAttribute("title"); // which the browser would show beside the note
+  }
   addEventListener("pointerover", ({ target, pointerType }) => {
     if (pointerType !== "mouse") return;
     clearTimeout(waiting);

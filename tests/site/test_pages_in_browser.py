@@ -107,7 +107,8 @@ class SitePage:
             question.locator(".prediction-result").wait_for()  # a picture takes its room once it is decoded
             if not all(question.evaluate(FOLDS)):
                 yield f"after {step} a fold is still closed"
-            if question.get_by_role("button").count() or question.locator("input:enabled").count():
+            buttons = question.get_by_role("button").and_(self.page.locator(":not(.enlarge)"))
+            if buttons.count() or question.locator("input:enabled").count():
                 yield f"after {step} the question can be answered again"
 
 
