@@ -477,6 +477,16 @@ def test_one_button_of_the_picture_is_in_the_tab_order_and_arrows_lead_on(page):
     assert out[0][0]["part"] == out[1].split()[1]  # the part in focus is out, and has kept the focus
 
 
+def test_tab_leads_into_the_picture_and_out_of_it(page):
+    """At the picture as a whole, which does nothing, it does not stop."""
+    shown(page, "find('input[type=range]').focus()")
+    way = []
+    for _ in range(2):
+        page.page.keyboard.press("Tab")
+        way.append(page.page.evaluate("(({ act, text }) => act ?? `text ${text}`)(document.activeElement.dataset)"))
+    assert way == ["token 0 0", "text 0"]
+
+
 def test_keys_stay_inside_the_picture(page):
     heard = shown(
         page,

@@ -49,6 +49,9 @@ def _places(text: str) -> list[tuple[int, int]]:
     """Row and column of each letter; a word that does not fit in a row begins the next one."""
     places, row, column = [], 0, 0
     for part in re.split("( )", text):
+        if part == " " and not column:  # a row begins with its word
+            places.append((row, 0))
+            continue
         if column + len(part) > ROW:
             row, column = row + (column > 0), 0
         for i in range(len(part)):
@@ -66,11 +69,11 @@ def _bars(now: int, accuracies: Sequence[float], steps: Sequence[int], top: floa
         for n, high in enumerate(highs)
     ]
     middle = wide * (now + 0.5)
-    above, below = (min(max(middle - width / 2, 0), ROW - width) for width in (2.4, 4.2))
+    above, below = (min(max(middle - width / 2, 0), ROW - width) for width in (3.4, 6.0))
     return [
         ("heading", "held-out gaps filled correctly", (0, top + 0.1, ROW, 0.7, 1)),
         *boxes,
         ("rule", "", (0, base, ROW, 0.05, 1)),
-        ("note", percent(accuracies[now]), (above, base - highs[now] - 0.75, 2.4, 0.7, 1)),
-        ("note", f"{steps[now]} steps", (below, base + 0.15, 4.2, 0.7, 1)),
+        ("note", percent(accuracies[now]), (above, base - highs[now] - 0.75, 3.4, 0.7, 1)),
+        ("note", f"{steps[now]} steps", (below, base + 0.15, 6.0, 0.7, 1)),
     ]

@@ -45,7 +45,7 @@ def training_card(recording: Recording, text: str = EXAMPLES[0]) -> Explorer:
         Range("step", steps[-1], min=steps[0], max=steps[-1], step=recording.every, label="training step"),
         Text("text", text, label="text, with _ for each gap", max_length=72),
         title="Gaps fill up",
-        web=Web(heights=(570, 750, 617), stops={"text": EXAMPLES}),
+        web=Web(heights=(601, 750, 611), stops={"text": EXAMPLES}),
     )
 
 

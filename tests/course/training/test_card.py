@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from encoder_lib.course.training.card import ROW, TALL, card_boxes
+from encoder_lib.course.training.card import ROW, SPACE, TALL, card_boxes
 
 STEPS, ACCURACIES = [0, 5, 10], [0.0, 0.2, 0.4]
 
@@ -22,6 +22,13 @@ def test_words_are_not_cut_where_a_row_ends():
     assert where["a"] == [(0, i) for i in range(20)]
     assert where["b"] == [(2, i) for i in range(ROW - 20)]
     assert len(set(where["c"])) == ROW + 6 and max(left for _, left in where["c"]) == ROW - 1
+
+
+def test_a_row_begins_with_its_word():
+    """Where one ends, no sign for a space is shown."""
+    panel = card("a" * ROW + " bb c")
+    assert panel.labels[0][ROW : ROW + 4] == ["b", "b", SPACE, "c"]
+    assert panel.frame(0)[ROW : ROW + 4, 0].round().tolist() == [0, 1, 2, 3]
 
 
 def test_gaps_are_filled_over_a_line_of_their_probability():

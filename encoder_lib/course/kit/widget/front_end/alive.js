@@ -42,8 +42,8 @@ export function mount(
   keepKeys(root);
   const page = makePage(root, title);
   const drawing = new Drawing(GROUPS);
-  drawing.svg.setAttribute("role", "group");
-  drawing.svg.setAttribute("aria-label", LABEL);
+  const group = { role: "group", "aria-label": LABEL, tabindex: "-1" }; // it hears focus, so Tab would stop at it
+  for (const [name, value] of Object.entries(group)) drawing.svg.setAttribute(name, value);
   if (state.asking) drawing.current = "guess 1";
   const canvas = element("canvas", { class: "alive-front", "aria-hidden": "true", hidden: true });
   page.stage.append(drawing.svg, canvas);
