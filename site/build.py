@@ -27,7 +27,7 @@ ICONS = (
 )
 SEARCHED = (
     *("--silent", "--include-characters", "√"),
-    *("--exclude-selectors", "details, .asked, .order, .headerlink, .katex-html, .katex annotation"),
+    *("--exclude-selectors", "details, .asked, .exercise, .headerlink, .katex-html, .katex annotation"),
 )
 UNLISTED = ("404.html", "search.html")
 OUTLINE = re.compile(r'"?([\w-]+)"?:\[(\d+),(\d+),\[[^]]*\],"\w+","([^"]+)"\]')  # name, width, height, path

@@ -1,8 +1,8 @@
 """Exercises without Python: the lines of an answer, which the reader puts in order.
 
-A lesson's exercises.toml names them: for the function or class that an exercise asks for, `order` is the line of the
-notebook's answer whose block is put in order. Compound statements such as `if` stay where they are, and a line takes
-the indentation of its place. Which orders are right is found by running them, and the exercise's own check judges.
+A lesson's exercises.toml names them by their checks. `order` is the line of the notebook's answer whose block is put in
+order. Compound statements such as `if` stay where they are, and a line takes the indentation of its place. Which orders
+are right is found by running them, and the exercise's own check judges.
 """
 
 import ast
@@ -76,21 +76,25 @@ class Unfinished(Exception):
     """Raised where a line is still missing."""
 
 
-def puzzles(notebook: nbformat.NotebookNode) -> dict[str, Puzzle]:
-    """Return the exercises of a notebook that are also asked without Python, by the names of their checks."""
-    asked = lessons.texts("exercises.toml")
+def asked_in(notebook: nbformat.NotebookNode, kind: str) -> Iterator[tuple[str, str, str, str, dict]]:
+    """For each exercise of a notebook whose table in exercises.toml has an entry of this kind: the name of its check,
+    the name that the check is called with, the notebook's first code cell, its answer, and the table."""
+    tables = lessons.texts("exercises.toml")
     text = "\n".join(cell.source for cell in notebook.cells if cell.cell_type == "markdown")
     answers = {name: code for code in ANSWER.findall(text) for name in re.findall(r"(?m)^(?:def|class) (\w+)", code)}
-    setup = next(cell.source for cell in notebook.cells if cell.cell_type == "code")
-    found = {}
-    for cell in notebook.cells:
-        for check, name in CHECKED.findall(cell.source) if cell.cell_type == "code" else ():
-            if check in asked:
-                found[check] = _puzzle(name, check, setup, answers[name], asked[check]["order"])
-    return found
+    cells = [cell.source for cell in notebook.cells if cell.cell_type == "code"]
+    for check, name in (found for source in cells for found in CHECKED.findall(source)):
+        if kind in tables.get(check, {}):
+            yield check, name, cells[0], answers[name], tables[check]
 
 
-def _puzzle(name: str, check: str, setup: str, code: str, within: str) -> Puzzle:
+def puzzles(notebook: nbformat.NotebookNode) -> dict[str, Puzzle]:
+    """Return the exercises of a notebook whose lines can be put in order, by the names of their checks."""
+    found = asked_in(notebook, "order")
+    return {check: _puzzle(check, name, setup, code, table["order"]) for check, name, setup, code, table in found}
+
+
+def _puzzle(check: str, name: str, setup: str, code: str, within: str) -> Puzzle:
     code = re.sub(r" {2,}#", "  #", code.rstrip())
     lines = code.splitlines()
     blocks = [node for node in ast.walk(ast.parse(code)) if isinstance(node, ast.stmt)]
@@ -186,7 +190,7 @@ def _digest(puzzle: Puzzle) -> str:
     return hashlib.sha256(b"".join(file.read_bytes() for file in sources) + repr(puzzle).encode()).hexdigest()
 
 
-def as_html(puzzle: Puzzle, address: str) -> str:
+def lines_in_order(puzzle: Puzzle, address: str) -> str:
     """Return the lines of a puzzle in the order in which they are shown first, for the page at this address."""
     start, rows = puzzle.start(), []
     for at, line in enumerate(puzzle.lines):

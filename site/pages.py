@@ -22,9 +22,10 @@ import nbformat
 from address import KNOWN, REPOSITORY, ROOT, closing, live, places, source
 from asked import ask, svg_in
 from bs4 import BeautifulSoup
-from order import as_html, puzzles
+from order import lines_in_order, puzzles
 from record_all import EXPLORER, explorer_name
 from reference import write_reference
+from typed import number_to_type, typed_answers
 
 from encoder_lib.course.kit.plots.picture import SVG
 from encoder_lib.course.kit.widget.web import RUN
@@ -145,7 +146,7 @@ def _prepare(notebook: nbformat.NotebookNode, stem: str, static: Path, recording
     Returns the HTML of the explorers by their names.
     """
     path, explorers, questions, exercises = f"notebooks/{stem}.ipynb", [], 0, 0
-    ordered = puzzles(notebook)
+    exercised = _exercises(notebook, stem, static)
     notebook.cells[-1].source = closing(stem)  # the pages of a fork link to the fork
     for number, cell in enumerate(notebook.cells):
         for words, instead in cell.metadata.get("web", {}).items():
@@ -168,15 +169,9 @@ def _prepare(notebook: nbformat.NotebookNode, stem: str, static: Path, recording
             stored.data = {"text/html": _asked(stored.data["text/html"], stem, question[1], static)}
             questions += 1
         if "exercise" in cell.metadata.get("tags", []):
-            lines = "".join(
-                as_html(puzzle, f"../_static/orders/{stem}-{name}.json")
-                for name, puzzle in ordered.items()
-                if f"{name}(" in cell.source
-            )
-            words = (
-                f'{lines}<p class="live">To write your own and have it checked, run this notebook on {live(path)}.</p>'
-            )
-            cell.outputs = [nbformat.v4.new_output("display_data", {"text/html": words})]
+            inline = "".join(markup for check, markup in exercised.items() if f"{check}(" in cell.source)
+            words = f'<p class="live">To write your own and have it checked, run this notebook on {live(path)}.</p>'
+            cell.outputs = [nbformat.v4.new_output("display_data", {"text/html": inline + words})]
             exercises += 1
         for data in (output.get("data", {}) for output in cell.outputs):
             if "text/html" in data:
@@ -187,7 +182,7 @@ def _prepare(notebook: nbformat.NotebookNode, stem: str, static: Path, recording
     setup = next(cell for cell in notebook.cells if cell.cell_type == "code")
     notebook.cells = [part for cell in notebook.cells for part in _parts(cell, imports=cell is setup)]
     notebook.cells.insert(
-        1, nbformat.v4.new_markdown_cell(_ways(path, len(explorers), questions, len(ordered), exercises))
+        1, nbformat.v4.new_markdown_cell(_ways(path, len(explorers), questions, len(exercised), exercises))
     )
     return dict(reversed(explorers))  # the first one of each name
 
@@ -220,12 +215,12 @@ def _fold(name: str, source: str, kind: str = "aside") -> nbformat.NotebookNode:
     )
 
 
-def _ways(path: str, explorers: int, questions: int, ordered: int, exercises: int) -> str:
+def _ways(path: str, explorers: int, questions: int, inline: int, exercises: int) -> str:
     """Return lines that say what one can do on the page of a notebook, what needs Python, and where to run it."""
     read = f'<a href="{source(path)}">Source</a> · ' if KNOWN else ""
     here = [
         *("read", *_counted("use", explorers, "explorer"), *_counted("answer", questions, "question")),
-        *(f"{words} by putting lines in order" for words in _counted("do", ordered, "exercise")),
+        *(f"{words} without Python" for words in _counted("do", inline, "exercise")),
     ]
     there = [
         "change the code",
@@ -279,6 +274,22 @@ def _recorded(picture: str, name: str, heights: list[str], live: dict, static: P
         f'<div class="recorded" data-recording="../_static/recordings/{name}.recording" data-live="{links}" '
         f'style="{style}">{_with_files(picture, static)}</div>'
     )
+
+
+def _exercises(notebook: nbformat.NotebookNode, stem: str, static: Path) -> dict[str, str]:
+    """Return the exercises of a notebook that need no Python, by the names of their checks.
+
+    The answers to what is typed are written into files of their own; those to `puzzles` are there.
+    """
+    found = {}
+    for name, puzzle in puzzles(notebook).items():
+        found[name] = lines_in_order(puzzle, f"../_static/orders/{stem}-{name}.json")
+    (static / "typed").mkdir(exist_ok=True)
+    for name, (question, computed) in typed_answers(notebook).items():
+        file = f"typed/{stem}-{name}.json"
+        (static / file).write_text(json.dumps(computed, ensure_ascii=False), encoding="utf-8")
+        found[name] = number_to_type(question, f"../_static/{file}")
+    return found
 
 
 def _asked(stored: str, stem: str, name: str, static: Path) -> str:

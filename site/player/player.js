@@ -133,11 +133,12 @@ function ask(place) {
   if (wasDone(address)) place.append(element("p", { class: "recorded-note" }, DONE_BEFORE));
 }
 
-/** @param {HTMLElement} place whose script few pages need */
-async function letOrder(place) {
-  const { playOrder } = await import("./order.js");
-  playOrder(place, remember);
-  if (wasDone(place.dataset.order ?? "")) place.after(element("p", { class: "recorded-note" }, DONE_BEFORE));
+/** @param {HTMLElement} place of an exercise, whose script few pages need */
+async function letTry(place) {
+  const { order, typed } = place.dataset;
+  if (order) (await import("./order.js")).playOrder(place, remember);
+  else (await import("./typed.js")).playTyped(place, remember);
+  if (wasDone(order ?? typed ?? "")) place.after(element("p", { class: "recorded-note" }, DONE_BEFORE));
 }
 
 /** The front end draws again when JupyterLab changes its theme; here the theme of the page takes its place. */
@@ -168,4 +169,4 @@ const seen = new IntersectionObserver(
 );
 for (const place of document.querySelectorAll(".recorded")) seen.observe(place);
 for (const place of /** @type {NodeListOf<HTMLElement>} */ (document.querySelectorAll(".asked"))) ask(place);
-for (const place of /** @type {NodeListOf<HTMLElement>} */ (document.querySelectorAll("[data-order]"))) letOrder(place);
+for (const place of /** @type {NodeListOf<HTMLElement>} */ (document.querySelectorAll(".exercise"))) letTry(place);

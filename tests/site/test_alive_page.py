@@ -68,6 +68,17 @@ def test_the_picture_is_there_before_minilm(page, minilm_player):
     assert fetched(page) == [] and (minilm_player[1] / "two.recording").stat().st_size < 50_000
 
 
+def test_a_click_on_a_lane_draws_no_frame_around_the_picture(page, minilm_player):
+    """The lane takes the click, and the focus goes to the picture as a whole, which is no button."""
+    picture = show(page, minilm_player[1])
+    picture.locator('.alive-in-hits [data-act="token 0 5"]').click()
+    expect(picture.locator(".alive-feet")).to_contain_text("“flooded”, layer")
+    focused, outline = page.evaluate(
+        "(() => [document.activeElement.localName, getComputedStyle(document.activeElement).outlineStyle])()"
+    )
+    assert (focused, outline) == ("svg", "none")
+
+
 def test_an_intervention_fetches_minilm_and_shows_its_numbers(page, minilm_player):
     """The reader sees that it is being fetched; afterwards a change needs no network."""
     picture = show(page, minilm_player[1])

@@ -19,8 +19,10 @@ from encoder_lib.course.kit.lessons import texts
 pytestmark = pytest.mark.long
 LARGEST, ALL = 400_000, 6_000_000  # bytes of a recording, and of all of them
 PAGE = 300_000  # bytes of a page, without what it loads
-NAMED = ("src", "href", "data-recording", "data-answer", "data-order")
-LOADS = "[src], [data-recording], [data-answer], [data-order], link:not([rel~=canonical], [rel~=next], [rel~=prev])"
+NAMED = ("src", "href", "data-recording", "data-answer", "data-order", "data-typed")
+LOADS = ", ".join(
+    [*(f"[{name}]" for name in NAMED if name != "href"), "link:not([rel~=canonical], [rel~=next], [rel~=prev])"]
+)
 OFFLINE = """
 import runpy, socket, sys
 def refuse(self, address):
@@ -167,19 +169,21 @@ def test_an_exercise_has_no_verdict(lessons):
     """Nothing was written there, so that nothing is judged; lines may be put in order."""
     for soup in lessons.values():
         for live in soup.find_all(class_="live"):
-            words = [part.get_text(strip=True) for part in live.parent.select(".order, .live")]
+            words = [part.get_text(strip=True) for part in live.parent.select(".exercise, .live")]
             assert live.find_parent(class_="cell_output").get_text(strip=True) == "".join(words)
 
 
-def test_lines_to_put_in_order_stand_below_their_exercise(lessons):
+@pytest.mark.parametrize("kind", ["order", "typed"])
+def test_an_exercise_without_python_stands_below_the_one_in_python(lessons, kind):
     """Where a lesson's exercises.toml says so."""
-    found = [place["data-order"] for soup in lessons.values() for place in soup.select(".order[data-order]")]
-    names = [address.rpartition("-")[2].removesuffix(".json") for address in found]
-    assert sorted(names) == sorted(texts("exercises.toml"))
+    found = []
     for soup in lessons.values():
-        for place in soup.select(".order"):
-            check = place["data-order"].rpartition("-")[2].removesuffix(".json")
+        for place in soup.select(f".{kind}"):
+            check = place[f"data-{kind}"].rpartition("-")[2].removesuffix(".json")
             assert f"{check}(" in place.find_parent(class_="cell").find("pre").get_text()
+            found.append(check)
+    entry = {"order": "order", "typed": "ask"}[kind]
+    assert sorted(found) == sorted(name for name, table in texts("exercises.toml").items() if entry in table) != []
 
 
 def test_no_links_to_an_address_that_is_not_set(html, pages):
