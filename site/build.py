@@ -5,6 +5,7 @@ import re
 import shutil
 import subprocess
 import sys
+import tempfile
 import time
 from pathlib import Path
 from urllib.parse import quote
@@ -13,7 +14,7 @@ import pydata_sphinx_theme
 from sphinx.cmd.build import main as sphinx
 
 HERE = Path(__file__).parent
-NO_MODULES = shutil.ignore_patterns("*.py", "*.css", "*.d.ts", "__pycache__")  # of a folder of scripts
+SCRIPTS = ("player", "search", "worker", "reader")  # those that pages and benchmarks ask for by name
 ROOT = HERE.parent
 THEME = Path(pydata_sphinx_theme.__file__).parent / "theme/pydata_sphinx_theme/static"
 UNUSED = (  # files of the theme and the search that no page fetches
@@ -21,7 +22,7 @@ UNUSED = (  # files of the theme and the search that no page fetches
     *("pagefind-*ui.*", "pagefind-highlight.js", "wasm.unknown.pagefind"),
 )
 ICONS = (
-    *("angle-left", "angle-right", "arrow-up", "bars", "chevron-down", "circle-half-stroke", "github", "list"),
+    *("angle-left", "angle-right", "bars", "chevron-down", "circle-half-stroke", "github", "list"),
     *("magnifying-glass", "moon", "sun"),
 )
 SEARCHED = (
@@ -43,6 +44,7 @@ from encoder_lib.course.kit.widget import front_end  # noqa: E402
 
 def build(folder: Path, node_modules: Path) -> int:
     """Write the site into `folder`/html, and return Sphinx's exit status."""
+    start = time.perf_counter()
     pages, html = folder / "pages", folder / "html"
     for old in (pages, html):
         shutil.rmtree(old, ignore_errors=True)
@@ -69,21 +71,20 @@ def build(folder: Path, node_modules: Path) -> int:
         _write_sitemap(html)
     else:
         print("No address in pyproject.toml yet: no links to repository, Binder and Colab, and no sitemap.")
-    print(f"Sphinx took {time.perf_counter() - begun:.0f} s.")
+    now = time.perf_counter()
+    print(f"Sphinx and the search took {now - begun:.0f} s, the whole web edition {now - start:.0f} s.")
     return status
 
 
 def _copy_static(static: Path, node_modules: Path) -> None:
-    """Copy what pages load: the explorers' front end, the player, KaTeX, the serif font, the picture for previews."""
-    shutil.copytree(HERE / "player", static / "player", ignore=NO_MODULES)
-    shutil.copytree(front_end.FOLDER, static / "player", ignore=NO_MODULES, dirs_exist_ok=True)
-    (static / "explorer.css").write_text(front_end.STYLE, encoding="utf-8")
-    (static / "folds.css").write_text(front_end.style("folds.css"), encoding="utf-8")
-    styles = "palette.css", "alive.css", "search_bars.css"
-    (static / "alive.css").write_text(front_end.style(*styles), encoding="utf-8")
-    for style in ("site.css", "pages.css"):
-        shutil.copy(HERE / style, static)
-    (static / "icons.css").write_text(_icons(), encoding="utf-8")
+    """Copy what pages load: the scripts, the styles, KaTeX, the serif font, the picture for previews."""
+    _bundle(static / "player", node_modules)
+    styles = [
+        front_end.style("palette.css", "explorer.css", "alive.css", "search_bars.css", "folds.css"),
+        _icons(),
+        *((HERE / name).read_text(encoding="utf-8") for name in ("pages.css", "site.css")),
+    ]
+    (static / "course.css").write_text("\n".join(styles), encoding="utf-8")
     shutil.copy(ROOT / ".github/share.png", static / "share.png")
     fonts = node_modules / "@fontsource/source-serif-4/files"
     (static / "fonts").mkdir()
@@ -92,6 +93,17 @@ def _copy_static(static: Path, node_modules: Path) -> None:
     katex = node_modules / "katex/dist"
     shutil.copytree(katex / "fonts", static / "katex/fonts", ignore=shutil.ignore_patterns("*.ttf", "*.woff"))
     shutil.copy(katex / "katex.min.css", static / "katex")
+
+
+def _bundle(player: Path, node_modules: Path) -> None:
+    """Write each script and all that it imports into one file, since a page would wait for many small ones."""
+    with tempfile.TemporaryDirectory() as sources:
+        for folder in (HERE / "player", front_end.FOLDER):
+            for module in folder.glob("*.js"):
+                shutil.copy(module, sources)
+        entries = [Path(sources, f"{name}.js") for name in SCRIPTS]
+        options = ["--bundle", "--minify", "--format=esm", "--target=es2023", "--log-level=warning"]
+        subprocess.run([node_modules / ".bin/esbuild", *entries, *options, f"--outdir={player}"], check=True)
 
 
 def _write_sitemap(html: Path) -> None:

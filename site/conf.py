@@ -10,11 +10,9 @@ sys.path.insert(0, str(HERE))
 from address import HOME, KNOWN, REPOSITORY  # noqa: E402
 from reference import as_rst  # noqa: E402
 
-from encoder_lib.course.kit.widget import front_end  # noqa: E402
-
 project = "The Transformer encoder"
 TO_DO = re.compile(r"\bdata-(?:answer|order|typed)=")  # a question or an exercise on the page of a notebook
-extensions = ["myst_nb", "sphinx.ext.autodoc", "formulas"]
+extensions = ["myst_nb", "sphinx.ext.autodoc", "formulas", "words"]
 exclude_patterns = ["_static"]
 templates_path = ["templates"]
 
@@ -39,7 +37,7 @@ html_baseurl = HOME if KNOWN else ""
 html_sidebars = {"index": []}  # the page itself lists the lessons
 html_additional_pages = {"search": "search.html"}
 
-html_css_files = ["explorer.css", "alive.css", "folds.css", "icons.css", "pages.css", "site.css"]
+html_css_files = ["course.css"]
 html_js_files = [("player/player.js", {"type": "module"})]
 html_copy_source = False
 html_use_index = False
@@ -50,22 +48,13 @@ html_theme_options = {
     **({"repository_url": REPOSITORY, "use_repository_button": True} if KNOWN else {}),
     "use_download_button": False,
     "use_fullscreen_button": False,
+    "back_to_top_button": False,  # on a phone it would cover tables
     "navbar_persistent": [],
     "footer_content_items": [],
     "show_toc_level": 2,
     "pygments_light_style": "a11y-high-contrast-light",
     "pygments_dark_style": "a11y-high-contrast-dark",
 }
-
-
-def _imported(module: str, known: set[str]) -> set[str]:
-    """Return `known` and all modules that a module imports, so that they load together and not one after another."""
-    path = next(path for folder in (HERE / "player", front_end.FOLDER) if (path := folder / module).exists())
-    for other in re.findall(r'from "\./(\w+\.js)"', path.read_text(encoding="utf-8")):
-        if other not in known:
-            known.add(other)
-            _imported(other, known)
-    return known
 
 
 def _docstring(app, what, name, thing, options, lines):
@@ -81,14 +70,9 @@ def _headings(app, pagename, templatename, context, doctree):
 
 
 def _preloads(app, pagename, templatename, context, doctree):
-    """Load the recording of the first explorer together with the scripts, which would ask for it only once they run.
-
-    On a page that begins with the picture of the whole encoder, load its modules as well.
-    """
-    found = re.search('data-recording="([^"]+)"( data-whole)?', context.get("body", ""))
+    """Load the recording of the first explorer together with the scripts, which would ask for it only once they run."""
+    found = re.search('data-recording="([^"]+)"', context.get("body", ""))
     context["recording"] = found and found[1]
-    entries = ["player.js", "alive_recorded.js"] if found and found[2] else ["player.js"]
-    context["modules"] = sorted(set().union(*(_imported(entry, set()) for entry in entries)))
 
 
 def _totals(app):

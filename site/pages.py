@@ -162,8 +162,6 @@ def _prepare(notebook: nbformat.NotebookNode, stem: str, static: Path, recording
             heights = recordings / f"{stem}-{len(explorers) + 1}.heights"
             name, picture = explorer_name(cell.source), stored.data["text/html"].removeprefix(RUN)
             place = _recorded(picture, heights.stem, heights.read_text().split(), places(path), static)
-            if name == "alive":
-                place = place.replace(" data-live=", " data-whole data-live=", 1)
             stored.data = {"text/html": place}
             explorers.append((name, place))
         elif question := QUESTION.search(cell.source):

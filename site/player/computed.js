@@ -9,13 +9,26 @@ import { packed, Traits } from "./traits.js";
  */
 
 /**
- * The model of an explorer whose module exports a function with the name of the module.
+ * What computes an explorer, by its name; its module is loaded when an explorer needs it.
+ * @type {Record<string, () => Promise<Show>>}
+ */
+const SHOWS = {
+  attend: async () => (await import("./attend.js")).attend,
+  clocks: async () => (await import("./clocks.js")).clocks,
+  cost: async () => (await import("./cost.js")).cost,
+  normalise: async () => (await import("./normalise.js")).normalise,
+  one_query: async () => (await import("./one_query.js")).one_query,
+  paint_mask: async () => (await import("./paint_mask.js")).paint_mask,
+  positional: async () => (await import("./positional.js")).positional,
+};
+
+/**
+ * The model of an explorer that is computed here.
  * @param {Header} header
  * @param {() => number} width of a picture, in CSS pixels
  */
 export async function computedModel(header, width) {
-  const name = String(header.computed);
-  return new ComputedModel(header, (await import(`./${name}.js`))[name], width);
+  return new ComputedModel(header, await SHOWS[header.computed](), width);
 }
 
 class ComputedModel extends Traits {

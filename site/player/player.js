@@ -3,6 +3,7 @@
 import { computedModel } from "./computed.js";
 import { element, say } from "./dom.js";
 import { remember, showDone, wasDone } from "./done.js";
+import { offerLarger } from "./enlarge.js";
 import explorer from "./explorer.js";
 import { LiveModel, NOTE, offer } from "./live.js";
 import { RecordedModel } from "./model.js";
@@ -10,6 +11,7 @@ import prediction from "./prediction.js";
 import { AskedModel } from "./question.js";
 import { fetchRecording } from "./recording.js";
 import { showStops } from "./stops.js";
+import { explainTerms } from "./terms.js";
 
 const DONE_BEFORE = "You have answered this before.";
 const AROUND = 50; // pixels of an explorer to the left and right of its pictures
@@ -127,6 +129,7 @@ function ask(place) {
   prediction.render({ model, el: root });
   model.on("change:_outcome", () => remember(address));
   place.replaceChildren(root);
+  new MutationObserver(() => offerLarger(root)).observe(root, { childList: true, subtree: true });
   if (wasDone(address)) place.append(element("p", { class: "recorded-note" }, DONE_BEFORE));
 }
 
@@ -150,6 +153,8 @@ function followTheme() {
 
 followTheme();
 showDone();
+offerLarger(document.body);
+explainTerms();
 /** @param {HTMLElement} place */
 const tryToPlay = (place) => play(place).catch((problem) => console.error(problem)); // the stored picture stays
 const seen = new IntersectionObserver(

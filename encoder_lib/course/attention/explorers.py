@@ -71,7 +71,7 @@ def attend(sentence: str = "the dog bites the man", *, similarity: float = 0.0, 
             description=_words(words, scores[mask], weights, mask),
         )
 
-    web = Web(heights=(820, 1150, 1215) if masks else (710, 900, 1050), computed="attend")
+    web = Web(heights=(820, 1925, 1215) if masks else (710, 1622, 1050), computed="attend")
     controls: list[Control] = [
         Text("sentence", sentence, max_length=100, label="your sentence"),
         Range("similarity", similarity, min=0, max=1, step=0.05, label="query/key similarity"),
@@ -336,7 +336,7 @@ def head_slices(n_heads: int = 3, head: int = 1) -> Explorer:
         Select("n_heads", n_heads, options=DIVISORS, label="number of heads H"),
         Range("head", head, min=1, max=D_MODEL, label="head shown (the last one at most)"),
         title="Heads are slices of D",
-        web=Web(heights=(860, 620, 790), together=(("n_heads", "head"),)),
+        web=Web(heights=(860, 1218, 790), together=(("n_heads", "head"),)),
     )
 
 

@@ -58,7 +58,7 @@ def heads(
         Range("head", head, min=1, max=n_heads),
         title="Attention in your sentence",
         web=Web(
-            heights=(1387, 992) if atlas else (940, 1030),
+            heights=(1387, 1402) if atlas else (940, 1030),
             stops={"sentence": RECORDED[:4] if atlas else RECORDED},
             together=(("sentence", "layer"),),
             live="heads",

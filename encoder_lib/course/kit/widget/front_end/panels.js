@@ -12,7 +12,6 @@ import { valueInWords } from "./play.js";
 import { stepsTo } from "./slider.js";
 import { Tokens } from "./tokens.js";
 
-const NEXT = 60; // what is seen of the next panel where they scroll sideways, in CSS pixels
 const HINT = "Point at a cell, or focus a picture and press the arrow keys, to read its value.";
 
 /** @param {DataView<ArrayBuffer>} view */
@@ -167,12 +166,11 @@ export function showPanels(model, listen, { above, pictures, readout, frame, des
   const arrange = () => {
     const total = pictures.clientWidth;
     if (!total) return; // hidden: the ResizeObserver calls again
-    const { color, flexWrap, fontFamily } = getComputedStyle(pictures);
+    const { color, fontFamily } = getComputedStyle(pictures);
     const ratio = window.devicePixelRatio || 1;
     const style = { colour: color, font: `11px ${fontFamily}`, titleFont: `600 13px ${fontFamily}`, ratio };
-    const next = flexWrap === "nowrap" && panels.length > 1 ? NEXT : 0;
-    const sizes = panels.map((panel) => panel.sizes(style, total - next));
-    const layouts = layOut(sizes, total - next);
+    const sizes = panels.map((panel) => panel.sizes(style, total));
+    const layouts = layOut(sizes, total);
     panels.forEach((panel, i) => {
       panel.arrange(layouts[i], style);
     });
