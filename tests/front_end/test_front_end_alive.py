@@ -201,6 +201,33 @@ def test_ribbons_are_as_wide_as_what_arrives_or_as_the_weights(page):
     assert widths == pytest.approx([min(22, 3.4 * 2 * 1.5), 17 * 0.75, 3.4 * 2 * 0.8], abs=0.06)
 
 
+def test_what_is_longer_than_the_legend_says_gets_no_wider_ribbon(page):
+    legend, widths = page.run(
+        """async ({ alive_state, alive_page }) => {
+          const answer = answerOf({ texts: ['a bank'], word: 'bank', cuts: [], knockouts: [], detail: null });
+          answer.sentences[0].arriving[0].set([1, 4, 3000, 5000]);
+          const { width } = alive_state.reachOf(answer, { open: null, head: null, measure: 'arrives' }, 0, 0);
+          const root = document.createElement('section');
+          alive_page.makePage(root, '');
+          const legend = root.querySelector('.alive-legend .alive-attention').textContent;
+          return [legend, [0, 1, 2, 3].map((k) => width(0, k))];
+        }"""
+    )
+    assert widths[1] == pytest.approx(4 * widths[0]) and widths[2] == widths[3]
+    assert legend.endswith(f"shown up to {widths[2] / widths[0]:.0f}")
+
+
+def test_after_a_change_only_strands_arrows_and_ribbons_keep_their_old_selves(page):
+    """The lanes have none: how far a vector has turned is said in numbers."""
+    kinds = shown(
+        page,
+        """await picture.set({ knockouts: [{ part: 'attention', layer: null }] });
+        await wait(30);
+        return [...new Set([...root.querySelectorAll('.alive-in-ghosts path')].map((path) => path.classList[0]))]""",
+    )
+    assert sorted(kinds) == ["alive-was", "alive-was-ribbon"]
+
+
 def test_on_the_way_to_another_answer_numbers_move_and_places_do_not(page):
     """The followed word is the third token in one text and the second in the other one, of as many tokens."""
     place, cosines, sentence, tokens = page.run(
@@ -360,7 +387,7 @@ def test_the_story_says_how_the_mark_did(page, mark, said):
         page, f"await picture.set({{ asking: false, guess: {mark} }}); return story()", options={"predict": True}
     )
     assert text.startswith(said)
-    assert "They part in the attention of layer 1, because there “river” reaches one and “big” the other." in text
+    assert "They part in the attention of layer 1, where “river” reaches one and “big” the other." in text
 
 
 # ---- In words ----
@@ -380,6 +407,34 @@ def test_the_story_follows_what_is_out(page):
         "At the top, the two “bank” now have a cosine of 1.000 (before: 0.880), and the sentences have 0.500"
     )
     assert inside.startswith("Layer 1, head 2: “bank” attends most to “river” (score")
+
+
+@pytest.mark.parametrize(
+    ("change", "why"),
+    [
+        ("cuts: [{ side: 0, layer: 0, head: null, query: 3, key: 2 }]", "All other tokens still reach them."),
+        (
+            "knockouts: [{ part: 'attention', layer: null }]",
+            "Only attention moves anything between tokens, so the two stay the same vector.",
+        ),
+        ("knockouts: [{ part: 'attention', layer: 1 }]", ""),
+        ("knockouts: [{ part: 'feed_forward', layer: null }]", "Attention alone parts them."),
+        (
+            "knockouts: [{ part: 'residual1', layer: 1 }]",
+            "What “bank” was before is lost in layer 2; only what attention brings goes on.",
+        ),
+        (
+            "knockouts: ['norm1', 'norm2'].map((part) => ({ part, layer: null }))",
+            "No norm rescales the sums: in layer 3, the first “bank” gets 3.0 from “river” (before: 3.0).",
+        ),
+    ],
+    ids=["cut", "no attention", "no attention in one layer", "no feed-forward", "no residual connection", "no norm"],
+)
+def test_the_story_says_why_where_that_is_certain(page, change, why):
+    said = shown(page, f"await picture.set({{ {change} }}); return story()")
+    assert said.partition("the sentences have ")[2].partition("). ")[2] == (
+        f"{why} Dashed lines and numbers in brackets are from before.".lstrip()
+    )
 
 
 def test_one_sentence_has_a_story_of_its_own(page):
@@ -446,6 +501,21 @@ def test_the_picture_in_words_has_every_layer(page):
     )
     assert len(lines) == 4 and lines[1].startswith("Layer 1: in sentence 1, “bank” gets river 3.0, ")
     assert lines[3].endswith("Cosine of the two “bank” after the layer: 0.880.")
+
+
+def test_the_words_name_the_head_and_keep_the_amounts_from_before(page):
+    cut, by_head, chip = shown(
+        page,
+        """find('.alive-words').open = true;
+        const layer = () => root.querySelectorAll('.alive-words p')[1].textContent;
+        await picture.set({ cuts: [{ side: 0, layer: 0, head: null, query: 3, key: 2 }] });
+        const cut = layer();
+        await picture.set({ cuts: [], open: 0 });
+        return [cut, layer(), find('.alive-feet span').textContent]""",
+    )
+    assert cut.startswith("Layer 1: in sentence 1, “bank” gets river 0.0 (3.0), ")
+    assert by_head.startswith("Layer 1, head 2: in sentence 1, “bank” gets river 1.6, ")
+    assert chip.startswith("“bank”, layer 1, head 2, gets from")
 
 
 def test_tokens_stay_text(page):

@@ -219,6 +219,15 @@ def test_the_case_is_decided_where_queries_meet_keys(notebook):
     assert weights.diagonal().min() > weights.fliplr().diagonal().max()  # high where the cases are the same
 
 
+def test_equal_cases_get_the_higher_weight_for_all_letters_but_a(notebook):
+    many, upper = notebook["many"], notebook["upper"]
+    weight = ladder.at_the_arrow(ladder.weights(notebook["head"], many), many)[:, 0]  # (B, T)
+    there = (many // 8).gather(1, many % 8)  # (B, T): the letter at the arrow, in the order aAbBcCdD
+    for letter in range(8):
+        equal, cards = upper == bool(letter % 2), there == letter
+        assert (weight[cards & equal].mean() > weight[cards & ~equal].mean() + 0.1) == (letter > 1)
+
+
 @pytest.mark.weekly
 @pytest.mark.parametrize("seed", [0, 4, 5, 7])
 def test_heads_from_other_seeds_decide_in_the_weights_too(notebook, seed):

@@ -48,11 +48,11 @@ const paintDots = (pen, canvas, { plan, answer, state }, side, y) => {
   });
   plan.layers.forEach(({ ribbons }, n) => {
     const way = (ribbons[0] - y) / (ribbons[0] - ribbons[1]);
-    const { T, amount, scale } = reachOf(answer, state, side, n);
+    const { T, width } = reachOf(answer, state, side, n);
     for (let i = 0; way > 0 && way < 1.4 && i < T * T; i++) {
       const [query, key] = [Math.floor(i / T), i % T];
       const [least, train, alpha] = query === focus ? [0.8, TRAIN, 1] : [4, [0], 0.4];
-      const size = amount(query, key) * scale;
+      const size = width(query, key);
       const c = ribbonOf(lanes[key].x, lanes[query].x, ribbons);
       const there = size < least ? [] : train.map((late) => way - late).filter((t) => t > 0 && t < 1);
       for (const t of there) dot(along(c, t), clamp(0.9 + size * 0.3, [1.2, 5.5]), attention, alpha);

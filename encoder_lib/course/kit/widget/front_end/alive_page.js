@@ -1,6 +1,7 @@
 // What surrounds the encoder's picture: Play, the story, the sentences, buttons, choices, and the picture in words.
 
 import { fill, markup } from "./alive_drawing.js";
+import { LONGEST } from "./alive_state.js";
 import { changesButtons, describe, sharesButtons, stationStory, story } from "./alive_words.js";
 import { say } from "./dom.js";
 
@@ -34,7 +35,7 @@ const PAGE = `
 </div>
 <p class="alive-legend"><span>Click a ribbon to cut it, a name at the left to take that part out, a layer’s number to open it.</span>
   <span class="alive-stream">lane: a token’s vector (residual stream)</span>
-  <span class="alive-attention">ribbon: what attention brings from one token to another</span>
+  <span class="alive-attention">ribbon: what attention brings from one token to another, shown up to ${LONGEST}</span>
   <span class="alive-forward">loop: feed-forward, for each token alone</span>
   <span class="alive-ink">residual connection: adds</span><span class="alive-norm">norm</span></p>
 <details class="alive-words" data-name="words"><summary>The picture in words</summary><div></div></details>`;

@@ -12,6 +12,8 @@ export const PARTS = [
   ["norm2", "norm", "the norm after feed-forward", "norm"],
 ];
 
+export const LONGEST = 5; // what arrives with more length gets no wider ribbon
+
 /** Whether a token is [CLS], [SEP] or another one in brackets. @param {string} name */
 export const isSpecial = (name) => /^\[.*\]$/.test(name);
 
@@ -42,7 +44,7 @@ export const focusOf = ({ focus }, { sentences }, side) => {
 /** The head whose ribbons a layer shows; null for all. @param {AliveState} state @param {number} layer */
 export const headIn = ({ open, head }, layer) => (open === null || open === layer ? head : null);
 
-/** How much of each token reaches another: the length of what arrives, or the weight. @param {Answer} answer @param {AliveState} state @param {number} side @param {number} layer @returns {Reach} */
+/** How much of each token reaches another, the length of what arrives or the weight, and the width of its ribbon. @param {Answer} answer @param {AliveState} state @param {number} side @param {number} layer @returns {Reach} */
 export const reachOf = ({ sentences, heads }, state, side, layer) => {
   const { tokens, weights, arriving, values } = sentences[side];
   const [T, all, head, bare] = [tokens.length, weights[layer], headIn(state, layer), state.measure === "weights"];
@@ -57,7 +59,9 @@ export const reachOf = ({ sentences, heads }, state, side, layer) => {
     if (head === null) return bare ? mean(query, key) : arriving[layer][query * T + key];
     return all[(head * T + query) * T + key] * (bare ? 1 : values[layer][head * T + key]);
   };
-  return { T, amount, scale: bare ? 17 : 3.4 };
+  /** @type {Reach["width"]} */
+  const width = (query, key) => (bare ? 17 : 3.4) * Math.min(LONGEST, amount(query, key));
+  return { T, amount, width };
 };
 
 /** What arrives at a token in a layer from each token, the most first. @param {Seen} seen @param {number} side @param {number} layer @param {number} query */
@@ -68,12 +72,13 @@ export const sharesOf = ({ answer, before, state }, side, layer, query) => {
   return answer.sentences[side].tokens.map(share).sort((a, b) => Math.max(b.amount, b.was) - Math.max(a.amount, a.was));
 };
 
+/** All that arrives, whatever the picture shows. @param {AliveState} state @param {number | null} head @returns {AliveState} */
+export const allOf = (state, head = null) => ({ ...state, head, open: null, measure: "arrives" });
+
 /** The other word from which most arrives at a token in all heads, if any. @param {Seen} seen @param {number} side @param {number} layer @param {number | null} head */
 export const strongest = ({ answer, state }, side, layer, head = null) => {
   const query = focusOf(state, answer, side);
-  /** @type {AliveState} */
-  const bare = { ...state, head, open: null, measure: "arrives" };
-  return sharesOf({ answer, before: answer, state: bare }, side, layer, query).find(
+  return sharesOf({ answer, before: answer, state: allOf(state, head) }, side, layer, query).find(
     ({ key, name }) => key !== query && !isSpecial(name),
   );
 };

@@ -5,7 +5,6 @@ import { along, distanceOf, ribbonOf } from "./alive_layout.js";
 import { focusOf, isCut, isOut, isSpecial, PARTS, reachOf } from "./alive_state.js";
 import { clamp } from "./numbers.js";
 
-const [THICKEST, GHOST] = [22, 30]; // pixels: of a ribbon, and of a distance of 1 between a lane and its old self
 const INSIDE = { query: 25, key: 81, "score: q · k ÷ √K": 125, "softmax: weight": 183, value: 232 }; // and how far up
 
 /** The colour of the followed word: one while its two vectors are one, each sentence's own as they part. @param {number} cosine @param {number} side */
@@ -84,7 +83,7 @@ export const drawTower = (view, side) => {
 
 /** A lane, station by station: thin where its layer is open, broken where its residual connection is out. @type {DrawToken} */
 const drawLane = ({ to, plan, answer, state }, side, token, lit) => {
-  const { tokens, place, kept } = answer.sentences[side];
+  const { place } = answer.sentences[side];
   const { x } = plan.lanes[side][token];
   /** @param {number} station */
   const hue = (station) => {
@@ -100,16 +99,12 @@ const drawLane = ({ to, plan, answer, state }, side, token, lit) => {
       return [first ? layer.begin : layer.gate1, "broken"];
     return layer?.open && first ? [layer.begin, "thin"] : [plan.stretches[station][1], ""];
   };
-  const gone = plan.stretches.map((_, i) => distanceOf(kept[i * tokens.length + token]));
   plan.stretches.forEach(([low, high], i) => {
     const [until, kind] = partly(i);
     to.lanes`<path class="alive-lane${lit}" style="${hue(i)}" d="M${x} ${low}V${until}"/>`;
     if (!kind) return;
     to.lanes`<path class="alive-lane${lit} alive-${kind}" style="${hue(i)}" d="M${x} ${until}V${high}"/>`;
   });
-  if (Math.max(...gone) < (lit ? 0.02 : 0.15)) return;
-  const old = plan.stretches.map(([low, high], i) => markup`${x + GHOST * gone[i]} ${low - 4}V${high + 4}`);
-  to.ghosts`<path class="alive-ghost${lit}" d="M${old.join("L")}"/>`;
 };
 
 /** Below a lane its embedding, its position and its name; above it its share in the mean. @type {DrawToken} */
@@ -170,13 +165,13 @@ const drawParts = ({ to, plan, answer, state }, side, n) => {
 
 /** The ribbons of the other tokens, faint, in one path for each width. @type {DrawLayer} */
 const drawTexture = ({ to, plan, answer, state }, side, n) => {
-  const { T, amount, scale } = reachOf(answer, state, side, n);
+  const { T, width } = reachOf(answer, state, side, n);
   const [lanes, focus, { open, ribbons }] = [plan.lanes[side], focusOf(state, answer, side), plan.layers[n]];
   /** @type {Record<number, string>} */
   const paths = {};
   for (let i = 0; open < 0.5 && i < T * T; i++) {
     const [query, key] = [Math.floor(i / T), i % T];
-    const step = Math.round(Math.min(THICKEST, amount(query, key) * scale) / 1.5);
+    const step = Math.round(width(query, key) / 1.5);
     if (query === focus || step < 1) continue;
     paths[step] = (paths[step] ?? "") + curve(ribbonOf(lanes[key].x, lanes[query].x, ribbons));
   }
@@ -193,7 +188,7 @@ const drawRibbons = ({ to, plan, answer, before, state }, side, n) => {
     const id = [side, n, query, key].join(" ");
     const c = ribbonOf(lane.x, plan.lanes[side][query].x, plan.layers[n].ribbons);
     const cut = isCut(state, [side, n, query, key]);
-    const [width, was] = [now, old].map(({ amount, scale }) => Math.min(THICKEST, amount(query, key) * scale));
+    const [width, was] = [now, old].map((reach) => reach.width(query, key));
     if (was - width > 1) to.ghosts`<path class="alive-was-ribbon" stroke-width="${was}" d="${curve(c)}"/>`;
     if (!cut && width < 0.5) return;
     const [x, y] = along(c, 0.5);

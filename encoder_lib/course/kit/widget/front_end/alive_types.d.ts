@@ -206,8 +206,8 @@ type DrawToken = (view: AliveView, side: number, token: number, kind: string) =>
 interface Reach {
   T: number;
   amount: (query: number, key: number) => number;
-  /** Pixels of an amount of 1. */
-  scale: number;
+  /** Of the ribbon, in pixels. */
+  width: (query: number, key: number) => number;
 }
 
 /** What arrives at a token from another one, now and without interventions. */

@@ -2,7 +2,7 @@
 
 import { markup } from "./alive_drawing.js";
 import { distanceOf } from "./alive_layout.js";
-import { focusOf, headIn, isCut, isOut, PARTS, sharesOf, strongest, touched, triesOf } from "./alive_state.js";
+import { allOf, focusOf, headIn, isCut, isOut, PARTS, sharesOf, strongest, touched, triesOf } from "./alive_state.js";
 
 const PARTED = distanceOf(0.9995); // from here on, two vectors are said to be two
 
@@ -14,6 +14,13 @@ export const fixed = (number, digits = 1) => number.toFixed(digits).replace("-",
 export const figure = (cosine) => fixed(cosine ?? 0, 3);
 /** @param {number | null} layer */
 const where = (layer) => (layer === null ? "in all layers" : `in layer ${layer + 1}`);
+/** @param {number | null} head */
+const inHead = (head) => (head === null ? "" : `, head ${head + 1}`);
+/** An amount, and in brackets the one before the change. @param {AliveState} state @param {Share} share @param {boolean} cut */
+const amountOf = ({ measure }, share, cut = false) => {
+  const [now, was] = [share.amount, share.was].map((amount) => fixed(amount, measure === "weights" ? 2 : 1));
+  return `${cut ? "cut" : now}${now === was ? "" : ` (${was})`}`;
+};
 
 /** @param {number} station */
 export const stationName = (station) => {
@@ -45,7 +52,7 @@ export const story = (seen) => {
   const ask = "Where on the way up will the two vectors part? Mark the height between the towers.";
   if (state.asking) return `Both sentences have the word ${word}, and it starts as the same vector in both. ${ask}`;
   const inside = state.open !== null && sentences[0].detail?.layer === state.open ? `${insideStory(seen)} ` : "";
-  if (touched(state)) return `${inside}${changeStory(seen)} Dashed lines show the values before.`;
+  if (touched(state)) return `${inside}${changeStory(seen)} Dashed lines and numbers in brackets are from before.`;
   if (inside)
     return `${inside}Each value is multiplied by its weight. Their sum, with those of the other heads, is projected and added to the lane.`;
   if (sentences.length === 1) return towerStory(seen);
@@ -65,12 +72,13 @@ const partingStory = (seen, parting) => {
   const [a, b] = [0, 1].map((side) => pairOf(seen, side, (parting >> 1) - 1)[1]);
   const brings =
     a === b ? "attention brings them something from different words" : `${a} reaches one and ${b} the other`;
-  const why = parting % 2 ? "" : `, because there ${brings}`;
+  const why = parting % 2 ? "" : `, where ${brings}`;
   return `${both} start as the same vector. They part ${stationName(parting)}${why}.`;
 };
 
 /** How much a change has changed. @param {Seen} seen */
-const changeStory = ({ answer, state }) => {
+const changeStory = (seen) => {
+  const { answer, state } = seen;
   const { sentences, word, word_cosines: now, word_before: was, sentence_cosine, sentence_before } = answer;
   const [{ tokens, kept }, focus] = [sentences[0], focusOf(state, answer, 0)];
   const own = figure(kept[kept.length - tokens.length + focus]);
@@ -79,8 +87,27 @@ const changeStory = ({ answer, state }) => {
   const cosine = `${figure(sentence_cosine)} (before: ${figure(sentence_before)})`;
   if (!now || !was) return `At the top, the two sentences now have a cosine of ${cosine}.`;
   const words = `${figure(now[now.length - 1])} (before: ${figure(was[was.length - 1])})`;
-  const still = state.cuts.length && !state.knockouts.length ? " All other tokens still reach them." : "";
-  return `At the top, the two ${quote(word)} now have a cosine of ${words}, and the sentences have ${cosine}.${still}`;
+  return `At the top, the two ${quote(word)} now have a cosine of ${words}, and the sentences have ${cosine}.${whyStory(seen, partingOf(now))}`;
+};
+
+/** Why a change has its effect on the two vectors, where that is certain. @param {Seen} seen @param {number} parting */
+const whyStory = ({ answer, before, state }, parting) => {
+  const [word, [out, another]] = [quote(answer.word), state.knockouts];
+  /** @param {Part} part */
+  const gone = (part) => isOut(state, part, null);
+  if (!out) return " All other tokens still reach them.";
+  if (gone("attention") && parting < 0)
+    return " Only attention moves anything between tokens, so the two stay the same vector.";
+  if (gone("feed_forward") && parting > 1) return " Attention alone parts them.";
+  if (gone("norm1") && gone("norm2")) {
+    const all = { answer, before, state: allOf(state) };
+    const { name, amount, was } = sharesOf(all, 0, answer.layers - 1, answer.sentences[0].place)[0];
+    const gets = `gets ${fixed(amount)} from ${quote(name)} (before: ${fixed(was)})`;
+    return ` No norm rescales the sums: in layer ${answer.layers}, the first ${word} ${gets}.`;
+  }
+  if (another || !out.part.startsWith("residual")) return "";
+  const goes = out.part === "residual1" ? "attention brings" : "feed-forward computes";
+  return ` What ${word} was before is lost ${where(out.layer)}; only what ${goes} goes on.`;
 };
 
 /** @param {Seen} seen */
@@ -133,13 +160,11 @@ export const describe = (seen) => {
     const each = sentences.map(({ tokens }, side) => {
       const query = focusOf(seen.state, seen.answer, side);
       const most = sharesOf(seen, side, n, query).slice(0, 4);
-      const shares = most.map(
-        ({ name, amount }) => `${name} ${fixed(amount, seen.state.measure === "weights" ? 2 : 1)}`,
-      );
+      const shares = most.map((share) => `${share.name} ${amountOf(seen.state, share)}`);
       return `in sentence ${side + 1}, ${quote(tokens[query])} gets ${shares.join(", ")}`;
     });
     const after = `. Cosine of the two ${quote(word)} after the layer: ${figure(word_cosines?.[3 + 2 * n])}`;
-    return `Layer ${n + 1}: ${each.join("; ")}${word_cosines ? after : ""}.`;
+    return `Layer ${n + 1}${inHead(headIn(seen.state, n))}: ${each.join("; ")}${word_cosines ? after : ""}.`;
   });
   return [story(seen), ...lines];
 };
@@ -151,18 +176,18 @@ const button = (act, text, figure = "") =>
 /** Buttons for what arrives at the token at hand in the layer at hand: each cuts or mends. @param {Seen} seen @param {number} side */
 export const sharesButtons = (seen, side) => {
   const { answer, state } = seen;
-  const { layer, measure } = state;
-  const [query, head, bare] = [focusOf(state, answer, side), headIn(state, layer), measure === "weights"];
+  const { layer } = state;
+  const query = focusOf(state, answer, side);
   const from = answer.sentences[side].tokens[query];
   const most = sharesOf(seen, side, layer, query).slice(0, 6);
-  const buttons = most.map(({ key, name, ...share }) => {
+  const buttons = most.map((share) => {
+    const { key, name } = share;
     const cut = isCut(state, [side, layer, query, key]);
-    const [now, was] = [share.amount, share.was].map((value) => fixed(value, bare ? 2 : 1));
     return markup`<button type="button" data-act="ribbon ${side} ${layer} ${query} ${key}" aria-pressed="${cut}"
-      title="${cut ? "Mend" : "Cut"} the attention from ${from} to ${name}">${name}<i>${cut ? "cut" : now}${now === was ? "" : ` (${was})`}</i></button>`;
+      title="${cut ? "Mend" : "Cut"} the attention from ${from} to ${name}">${name}<i>${amountOf(state, share, cut)}</i></button>`;
   });
-  const lead = `${quote(from)}, layer ${layer + 1}${head === null ? "" : `, head ${head + 1}`}`;
-  const verb = bare ? "attends to (weight)" : "gets from (length of what arrives)";
+  const lead = `${quote(from)}, layer ${layer + 1}${inHead(headIn(state, layer))}`;
+  const verb = state.measure === "weights" ? "attends to (weight)" : "gets from (length of what arrives)";
   return markup`<span>${lead}, ${verb}</span>`.concat(...buttons);
 };
 
@@ -173,8 +198,7 @@ export const changesButtons = (seen) => {
   if (!touched(state)) return "<span>Try:</span>".concat(...tries);
   const cuts = state.cuts.map(({ side, layer, head, query, key }, i) => {
     const [from, to] = [query, key].map((token) => quote(answer.sentences[side].tokens[token]));
-    const by = head === null ? "" : `, head ${head + 1}`;
-    return button(`mend cuts ${i}`, `${from} can’t attend to ${to} ${where(layer)}${by}`, "×");
+    return button(`mend cuts ${i}`, `${from} can’t attend to ${to} ${where(layer)}${inHead(head)}`, "×");
   });
   const outs = state.knockouts.map(({ part, layer }, i) => {
     const spoken = PARTS.find(([id]) => id === part)?.[2].replace(/^the /, "");
