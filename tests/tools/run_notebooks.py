@@ -11,7 +11,7 @@ from nbclient.exceptions import CellExecutionError, CellTimeoutError
 KERNELSPEC = {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"}
 LANGUAGE = {"name": "python", "file_extension": ".py", "mimetype": "text/x-python", "pygments_lexer": "ipython3"}
 WIDGET_VIEW = "application/vnd.jupyter.widget-view+json"
-KEPT = {"tags", "jupyter", "description", "web"}  # cell metadata that authors set
+KEPT = {"tags", "jupyter", "description", "web", "search"}  # cell metadata that authors set
 
 MEAN_AND_SCORES = (
     "The vectors&#x27; mean, D numbers, goes into a cosine.",
