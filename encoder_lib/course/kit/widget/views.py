@@ -113,6 +113,7 @@ class Heatmap:
             middles = slice(self.tile // 2, None, self.tile)
             label_ticks(ax.xaxis, range(self.columns)[middles], self.x_ticks[middles])
             label_ticks(ax.yaxis, range(self.rows)[middles], self.y_ticks[middles])
+            ax.patch.set_visible(not self.picks)  # between tiles that can be picked, the ground is seen
 
 
 def attention_map(weights: ArrayLike, words: Sequence[str], title: str, **options: Any) -> Heatmap:
