@@ -26,6 +26,7 @@ from pygments.lexers import PythonLexer
 
 from encoder_lib.course import checks
 from encoder_lib.course.kit import lessons
+from encoder_lib.course.kit.checking.sandbox import restored_settings
 from encoder_lib.course.kit.checking.verdict import Verdict
 
 ANSWER = re.compile(r'(?s)<details class="answer">.*?```python\n(.*?)```')
@@ -64,7 +65,8 @@ class Puzzle:
     def variables(self) -> dict:
         """What the notebook's first cell imports."""
         found = {"__name__": "__main__"}
-        exec(self.setup, found)
+        with restored_settings():
+            exec(self.setup, found)
         return found
 
     def start(self) -> list[int]:

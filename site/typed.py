@@ -14,6 +14,7 @@ import torch
 from order import asked_in
 
 from encoder_lib.course import checks
+from encoder_lib.course.kit.checking.sandbox import restored_settings
 from encoder_lib.course.kit.checking.verdict import HINTS
 
 
@@ -27,14 +28,15 @@ def typed_answers(notebook: nbformat.NotebookNode) -> dict[str, tuple[str, dict]
 
 def _computed(name: str, check: str, setup: str, code: str, table: dict) -> dict:
     variables: dict = {"__name__": "__main__"}
-    exec(f"{setup}\nimport torch\n{code}", variables)
-    verdict = checks.CHECKS[check](variables[name])
-    if not verdict.correct:
-        raise ValueError(f"{check}: expected its check to pass the notebook's answer, got {verdict.problem!r}")
-    answer, texts, known = _numbers(eval(table["call"], variables)), HINTS[verdict.exercise], []
-    if "mistakes" in table:
-        known = getattr(import_module(checks.CHECKS[check].__module__), table["mistakes"])
-    mistakes = [(_numbers(eval(table["call"], variables | {name: mistake})), label) for label, mistake in known]
+    with restored_settings():
+        exec(f"{setup}\nimport torch\n{code}", variables)
+        verdict = checks.CHECKS[check](variables[name])
+        if not verdict.correct:
+            raise ValueError(f"{check}: expected its check to pass the notebook's answer, got {verdict.problem!r}")
+        answer, texts, known = _numbers(eval(table["call"], variables)), HINTS[verdict.exercise], []
+        if "mistakes" in table:
+            known = getattr(import_module(checks.CHECKS[check].__module__), table["mistakes"])
+        mistakes = [(_numbers(eval(table["call"], variables | {name: mistake})), label) for label, mistake in known]
     return {
         "head": verdict.lines()[0],
         "answer": answer,
