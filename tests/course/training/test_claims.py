@@ -200,7 +200,7 @@ def test_near_letters_matter_more_in_layer_1_with_other_seeds(notebook, small, s
 
 
 def test_the_maps_form_before_the_answers_are_learned(notebook):
-    """At step 25 the maps are nearly uniform. Layer 2's band is there by step 75, and layer 1's half by step 250."""
+    """At step 25 most rows are fairly even. Layer 2's band is there by step 75, and layer 1's half by step 250."""
     recording = notebook["recording"]
     assert recording.steps == list(range(0, 501, 25)) and recording.text == "ret_rns a _alue"
     first, second = (dict(zip(recording.steps, layer, strict=True)) for layer in recording.nearest.T.tolist())
