@@ -1,6 +1,7 @@
 """The encoder of the workshop as a drawing, with the reader's parts lit."""
 
 from collections.abc import Collection
+from typing import Any
 
 from matplotlib.axes import Axes
 from matplotlib.colors import to_rgba
@@ -11,7 +12,7 @@ from encoder_lib.course.kit.plots import style
 
 HIGH = 0.46  # of a box, in inches, as all lengths here
 # part -> its role in the palette, and its boxes: left edge, width, lower edge, height. First those that hold others.
-BOXES = {
+BOXES: dict[str, tuple[str, list[tuple[float, float, float, float]]]] = {
     "Encoder": ("shared", [(0.42, 6.04, 0.62, 1.72)]),
     "Block": ("shared", [(2.84, 3.54, 0.72, 1.3)]),
     "Embedding": ("embedding", [(0.52, 0.86, 0.9, HIGH)]),
@@ -43,14 +44,15 @@ def draw(own: Collection[str], broken: Collection[str] = ()) -> Axes:
         edge = LIGHT[role] if lit or dashed else style.LINE_STRONG
         tint = to_rgba(LIGHT[role], 0.12 if holds else 0.4) if lit else "none"
         for left, wide, low, high in places:
-            look = {"boxstyle": "round,pad=0,rounding_size=0.07", "zorder": 1 if holds else 3, "edgecolor": edge}
+            look: dict[str, Any] = {"boxstyle": "round,pad=0,rounding_size=0.07", "edgecolor": edge}
             look |= {"linestyle": "--" if dashed else "-", "linewidth": 2.2 if lit or dashed else 1}
+            look |= {"zorder": 1 if holds else 3}
             for fill in (style.GROUND, tint):  # the tint lets what lies beneath it shine through
                 ax.add_patch(FancyBboxPatch((left, low), wide, high, facecolor=fill, **look))
             place = (left + 0.08, low + high - 0.08) if holds else (left + wide / 2, low + high / 2)
-            sides = {"ha": "left", "va": "top"} if holds else {"ha": "center", "va": "center"}
+            across, along = ("left", "top") if holds else ("center", "center")
             weight, colour = ("bold", style.INK) if lit else ("normal", style.QUIET)
-            ax.text(*place, part, size=style.NOTE_SIZE, color=colour, weight=weight, zorder=4, **sides)
+            ax.text(*place, part, ha=across, va=along, size=style.NOTE_SIZE, color=colour, weight=weight, zorder=4)
     ax.set(xlim=(0, 7.7), ylim=(-0.05, 2.4), aspect="equal")
     ax.axis("off")
     return ax

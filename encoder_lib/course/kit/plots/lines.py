@@ -43,9 +43,10 @@ def plot_lines(
     style.add_grid(ax)
     ax.margins(x=0.02)
     ax.set(xscale=x_scale, yscale=y_scale)
-    for axis, values in ((ax.xaxis, x_values), (ax.yaxis, ())):
-        if axis.get_scale() == "log":
-            style.label_log_axis(axis, values)
+    if x_scale == "log":
+        style.label_log_axis(ax.xaxis, x_values.tolist())
+    if y_scale == "log":
+        style.label_log_axis(ax.yaxis)
     if x_scale == "linear" and np.array_equal(x_values, np.round(x_values)):  # steps, layers, positions
         style.use_whole_ticks(ax.xaxis)
     if named and len(curves) > 1 and not name_curves(ax):

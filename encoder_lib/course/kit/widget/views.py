@@ -176,7 +176,8 @@ class View:
             _draw_tokens(self.tokens, self.chosen, index, figure.add_axes((0, bottom, 1, top - bottom)))
         squares = any(panel.rows == panel.columns for panel in self.panels)
         grid = figure.add_gridspec(rows, columns)
-        for cell, panel in zip(grid, self.panels, strict=True):
+        for i, panel in enumerate(self.panels):
+            cell = grid[i]
             beside = tiled and not panel.tile  # in the middle, about as wide as high
             ax = figure.add_subplot(cell.subgridspec(1, 3, width_ratios=(1, 3, 1))[1] if beside else cell)
             ax.set_anchor("N")  # titles stand level
