@@ -19,6 +19,7 @@ from functools import cached_property
 from pathlib import Path
 
 import nbformat
+import torch
 from address import ROOT
 from pygments import highlight
 from pygments.formatters import HtmlFormatter
@@ -167,7 +168,7 @@ def write_orders(paths: list[Path], folder: Path) -> None:
     for stale in folder.iterdir():
         if stale.stem not in found:
             stale.unlink()
-    with ProcessPoolExecutor(2) as pool:
+    with ProcessPoolExecutor(2, initializer=torch.set_num_threads, initargs=(1,)) as pool:  # two cores, a thread each
         for name, solved in zip(new, pool.map(solve, [found[name] for name in new]), strict=True):
             (folder / f"{name}.json").write_text(json.dumps(solved, ensure_ascii=False), encoding="utf-8")
             (folder / f"{name}.digest").write_text(digests[name])
