@@ -110,6 +110,7 @@ def test_labelled_texts_gather_by_library_and_others_less(notebook):
     gaps = {key: within - between for key, (within, between) in found.items()}
     assert [gaps["labelled", epoch] for epoch in (0, 8)] == pytest.approx([0.07, 0.44], abs=0.05)
     assert [gaps["validation", epoch] for epoch in (0, 8)] == pytest.approx([0.06, 0.14], abs=0.05)
+    assert gaps["validation", 8] > gaps["validation", 0]
     assert len(notebook["labels"]) == 160
 
 
