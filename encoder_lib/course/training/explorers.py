@@ -72,7 +72,7 @@ def training_maps(recording: Recording) -> Explorer:
         return View(*panels, frames="step", description=description)
 
     step = Range("step", steps[-1], min=steps[0], max=steps[-1], step=recording.every, label="training step")
-    return Explorer(show, step, title="Attention maps form", web=Web(heights=(590, 976), levels=4095))
+    return Explorer(show, step, title="Attention maps form", web=Web(heights=(526, 976), levels=4095))
 
 
 def _steps(recording: Recording) -> list[int]:
