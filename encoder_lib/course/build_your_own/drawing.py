@@ -10,7 +10,7 @@ from matplotlib.patches import FancyBboxPatch
 from encoder_lib.course.kit.palette import LIGHT
 from encoder_lib.course.kit.plots import style
 
-HIGH = 0.46  # of a box, in inches, as all lengths here
+HIGH = 0.46  # the height of a box; all lengths here are in inches
 # part -> its role in the palette, and its boxes: left edge, width, lower edge, height. First those that hold others.
 BOXES: dict[str, tuple[str, list[tuple[float, float, float, float]]]] = {
     "Encoder": ("shared", [(0.42, 6.04, 0.62, 1.72)]),

@@ -102,7 +102,8 @@ class Workshop:
         """The nine parts in the order in which data passes through them, the reader's in colour."""
         broken = self.named(BROKEN)
         dashed = f" Broken, with a dashed frame: {', '.join(broken)}." if broken else ""
-        lit = f"Lit are {len(self.own)} of {len(CHECKS)} parts: {', '.join(self.own) or 'none yet'}.{dashed}"
+        names = f": {', '.join(self.own)}" if self.own else ""
+        lit = f"{len(self.own)} of {len(CHECKS)} parts are lit{names}.{dashed}"
         return show(draw(self.own, broken), alt=f"The encoder, from ids to vectors. {lit}")
 
     def _reason(self, name: str) -> str:

@@ -82,7 +82,7 @@ def test_the_drawing_has_every_part_and_lights_the_readers_own():
     assert {*words} == {*CHECKS} and [name for name in CHECKS if words[name] == "bold"] == ["Norm", "Block"]
     assert sum(patch.get_linestyle() == "--" for patch in ax.patches) == 2 * len(BOXES["learn"][1])
     plt.close(ax.figure)
-    assert stubs().drawing().alt.endswith("Lit are 0 of 9 parts: none yet.")
+    assert stubs().drawing().alt.endswith("0 of 9 parts are lit.")
     assert workshop(ONE, learn=Stub).drawing().alt.count(", ") == 1 + 7
 
 
