@@ -1,4 +1,4 @@
-"""Film an explorer as it is used in JupyterLab, for the README: `make film` writes .github/explorer.webp."""
+"""Film the picture of the encoder as it is used in JupyterLab, for the README: `make film` writes .github/encoder.webp."""
 
 import io
 import tempfile
@@ -6,44 +6,55 @@ from pathlib import Path
 
 import nbformat
 from labserver import BROWSER_ARGS, find_browser, lab
+from nbformat.v4 import new_code_cell, new_notebook
 from notebook_page import NotebookPage
 from PIL import Image
 from places import ROOT
 from playwright.sync_api import sync_playwright
 
-NAME, EXPLORER = "02_positional_encoding.ipynb", "explore.positional()"
-DRAGS = [("length", 0.15, 0.8), ("shift", 0.02, 0.7), ("shift", 0.7, 0.3)]  # from and to, as parts of a slider
+CELL = """from encoder_lib import load_pretrained
+from encoder_lib.course import explore
+explore.alive(load_pretrained(), "The river bank was flooded.", "The big bank raised its interest rates.")"""
+RISING, CHANGING = 26, 8  # frames while Play brings the text to the top, and after a ribbon is cut
+FRAME = 135  # milliseconds; less than five seconds in all, since what moves longer needs a way to stop it
+CUT = 'svg [data-act="ribbon 0 0 3 2"]'  # from *river* to *bank*, in the first layer
 DOT = "position:fixed;z-index:9999;padding:9px;margin:-9px;border-radius:50%;pointer-events:none;background:#d55e00cc"
 POINTER = """look => { const dot = document.body.appendChild(document.createElement('div')); dot.style = look;
   addEventListener('mousemove', (e) => { dot.style.left = `${e.x}px`; dot.style.top = `${e.y}px`; }, true); }"""
 
 
 def film(folder, browser):
-    """The frames of a used explorer, as pictures."""
-    notebook = nbformat.read(ROOT / "notebooks" / NAME, as_version=4)
-    notebook.cells = [cell for cell in notebook.cells if "setup(" in cell.source or cell.source == EXPLORER]
-    nbformat.write(notebook, folder / NAME)
+    """The frames: the text rises through the layers, then the reader cuts what *river* brings to *bank*."""
+    nbformat.write(new_notebook(cells=[new_code_cell(CELL)]), folder / "film.ipynb")
     with lab(folder) as server:
-        opened = NotebookPage(browser, server, NAME)
+        opened = NotebookPage(browser, server, "film.ipynb")
+        opened.page.set_viewport_size({"width": 1100, "height": 1100})
         opened.run_all()
-        (explorer,) = opened.explorers()
-        explorer.root.scroll_into_view_if_needed()
+        picture = opened.page.locator("section.alive")
+        picture.locator("svg").first.wait_for()
+        picture.scroll_into_view_if_needed()
+
+        def frame():
+            return Image.open(io.BytesIO(picture.screenshot())).convert("RGB")
+
+        yield frame()
+        picture.get_by_role("button", name="Play").click()
+        for _ in range(RISING):
+            opened.page.wait_for_timeout(300)
+            yield frame()
         opened.page.evaluate(POINTER, DOT)
-        for name, start, end in DRAGS:
-            box = explorer.control(name).bounding_box()
-            for step in range(13):
-                x = box["x"] + box["width"] * (start + (end - start) * step / 12)
-                opened.page.mouse.move(x, box["y"] + box["height"] / 2)
-                if step == 0:
-                    opened.page.mouse.down()
-                explorer.state()  # at rest
-                yield Image.open(io.BytesIO(explorer.root.screenshot())).convert("RGB")
-            opened.page.mouse.up()
+        ribbon = picture.locator(CUT).first
+        ribbon.hover(force=True)
+        yield frame()
+        ribbon.click(force=True)
+        for _ in range(CHANGING):
+            yield frame()
+            opened.page.wait_for_timeout(60)
         opened.close()
 
 
 with sync_playwright() as playwright, tempfile.TemporaryDirectory() as folder:
     chromium = playwright.chromium.launch(executable_path=find_browser(playwright), args=BROWSER_ARGS)
     first, *more = film(Path(folder), chromium)
-once = {"duration": 128, "loop": 1}  # in five seconds: what moves longer needs a way to stop it
-first.save(ROOT / ".github/explorer.webp", append_images=more, save_all=True, quality=55, method=6, **once)
+once = {"duration": FRAME, "loop": 1}
+first.save(ROOT / ".github/encoder.webp", append_images=more, save_all=True, quality=55, method=6, **once)
