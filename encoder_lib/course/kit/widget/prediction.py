@@ -13,6 +13,11 @@ from encoder_lib import expect
 from encoder_lib.course.kit.widget.front_end import STYLE, script
 from encoder_lib.course.kit.widget.result import as_result
 
+# How a stored question looks; on a page without a kernel there is no style sheet that could say it.
+CARD = "max-width:676px;padding:16px 22px;border:1px solid #8886;border-left:3px solid #1976d2;border-radius:10px"
+CHOICES = "margin:12px 0;padding-left:1.5em;text-indent:-1.5em;list-style:none"
+BOX = '<span aria-hidden="true">☐ </span>'
+
 
 @dataclass(frozen=True)
 class Question:
@@ -130,9 +135,10 @@ class Prediction(anywidget.AnyWidget):
         data, metadata = super()._repr_mimebundle_(**kwargs) or ({}, {})
         question = self.question
         prompt, finding, *choices = map(html.escape, (question.prompt, question.finding, *question.choices))
-        items = "".join(f"<li>{choice}</li>" for choice in choices)
+        items = "".join(f"<li>{BOX}{choice}</li>" for choice in choices)
         answer = f"<p>The answer is “{choices[question.answer]}”. {finding}</p>"
         result = self._shown.html if self._shown else ""
         folded = f"<details><summary>Show the answer</summary>{answer}{result}</details>"
+        asked = f'<strong>{prompt}</strong><ul style="{CHOICES}">{items}</ul>'
         text = f"{question.prompt} ({' / '.join(question.choices)})"
-        return {**data, "text/html": f"<p>{prompt}</p><ul>{items}</ul>{folded}", "text/plain": text}, metadata
+        return {**data, "text/html": f'<div style="{CARD}">{asked}{folded}</div>', "text/plain": text}, metadata

@@ -5,7 +5,7 @@ import pytest
 import torch
 
 from encoder_lib.course.kit import plots
-from encoder_lib.course.kit.widget.prediction import Prediction, Question
+from encoder_lib.course.kit.widget.prediction import BOX, CARD, CHOICES, Prediction, Question
 
 QUESTION = Question("Is <b> bold?", ("yes & no", "<i>never</i>"), 1, "Text is text.")
 
@@ -84,10 +84,11 @@ def test_all_of_the_reveal_comes_in_one_message(monkeypatch):
 
 def test_readers_without_a_kernel_unfold_the_answer():
     data, _ = Prediction(QUESTION)._repr_mimebundle_()
-    question = "<p>Is &lt;b&gt; bold?</p><ul><li>yes &amp; no</li><li>&lt;i&gt;never&lt;/i&gt;</li></ul>"
+    choices = "".join(f"<li>{BOX}{choice}</li>" for choice in ("yes &amp; no", "&lt;i&gt;never&lt;/i&gt;"))
+    question = f'<div style="{CARD}"><strong>Is &lt;b&gt; bold?</strong><ul style="{CHOICES}">{choices}</ul>'
     answer = "<p>The answer is “&lt;i&gt;never&lt;/i&gt;”. Text is text.</p>"
     folded = "<details><summary>Show the answer</summary>{}</details>"
-    assert data["text/html"] == question + folded.format(answer)
+    assert data["text/html"] == question + folded.format(answer) + "</div>"
     assert data["text/plain"] == "Is <b> bold? (yes & no / <i>never</i>)"
     assert "application/vnd.jupyter.widget-view+json" in data
     data, _ = Prediction(QUESTION, lambda: RESULTS["text"])._repr_mimebundle_()
