@@ -10,6 +10,7 @@ from encoder_lib.course.kit.plots.inputs import as_words
 
 ROOM = 0.38  # from a card's centre to its edge; the distance between two centres is 1
 ANSWER = style.COLOURS[1]
+BEND = 0.9  # how far an arrow to the next card bends
 TOP, BELOW = 0.5, -0.72  # heights at which arrows begin and end, and of the answers
 
 
@@ -43,7 +44,7 @@ def plot_cards(
         ax.text(place, -0.27, f"→ {target}", fontsize=style.NOTE_SIZE, **middle)
         ax.text(place, BELOW, answer, fontsize=12, **middle | {"color": ANSWER})
         dark = place in chosen
-        bend = 0.9 / max(1, abs(target - place)) ** 0.55
+        bend = BEND / max(1, abs(target - place)) ** 0.55
         ax.add_patch(
             FancyArrowPatch(
                 (place, TOP),
@@ -56,7 +57,14 @@ def plot_cards(
                 zorder=2 if dark else 1,
             )
         )
-    ax.set(xlim=(-0.7, len(names) - 0.3), ylim=(-1.0, 2.4), aspect="equal", xticks=range(len(names)), yticks=[])
+    farthest = max((abs(target - place) for place, target in enumerate(arrows)), default=0)
+    ax.set(
+        xlim=(-0.7, len(names) - 0.3),
+        ylim=(BELOW - 0.25 if answers else -ROOM - 0.15, TOP + BEND / 2 * max(1, farthest) ** 0.45 + 0.15),
+        aspect="equal",
+        xticks=range(len(names)),
+        yticks=[],
+    )
     ax.spines[:].set_visible(False)
     ax.tick_params(length=0)
     return style.label_axes(ax, title, "position")
