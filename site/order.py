@@ -32,6 +32,7 @@ from encoder_lib.course.kit.checking.verdict import Verdict
 
 ANSWER = re.compile(r'(?s)<details class="answer">.*?```python\n(.*?)```')
 CHECKED = re.compile(r"\bchecks\.(check_\w+)\((\w+)\)")
+UNBOUND = re.compile(r"(stopped with UnboundLocalError) at `[^`]*`")  # Python 3.11 may name the line above
 MOST = 8  # lines to put in order; more have too many orders
 PROMPT = (
     "Here you can put the lines of one answer in order. Drag a line by its handle, or select the handle and press the "
@@ -138,7 +139,7 @@ def solve(puzzle: Puzzle) -> dict:
             puzzle.judge(everything)  # after a right answer, the hints begin with the first again
             rest = (other for other in everything if other not in (*begun, line))
             verdict = puzzle.judge((*begun, line, *rest))
-            wrong.setdefault(_code(begun), {})[str(line)] = [verdict.problem, verdict.hint]
+            wrong.setdefault(_code(begun), {})[str(line)] = [UNBOUND.sub(r"\1", verdict.problem), verdict.hint]
     head, *passed = puzzle.judge(everything).lines()
     return {"right": [_code(order) for order in right], "wrong": wrong, "head": head, "passed": passed}
 

@@ -1,5 +1,6 @@
 """The web edition as `make site` has built it, served to a browser."""
 
+import json
 import os
 
 import pytest
@@ -11,6 +12,14 @@ from served import served
 from encoder_lib.course.kit.widget import front_end
 
 HTML = ROOT / "build/site/html"
+PLAY = """async ([kind, markup]) => {
+  const { [`play${kind[0].toUpperCase()}${kind.slice(1)}`]: play } = await import(`/player/${kind}.js`);
+  const place = document.createElement('main');
+  place.innerHTML = markup;
+  document.body.replaceChildren(place);
+  window.done = [];
+  play(place.querySelector('.exercise'), (address) => window.done.push(address));
+}"""
 
 
 @pytest.fixture(scope="session")
@@ -42,6 +51,26 @@ def player(browser, tmp_path_factory):  # noqa: F811
         page.goto(address)
         yield page, folder
         page.close()
+
+
+@pytest.fixture(params=["desk", "phone"])
+def exercise_page(request, browser, player):  # noqa: F811
+    """A page that plays an exercise and notes that it is done: at a desk, or on a phone with a touch screen."""
+    served, folder = player
+    phone = request.param == "phone"
+    context = browser.new_context(viewport={"width": 390 if phone else 900, "height": 800}, has_touch=phone)
+    page = context.new_page()
+    page.goto(served.url)
+    styles = [ROOT / f"site/{name}.css" for name in ("site", "pages")]
+    page.add_style_tag(content=front_end.STYLE + "".join(path.read_text() for path in styles))
+
+    def play(kind, markup, answer):
+        (folder / f"{kind}.json").write_text(json.dumps(answer))
+        page.evaluate(PLAY, [kind, markup])
+
+    page.play, page.kind, page.press = play, request.param, "tap" if phone else "click"
+    yield page
+    context.close()
 
 
 @pytest.fixture(scope="module")

@@ -1,28 +1,17 @@
 """Numbers and shapes to type: what the page judges by is computed, and every right way to write an answer counts."""
 
-import json
-
 import nbformat
 import pytest
-from places import NOTEBOOKS, ROOT
+from places import NOTEBOOKS
 from playwright.sync_api import expect
 from typed import number_to_type, typed_answers
 
 from encoder_lib.course.encoder_block.checks import COUNT_MISTAKES
 from encoder_lib.course.kit import lessons
 from encoder_lib.course.kit.checking.verdict import HINTS
-from encoder_lib.course.kit.widget import front_end
 from encoder_lib.model.encoder import EncoderLayer
 
 COUNTED = "check_count_parameters"
-PLAY = """async (markup) => {
-  const { playTyped } = await import('/player/typed.js');
-  const place = document.createElement('main');
-  place.innerHTML = markup;
-  document.body.replaceChildren(place);
-  window.done = [];
-  playTyped(place.querySelector('.typed'), (address) => window.done.push(address));
-}"""
 
 
 @pytest.fixture(scope="module")
@@ -57,24 +46,13 @@ def test_known_mistakes_have_their_hints(found):
     assert {hint for _, hint in mistakes} == set(HINTS["count_parameters"]["mistakes"].values())
 
 
-@pytest.fixture(params=["desk", "phone"])
-def page(request, browser, player):
-    """A page for a question: at a desk, or on a phone with a touch screen."""
-    served, folder = player
-    phone = request.param == "phone"
-    context = browser.new_context(viewport={"width": 390 if phone else 900, "height": 800}, has_touch=phone)
-    page = context.new_page()
-    page.goto(served.url)
-    styles = [ROOT / f"site/{name}.css" for name in ("site", "pages")]
-    page.add_style_tag(content=front_end.STYLE + "".join(path.read_text() for path in styles))
+@pytest.fixture
+def page(exercise_page):
+    return exercise_page
 
-    def play(question, computed):
-        (folder / "typed.json").write_text(json.dumps(computed))
-        page.evaluate(PLAY, number_to_type(question, "/typed.json"))
 
-    page.play, page.press = play, "tap" if phone else "click"
-    yield page
-    context.close()
+def ask(page, question, computed):
+    page.play("typed", number_to_type(question, "/typed.json"), computed)
 
 
 def answer(page, text):
@@ -86,7 +64,7 @@ def answer(page, text):
 @pytest.mark.browser
 def test_a_mistake_has_its_hint_and_others_the_exercise_s(page, found):
     question, computed = found[COUNTED]
-    page.play(question, computed)
+    ask(page, question, computed)
     verdict = page.locator(".exercise-verdict")
     numbers, hint = computed["mistakes"][0]
     answer(page, str(numbers[0]))
@@ -112,7 +90,7 @@ def test_a_mistake_has_its_hint_and_others_the_exercise_s(page, found):
     ([0.5], ["0.51", "-0.5"], False),
 ])  # fmt: skip
 def test_ways_to_write_an_answer(page, wanted, written, right):
-    page.play("?", {"head": "x: right.", "answer": wanted, "mistakes": [], "hints": ["Look again."]})
+    ask(page, "?", {"head": "x: right.", "answer": wanted, "mistakes": [], "hints": ["Look again."]})
     for text in written:
         answer(page, text)
         expect(page.locator(".exercise-verdict strong")).to_have_text("x: right." if right else "x: not there yet.")
@@ -122,7 +100,7 @@ def test_ways_to_write_an_answer(page, wanted, written, right):
 def test_by_keyboard(page, found):
     """Enter checks; what is no number is said to be none; "Show me" by the Tab key."""
     question, computed = found["check_mask_padding"]
-    page.play(question, computed)
+    ask(page, question, computed)
     verdict = page.locator(".exercise-verdict")
     page.get_by_role("textbox").focus()
     for text in ("", "two", "2, x"):
