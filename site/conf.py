@@ -11,7 +11,7 @@ from address import HOME, KNOWN, REPOSITORY  # noqa: E402
 from reference import as_rst  # noqa: E402
 
 project = "The Transformer encoder"
-TO_DO = re.compile(r"\bdata-(?:answer|order|typed)=")  # a question or an exercise on the page of a notebook
+TO_DO = re.compile(r"\bdata-(?:answer|order|paint|typed)=")  # a question or an exercise on the page of a notebook
 extensions = ["myst_nb", "sphinx.ext.autodoc", "formulas", "words"]
 exclude_patterns = ["_static"]
 templates_path = ["templates"]

@@ -23,6 +23,7 @@ from address import KNOWN, REPOSITORY, ROOT, closing, live, places, source
 from asked import ask, svg_in
 from bs4 import BeautifulSoup
 from order import lines_in_order, puzzles
+from paint import mask_to_paint, paintings
 from record_all import EXPLORER, explorer_name
 from reference import write_reference
 from typed import number_to_type, typed_answers
@@ -279,16 +280,22 @@ def _recorded(picture: str, name: str, heights: list[str], live: dict, static: P
 def _exercises(notebook: nbformat.NotebookNode, stem: str, static: Path) -> dict[str, str]:
     """Return the exercises of a notebook that need no Python, by the names of their checks.
 
-    The answers to what is typed are written into files of their own; those to `puzzles` are there.
+    The answers to what is typed or painted are written into files of their own; those to `puzzles` are there.
     """
+
+    def written(kind: str, name: str, answer: dict) -> str:
+        (static / kind).mkdir(exist_ok=True)
+        file = f"{kind}/{stem}-{name}.json"
+        (static / file).write_text(json.dumps(answer, ensure_ascii=False), encoding="utf-8")
+        return f"../_static/{file}"
+
     found = {}
     for name, puzzle in puzzles(notebook).items():
         found[name] = lines_in_order(puzzle, f"../_static/orders/{stem}-{name}.json")
-    (static / "typed").mkdir(exist_ok=True)
     for name, (question, computed) in typed_answers(notebook).items():
-        file = f"typed/{stem}-{name}.json"
-        (static / file).write_text(json.dumps(computed, ensure_ascii=False), encoding="utf-8")
-        found[name] = number_to_type(question, f"../_static/{file}")
+        found[name] = number_to_type(question, written("typed", name, computed))
+    for name, painting in paintings(notebook).items():
+        found[name] = mask_to_paint(painting.table, written("painted", name, painting.solve()))
     return found
 
 

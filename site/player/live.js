@@ -7,6 +7,8 @@ import { Traits } from "./traits.js";
 
 /** @typedef {import("./model.js").RecordedModel} RecordedModel */
 
+/** @type {[string, string]} */
+const TYPING = ["Type your own", "MiniLM then runs in your browser on what you type."];
 const KEPT = 8; // texts whose results are kept, as with a kernel
 
 /** For each explorer, the function that shows what MiniLM computes, and the controls with the texts, in this order. */
@@ -76,15 +78,16 @@ export class LiveModel extends Traits {
  * A line with a button that fetches MiniLM, which tells how much of it has arrived.
  * @param {(report: (fraction: number) => void) => Promise<unknown>} start fetches it
  * @param {string} kept what stays if it can't be fetched
+ * @param {[what: string, then: string]} words what it is for
  */
-export function offer(start, kept) {
+export function offer(start, kept, [what, then] = TYPING) {
   const button = element(
     "button",
     { type: "button", class: "explorer-action" },
-    `Type your own: fetch ${Math.round(MEGABYTES)} MB`,
+    `${what}: fetch ${Math.round(MEGABYTES)} MB`,
   );
   const bar = element("progress", { "aria-label": "How much of MiniLM has arrived", hidden: true });
-  const words = element("span", { role: "status" }, "MiniLM then runs in your browser on what you type.");
+  const words = element("span", { role: "status" }, then);
   button.addEventListener("click", async () => {
     if (!bar.hidden) return; // it is being fetched
     bar.hidden = false;

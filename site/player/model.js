@@ -6,7 +6,7 @@ import { Traits } from "./traits.js";
 
 /**
  * The traits of an explorer before it shows anything.
- * @param {Header} header
+ * @param {Pick<Header, "title" | "controls" | "frames" | "colours" | "start">} header
  */
 export function startOf({ title, controls, frames, colours, start }) {
   const tables = Object.entries(colours).map(([name, table]) => [name, viewOf(Uint8Array.from(table))]);

@@ -135,10 +135,11 @@ function ask(place) {
 
 /** @param {HTMLElement} place of an exercise, whose script few pages need */
 async function letTry(place) {
-  const { order, typed } = place.dataset;
+  const { order, paint, typed } = place.dataset;
   if (order) (await import("./order.js")).playOrder(place, remember);
+  else if (paint) (await import("./paint.js")).playPaint(place, remember);
   else (await import("./typed.js")).playTyped(place, remember);
-  if (wasDone(order ?? typed ?? "")) place.after(element("p", { class: "recorded-note" }, DONE_BEFORE));
+  if (wasDone(order ?? paint ?? typed ?? "")) place.after(element("p", { class: "recorded-note" }, DONE_BEFORE));
 }
 
 /** The front end draws again when JupyterLab changes its theme; here the theme of the page takes its place. */

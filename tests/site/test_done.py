@@ -58,7 +58,7 @@ def test_a_page_says_what_one_can_do_here_and_what_needs_python(reader):
     numbers = re.findall(r"(\d+) (?:explorer|question|exercise)s?\b", words)
     explorers, questions, inline, exercises = map(int, numbers)
     assert explorers == page.locator(".recorded").count() and exercises == page.locator(".live").count() > 0
-    assert questions == page.locator(".asked").count() and inline == page.locator(".exercise").count() == 2
+    assert questions == page.locator(".asked").count() and inline == page.locator(".exercise").count() == 3
     assert questions + inline == total(page)
     assert "you need Python" in words
 

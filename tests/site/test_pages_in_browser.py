@@ -313,7 +313,7 @@ def expected_of(name, kind):
 
 def explorers_of(site):
     """The explorers of a page, from top to bottom."""
-    sections = site.page.locator("section.explorer")
+    sections = site.page.locator(".recorded section.explorer")
     return [ExplorerOnPage(site, sections.nth(place)) for place in range(sections.count())]
 
 

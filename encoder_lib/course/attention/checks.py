@@ -119,6 +119,7 @@ def check_mask_future(attempt: Callable) -> Verdict:
         Case("one word", (1,)),
         Case("two words", (2,)),
         Case("three words", (3,)),
+        Case("five words", (5,)),
         Case("twelve words", (12,)),
     ]
     return examine("mask_future", attempt, causal_mask, cases)

@@ -113,6 +113,5 @@ def _leak(mask: Tensor, word: int, secret: int) -> str:
 
 
 def _masks_too_much(mask: Tensor, word: int, secret: int) -> str:
-    """How many entries are masked out, if there are too many."""
-    masked = int((~mask).sum())
-    return f"{masked} entries are masked out, and fewer are enough" if masked >= len(mask) else ""
+    """Whether too many entries are masked out."""
+    return "fewer masked entries are enough" if (~mask).sum() >= len(mask) else ""

@@ -49,6 +49,19 @@ function paintCells(pen, scene) {
   pen.imageSmoothingEnabled = shrunk; // otherwise every cell keeps its sharp edges
   pen.drawImage(scene.cells, left, top, width, height);
   for (const kind of scene.strange) paintStripes(pen, scene, kind);
+  if (scene.matrix.spec.toggles) paintGrid(pen, scene);
+}
+
+/**
+ * Thin lines between cells that can be switched one by one.
+ * @param {CanvasRenderingContext2D} pen
+ * @param {Scene} scene
+ */
+function paintGrid(pen, { matrix: { spec }, layout: { left, top, width, height } }) {
+  pen.fillStyle = "#ffffff80";
+  for (let row = 1; row < spec.rows; row++) pen.fillRect(left, top + (row * height) / spec.rows, width, 1);
+  for (let column = 1; column < spec.columns; column++)
+    pen.fillRect(left + (column * width) / spec.columns, top, 1, height);
 }
 
 /**
