@@ -1,14 +1,18 @@
 """The drawings: which parts are lit, their alt texts, where they are shown, and that no words overlap."""
 
+import base64
+import io
 import re
 from itertools import combinations
 from xml.etree import ElementTree
 
 import nbformat
 import pytest
+from fontTools.ttLib import TTFont
 from lab_fixtures import browser  # noqa: F401
 from places import NOTEBOOKS, ROOT
-from run_notebooks import light, lit_drawings
+from run_notebooks import FONT, lettered, light, lit_drawings
+from run_notebooks import TEXTS as WRITTEN
 
 SVG = "{http://www.w3.org/2000/svg}"
 DRAWINGS = {path.stem: path.read_text(encoding="utf-8") for path in (ROOT / "notebooks/pictures").iterdir()}
@@ -45,8 +49,29 @@ def alt(drawing):
 @pytest.mark.parametrize("drawing", DRAWINGS.values(), ids=DRAWINGS)
 def test_a_drawing_has_alt_text_and_runs_nothing(drawing):
     root = ElementTree.fromstring(drawing)
-    assert root.get("role") == "img" and alt(drawing) and root[0].text == ElementTree.fromstring(ENCODER)[0].text
-    assert not re.search(r"(?i)<script|\son\w+=|url\(|@import|xlink|href=\"(?!\w+\.ipynb\")", drawing)
+    style, common = (FONT.sub("", ElementTree.fromstring(text)[0].text) for text in (drawing, ENCODER))
+    assert root.get("role") == "img" and alt(drawing) and style == common
+    assert not re.search(r"(?i)<script|\son\w+=|url\(|@import|xlink|href=\"(?!\w+\.ipynb\")", FONT.sub("", drawing))
+
+
+@pytest.mark.parametrize("drawing", DRAWINGS.values(), ids=DRAWINGS)
+def test_a_drawing_has_the_figures_font_in_its_letters_and_stays_small(drawing):
+    """And in bold where parts are lit. It refers to nothing else."""
+    root, faces = ElementTree.fromstring(drawing), {}
+    for face in FONT.findall(drawing):
+        weight, data = re.fullmatch(
+            r"@font-face\{font-family:Course Sans;font-weight:(\d+);src:url\(data:font/woff;base64,([\w+/=]+)\)\}", face
+        ).groups()
+        faces[int(weight)] = TTFont(io.BytesIO(base64.b64decode(data))).getBestCmap()
+    for weight, path in WRITTEN.items():
+        letters = {ord(letter) for text in root.findall(path) for letter in "".join(text.itertext())}
+        assert letters == faces.get(weight, {}).keys(), weight
+    assert "Course Sans,Arial" in drawing and len(drawing) < 14_000
+
+
+def test_the_letters_follow_the_words():
+    changed = lettered(DRAWINGS["04_attention"].replace(">attention<", ">Qual<"))
+    assert changed != DRAWINGS["04_attention"] and lettered(changed) == changed and len(FONT.findall(changed)) == 2
 
 
 def test_the_alt_text_names_what_is_lit():
@@ -60,7 +85,9 @@ def test_the_alt_text_names_what_is_lit():
 def test_stored_drawings_are_up_to_date():
     drawn = ("encoder", "attention", "encoder_decoder", "heads", "weighted_mean")
     edited = {name: DRAWINGS[name] for name in drawn}
-    assert edited | lit_drawings(ENCODER) == DRAWINGS, "run `make notebooks`"
+    stored = {name: FONT.sub("", drawing) for name, drawing in DRAWINGS.items()}
+    made = {name: FONT.sub("", drawing) for name, drawing in (edited | lit_drawings(ENCODER)).items()}
+    assert made == stored, "run `make notebooks`"
 
 
 def test_pictures_in_the_prose_have_their_drawings_alt_text():

@@ -3,15 +3,20 @@
 import re
 import sys
 from pathlib import Path
+from xml.etree import ElementTree
 
 import nbformat
 from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError, CellTimeoutError
 
+from encoder_lib.course.kit.plots.fonts import embedded
+
 KERNELSPEC = {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"}
 LANGUAGE = {"name": "python", "file_extension": ".py", "mimetype": "text/x-python", "pygments_lexer": "ipython3"}
 WIDGET_VIEW = "application/vnd.jupyter.widget-view+json"
 KEPT = {"tags", "jupyter", "description", "web", "search"}  # cell metadata that authors set
+FONT = re.compile(r"@font-face\{[^}]*\}")
+TEXTS = {400: ".//{*}text", 700: ".//{*}g[@class='lit']//{*}text"}  # what is written in each weight
 
 MEAN_AND_SCORES = (
     "The vectors&#x27; mean, D numbers, goes into a cosine.",
@@ -79,6 +84,16 @@ def lit_drawings(drawing):
     return lit | {"08_training": light(with_scores(drawing), "linear")}
 
 
+def lettered(drawing):
+    """The drawing with the figures' font in it, in the letters of its texts: an image cannot use a font of its page."""
+    root = ElementTree.fromstring(drawing)
+    letters = {
+        weight: {*"".join("".join(text.itertext()) for text in root.findall(path))} for weight, path in TEXTS.items()
+    }
+    rules = "".join(embedded(weight, "".join(sorted(used))) for weight, used in letters.items() if used)
+    return FONT.sub("", drawing).replace("</style>", f"{rules}</style>", 1)
+
+
 def main(names):
     """Run the named notebooks one by one; the first cell error leaves that one and the later ones as they are."""
     for path in map(Path, names):
@@ -97,6 +112,7 @@ def main(names):
 
 if __name__ == "__main__":
     pictures = Path("notebooks/pictures")
-    for name, drawing in lit_drawings((pictures / "encoder.svg").read_text(encoding="utf-8")).items():
-        (pictures / f"{name}.svg").write_text(drawing, encoding="utf-8")
+    drawings = {path.stem: path.read_text(encoding="utf-8") for path in pictures.glob("[!0-9]*.svg")}
+    for name, drawing in (drawings | lit_drawings(drawings["encoder"])).items():
+        (pictures / f"{name}.svg").write_text(lettered(drawing), encoding="utf-8")
     sys.exit(main(sys.argv[1:]))
