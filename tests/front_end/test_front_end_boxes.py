@@ -66,8 +66,9 @@ def test_colours_of_boxes_follow_the_theme(page):
 
 
 def test_a_box_is_filled_with_its_role_or_not_at_all(modules):
-    fills = modules.call("boxes.js", "fillOf", [["value"], ["note"], [4]])
-    assert fills == ["color-mix(in srgb, var(--value) 84%, var(--ink))", "", "var(--ink)"]
+    fills = modules.call("boxes.js", "fillOf", [["value", ""], ["value", "v"], ["note", "n"], [4, ""]])
+    mixed = [f"color-mix(in srgb, var(--value) {share}%, var(--ground))" for share in (100, 14)]
+    assert fills == [*mixed, "", "var(--ink)"]
 
 
 def test_a_click_on_a_box_leads_to_its_frame(modules, start):

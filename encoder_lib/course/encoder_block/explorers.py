@@ -41,12 +41,13 @@ HOW = {  # what a part does to a row, on two lines
     "norm 2": ("minus its mean, divided by its", "standard deviation, × gain, + bias"),
 }
 BLOCK: dict[str, Place] = {  # where the parts are in the drawing
-    "x": (2, 53, 11, 6), "attention": (14, 44, 23, 7), "sum 1": (4.5, 37, 6, 5), "norm 1": (1, 29, 13, 5.5),
-    "feed-forward": (14, 19, 23, 7), "sum 2": (4.5, 12, 6, 5), "norm 2": (1, 3, 13, 5.5),
+    "x": (2, 54.6, 11, 5), "attention": (15, 45.6, 22, 6), "sum 1": (5, 39.2, 5, 4.4), "norm 1": (1, 31, 13, 5),
+    "feed-forward": (15, 21.6, 22, 6), "sum 2": (5, 15.2, 5, 4.4), "norm 2": (1, 7.4, 13, 5),
 }  # fmt: skip
+OUT: Place = (2, 0.4, 11, 5)  # y, which the last norm makes
 LINES: tuple[Place, ...] = (
-    (7.2, 0, 0.7, 53), (7.5, 47.2, 7, 0.5), (24, 39.2, 0.4, 5), (10, 39.2, 14.4, 0.5), (7.5, 22.2, 7, 0.5),
-    (24, 14.2, 0.4, 5), (10, 14.2, 14.4, 0.5),
+    (7.15, 5, 0.7, 50), (7.5, 48.4, 7.5, 0.4), (25.8, 41.2, 0.4, 4.4), (10, 41.2, 16.2, 0.4), (7.5, 24.4, 7.5, 0.4),
+    (25.8, 17.2, 0.4, 4.4), (10, 17.2, 16.2, 0.4),
 )  # fmt: skip
 LEFT, CELL = 40.0, 12.8  # of the cells
 SLOTS = 7.0, 25.0, 43.0  # the upper edges of the headings: of two operands and of the result
@@ -80,7 +81,8 @@ def one_row(model: SentenceEncoder, sentence: str, *, word: int = 1, layer: int 
         dimensions = [*range(SHOWN), int(rows["sum 2"][SHOWN:].abs().argmax()) + SHOWN]
         numbers = {name: [_short(row[d].item()) for d in dimensions] for name, row in rows.items()}
         frames = [_boxes(name, numbers, dimensions) for name in STEPS]
-        steps = [i - len(LINES) if 0 <= i - len(LINES) < len(STEPS) else -1 for i in range(len(frames[0]))]
+        leading = [-1] * len(LINES) + [*range(len(STEPS)), len(STEPS) - 1]
+        steps = leading + [-1] * (len(frames[0]) - len(leading))
         return View(
             framed(frames, f"The row of “{tokens[word]}” in layer {layer}", SIZE, steps=steps),
             frames="step",
@@ -102,6 +104,7 @@ def _boxes(step: str, numbers: dict[str, list[str]], dimensions: list[int]) -> l
     boxes: list[Box] = [("grey", "", (*line, 1.0)) for line in LINES]
     for name, place in BLOCK.items():
         boxes.append((ROWS[name][2], "+" if "sum" in name else name, (*place, 1.0)))
+    boxes.append(("norm", "y", (*OUT, 1.0)))
     left, top, width, height = BLOCK[step]
     boxes.append(("ghost", "", (left - 1, top - 1, width + 2, height + 2, 1.0)))
     boxes += [("heading", line, (LEFT, SLOTS[1] + 4 * i, 64, 4, 1.0)) for i, line in enumerate(HOW.get(step, ("", "")))]

@@ -59,7 +59,7 @@ def test_a_sum_is_written_as_two_rows_and_their_sum():
 def test_each_part_of_the_drawing_leads_to_its_step():
     (panel,) = explore.one_row(minilm(), SENTENCE)._view.panels
     leading = {panel.labels[0][i]: step for i, step in enumerate(panel.steps) if step >= 0}
-    assert leading == {"x": 0, "attention": 1, "norm 1": 3, "feed-forward": 4, "+": 5, "norm 2": 6}
+    assert leading == {"x": 0, "attention": 1, "norm 1": 3, "feed-forward": 4, "+": 5, "norm 2": 6, "y": 6}
     assert panel.steps[len(LINES) + 2] == 2
 
 

@@ -21,6 +21,17 @@ def test_heads_show_the_attention_of_the_model():
     assert "92 % of its weight, the most, goes to the token before" in explorer.description
 
 
+def test_the_stored_atlas_frames_the_chosen_head():
+    """Also after a step from head to head, which computes nothing anew."""
+    explorer = heads(atlas=True, layer=2, head=8)
+    explorer.head = 9
+    figure = explorer._view.draw(explorer._frame, explorer._positions)
+    atlas = next(ax for ax in figure.axes if ax.get_title() == "All 72 heads")
+    (frame,) = atlas.patches
+    size, middle = explorer._view.panels[0].tile, frame.get_bbox().get_points().mean(axis=0)
+    assert not frame.get_fill() and (middle // size).tolist() == [8, 1] and frame.get_width() == size
+
+
 def test_the_atlas_holds_every_head_and_names_it():
     """And a click on one sets the controls `layer` and `head`."""
     atlas = heads(atlas=True)._view.panels[0]

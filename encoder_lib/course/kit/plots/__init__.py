@@ -8,7 +8,7 @@ from encoder_lib.course.kit.plots.attention_lines import plot_attention_lines
 from encoder_lib.course.kit.plots.bars import plot_bars
 from encoder_lib.course.kit.plots.cards import plot_cards
 from encoder_lib.course.kit.plots.dots import plot_dots
-from encoder_lib.course.kit.plots.heatmap import label_ticks, plot_heatmap
+from encoder_lib.course.kit.plots.heatmap import label_ticks, plot_heatmap, plot_heatmaps
 from encoder_lib.course.kit.plots.histogram import plot_histogram
 from encoder_lib.course.kit.plots.inputs import DIVERGING, as_array, as_labels, colour_limits
 from encoder_lib.course.kit.plots.ladder import plot_ladder, plot_learning_curves
@@ -52,6 +52,7 @@ __all__ = [
     "plot_cards",
     "plot_dots",
     "plot_heatmap",
+    "plot_heatmaps",
     "plot_histogram",
     "plot_ladder",
     "plot_learning_curves",

@@ -1,5 +1,6 @@
 """Several numbers for each name, as dots on one line."""
 
+import textwrap
 from collections.abc import Mapping
 from itertools import cycle
 
@@ -8,6 +9,9 @@ from matplotlib.axes import Axes
 
 from encoder_lib.course.kit.plots import style
 from encoder_lib.course.kit.plots.inputs import as_array
+
+MOST_NUMBERS = 8  # names; with more, no numbers are written beside the dots
+LETTERS = 34  # on a line of a name
 
 
 @style.close_on_error
@@ -20,6 +24,8 @@ def plot_dots(
 ) -> Axes:
     """Draw several numbers for each name as dots on one line, the first name on top, and a legend for the kinds of dot.
 
+    Where there are few names, the first and the last number on a line are written beside it.
+
     values: name -> {kind of dot: number}, the same kinds for every name.
     Raises ValueError for no numbers, or one that is not finite; KeyError for a kind that is missing; TypeError for
     anything that is not numbers.
@@ -31,7 +37,15 @@ def plot_dots(
     ax.hlines(rows, array.min(axis=1), array.max(axis=1), color=style.LINE_STRONG, linewidth=2, zorder=1)
     for kind, column, colour, marker in zip(kinds, array.T, cycle(style.COLOURS), cycle("osD^vP"), strict=False):
         ax.scatter(column, rows, color=colour, marker=marker, s=50, label=style.legend_label(kind), zorder=2)
-    ax.set_yticks(rows, [style.drawable(name, style.LABEL) for name in values], **style.plain_text())
+    for row, numbers in enumerate(array if len(array) <= MOST_NUMBERS else ()):
+        for number, side, across in ((numbers.min(), "right", -9), (numbers.max(), "left", 9)):
+            ax.annotate(
+                f"{number:.2f}".replace("-", "−"), (number, row), (across, 0), textcoords="offset points",
+                ha=side, va="center", fontsize=style.NOTE_SIZE, gid=style.HALO, **style.plain_text(),
+            )  # fmt: skip
+    ax.margins(x=0.12 if len(array) <= MOST_NUMBERS else None, y=0.5 / len(array))
+    names = [textwrap.fill(style.drawable(name, style.LABEL), LETTERS) for name in values]
+    ax.set_yticks(rows, names, **style.plain_text())
     ax.invert_yaxis()
     style.add_grid(ax, "x")
     ax.tick_params(axis="y", length=0)

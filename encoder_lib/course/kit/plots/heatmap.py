@@ -1,13 +1,16 @@
 """A matrix as colours."""
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from math import ceil
+from typing import Any
 
+import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib import colormaps
 from matplotlib.axes import Axes
 from matplotlib.axis import Axis
+from matplotlib.figure import Figure
 from matplotlib.image import AxesImage
 from matplotlib.ticker import MaxNLocator
 from numpy.typing import ArrayLike
@@ -17,6 +20,7 @@ from encoder_lib.course.kit.plots.inputs import as_array, as_labels, colour_limi
 
 LINE = 0.2  # inches between two slanted labels, at least
 MOST_NUMBERS = 60  # with more cells, no numbers are written into them
+APART = 0.09  # inches; cells at least as wide and as high have lines between them
 
 
 @style.close_on_error
@@ -35,8 +39,9 @@ def plot_heatmap(
 ) -> Axes:
     """Draw a matrix as colours: row 0 at the top, NaN and infinity in grey stripes.
 
-    The cells of a matrix with as many rows as columns are squares. If there are at most 60 cells and their numbers fit,
-    these are written into the cells.
+    The cells of a matrix with as many rows as columns are squares. Cells that aren't tiny have lines between them, so
+    that they can be counted even if all are equal. If there are at most 60 cells and their numbers fit, these are
+    written into the cells.
 
     values: tensor or array (R, C). x_ticks: one label for each of the C columns; y_ticks: one for each of the R rows.
     limits: the values at the two ends of the colours; without it they fit the data (see `colour_limits`).
@@ -80,12 +85,55 @@ def plot_heatmap(
         else:
             whole = MaxNLocator("auto", steps=(1, 2, 5, 10), integer=True)  # there is no row 1.5
             getattr(ax, f"{axis}axis").set_major_locator(whole)
+    if min(cell) >= APART:
+        _draw_lines(ax, array.shape)
     if colorbar:
-        bar = ax.figure.colorbar(image, ax=ax)
-        bar.outline.set_visible(False)
-        bar.ax.tick_params(length=0)
+        _add_bar(image, ax)
     _write_numbers(ax, array, image, cell)
     return style.label_axes(ax, title, x_label, y_label)
+
+
+@style.close_on_error
+def plot_heatmaps(
+    maps: Mapping[str, ArrayLike],
+    *,
+    limits: tuple[float, float] | None = None,
+    cmap: str = "viridis",
+    y_label: str = "",
+    height: float | None = None,
+    **settings: Any,
+) -> Figure:
+    """Draw matrices of as many rows side by side, with one scale of colours, and what names the rows on the left.
+
+    maps: title -> values (R, C). height: of the picture, in inches. The other arguments are those of `plot_heatmap`,
+    whose errors it raises.
+    """
+    arrays = {title: as_array(values, name=title) for title, values in maps.items()}
+    limits = colour_limits(np.concatenate([array.ravel() for array in arrays.values()]), limits, cmap)
+    size = style.figure_size(len(arrays), height)
+    figure, axes = plt.subplots(1, len(arrays), figsize=size, sharey=True, squeeze=False, layout="constrained")
+    for i, (ax, (title, array)) in enumerate(zip(axes[0], arrays.items(), strict=True)):
+        names = {"title": title, "y_label": "" if i else y_label}
+        plot_heatmap(array, limits=limits, cmap=cmap, colorbar=False, ax=ax, **names, **settings)
+    _add_bar(axes[0, 0].images[0], list(axes[0]))
+    style.level_titles(axes[0])
+    return figure
+
+
+def _add_bar(image: AxesImage, axes: Axes | list[Axes]) -> None:
+    """Add the colour bar of one plot, or of several that share it."""
+    figure: Any = image.figure
+    bar = figure.colorbar(image, ax=axes)
+    bar.outline.set_visible(False)
+    bar.ax.tick_params(length=0)
+
+
+def _draw_lines(ax: Axes, shape: tuple[int, int]) -> None:
+    """Draw lines in the colour of the ground between the rows and between the columns."""
+    look: dict[str, Any] = {"colors": style.GROUND, "linewidths": 0.8}
+    rows, columns = (np.arange(1, size) - 0.5 for size in shape)
+    ax.hlines(rows, -0.5, shape[1] - 0.5, **look)
+    ax.vlines(columns, -0.5, shape[0] - 0.5, **look)
 
 
 def _cell_size(ax: Axes, shape: tuple[int, int], longest: int) -> tuple[float, float]:

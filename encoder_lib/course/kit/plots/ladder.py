@@ -30,13 +30,13 @@ def plot_ladder(rungs: Sequence[tuple], *, title: str = "The ladder so far", ax:
     ax.bar_label(bars, [f"{accuracy:.1f} %" for accuracy in accuracies], padding=6)
     bound = partial(ax.hlines, colors=style.COLOURS[1], linewidth=2, linestyles="--")
     for position, height in enumerate(bounds):
-        bound(height, position - 0.4, position + 0.4)
-    ax.text(len(rungs) - 0.56, bounds[-1], "upper\nbound", va="center", fontsize=style.TICK_SIZE, **style.plain_text())
+        bound(height, position - 0.4, position + 0.4, label="_" if position else "upper bound of such a model")
     ax.set_xticks(range(len(rungs)), names[:2] + [f"+ {name}" for name in names[2:]], **style.plain_text())
-    ax.set(xlim=(-0.5, len(rungs) - 0.1), ylim=(0, 112), yticks=range(0, 101, 25))
+    ax.set(xlim=(-0.5, len(rungs) - 0.5), ylim=(0, 112), yticks=range(0, 101, 25))
     ax.tick_params(axis="x", length=0)
     style.add_grid(ax)
-    return style.label_axes(ax, title, "", "accuracy (%)")
+    style.add_legend(ax, above=True)
+    return style.label_axes(ax, title, "", "accuracy (%)", pad=style.ABOVE)
 
 
 @style.close_on_error
@@ -46,7 +46,8 @@ def plot_learning_curves(
     """Draw accuracy against training steps, one panel for each model and one line for each seed.
 
     curves: a table with the columns model, seed, step and accuracy, in per cent, as `learning_curve` and
-    `stored_curves` give it; the panels are in the order of its models. level: an accuracy drawn as a dashed line.
+    `stored_curves` give it; the panels are in the order of its models, and a single one has `title` above it. level: an
+    accuracy drawn as a dashed line: that of a model which finds the letter and guesses its case.
     first_step: the step with which the axis, which is logarithmic, begins.
     Raises ValueError for a table without rows or without one of these columns.
     """
@@ -69,8 +70,14 @@ def plot_learning_curves(
         ax.set(xscale="log", ylim=(0, 103))
         style.add_grid(ax)
         style.label_log_axis(ax.xaxis)
-        style.label_axes(ax, model, "step")
+        style.label_axes(ax, model if len(models) > 1 else title, "step")
+    if level is not None:
+        axes[0, 0].annotate(
+            "case guessed", (0, level), (3, 3), axes[0, 0].get_yaxis_transform(),
+            "offset points", fontsize=style.NOTE_SIZE, gid=style.HALO, **style.plain_text(color=style.QUIET),
+        )  # fmt: skip
     axes[0, 0].set_ylabel("accuracy (%)")
     style.level_titles(axes[0])
-    style.add_suptitle(figure, title)
+    if len(models) > 1:
+        style.add_suptitle(figure, title)
     return figure

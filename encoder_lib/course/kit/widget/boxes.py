@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 
 from encoder_lib.course.kit import palette
 from encoder_lib.course.kit.plots import GREY, LABEL, as_array, as_labels, readable
-from encoder_lib.course.kit.plots.style import NOTE_SIZE, label_axes, plain_text
+from encoder_lib.course.kit.plots.style import GROUND, INK, NOTE_SIZE, label_axes, plain_text
 from encoder_lib.course.kit.widget.plane import PANEL_FIELDS, WORD_COLOURS
 
 LOOKS = (
@@ -19,6 +19,7 @@ LOOKS = (
     "rule",
     "grey",
 )  # text alone, in the middle or at the left; a dashed outline, a line, and what doesn't count
+TINT = 0.14  # how much of its colour the ground of a labelled box of a role has, as in `boxes.js`
 
 Box = tuple[str, str, tuple[float, float, float, float, float]]  # kind, label, and place with opacity
 
@@ -105,12 +106,16 @@ class Boxes:
             if not strength:
                 continue
             patch = Rectangle((left, top), width, height, alpha=strength, facecolor=_paint(colour), edgecolor="none")
+            tinted = bool(label) and colour in palette.LIGHT  # what is written on it stays in the colour of text
             if colour == "ghost":
                 patch.set(fill=False, linestyle="--", edgecolor=GREY)
+            if tinted:
+                ax.add_patch(Rectangle((left, top), width, height, alpha=strength, facecolor=GROUND))
+                patch.set(alpha=None, facecolor=(_paint(colour), TINT * strength), edgecolor=(_paint(colour), strength))
             if colour not in ("note", "heading"):
                 ax.add_patch(patch)
             if label:
-                ink = "black" if colour in LOOKS else "white"
+                ink = INK if colour in LOOKS or tinted else "white"
                 side, across = ("left", 0) if colour == "heading" else ("center", width / 2)
                 place = left + across, top + height / 2
                 ax.text(*place, label, ha=side, va="center", fontsize=NOTE_SIZE, color=ink, **plain_text())

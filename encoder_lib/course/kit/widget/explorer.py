@@ -111,9 +111,14 @@ class Explorer(anywidget.AnyWidget):
             self.send_state(list(refused))
 
     @property
+    def _positions(self) -> dict[str, int]:
+        """How many steps each slider is from its first value."""
+        sliders = {name: control for name, control in self._by_name.items() if isinstance(control, Range)}
+        return {name: control.position(getattr(self, name)) for name, control in sliders.items()}
+
+    @property
     def _frame(self) -> int:
-        control = self._by_name.get(self._frames)
-        return control.position(getattr(self, self._frames)) if isinstance(control, Range) else 0
+        return self._positions.get(self._frames, 0)
 
     def _update(self, change: Bunch | None = None) -> None:
         """Compute again, unless paused or only the control that picks the frame has changed."""
@@ -140,7 +145,7 @@ class Explorer(anywidget.AnyWidget):
         return state
 
     def _static(self) -> plots.Picture:
-        figure = self._view.draw(self._frame) if self._view else self._figure
+        figure = self._view.draw(self._frame, self._positions) if self._view else self._figure
         assert figure is not None  # `show` gives a view, or it updates the figure
         return plots.show(figure, alt=self.description)
 

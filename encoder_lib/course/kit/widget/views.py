@@ -1,6 +1,6 @@
 """What an explorer shows: heatmaps side by side, optionally the words of one of them, and a description."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -9,6 +9,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.layout_engine import ConstrainedLayoutEngine
+from matplotlib.patches import Rectangle
 from numpy.typing import ArrayLike
 
 from encoder_lib.course.kit.plots import (
@@ -22,6 +23,7 @@ from encoder_lib.course.kit.plots import (
     readable,
     token_attention_height,
 )
+from encoder_lib.course.kit.plots.style import INK
 from encoder_lib.course.kit.widget.boxes import Boxes
 from encoder_lib.course.kit.widget.plane import PANEL_FIELDS, Plane
 
@@ -115,6 +117,13 @@ class Heatmap:
             label_ticks(ax.yaxis, range(self.rows)[middles], self.y_ticks[middles])
             ax.patch.set_visible(not self.picks)  # between tiles that can be picked, the ground is seen
 
+    def frame_tile(self, ax: Axes, row: int, column: int) -> None:
+        """Draw a frame around a tile, in the middle of the gaps beside it."""
+        assert self.tile is not None
+        gap = self.tile - (self.rows % self.tile or self.tile)
+        corner = (self.tile * column - (1 + gap) / 2, self.tile * row - (1 + gap) / 2)
+        ax.add_patch(Rectangle(corner, self.tile, self.tile, fill=False, edgecolor=INK, linewidth=2, clip_on=False))
+
 
 def attention_map(weights: ArrayLike, words: Sequence[str], title: str, **options: Any) -> Heatmap:
     """Attention weights as colours: a row for each query, a column for each key."""
@@ -161,8 +170,11 @@ class View:
     def _tokens_spec(self) -> dict:
         return {"panel": self.panels.index(self.tokens), "title": ASK, "chosen": self.chosen} if self.tokens else {}
 
-    def draw(self, index: int) -> Figure:
-        """Return a matplotlib figure of frame `index`, for readers without the live explorer."""
+    def draw(self, index: int, positions: Mapping[str, int] | None = None) -> Figure:
+        """Return a matplotlib figure of frame `index`, for readers without the live explorer.
+
+        positions: those of the controls that pick a tile, which gets a frame.
+        """
         tiled = any(panel.tile for panel in self.panels)  # many small matrices, which need a row for themselves
         rows, columns = (len(self.panels), 1) if tiled else (1, len(self.panels))
         width, height = figure_size(columns, 4.0 if columns < 3 else 2.8)
@@ -182,6 +194,8 @@ class View:
             ax = figure.add_subplot(cell.subgridspec(1, 3, width_ratios=(1, 3, 1))[1] if beside else cell)
             ax.set_anchor("N")  # titles stand level
             panel.draw(index, ax)
+            if isinstance(panel, Heatmap) and panel.picks and positions:
+                panel.frame_tile(ax, *(positions[name] for name in panel.picks))
             if squares and ax.get_aspect() == "auto":
                 ax.set_box_aspect(1)  # as high as the squares beside it
         return figure

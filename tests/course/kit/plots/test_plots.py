@@ -150,6 +150,23 @@ def test_many_labels_are_thinned():
     assert all(str(place) == text for place, text in shown.items())
 
 
+@pytest.mark.parametrize(("shape", "lines"), [((3, 4), [2, 3]), ((1, 2), [0, 1]), ((90, 90), [])])
+def test_cells_that_are_not_tiny_have_lines_between_them(shape, lines):
+    ax = plot_heatmap(np.ones(shape))
+    assert [len(drawn.get_segments()) for drawn in ax.collections] == lines
+    assert ax.get_xlim() == (-0.5, shape[1] - 0.5) and ax.get_ylim() == (shape[0] - 0.5, -0.5)
+
+
+def test_heatmaps_side_by_side_share_their_colours_and_one_bar():
+    figure = plots.plot_heatmaps({"p": [[1.0, -4.0]], "$x^$": [[0.0, 2.0]]}, cmap="coolwarm", y_ticks=["row"])
+    left, right, bar = figure.axes
+    assert [ax.get_title() for ax in (left, right)] == ["p", "$x^$"] and bar.get_label() == "<colorbar>"
+    assert [ax.images[0].get_clim() for ax in (left, right)] == [(-4, 4)] * 2
+    assert drawn(right).tolist() == [[0, 2]]
+    show(figure, alt="Two maps.")
+    assert [ax.yaxis.get_tick_params()["labelleft"] for ax in (left, right)] == [True, False]
+
+
 def names_in(ax):
     """The names at the ends of curves, from the top."""
     names = [text for text in ax.texts if isinstance(text, Name)]
@@ -175,6 +192,7 @@ FIT |= {"breakpoints": [1.0, 2.0], "unit": 0, "titles": ("a", "b")}
 REFUSED = {
     "ticks across": (lambda: plot_heatmap(np.zeros((2, 2)), x_ticks=["a"]), "2 labels for x_ticks"),
     "ticks down": (lambda: plot_heatmap(np.zeros((2, 2)), y_ticks="abc"), "2 labels for y_ticks"),
+    "a flat map beside others": (lambda: plots.plot_heatmaps({"a": np.eye(2), "b": [1.0]}), "b: expected 2 axes"),
     "a flat map": (lambda: plot_heatmap([1.0]), "expected 2 axes"),
     "steps of attention": (lambda: plots.plot_attention(*[np.eye(2)] * 3, "abc", titles="123"), "3|2 labels"),
     "lines of a row": (lambda: plots.plot_attention_lines(np.ones((2, 3)), "ab"), "T, T"),
@@ -241,6 +259,7 @@ LABELS = {
     "word_vectors": "first number | second number",
     **dict.fromkeys(("attention_lines", "token_attention", "clocks", "residual_stream"), " | "),
     "normalisations": " | ,  | ,  | ",
+    "heatmaps": "t | t, t | , t | ",
     "panels": " | t,  | ,  | ",
     "attention": "key | query, key | query, dimension | ",
     "cards": "position | ",
@@ -360,7 +379,7 @@ def test_the_set_up_makes_every_picture_of_one_family():
         assert figure.get_suptitle() == "t" and figure._suptitle.get_fontsize() == 11.5
 
 
-SEVERAL = ("attention", "reordering", "normalisations", "panels", "profiles", "fit", "clocks")
+SEVERAL = ("attention", "heatmaps", "reordering", "normalisations", "panels", "profiles", "fit", "clocks")
 
 
 def test_pictures_of_several_plots_are_equally_wide():
@@ -556,7 +575,8 @@ RUNGS = [("chance", 0.12, 0.125), ("embedding", 0.125, 0.125), ("attention", 0.5
 def test_ladder_has_a_bar_and_an_upper_bound_for_each_rung():
     ax = plots.plot_ladder(RUNGS)
     assert [bar.get_height() for bar in ax.patches] == pytest.approx([12, 12.5, 50, 98.6])
-    assert [text.get_text() for text in ax.texts] == ["12.0 %", "12.5 %", "50.0 %", "98.6 %", "upper\nbound"]
+    assert [text.get_text() for text in ax.texts] == ["12.0 %", "12.5 %", "50.0 %", "98.6 %"]
+    assert [text.get_text() for text in ax.get_legend().get_texts()] == ["upper bound of such a model"]
     ceilings = [lines.get_segments()[0] for lines in ax.collections if lines.get_segments()]
     assert [ceiling[:, 1].tolist() for ceiling in ceilings] == [[12.5] * 2, [12.5] * 2, [50] * 2, [100] * 2]
     assert [ceiling[:, 0].mean() for ceiling in ceilings] == pytest.approx(range(4))
@@ -577,7 +597,14 @@ def test_learning_curves_have_a_panel_a_model_and_a_line_a_seed():
     assert [y for _, y in level] == [50, 50] and curve == [[100, 50], [200, 60]], "step 0 has no place on a log axis"
     assert [line.get_ydata().tolist() for line in right.lines[1:]] == [[90], [95]]
     assert left.get_xscale() == "log" and left.get_ylabel() == "accuracy (%)"
-    assert len(plots.plot_learning_curves(CURVES, level=None).axes[0].lines) == 1
+    assert [text.get_text() for text in left.texts] == ["case guessed"] and not right.texts
+    bare = plots.plot_learning_curves(CURVES, level=None).axes[0]
+    assert len(bare.lines) == 1 and not bare.texts
+
+
+def test_learning_curves_of_one_model_have_one_title():
+    figure = plots.plot_learning_curves(CURVES[CURVES["model"] == "a"], title="t")
+    assert [ax.get_title() for ax in figure.axes] == ["t"] and figure.get_suptitle() == ""
 
 
 def test_a_long_sentence_is_wrapped():
@@ -714,6 +741,12 @@ def test_dots_of_one_name_share_a_line():
     kinds = {dots.get_label(): dots.get_offsets().tolist() for dots in ax.collections[1:]}
     assert kinds == {"a": [[1.0, 0.0], [2.0, 1.0]], "b": [[3.0, 0.0], [0.5, 1.0]]}
     assert ax.get_ylim()[0] > ax.get_ylim()[1], "the first name is on top"
+
+
+@pytest.mark.parametrize(("names", "numbers"), [("ab", ["−0.50", "3.00"] * 2), ("abcdefghi", [])])
+def test_few_rows_of_dots_have_their_numbers_beside_them(names, numbers):
+    ax = plots.plot_dots({name: {"x": 3.0, "y": 1.0, "z": -0.5} for name in names})
+    assert [text.get_text() for text in ax.texts] == numbers
 
 
 def test_a_poorer_font_face_loses_no_characters(monkeypatch):

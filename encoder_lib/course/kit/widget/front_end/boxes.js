@@ -9,13 +9,15 @@ const WIDEST = 1.4; // how much wider than high a picture is at most where the p
 const LOOKS = ["note", "heading", "ghost", "rule", "grey"];
 
 /**
- * What a box is filled with: the colour of a role, or of a word; "" where its look says it. A role has a little ink in
- * it, so that what is written on it in the colour of the ground can be read.
+ * What a box is filled with: the colour of a role, or of a word; "" where its look says it. Where something is written
+ * on a role's box, it is the ground with a little of the role's colour, in a frame of that colour.
  * @param {string | number} colour
+ * @param {string} label
  */
-export function fillOf(colour) {
+export function fillOf(colour, label) {
   if (typeof colour === "string") {
-    return LOOKS.includes(colour) ? "" : `color-mix(in srgb, var(--${colour}) 84%, var(--ink))`;
+    const share = label ? 14 : 100;
+    return LOOKS.includes(colour) ? "" : `color-mix(in srgb, var(--${colour}) ${share}%, var(--ground))`;
   }
   const pair = WORD_COLOURS[colour];
   return pair ? `light-dark(${pair.light}, ${pair.dark})` : "var(--ink)";
@@ -64,14 +66,17 @@ export class Boxes {
     colours.forEach((colour, i) => {
       const box = /** @type {HTMLElement} */ (boxes[i]);
       const [left, top, width, height] = [0, 1, 2, 3].map((n) => `${(100 * values[5 * i + n]) / size[n % 2]}%`);
-      const background = fillOf(colour);
+      const label = labels[Math.min(shift, labels.length - 1)][i];
+      const background = fillOf(colour, label);
+      const tinted = label !== "" && background !== "" && typeof colour === "string";
       const strength = values[5 * i + 4];
       const cursor = (steps[i] ?? -1) < 0 ? "" : "pointer";
       const visibility = strength || cursor ? "visible" : "hidden"; // else it would lie over what can be seen
       box.style.cssText = ""; // the same look is the same text, whatever the box was before
       Object.assign(box.style, { left, top, width, height, background, visibility, opacity: String(strength), cursor });
+      if (tinted) Object.assign(box.style, { border: `1.5px solid var(--${colour})`, color: "var(--ink)" });
       box.className = background ? "" : `explorer-box-${colour}`;
-      say(box, strength ? labels[Math.min(shift, labels.length - 1)][i] : "");
+      say(box, strength ? label : "");
     });
   }
 
