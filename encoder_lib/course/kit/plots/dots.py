@@ -10,8 +10,8 @@ from matplotlib.axes import Axes
 from encoder_lib.course.kit.plots import style
 from encoder_lib.course.kit.plots.inputs import as_array
 
-MOST_NUMBERS = 8  # names; with more, no numbers are written beside the dots
-LETTERS = 34  # on a line of a name
+MOST_NUMBERS = 8  # as many names are few; with more, no numbers are written beside the dots
+LETTERS = 34  # on a line of a name, if there are few
 
 
 @style.close_on_error
@@ -33,20 +33,22 @@ def plot_dots(
     kinds = list(next(iter(values.values()), {}))
     array = as_array([[row[kind] for kind in kinds] for row in values.values()], finite=True)  # (names, kinds)
     rows = np.arange(len(array))
-    ax = style.axes_or_new(ax)
+    ax = style.axes_or_new(ax, style.figure_size(1, min(style.HEIGHT, 1.4 + 0.42 * len(array))))
     ax.hlines(rows, array.min(axis=1), array.max(axis=1), color=style.LINE_STRONG, linewidth=2, zorder=1)
     for kind, column, colour, marker in zip(kinds, array.T, cycle(style.COLOURS), cycle("osD^vP"), strict=False):
         ax.scatter(column, rows, color=colour, marker=marker, s=50, label=style.legend_label(kind), zorder=2)
-    for row, numbers in enumerate(array if len(array) <= MOST_NUMBERS else ()):
+    few, decimals = len(array) <= MOST_NUMBERS, 2 if abs(array).max() < 10 else 1
+    for row, numbers in enumerate(array if few else ()):
         for number, side, across in ((numbers.min(), "right", -9), (numbers.max(), "left", 9)):
             ax.annotate(
-                f"{number:.2f}".replace("-", "−"), (number, row), (across, 0), textcoords="offset points",
+                f"{number:.{decimals}f}".replace("-", "−"), (number, row), (across, 0), textcoords="offset points",
                 ha=side, va="center", fontsize=style.NOTE_SIZE, gid=style.HALO, **style.plain_text(),
             )  # fmt: skip
-    ax.margins(x=0.12 if len(array) <= MOST_NUMBERS else None, y=0.5 / len(array))
-    names = [textwrap.fill(style.drawable(name, style.LABEL), LETTERS) for name in values]
+    if few:
+        ax.margins(x=0.12)
+    names = [textwrap.fill(style.drawable(name, style.LABEL), LETTERS if few else style.LABEL) for name in values]
     ax.set_yticks(rows, names, **style.plain_text())
-    ax.invert_yaxis()
+    ax.set_ylim(len(array) - 0.5, -0.6)
     style.add_grid(ax, "x")
     ax.tick_params(axis="y", length=0)
     style.add_legend(ax, above=True)

@@ -12,6 +12,7 @@ from matplotlib.axes import Axes
 from matplotlib.axis import Axis
 from matplotlib.figure import Figure
 from matplotlib.image import AxesImage
+from matplotlib.layout_engine import ConstrainedLayoutEngine
 from matplotlib.ticker import MaxNLocator
 from numpy.typing import ArrayLike
 
@@ -20,7 +21,7 @@ from encoder_lib.course.kit.plots.inputs import as_array, as_labels, colour_limi
 
 LINE = 0.2  # inches between two slanted labels, at least
 MOST_NUMBERS = 60  # with more cells, no numbers are written into them
-APART = 0.09  # inches; cells at least as wide and as high have lines between them
+APART = 0.07  # inches; cells at least as wide and as high have lines between them
 
 
 @style.close_on_error
@@ -110,8 +111,8 @@ def plot_heatmaps(
     """
     arrays = {title: as_array(values, name=title) for title, values in maps.items()}
     limits = colour_limits(np.concatenate([array.ravel() for array in arrays.values()]), limits, cmap)
-    size = style.figure_size(len(arrays), height)
-    figure, axes = plt.subplots(1, len(arrays), figsize=size, sharey=True, squeeze=False, layout="constrained")
+    size, layout = style.figure_size(len(arrays), height), ConstrainedLayoutEngine(wspace=0.06)
+    figure, axes = plt.subplots(1, len(arrays), figsize=size, sharey=True, squeeze=False, layout=layout)
     for i, (ax, (title, array)) in enumerate(zip(axes[0], arrays.items(), strict=True)):
         names = {"title": title, "y_label": "" if i else y_label}
         plot_heatmap(array, limits=limits, cmap=cmap, colorbar=False, ax=ax, **names, **settings)
@@ -123,14 +124,15 @@ def plot_heatmaps(
 def _add_bar(image: AxesImage, axes: Axes | list[Axes]) -> None:
     """Add the colour bar of one plot, or of several that share it."""
     figure: Any = image.figure
-    bar = figure.colorbar(image, ax=axes)
+    near = {"pad": 0.02} if isinstance(axes, list) else {}
+    bar = figure.colorbar(image, ax=axes, **near)
     bar.outline.set_visible(False)
     bar.ax.tick_params(length=0)
 
 
 def _draw_lines(ax: Axes, shape: tuple[int, int]) -> None:
     """Draw lines in the colour of the ground between the rows and between the columns."""
-    look: dict[str, Any] = {"colors": style.GROUND, "linewidths": 0.8}
+    look: dict[str, Any] = {"colors": style.GROUND, "linewidths": 0.7, "alpha": 0.5}
     rows, columns = (np.arange(1, size) - 0.5 for size in shape)
     ax.hlines(rows, -0.5, shape[1] - 0.5, **look)
     ax.vlines(columns, -0.5, shape[0] - 0.5, **look)
@@ -139,10 +141,15 @@ def _draw_lines(ax: Axes, shape: tuple[int, int]) -> None:
 def _cell_size(ax: Axes, shape: tuple[int, int], longest: int) -> tuple[float, float]:
     """The approximate width and height of a cell, in inches, after the layout has made room for everything around it.
 
-    longest: the number of characters of the longest label of a row.
+    longest: the number of characters of the longest label of a row. Plots that share their rows also share the room for
+    labels and for a colour bar.
     """
     width, height = style.room_of(ax)
-    width -= 0.7 + 0.07 * longest + 0.15 * width  # a colour bar takes the same width from every panel of a row
+    beside = len(ax.get_shared_y_axes().get_siblings(ax))
+    if beside > 1:
+        width -= 0.1 + (1.2 + 0.07 * longest) / beside
+    else:
+        width -= 0.7 + 0.07 * longest + 0.15 * width  # a colour bar takes the same width from every panel of a row
     cell = width / shape[1], (height - 0.75) / shape[0]
     return (min(cell), min(cell)) if ax.get_aspect() != "auto" else cell
 

@@ -64,7 +64,9 @@ def plot_panels(
     settings: further arguments of `plot_lines`, whose errors it raises.
     """
     size = style.figure_size(len(panels))
-    figure, axes = plt.subplots(1, len(panels), figsize=size, sharey=share_y, squeeze=False, layout="constrained")
+    figure, axes = plt.subplots(
+        1, len(panels), figsize=size, sharex=True, sharey=share_y, squeeze=False, layout="constrained"
+    )
     for i, (ax, (title, lines)) in enumerate(zip(axes[0], panels.items(), strict=True)):
         last = i + 1 == len(panels)
         plot_lines(lines, title=title, y_label="" if i else y_label, named=last, ax=ax, **settings)

@@ -27,6 +27,7 @@ from encoder_lib.course.kit.plots.style import INK
 from encoder_lib.course.kit.widget.boxes import Boxes
 from encoder_lib.course.kit.widget.plane import PANEL_FIELDS, Plane
 
+GAP = 0.12  # inches between the words and the panels, and between panels one above the other
 ASK = "Point at a word, or walk with the arrow keys: where does it look?"
 
 
@@ -112,7 +113,7 @@ class Heatmap:
         )
         if self.tile is not None and self.x_ticks and self.y_ticks:
             ax.set_aspect("equal")
-            middles = slice(self.tile // 2, None, self.tile)
+            middles = slice((self.rows % self.tile or self.tile) // 2, None, self.tile)
             label_ticks(ax.xaxis, range(self.columns)[middles], self.x_ticks[middles])
             label_ticks(ax.yaxis, range(self.rows)[middles], self.y_ticks[middles])
             ax.patch.set_visible(not self.picks)  # between tiles that can be picked, the ground is seen
@@ -180,11 +181,13 @@ class View:
         width, height = figure_size(columns, 4.0 if columns < 3 else 2.8)
         room = max(panel.room_for_long_words() for panel in self.panels)
         width, height = width + room * columns, (height + room) * rows
-        above = token_attention_height(self.tokens.y_ticks or [], width) if self.tokens else 0
-        below = ConstrainedLayoutEngine(rect=(0, 0, 1, height / (height + above)), wspace=0.05)
+        above = token_attention_height(self.tokens.y_ticks or [], width) + GAP if self.tokens else 0
+        below = ConstrainedLayoutEngine(
+            rect=(0, 0, 1, height / (height + above)), wspace=0.05, h_pad=GAP if tiled else None
+        )
         figure = Figure(figsize=(width, height + above), layout=below)
         if self.tokens:
-            bottom, top = height / (height + above), 1 - 0.35 / (height + above)  # with its title above
+            bottom, top = (height + GAP) / (height + above), 1 - 0.35 / (height + above)  # with its title above
             _draw_tokens(self.tokens, self.chosen, index, figure.add_axes((0, bottom, 1, top - bottom)))
         squares = any(panel.rows == panel.columns for panel in self.panels)
         grid = figure.add_gridspec(rows, columns)
