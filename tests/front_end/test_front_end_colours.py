@@ -7,6 +7,7 @@ import matplotlib as mpl
 import numpy as np
 import pytest
 
+from encoder_lib.course.kit.plots.inputs import colour_map
 from encoder_lib.course.kit.widget.views import colour_table
 
 pytestmark = pytest.mark.browser
@@ -33,10 +34,10 @@ def edges(low, high):
 
 
 @pytest.mark.parametrize(("cmap", "limits"), [("viridis", (0.0, 1.0)), ("coolwarm", (-3.0, 3.0))])
-def test_a_value_takes_matplotlibs_colour(modules, cmap, limits):
+def test_a_value_takes_the_colour_that_it_has_in_a_plot(modules, cmap, limits):
     """At the limits, beyond them, and on both sides of every border between two colours; as float32, as they travel."""
     values = np.array(edges(*limits), dtype=np.float32).astype(np.float64)
-    expected = mpl.colormaps[cmap](mpl.colors.Normalize(*limits, clip=True)(values), bytes=True)
+    expected = colour_map(cmap)(mpl.colors.Normalize(*limits, clip=True)(values), bytes=True)
     np.testing.assert_array_equal(drawn(modules, cmap, values.tolist(), limits), expected)
 
 

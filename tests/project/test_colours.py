@@ -22,6 +22,7 @@ from places import ROOT
 from encoder_lib.course import explore
 from encoder_lib.course.kit import notebook, palette
 from encoder_lib.course.kit.checking.verdict import Verdict
+from encoder_lib.course.kit.plots.inputs import colour_map
 from encoder_lib.course.kit.widget import front_end
 from encoder_lib.course.kit.widget.plane import WORD_COLOURS
 
@@ -263,7 +264,7 @@ def maps_in_use():
 
 def ordered(name, vision):
     """Whether lightness rises all the way; in a diverging map, rises to the middle and falls after it."""
-    colours = lab(colormaps[name](np.arange(256))[:, :3], vision)
+    colours = lab(colour_map(name)(np.arange(256))[:, :3], vision)
     steps = np.diff(colours[:, 0])
     if name in plots.DIVERGING:
         far = np.linalg.norm(colours[64] - colours[191]) >= 2 * LEAST  # below and above zero, half-way

@@ -7,7 +7,6 @@ from typing import Any
 
 import matplotlib.pyplot as plt
 import numpy as np
-from matplotlib import colormaps
 from matplotlib.axes import Axes
 from matplotlib.axis import Axis
 from matplotlib.figure import Figure
@@ -17,7 +16,7 @@ from matplotlib.ticker import MaxNLocator
 from numpy.typing import ArrayLike
 
 from encoder_lib.course.kit.plots import style
-from encoder_lib.course.kit.plots.inputs import as_array, as_labels, colour_limits
+from encoder_lib.course.kit.plots.inputs import as_array, as_labels, colour_limits, colour_map
 
 LINE = 0.2  # inches between two slanted labels, at least
 MOST_NUMBERS = 60  # with more cells, no numbers are written into them
@@ -53,7 +52,7 @@ def plot_heatmap(
     labels = {"x": as_labels(x_ticks, array.shape[1], "x_ticks"), "y": as_labels(y_ticks, array.shape[0], "y_ticks")}
     ax = style.axes_or_new(ax)
 
-    colours = colormaps[cmap].with_extremes(bad=(0, 0, 0, 0))  # the background shows through
+    colours = colour_map(cmap).with_extremes(bad=(0, 0, 0, 0))  # the background shows through
     if not np.isfinite(array).all():
         ax.patch.set(facecolor=style.NOT_FINITE, hatch="////", hatch_linewidth=1.5, edgecolor="0.8", linewidth=0)
     ax.spines[:].set_visible(False)

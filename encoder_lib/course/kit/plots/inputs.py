@@ -4,11 +4,22 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 import torch
+from matplotlib import colormaps
+from matplotlib.colors import Colormap, ListedColormap
 from numpy.typing import ArrayLike
 
 from encoder_lib.course.kit.plots import style
 
 DIVERGING = frozenset({"BrBG", "PRGn", "PiYG", "PuOr", "RdBu", "RdGy", "bwr", "coolwarm", "icefire", "seismic", "vlag"})
+
+ENDS = 0.06, 0.94  # of a diverging map: beyond them it is so dark that equal large numbers look like a wall
+
+
+def colour_map(name: str) -> Colormap:
+    """Return a colour map of matplotlib, a diverging one without its darkest colours."""
+    if name.removesuffix("_r") not in DIVERGING:
+        return colormaps[name]
+    return ListedColormap(colormaps[name].resampled(4096)(np.linspace(*ENDS, 256)))
 
 
 def as_array(

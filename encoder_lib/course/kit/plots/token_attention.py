@@ -10,7 +10,7 @@ from matplotlib.patches import Rectangle
 from numpy.typing import ArrayLike
 
 from encoder_lib.course.kit.plots import style
-from encoder_lib.course.kit.plots.inputs import as_array, as_words
+from encoder_lib.course.kit.plots.inputs import as_array, as_words, colour_map
 
 
 @style.close_on_error
@@ -39,7 +39,7 @@ def plot_token_attention(
     room = ax.figure.bbox.width / ax.figure.dpi  # inches
     positions = _word_positions(words, room)
     for i, ((line, start, width), word, weight) in enumerate(zip(positions, words, row.tolist(), strict=True)):
-        colour = mpl.colormaps[cmap](scale(weight))
+        colour = colour_map(cmap)(scale(weight))
         box = Rectangle((start + 0.3, line + 0.08), width - 0.6, 0.84, facecolor=colour)
         box.set(edgecolor=style.INK if i == chosen else style.GROUND, linewidth=2.5 if i == chosen else 0)
         ax.add_patch(box)

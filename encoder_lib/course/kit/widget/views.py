@@ -4,7 +4,6 @@ from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
-import matplotlib as mpl
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -23,6 +22,7 @@ from encoder_lib.course.kit.plots import (
     readable,
     token_attention_height,
 )
+from encoder_lib.course.kit.plots.inputs import colour_map
 from encoder_lib.course.kit.plots.style import INK
 from encoder_lib.course.kit.widget.boxes import Boxes
 from encoder_lib.course.kit.widget.plane import PANEL_FIELDS, Plane
@@ -213,5 +213,5 @@ def _draw_tokens(weights: Heatmap, chosen: int, index: int, ax: Axes) -> None:
 
 @lru_cache
 def colour_table(cmap: str) -> bytes:
-    """Return the 256 colours of a matplotlib colour map, three bytes (red, green, blue) each."""
-    return mpl.colormaps[cmap](np.arange(256), bytes=True)[:, :3].tobytes()
+    """Return the 256 colours of a colour map, three bytes (red, green, blue) each."""
+    return colour_map(cmap)(np.arange(256), bytes=True)[:, :3].tobytes()

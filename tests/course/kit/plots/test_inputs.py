@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 import torch
+from matplotlib import colormaps
 
-from encoder_lib.course.kit.plots.inputs import as_array, as_labels, as_words, colour_limits
+from encoder_lib.course.kit.plots.inputs import as_array, as_labels, as_words, colour_limits, colour_map
 
 
 @pytest.mark.parametrize(
@@ -65,3 +66,10 @@ def test_labels_are_texts_one_for_each_row():
 )
 def test_the_ends_of_a_colour_map_fit_the_numbers(values, limits, cmap, ends):
     assert colour_limits(np.array(values), limits, cmap) == pytest.approx(ends)
+
+
+@pytest.mark.parametrize(("name", "same"), [("viridis", True), ("coolwarm", False), ("coolwarm_r", False)])
+def test_diverging_maps_end_before_their_darkest_colours(name, same):
+    ours, theirs = colour_map(name), colormaps[name]
+    for end, place in ((0.0, 0.06), (1.0, 0.94)):
+        assert ours(end) == pytest.approx(theirs(end if same else place), abs=0.01)
