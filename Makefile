@@ -99,8 +99,8 @@ site: $(SITE)/.set-up  ## build the web edition, every explorer alive, in build/
 bench: $(TESTS)  ## measure the explorers in a real browser, and the encoder beside its peers
 	$(RUN) pytest tests/benchmarks -s
 
-film: $(TESTS)  ## film an explorer for the README
-	PYTHONPATH=tests/helpers $(VENV)/bin/python tests/tools/film.py
+film: $(TESTS)  ## film the picture of the encoder for the README
+	PYTHONPATH=tests/helpers:tests/browser $(VENV)/bin/python tests/tools/film.py
 
 clean:  ## remove the environments and caches
 	rm -rf .venv .venv-* $(NODE) $(SITE) build *.egg-info .pytest_cache .ruff_cache .mypy_cache .hypothesis .benchmarks
