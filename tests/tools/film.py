@@ -1,4 +1,4 @@
-"""Film the picture of the encoder as it is used in JupyterLab, for the README: `make film` writes .github/encoder.webp."""
+"""Film the picture of the encoder in JupyterLab, for the README: `make film` writes .github/encoder.webp."""
 
 import io
 import tempfile
