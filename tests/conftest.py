@@ -1,5 +1,6 @@
 """What the tests of the library share: devices, seeds, and the checks that every module has to pass."""
 
+import gc
 import re
 import warnings
 
@@ -29,6 +30,11 @@ class ByNotebook(LoadScopeScheduling):
 def pytest_xdist_make_scheduler(config, log):
     """Share the tests out among the processes."""
     return ByNotebook(config, log)
+
+
+def pytest_collection_finish():
+    """What is in memory before the first test stays there: nothing that looks for garbage goes through it again."""
+    gc.freeze()
 
 
 @pytest.fixture(autouse=True)

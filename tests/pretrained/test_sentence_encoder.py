@@ -120,7 +120,7 @@ def test_another_folder_equals_sentence_transformers(hugging, sentence_transform
 
 def test_vectors_do_not_depend_on_order_or_threads(minilm):
     """Each text has the vector that it has alone; one thread computes a batch, so that their number changes no bit."""
-    texts, results = [f"{'word ' * (i * 7 % 20)}number {i}" for i in range(60)], []
+    texts, results = [f"{'word ' * (i * 7 % 20)}number {i}" for i in range(30)], []
     for threads in (1, 1, 2, 3):
         torch.set_num_threads(threads)
         results.append(minilm.encode(texts, batch_tokens=100))
@@ -242,7 +242,7 @@ def test_attention_and_encode_in_several_threads(minilm):
     with ThreadPoolExecutor(2) as pool:
         try:
             others = [pool.submit(encode), pool.submit(read)]
-            for _ in range(100):
+            for _ in range(25):
                 torch.testing.assert_close(minilm.attention(one), maps, atol=1e-5, rtol=0)
         finally:
             done.set()

@@ -51,8 +51,9 @@ COUNT_THREADS = """
 import json, os, sys, torch
 from encoder_lib import load_pretrained
 before = len(os.listdir("/proc/self/task"))
-for dtype in (torch.float32, torch.float64, torch.bfloat16):
-    load_pretrained(sys.argv[1], dtype=dtype, device="cpu")
+for folder in sys.argv[1:]:
+    for dtype in (torch.float32, torch.float64, torch.bfloat16):
+        load_pretrained(folder, dtype=dtype, device="cpu")
 after = len(os.listdir("/proc/self/task"))
 torch.ones(2**17).exp()
 print(json.dumps([before, after, len(os.listdir("/proc/self/task"))]))
@@ -63,13 +64,14 @@ LINUX = pytest.mark.skipif(not os.path.isdir("/proc/self/task"), reason="Linux l
 
 
 @LINUX
-@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float32, F64])
-def test_loading_starts_no_threads(hugging, tmp_path, dtype):
+def test_loading_starts_no_threads(hugging, tmp_path):
     """A forked child would wait for them for ever. The last count shows that torch would have started some."""
-    theirs = bert(hugging, **LARGE).to(dtype)
-    folder = save(theirs, tmp_path)
-    assert difference(load_pretrained(folder, dtype=F64), theirs.double(), 997, 599) <= 1e-10
-    command, env = [sys.executable, "-c", COUNT_THREADS, folder], os.environ | {"OMP_NUM_THREADS": "3"}
+    folders = []
+    for dtype in (torch.float16, torch.bfloat16, torch.float32, F64):
+        theirs = bert(hugging, **LARGE).to(dtype)
+        folders.append(save(theirs, tmp_path / str(dtype)))
+        assert difference(load_pretrained(folders[-1], dtype=F64), theirs.double(), 997, 599) <= 1e-10
+    command, env = [sys.executable, "-c", COUNT_THREADS, *folders], os.environ | {"OMP_NUM_THREADS": "3"}
     done = subprocess.run(command, capture_output=True, text=True, timeout=120, env=env, check=True)
     before, after, with_threads = json.loads(done.stdout)
     assert after == before < with_threads

@@ -4,6 +4,7 @@ import json
 import re
 from copy import deepcopy
 from dataclasses import asdict
+from functools import cache
 
 import pytest
 import torch
@@ -50,11 +51,7 @@ ASKED = {
 }
 COMPUTE = """async (question) => {
   const { compute } = await import('/player/reader.js');
-  const plain = (x) => {
-    if (ArrayBuffer.isView(x) || Array.isArray(x)) return Array.from(x, plain);
-    return x && typeof x === 'object' ? Object.fromEntries(Object.entries(x).map(([k, v]) => [k, plain(v)])) : x;
-  };
-  return plain(await compute(JSON.parse(question)));
+  return compute(JSON.parse(question));
 }"""
 # The same questions in turn to one model, which keeps layers and starts from the run without interventions, and each to
 # another one, which has kept none; gives where their numbers differ, and how many layers the first one has computed for
@@ -88,6 +85,12 @@ def ask(minilm_player):
     """Asks MiniLM in the browser."""
     page, _ = minilm_player
     return lambda question: page.evaluate(COMPUTE, json.dumps(asdict(question)))
+
+
+@pytest.fixture(scope="module")
+def answer(ask):
+    """What MiniLM answers in the browser, by the name of an intervention; each is asked once."""
+    return cache(lambda name: ask(question_of(name)))
 
 
 @pytest.fixture(scope="module")
@@ -155,25 +158,23 @@ def question_of(name):
 
 
 @pytest.mark.parametrize("name", ASKED)
-def test_an_intervention_does_in_the_browser_what_it_does_in_the_library(ask, rounded, name):
+def test_an_intervention_does_in_the_browser_what_it_does_in_the_library(answer, rounded, name):
     """With the same rounded weights: the same words, and numbers that are equal but for float32.
 
     Without norms the scores reach hundreds, where float32 has fewer decimals.
     """
-    question = question_of(name)
-    far = differences(ask(question), rounded.ask(question))
+    far = differences(answer(name), rounded.ask(question_of(name)))
     assert len(far) >= 9 and max(far.values()) < (1e-4 if name == "no norm" else 2e-5), far
 
 
-def test_the_page_states_what_rounding_changes(ask, capsys):
+def test_the_page_states_what_rounding_changes(answer, capsys):
     """Against the published weights, each cosine after every intervention: without a residual connection it is more."""
     source = (ROOT / "site/player/reader.js").read_text()
     stated = re.search(r"\[CHANGED, ALONE\] = \[([\d.]+), ([\d.]+)\]", source)
     changed, alone = map(float, stated.groups())
     library, largest = Intervened(minilm()), {}
     for name in ASKED:
-        question = question_of(name)
-        far = differences(ask(question), library.ask(question))
+        far = differences(answer(name), library.ask(question_of(name)))
         largest[name] = max(far.get(kind, 0) for kind in ("kept", "word_cosines", "word_before", "sentence_cosine"))
     without = {name: error for name, error in largest.items() if "residual" in name}
     others = {name: error for name, error in largest.items() if name not in without}

@@ -26,15 +26,12 @@ SPECIAL = (
     "a\u0301\u0300b", "re\u00adread", "[CLS] hi [SEP][MASK] [mask] [UNK]y", "١٢٣ हिन्दी ไทย", "one word " * 200,
     "Don't e-mail me@home.org...", "\ufeffa\u200db\u3000c",
 )  # fmt: skip
-NAMES = sorted(library_sentences())
-TEXTS = [*RECORDED, *SPECIAL, *HOSTILE.values()]
-TEXTS += random.Random(0).sample(NAMES, 200 - len(TEXTS))
 # What is read of a text, and how far its weights are from those of Python, which lie in a file.
 READ = """async ([text, file]) => {
   const { read } = await import('/player/reader.js'), expected = await (await fetch(file)).arrayBuffer();
   const { tokens, vector, weights } = await read(JSON.parse(text)), all = new Float32Array(expected);
   const far = (layer, n) => layer.reduce((most, w, i) => Math.max(most, Math.abs(w - all[n * layer.length + i])), 0);
-  return { tokens, vector: [...vector], count: weights.length * weights[0].length === all.length,
+  return { tokens, vector, count: weights.length * weights[0].length === all.length,
            weight: Math.max(...weights.map(far)) };
 }"""
 
@@ -43,6 +40,13 @@ READ = """async ([text, file]) => {
 def player(minilm_player):
     """The page and its folder, where the weights of MiniLM are, too."""
     return minilm_player
+
+
+@pytest.fixture(scope="module")
+def texts():
+    """Two hundred texts: recorded, special and hostile ones, and sentences of Python's documentation."""
+    chosen = [*RECORDED, *SPECIAL, *HOSTILE.values()]
+    return chosen + random.Random(0).sample(sorted(library_sentences()), 200 - len(chosen))
 
 
 @pytest.fixture(scope="module")
@@ -62,7 +66,7 @@ def test_a_number_is_off_by_half_a_step_at_most(player):
     page, folder = player
     script = """async () => {
       const { unpack } = await import('/player/weights.js'), file = await fetch('/minilm/embedding.safetensors');
-      return Object.entries(unpack(await file.arrayBuffer())).map(([name, n]) => [name, Array.from(n)]);
+      return Object.entries(unpack(await file.arrayBuffer()));
     }"""
     got = {name: torch.tensor(numbers) for name, numbers in page.evaluate(script)}
     expected = minilm().encoder.embedding.state_dict()
@@ -75,9 +79,9 @@ def test_a_number_is_off_by_half_a_step_at_most(player):
     assert all(torch.equal(got[name], expected[name]) for name in ("norm.weight", "norm.bias")) and len(got) == 4
 
 
-def test_tokens_are_those_of_the_library(vocabulary):
-    assert len(TEXTS) == len(set(TEXTS)) == 200
-    assert vocabulary(TEXTS) == [minilm().tokens(text) for text in TEXTS]
+def test_tokens_are_those_of_the_library(vocabulary, texts):
+    assert len(texts) == len(set(texts)) == 200
+    assert vocabulary(texts) == [minilm().tokens(text) for text in texts]
 
 
 @pytest.mark.long
@@ -91,18 +95,18 @@ def test_every_character_makes_the_same_tokens(vocabulary):
 
 
 @pytest.mark.long
-def test_numbers_are_those_of_the_library(player, capsys):
+def test_numbers_are_those_of_the_library(player, texts, capsys):
     """Of 200 texts: cosines of every two, weights of every look; the page states the bounds."""
     page, folder = player
     stated = re.search(r"\[WEIGHT, COSINE\] = \[([\d.]+), ([\d.]+)\]", (ROOT / "site/player/reader.js").read_text())
     vectors, weight = [], 0.0
-    for text in TEXTS:
+    for text in texts:
         (folder / "expected").write_bytes(minilm().attention(text).numpy().tobytes())
         got = page.evaluate(READ, [json.dumps(text), f"/expected?{len(vectors)}"])
         assert got["count"] and got["tokens"] == minilm().tokens(text)
         vectors.append(got["vector"])
         weight = max(weight, got["weight"])
-    got, expected = np.array(vectors), minilm().encode(TEXTS).numpy()
+    got, expected = np.array(vectors), minilm().encode(texts).numpy()
     cosine = np.abs(got @ got.T - expected @ expected.T).max()
     own = (got * expected).sum(axis=1).min()
     with capsys.disabled():
@@ -121,8 +125,7 @@ def test_the_explorer_shows_the_same_as_with_a_kernel(player, text):
       const all = new Float32Array(bytes), layer1 = all.length / 6;
       const weights = Array.from({ length: 6 }, (_, n) => all.subarray(n * layer1, (n + 1) * layer1));
       const { _panels, _descriptions, _data } = showHeads({ _panels: panels, layer }, [{ tokens, weights }]);
-      const numbers = Array.from(new Float32Array(_data.buffer), (n) => (Number.isNaN(n) ? null : n));
-      return { _panels, _descriptions, numbers };
+      return { _panels, _descriptions, numbers: new Float32Array(_data.buffer) };
     }"""
     for atlas in (False, True):
         recorded = explore.heads(minilm(), "The cat sat.", atlas=atlas)._panels

@@ -3,7 +3,6 @@
 import io
 import json
 import random
-from base64 import b64decode
 from functools import partial
 
 import nbformat
@@ -36,12 +35,11 @@ PLAY = """async (name) => {
   const recording = await fetchRecording(name), model = new RecordedModel(recording), all = [];
   for (let state = 0; state < recording.header.states.length; state++) {
     await model.go(state);
-    const data = model.get('_data'), picture = new Uint8Array(model.get('_picture').buffer);
-    const packed = btoa([...picture].map((byte) => String.fromCharCode(byte)).join(''));
+    const data = model.get('_data');
     all.push({
       values: Object.fromEntries(recording.header.names.map((name) => [name, model.get(name)])),
-      numbers: data ? [...new Float32Array(data.buffer)].map((n) => (Number.isNaN(n) ? null : n)) : [],
-      words: model.get('_descriptions'), panels: model.get('_panels'), limits: model.get('_limits'), picture: packed,
+      numbers: data ? new Float32Array(data.buffer) : [], picture: new Uint8Array(model.get('_picture').buffer),
+      words: model.get('_descriptions'), panels: model.get('_panels'), limits: model.get('_limits'),
     });
   }
   return all;
@@ -130,7 +128,7 @@ PAINT = """async (svg) => {
   await image.decode();
   const canvas = new OffscreenCanvas(image.naturalWidth, image.naturalHeight), pen = canvas.getContext('2d');
   pen.drawImage(image, 0, 0);
-  return [canvas.height, canvas.width, [...pen.getImageData(0, 0, canvas.width, canvas.height).data]];
+  return [canvas.height, canvas.width, pen.getImageData(0, 0, canvas.width, canvas.height).data];
 }"""
 
 
@@ -139,7 +137,7 @@ def pictures(player, explorer):
     for values, state in zip(states_of(explorer), played(player, explorer), strict=True):
         explorer.set(**values)
         drawn = np.asarray(Image.open(io.BytesIO(explorer._picture)).convert("RGB")).astype(int)
-        high, wide, pixels = player[0].evaluate(PAINT, b64decode(state["picture"]).decode())
+        high, wide, pixels = player[0].evaluate(PAINT, bytes(state["picture"]).decode())
         yield drawn, np.reshape(pixels, (high, wide, 4))[..., :3]
 
 
@@ -182,10 +180,10 @@ COMPUTE = """async ([name, states]) => {
   const model = await computedModel((await fetchRecording(name)).header, () => 700);
   return states.map((values) => {
     for (const [control, value] of Object.entries(values)) model.set(control, value);
-    const data = model.get('_data'), numbers = data ? [...new Float32Array(data.buffer)] : [];
+    const data = model.get('_data');
     return {
       words: model.get('_descriptions'), panels: model.get('_panels'), limits: model.get('_limits'),
-      numbers: numbers.map((n) => (Number.isNaN(n) ? null : n)), tokens: model.get('_tokens'),
+      numbers: data ? new Float32Array(data.buffer) : [], tokens: model.get('_tokens'),
     };
   });
 }"""

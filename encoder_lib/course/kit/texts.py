@@ -4,7 +4,6 @@ import ast
 import re
 import sys
 import sysconfig
-from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
@@ -67,9 +66,10 @@ def library_sentences() -> dict[str, str]:
     return found
 
 
-def _docstrings() -> Iterator[tuple[str, str]]:
+@cache
+def _docstrings() -> list[tuple[str, str]]:
     """Name and docstring of each public module, function and class. The source files are read, not imported."""
-    folder = Path(sysconfig.get_path("stdlib"))
+    folder, found = Path(sysconfig.get_path("stdlib")), []
     for module in sorted(sys.stdlib_module_names):
         path = folder / f"{module}.py"
         if module.startswith("_") or not path.exists():
@@ -78,7 +78,8 @@ def _docstrings() -> Iterator[tuple[str, str]]:
         for node in [tree, *tree.body]:
             name = getattr(node, "name", "")
             if isinstance(node, ast.Module | ast.FunctionDef | ast.ClassDef) and not name.startswith("_"):
-                yield f"{module}.{name}".rstrip("."), (ast.get_docstring(node) or "").strip()
+                found.append((f"{module}.{name}".rstrip("."), (ast.get_docstring(node) or "").strip()))
+    return found
 
 
 @cache
