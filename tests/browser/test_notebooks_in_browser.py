@@ -47,19 +47,17 @@ REPEAT = """() => {
   };
 }"""
 LIVE = re.compile(r"\bexplore\.")
-FIRST, *LATER = [path.name for path in NOTEBOOKS]  # `make test` opens the first; each takes most of a minute
 
 
-@pytest.fixture(scope="module", params=[FIRST, *(pytest.param(name, marks=pytest.mark.long) for name in LATER)])
+@pytest.fixture(scope="module", params=[pytest.param(path.name, marks=pytest.mark.long) for path in NOTEBOOKS])
 def notebook(request, browser, server):
-    """A notebook that was opened, looked at, and run: the first from top to bottom, of the others what is live."""
+    """A notebook that was opened and looked at, and in which what is live was run."""
     page = NotebookPage(browser, server, request.param)
     page.stored = nbformat.read(ROOT / "notebooks" / request.param, as_version=4)
     page.shown_before_run = page.pictures_with_alt_text()
     cells = notebook_rules.code_cells(page.stored)
     page.execute(FAST_TRAINING + KEEP)
-    cells = cells if request.param == FIRST else needed(cells, lambda cell: LIVE.search(cell.source))
-    page.run([cell.id for cell in cells])
+    page.run([cell.id for cell in needed(cells, lambda cell: LIVE.search(cell.source))])
     page.page.evaluate(REPEAT)
     page.shown_early = [text for text in findings(page.stored) if page.page.get_by_text(text).count()]
     yield page
@@ -176,13 +174,18 @@ def specimens(browser, server):
     page.close()
 
 
-@pytest.mark.long
+def test_every_kind_of_control_works_in_jupyterlab(specimens):
+    """In each version of JupyterLab that CI installs; the notebooks are opened in one."""
+    explorer = specimens.explorer(EVERY_CONTROL)
+    found = [problem for name in explorer.controls() for problem in explorer.check_control(name)]
+    assert [*found, *explorer.check_at_rest(), *specimens.errors()] == []
+
+
 def test_typing_stays_in_every_kind_of_control(specimens):
     """In texts as well, which the notebooks' own tests leave as they are."""
     assert key_faults(specimens.page, specimens.explorer(EVERY_CONTROL).root, texts=True) == []
 
 
-@pytest.mark.long
 def test_controls_are_visible_with_forced_colours(specimens):
     """In high contrast a slider is the system's own, since its painted track would be gone; words keep their shade."""
     shape = "all => [...new Set(all.map((e) => getComputedStyle(e).appearance))]"

@@ -8,6 +8,7 @@ from nbconvert import HTMLExporter
 from notebook_page import CODE_CELLS, NotebookPage
 from sample_notebooks import QUESTIONS, question_notebook
 
+pytestmark = pytest.mark.long
 # what each kind reveals beside its finding
 REVEALED = {
     "picture": None,

@@ -34,6 +34,7 @@ def test_causal_mask(length):
     assert all(mask[i, j].item() == (j <= i) for i in range(length) for j in range(length))
 
 
+@pytest.mark.long
 def test_masks_compile():
     """Masks can be made inside a compiled function: nothing there reads values."""
     made = torch.compile(lambda ids, n: padding_mask(ids, 0) & lengths_mask(n, 4), fullgraph=True, backend="eager")

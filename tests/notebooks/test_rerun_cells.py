@@ -5,6 +5,7 @@ import subprocess
 import sys
 
 import nbformat
+import pytest
 from nbformat.v4 import new_code_cell, new_notebook, new_output
 from places import ROOT
 
@@ -18,6 +19,7 @@ CELLS = {  # source -> the stored lines, each a piece of its own, and whether th
 }
 
 
+@pytest.mark.long
 def test_quick_cells_are_compared_twice_and_slow_ones_once(tmp_path):
     cells = []
     for source, (lines, _) in CELLS.items():

@@ -1,10 +1,12 @@
 """`make notebooks` saves what a fresh run shows, nothing volatile, and stops at an error."""
 
 import nbformat
+import pytest
 import run_notebooks
 from nbformat.v4 import new_code_cell, new_notebook, new_output
 
 
+@pytest.mark.long
 def test_saves_outputs_in_order_without_anything_volatile(tmp_path):
     """A run in place stores outputs and counts, and a second run changes no byte."""
     path = tmp_path / "one.ipynb"
@@ -26,6 +28,7 @@ def test_saves_outputs_in_order_without_anything_volatile(tmp_path):
     assert path.read_bytes() == first
 
 
+@pytest.mark.long
 def test_stops_at_a_cell_error_and_keeps_the_file(tmp_path):
     path = tmp_path / "bad.ipynb"
     nbformat.write(new_notebook(cells=[new_code_cell("1 / 0")]), path)
@@ -34,6 +37,7 @@ def test_stops_at_a_cell_error_and_keeps_the_file(tmp_path):
     assert path.read_bytes() == before
 
 
+@pytest.mark.long
 def test_stops_at_a_timeout_and_keeps_the_file(tmp_path, monkeypatch):
     path = tmp_path / "slow.ipynb"
     nbformat.write(new_notebook(cells=[new_code_cell("while True:\n    pass")]), path)

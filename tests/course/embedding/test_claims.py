@@ -16,6 +16,8 @@ from encoder_lib.course.embedding.explorers import descend
 from encoder_lib.course.kit import ladder
 from encoder_lib.training.fit import fit
 
+pytestmark = pytest.mark.long  # the notebook takes a quarter of a minute
+
 
 def cosine_map(table):
     """The cosines of the sixteen words that belong to a kind. (V, 2) -> (16, 16)"""

@@ -12,6 +12,8 @@ from encoder_lib.course import explore
 from encoder_lib.course.layer_norm.norms import replace_norms
 from encoder_lib.course.layer_norm.plain_stack import PlainStack, plain_stack_accuracy, read_text
 
+pytestmark = pytest.mark.long  # the notebook takes half a minute
+
 
 def through_twelve_layers(seed, *, bias=True):
     """Two random words before the first of twelve linear layers with ReLU, and after the last."""

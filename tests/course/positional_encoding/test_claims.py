@@ -14,6 +14,8 @@ from encoder_lib.course.positional_encoding.positions import accuracy_by_positio
 from encoder_lib.model.embedding import TokenEmbedding
 from encoder_lib.training.tasks import copy_back
 
+pytestmark = pytest.mark.long  # the notebook takes half a minute
+
 
 def rotation(angles):
     """The matrix that rotates each hand, a row of sine and cosine, by its angle."""
