@@ -21,6 +21,7 @@ PARALLEL := pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder -p no:ca
 NBVAL := --nbval --nbval-current-env --nbval-cell-timeout 120 --nbval-sanitize-with tests/notebooks/nbval.cfg
 # What JupyterLab, a kernel and the notebooks import: compiled at set-up, or the first reader would wait for it.
 COMPILED := import jupyterlab.labapp, ipykernel.kernelapp, seaborn, torch._dynamo; from encoder_lib.course import build_your_own, checks, explore
+unexport PYTHONDONTWRITEBYTECODE  # where it is set, every kernel would compile again all that it imports
 ROOT_FLAG := $(if $(filter 0,$(shell id -u)),--allow-root)
 
 .PHONY: help lab update fresh address links test quick-tests test-long long rerun test-weekly pages lint lint-front-end notebooks site bench film clean
@@ -43,14 +44,15 @@ address:  ## write this repository's address everywhere: make address REPOSITORY
 links:  ## list the links that lead out of the repository
 	@git grep -IohE 'https?://[^][:space:]"`<>)}\*]+' -- '*.md' '*.ipynb' '*.cff' '*.toml' ':!tests/browser/vendor' | sort | uniq -c
 
-test: $(TESTS)  ## set up and run the tests: style, library, what 00 to 03 claim, the first notebook in a browser (minutes)
+test: $(TESTS)  ## set up and run the tests: style, library, front end, what 00 claims (minutes)
 	@$(MAKE) --no-print-directory -j 2 lint quick-tests
 	@echo "make test: all that can run here passed; what was skipped is listed above."
 
+# Three processes at a time, since a browser's tests often wait. What takes longest begins first.
 quick-tests: $(TESTS)
-	$(RUN) $(PARALLEL) $(NBVAL) tests/browser $(firstword $(NOTEBOOKS)) tests
+	$(RUN) $(PARALLEL) -n 3 tests/browser tests/training tests
 
-# Three processes at a time, since a browser's tests often wait: two for what follows on each other, one for the rest.
+# Three processes here, too: two for what follows on each other, one for the rest.
 test-long: $(TESTS)  ## the slow tests: the other claims, the web edition, all notebooks in a browser and in a sandbox
 	@$(MAKE) --no-print-directory -j 2 long rerun
 	@echo "make test-long: all passed."
@@ -64,7 +66,7 @@ rerun: $(TESTS)
 	PYTHONPATH=tests/tools tests/tools/sandbox $(RUN) $(PARALLEL) -n 1 -p rerun_cells $(NBVAL) --nbval-cell-timeout 600 notebooks
 
 test-weekly: $(TESTS)  ## the claims that depend on a seed, with their other seeds
-	$(RUN) $(PARALLEL) -m weekly tests/course
+	$(RUN) $(PARALLEL) -m weekly tests
 
 pages: site
 	$(RUN) $(PARALLEL) -n 3 -m long tests/site
