@@ -251,7 +251,8 @@ def test_tables_questions_sources_and_alt_texts_escape_text():
         for result, tags in results:
             prediction = Prediction(Question(text, (text, "b"), 0, text), lambda result=result: result)
             page = Page(prediction._repr_mimebundle_()[0]["text/html"])
-            assert page.names == ["p", "ul", "li", "li", "details", "summary", "p", *tags], case
+            card = ["div", "strong", "ul", *2 * ["li", "span"], "details", "summary", "p"]
+            assert page.names == [*card, *tags], case
             assert not page.others
         page = Page(Source(text)._repr_html_())
         assert set(page.names) <= {"pre", "span"} and not page.others, case
