@@ -18,6 +18,7 @@ templates_path = ["templates"]
 
 # Pages show the stored outputs; no cell runs.
 nb_execution_mode = "off"
+nb_merge_streams = True
 myst_enable_extensions = ["dollarmath"]
 myst_heading_anchors = 4
 
