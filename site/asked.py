@@ -41,8 +41,10 @@ def svg_in(source: str) -> str:
     return re.sub(r"background:var\(--paper\);", "", base64.b64decode(source.removeprefix(SVG)).decode())
 
 
-def ask(name: str, stored: str, lesson: str) -> tuple[dict, str]:
+def ask(name: str, stored: str, lesson: str, phone: str = "") -> tuple[dict, str]:
     """Return what the page shows of a question before the answer, and the page of its answer, from the stored output.
+
+    phone: the address of the answer's picture as a phone shows it.
 
     For the front end, the page of the answer contains what appears after "Show me", and after a commitment to each
     choice.
@@ -58,6 +60,8 @@ def ask(name: str, stored: str, lesson: str) -> tuple[dict, str]:
     shown = Prediction(question, show)
     shown.revealed = True
     outcome = {"shown": shown._outcome, "chosen": []}
+    if phone:
+        outcome["shown"]["result"]["phone"] = phone
     for choice in range(len(question.choices)):
         chosen = Prediction(question, show)
         chosen.choice, chosen.committed = choice, True

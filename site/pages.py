@@ -24,11 +24,12 @@ from asked import ask, svg_in
 from bs4 import BeautifulSoup
 from order import lines_in_order, puzzles
 from paint import mask_to_paint, paintings
-from record_all import EXPLORER, explorer_name
+from record_all import EXPLORER, explorer_name, name_on_phone
 from reference import write_reference
 from typed import number_to_type, typed_answers
 
 from encoder_lib.course.kit.plots.picture import SVG
+from encoder_lib.course.kit.questions import QUESTIONS
 from encoder_lib.course.kit.widget.web import RUN
 
 TEXTS = {  # the other pages, and their descriptions
@@ -47,6 +48,8 @@ COLAB = re.compile(r"\A# Set-up: .*\n(#.*\n)+\n")  # left out of the first code 
 OPENING = "00_start_here", "alive"  # the notebook of the explorer on the first page, and its name
 INSTALL = re.compile(r"(?ms)^    git clone .*?(?=^\*\*|^#)")  # of the README
 HERE = Path(__file__).parent
+PHONE = "(max-width: 600px)"  # as in site.css
+SIZE = re.compile(r'width="(\d+)" height="(\d+)"')
 WIDTHS = "--desk", "--phone", "--between"  # the names of an explorer's heights in site.css
 DRAWS = re.compile(r"(\w+ = )?(plot_\w+|show)\(|(for )?(ax|axes|figure)\b")  # a line that draws
 
@@ -176,7 +179,7 @@ def _prepare(notebook: nbformat.NotebookNode, stem: str, static: Path, recording
             exercises += 1
         for data in (output.get("data", {}) for output in cell.outputs):
             if "text/html" in data:
-                data["text/html"] = _with_files(data["text/html"], static)
+                data["text/html"] = _with_files(data["text/html"], static, stem)
     first = notebook.cells[0]
     notebook.metadata["description"] = first.metadata["description"]
     first.source = first.source.replace("# ", f"# {stem[:2]} ", 1)
@@ -243,17 +246,31 @@ def _joined(parts: list[str]) -> str:
     return " and ".join(filter(None, [", ".join(parts[:-1]), parts[-1]]))
 
 
-def _with_files(markup: str, static: Path) -> str:
-    """Move the pictures of HTML into files that load when they come into view. The page tells them its theme."""
+def _with_files(markup: str, static: Path, stem: str) -> str:
+    """Move the pictures of HTML into files that load when they come into view. The page tells them its theme.
+
+    A phone gets the picture that has been recorded for it, where there is one.
+    """
     soup = BeautifulSoup(markup, "html.parser")
     for image in soup.find_all("img", src=re.compile(f"^{re.escape(SVG)}")):
         svg = svg_in(image["src"])
-        image["width"], image["height"] = re.search(r'width="(\d+)" height="(\d+)"', svg).groups()
+        image["width"], image["height"] = SIZE.search(svg).groups()
         name = f"{hashlib.sha256(svg.encode()).hexdigest()[:16]}.svg"
         (static / "pictures").mkdir(parents=True, exist_ok=True)
         (static / "pictures" / name).write_text(svg, encoding="utf-8")
         image["src"], image["loading"] = f"../_static/pictures/{name}", "lazy"
+        if phone := _on_phone(stem, image["alt"], static):
+            image.wrap(soup.new_tag("picture")).insert(0, soup.new_tag("source", attrs=phone))
     return str(soup)
+
+
+def _on_phone(stem: str, alt: str, static: Path) -> dict[str, str]:
+    """Return the attributes of the source of a picture for a phone; nothing where none has been recorded."""
+    file = static / "recordings" / name_on_phone(stem, alt)
+    if not file.exists():
+        return {}
+    width, height = SIZE.search(file.read_text(encoding="utf-8")).groups()
+    return {"media": PHONE, "srcset": f"../_static/recordings/{file.name}", "width": width, "height": height}
 
 
 def _stored(cell: nbformat.NotebookNode, stem: str, part: str) -> nbformat.NotebookNode:
@@ -271,9 +288,11 @@ def _recorded(picture: str, name: str, heights: list[str], live: dict, static: P
     """Return the place of an explorer: as high as it will be, with its stored picture until the recording arrives."""
     links = html.escape(json.dumps(live))
     style = "; ".join(f"{name}: {height}px" for name, height in zip(WIDTHS, heights, strict=False))
+    phone = f"{name}-phone.recording"
+    on_phone = f' data-phone="../_static/recordings/{phone}"' if (static / "recordings" / phone).exists() else ""
     return (
         f'<div class="recorded" data-recording="../_static/recordings/{name}.recording" data-live="{links}" '
-        f'style="{style}">{_with_files(picture, static)}</div>'
+        f'style="{style}"{on_phone}>{_with_files(picture, static, name.rpartition("-")[0])}</div>'
     )
 
 
@@ -301,7 +320,8 @@ def _exercises(notebook: nbformat.NotebookNode, stem: str, static: Path) -> dict
 
 def _asked(stored: str, stem: str, name: str, static: Path) -> str:
     """Return a question, and write its answer into a file of its own, so that nothing on the page gives it away."""
-    question, answer = ask(name, stored, stem)
+    alt = QUESTIONS[name].finding
+    question, answer = ask(name, stored, stem, _on_phone(stem, alt, static).get("srcset", ""))
     (static / "answers").mkdir(parents=True, exist_ok=True)
     (static / "answers" / f"{stem}-{name}.html").write_text(answer, encoding="utf-8")
     address = f"../_static/answers/{stem}-{name}.html"

@@ -13,8 +13,10 @@ from pathlib import Path
 import matplotlib
 import nbformat
 from address import ROOT
+from phone import catching, narrowed
 from record import record
 
+from encoder_lib.course.kit import plots
 from encoder_lib.course.kit.widget.alive import Alive
 from encoder_lib.course.kit.widget.explorer import Explorer
 from encoder_lib.course.kit.widget.search import Search
@@ -32,8 +34,16 @@ def _explores(cell: nbformat.NotebookNode) -> bool:
     return bool(EXPLORER.search(cell.source))
 
 
+def name_on_phone(stem: str, alt: str) -> str:
+    """Return the name of the file with a picture as a phone shows it, by its notebook and its alt text."""
+    return f"{stem}-{hashlib.sha256(alt.encode()).hexdigest()[:16]}.svg"
+
+
 class Recorder:
-    """Records the explorers of a notebook, right after each cell, before a later cell can change it."""
+    """Records the explorers of a notebook, right after each cell, before a later cell can change it.
+
+    Pictures that are wider than a phone are kept as a phone shows them, and so are explorers that draw a figure.
+    """
 
     def __init__(self, path: Path, folder: Path) -> None:
         self.path, self.folder, self.number = path, folder, 0
@@ -42,7 +52,11 @@ class Recorder:
             stale.unlink()
 
     def __enter__(self) -> "Recorder":
+        plots.show = catching(self._keep)
         return self
+
+    def _keep(self, alt: str, svg: str) -> None:
+        (self.folder / name_on_phone(self.path.stem, alt)).write_text(svg, encoding="utf-8")
 
     def __call__(self, cell: nbformat.NotebookNode, value: object) -> None:
         """Record the explorer that a cell shows."""
@@ -52,10 +66,16 @@ class Recorder:
         recording = self.folder / f"{self.path.stem}-{self.number}.recording"
         recording.write_bytes(_recorded(value))
         recording.with_suffix(".heights").write_text(" ".join(map(str, value.web.heights)))
+        if isinstance(value, Explorer) and value._figure and not value.web.computed:
+            narrowed(value._figure)
+            value._figure.draw_without_rendering()
+            value._figure.set_layout_engine("none")  # laid out once, as at a desk
+            recording.with_stem(f"{recording.stem}-phone").write_bytes(record(value))
         print(f"  {self.path.stem} {explorer_name(cell.source)}: {recording.stat().st_size / 1000:.0f} KB")
 
     def __exit__(self, failed: object, *_: object) -> None:
         """If everything was recorded, note the digest, so that it isn't recorded again."""
+        plots.show = plots.picture.show
         if not failed:
             (self.folder / f"{self.path.stem}.digest").write_text(_digest(self.path))
 
@@ -132,7 +152,7 @@ def write_recordings(paths: list[Path], folder: Path) -> None:
 
 def _digest(path: Path) -> str:
     """Return a hash of everything that a notebook's recordings depend on: the library, the recorder, its own code."""
-    recorder = [HERE / name for name in ("record.py", "record_all.py", "vector.py")]
+    recorder = [HERE / name for name in ("phone.py", "record.py", "record_all.py", "vector.py")]
     library = [*sorted(ROOT.glob("encoder_lib/**/*.py")), *recorder]
     cells = [cell.source for cell in nbformat.read(path, as_version=4).cells if cell.cell_type == "code"]
     return hashlib.sha256(b"".join(file.read_bytes() for file in library) + "\n".join(cells).encode()).hexdigest()

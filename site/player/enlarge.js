@@ -10,7 +10,7 @@ const PICTURES = ".cell_output img.figure, .prediction-result > img";
  */
 export function offerLarger(place) {
   for (const picture of place.querySelectorAll(PICTURES)) {
-    if (picture.nextElementSibling?.matches(".enlarge") || picture.closest(".recorded")) continue;
+    if (picture.nextElementSibling?.matches(".enlarge") || picture.closest(".recorded, picture:has(source)")) continue;
     const button = element("button", { type: "button", class: "enlarge", "aria-pressed": "false" }, "Larger");
     button.addEventListener("click", () => {
       const large = picture.classList.toggle("large");

@@ -15,6 +15,7 @@ import { explainTerms } from "./terms.js";
 
 const DONE_BEFORE = "You have answered this before.";
 const AROUND = 50; // pixels of an explorer to the left and right of its pictures
+const PHONE = "(max-width: 600px)"; // as in site.css
 const NEAR = "400px"; // how far below the window an explorer is fetched
 
 /** @type {Record<string, number>} */
@@ -30,7 +31,8 @@ function head(model, heading = 0) {
 
 /** @param {HTMLElement} place */
 async function play(place) {
-  const recording = await fetchRecording(place.dataset.recording ?? "");
+  const { phone, recording: desk = "" } = place.dataset;
+  const recording = await fetchRecording((matchMedia(PHONE).matches && phone) || desk);
   const whole = "answers" in recording.header; // the picture of the whole encoder, which few pages have
   if (whole) {
     const { playAlive } = await import("./alive_recorded.js");

@@ -60,7 +60,7 @@ def depth(depth: int = 12, order: str = "post-norm", init: str = "default") -> E
             text.set_text(name)
         return f"{depth} layers, {init} initialisation. {_words(order, this)} {_words(_other(order), other)}"
 
-    web = Web(heights=(624, 787), together=(("depth", "order", "init"),))
+    web = Web(heights=(624, 1434), together=(("depth", "order", "init"),))
     return Explorer(show, *controls, title="A stack before training, layer by layer", figure=figure, web=web)
 
 

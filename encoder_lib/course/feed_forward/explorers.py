@@ -63,7 +63,7 @@ def fit_curve(width: int = 4, unit: int = 1, activation: str = "ReLU", curve: st
         return f"{width} {activation} unit{'s'[: width > 1]}: {fit}. {_words(network, unit)}"
 
     web = Web(
-        heights=(620, 790),
+        heights=(620, 1186),
         stops={"width": (1, 2, 3, 4, 5, 6, 8, 10, 12, 16, 20, 24, 32), "unit": (1, 2, 3, 4, 8, 16, 32)},
         together=(("width", "activation", "curve"), ("width", "unit")),
     )

@@ -15,7 +15,10 @@ export function showResult({ result, finding }, question) {
   if (result.kind === "text") put(element("pre", {}, result.text));
   if (result.kind !== "picture") return () => {};
   const url = URL.createObjectURL(new Blob([result.svg], { type: "image/svg+xml" }));
-  put(element("img", { src: url, alt: finding }));
+  const picture = element("img", { src: url, alt: finding });
+  const { phone } = result;
+  const source = phone && element("source", { media: "(max-width: 600px)", srcset: phone });
+  put(source ? element("picture", {}, source, picture) : picture);
   return () => URL.revokeObjectURL(url);
 }
 

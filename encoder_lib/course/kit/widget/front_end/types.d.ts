@@ -167,7 +167,11 @@ interface Told {
   answer: number;
   verdict: string;
   finding: string;
-  result: { kind?: undefined } | { kind: "picture"; svg: string } | { kind: "text"; text: string } | TableResult;
+  result:
+    | { kind?: undefined }
+    | { kind: "picture"; svg: string; phone?: string }
+    | { kind: "text"; text: string }
+    | TableResult;
 }
 
 /** The traits of a question. */

@@ -1,0 +1,86 @@
+"""Pictures as a phone shows them: laid out anew, a phone wide, with the plots of a figure below one another."""
+
+import textwrap
+from collections.abc import Callable
+
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.gridspec import GridSpec
+
+from encoder_lib.course.kit.plots import Picture, show, style
+from encoder_lib.course.kit.plots.names import Name
+
+WIDE = 3.7  # inches, or 355 pixels: the text of a page on a phone
+LETTERS, ROW_LETTERS = 34, 20  # that fit on a line of a title, and of the name of a row
+ROW, LEGEND = 0.4, 1.2  # inches of a row whose name takes two lines, and of what holds a legend alone
+NARROW = 5.0  # inches of a figure that is shown as it is
+
+
+def narrowed(figure: Figure) -> None:
+    """Lay a figure out for a phone: plots below one another, titles on more lines, names of curves below each plot."""
+    plots = [ax for ax in figure.axes if ax.get_subplotspec() is not None]
+    heights = [_height(ax) for ax in plots]
+    grid = GridSpec(len(plots), 1, figure=figure, height_ratios=heights)
+    for place, ax in zip(grid, plots, strict=True):
+        ax.set_subplotspec(place)
+        ax.set_title(_wrapped(ax.get_title(loc="center")), x=0, **style.plain_text(ha="left"))
+        ax.tick_params(labelleft=True)
+        _name_below(ax)
+        _wrap_rows(ax)
+    if figure.get_suptitle():
+        figure.suptitle(_wrapped(figure.get_suptitle()), x=0.008, **style.plain_text(ha="left"))
+    for legend in list(figure.legends):
+        names = [text.get_text() for text in legend.get_texts()]
+        if len("".join(names)) > LETTERS:
+            legend.remove()
+            figure.legend(legend.legend_handles, names, loc="outside lower left")
+    figure.set_layout_engine("constrained")
+    figure.set_size_inches(WIDE, sum(heights))
+
+
+def _wrapped(title: str) -> str:
+    return textwrap.fill(" ".join(title.split()), LETTERS)
+
+
+def _height(ax: Axes) -> float:
+    if ax.get_legend() and not ax.axison:
+        return LEGEND
+    return max(min(WIDE, style.room_of(ax)[1]), ROW * len(_long_rows(ax)))
+
+
+def _long_rows(ax: Axes) -> list[str]:
+    """The names of the rows, if some of them are too long to stand beside a plot of a phone's width."""
+    names = [label.get_text() for label in ax.get_yticklabels()]
+    return names if max(map(len, names), default=0) > ROW_LETTERS else []
+
+
+def _wrap_rows(ax: Axes) -> None:
+    if names := _long_rows(ax):
+        ax.set_yticks(ax.get_yticks(), [textwrap.fill(name, ROW_LETTERS) for name in names], va="center")
+
+
+def _name_below(ax: Axes) -> None:
+    """Write what is named beside the plot below it."""
+    names = [text for text in ax.texts if isinstance(text, Name)]
+    curves = [name.curve for name in names]
+    for name in names:
+        name.remove()
+    if ax.get_legend():
+        curves, _ = ax.get_legend_handles_labels()
+    if curves:
+        ax.legend(handles=curves, loc="upper left", bbox_to_anchor=(0, -0.2), ncols=2)
+
+
+def catching(keep: Callable[[str, str], None]) -> Callable[..., Picture]:
+    """Return `show`, which also gives `keep` the alt text of each wide picture and the picture as a phone shows it."""
+
+    def showing(picture: Axes | Figure, *, alt: str) -> Picture:
+        figure = picture if isinstance(picture, Figure) else picture.figure.get_figure(root=True)
+        wide = figure.get_figwidth() > NARROW and any(ax.get_subplotspec() for ax in figure.axes)
+        shown = show(picture, alt=alt)
+        if wide:
+            narrowed(figure)
+            keep(shown.alt, show(figure, alt=alt).svg)
+        return shown
+
+    return showing

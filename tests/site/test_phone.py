@@ -1,0 +1,103 @@
+"""Pictures for a phone: plots below one another, with text of the same size, beside the pictures for wider pages."""
+
+import re
+from itertools import pairwise
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pytest
+from pages import _with_files
+from phone import WIDE, catching, narrowed
+from pictures import DRAWN, figure_of
+from places import NOTEBOOKS
+from record_all import Recorder, name_on_phone
+
+from encoder_lib.course import explore
+from encoder_lib.course.kit import plots
+from encoder_lib.course.kit.plots import plot_bars, plot_heatmap, plot_lines, plot_panels, show
+
+TITLE = "A title that takes nearly the whole width of an ordinary picture"
+
+
+def boxes(figure):
+    """Where the plots are: left, lower, right and upper edges."""
+    figure.draw_without_rendering()
+    return [ax.get_window_extent().extents for ax in figure.axes]
+
+
+@pytest.mark.parametrize("name", DRAWN)
+def test_every_kind_of_picture_fits_on_a_phone(name):
+    kept = {}
+    catching(kept.__setitem__)(figure_of(name), alt="One.")
+    for svg in kept.values():
+        width = int(re.search(r'width="(\d+)"', svg)[1])
+        assert width <= 96 * WIDE + 40, f"{width} pixels"
+
+
+def test_plots_stand_below_one_another():
+    figure, axes = plt.subplots(1, 3, figsize=plots.figure_size(3), sharey=True, layout="constrained")
+    for ax in axes:
+        plot_heatmap(np.eye(3), title=TITLE, x_ticks="abc", y_ticks="abc", colorbar=False, ax=ax)
+    narrowed(figure)
+    first, second, third = boxes(figure)
+    assert first[1] > second[3] and second[1] > third[3]
+    assert figure.get_figwidth() == WIDE
+    for ax in axes:
+        assert [label.get_visible() for label in ax.get_yticklabels()] == [True] * 3
+        title = ax.title.get_window_extent()
+        assert title.x1 < figure.bbox.x1 and "\n" in ax.get_title()
+    plt.close(figure)
+
+
+def test_curves_are_named_below_their_plot():
+    ax = plot_lines({"a curve": [1, 2, 3], "another curve": [3, 2, 1]})
+    assert ax.get_legend() is None
+    narrowed(ax.figure)
+    ax.figure.draw_without_rendering()
+    assert [text.get_text() for text in ax.get_legend().get_texts()] == ["a curve", "another curve"]
+    assert ax.get_legend().get_window_extent().y1 < ax.get_window_extent().y0
+    assert ax.get_window_extent().width > 0.75 * ax.figure.bbox.width
+    plt.close(ax.figure)
+
+
+def test_long_names_of_rows_take_more_lines():
+    names = [f"The {word} was bought by another." for word in ("small bank", "old bank")]
+    ax = plot_bars(dict.fromkeys(names, 1.0))
+    narrowed(ax.figure)
+    ax.figure.draw_without_rendering()
+    lower, upper = sorted((label.get_window_extent() for label in ax.get_yticklabels()), key=lambda box: box.y0)
+    assert lower.y1 < upper.y0 and lower.width < 0.4 * ax.figure.bbox.width
+    plt.close(ax.figure)
+
+
+def test_only_wide_pictures_are_drawn_twice():
+    kept = {}
+    drawing = catching(kept.__setitem__)
+    panels = {name: {"y": [1, 2]} for name in ("left", "right")}
+    assert drawing(plot_panels(panels), alt="Two.").svg == show(plot_panels(panels), alt="Two.").svg
+    drawing(plt.subplots(figsize=(4, 3))[1], alt="Small.")
+    assert list(kept) == ["Two."]
+    width, height = map(int, re.search(r'width="(\d+)" height="(\d+)"', kept["Two."]).groups())
+    assert width <= 96 * WIDE + 12 and height > 1.5 * width
+
+
+def test_the_recorder_keeps_them_and_the_page_offers_them(tmp_path):
+    (tmp_path / "recordings").mkdir()
+    with pytest.raises(RuntimeError), Recorder(NOTEBOOKS[0], tmp_path / "recordings"):
+        shown = plots.show(plot_lines({"y": [1, 2]}), alt="A “line”.")
+        raise RuntimeError
+    assert plots.show is show
+    page = _with_files(shown._repr_mimebundle_()["text/html"], tmp_path, NOTEBOOKS[0].stem)
+    name = name_on_phone(NOTEBOOKS[0].stem, "A “line”.")
+    assert "<picture><source height=" in page and f'srcset="../_static/recordings/{name}"' in page
+    assert (tmp_path / "recordings" / name).exists()
+    assert "<picture>" not in _with_files(shown._repr_mimebundle_()["text/html"], tmp_path, NOTEBOOKS[1].stem)
+
+
+def test_a_narrow_explorer_follows_its_controls():
+    explorer = explore.fit_curve()
+    narrowed(explorer._figure)
+    before = boxes(explorer._figure)
+    explorer.set(width=8)
+    assert np.allclose(boxes(explorer._figure), before, atol=30)
+    assert all(upper[1] > lower[3] for upper, lower in pairwise(before)) and len(before) > 1
