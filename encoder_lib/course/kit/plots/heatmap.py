@@ -1,7 +1,8 @@
 """A matrix as colours."""
 
 import itertools
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from math import ceil
 from typing import Any
 
@@ -159,8 +160,8 @@ def _write_numbers(ax: Axes, array: np.ndarray, image: AxesImage, cell: tuple[fl
     if array.size > MOST_NUMBERS or not shown.any():
         return
     sizes = style.TICK_SIZE, style.NOTE_SIZE, 8.5
-    for decimals, size in itertools.product(_decimals(array[shown]), sizes):
-        texts = {tuple(place): _written(array[tuple(place)], decimals) for place in np.argwhere(shown)}
+    for write, size in itertools.product(_formats(array[shown]), sizes):
+        texts = {tuple(place): write(array[tuple(place)]) for place in np.argwhere(shown)}
         if cell[0] > (0.52 * max(map(len, texts.values())) + 0.3) * size / 72 and cell[1] > 1.3 * size / 72:
             for (row, column), text in texts.items():
                 ink = style.ink_on(image.to_rgba(array[row, column]))
@@ -168,18 +169,26 @@ def _write_numbers(ax: Axes, array: np.ndarray, image: AxesImage, cell: tuple[fl
             return
 
 
-def _decimals(numbers: np.ndarray) -> tuple[int, ...]:
-    """The numbers of decimals to try, best first; none for numbers that need an exponent."""
+def _formats(numbers: np.ndarray) -> list[Callable[[float], str]]:
+    """The ways to write these numbers, best first; none for numbers that need an exponent."""
     largest = np.abs(numbers).max()
     if (numbers == numbers.round()).all() and largest < 10_000:
-        return (0,)
+        return [partial(_written, decimals=0)]
     if not 0.05 <= largest < 1000:
-        return ()
-    return (2, 1) if largest < 10 else (1, 0)
+        return []
+    if largest <= 1:
+        return [partial(_written, decimals=2), _without_zero]
+    return [partial(_written, decimals=decimals) for decimals in ((2, 1) if largest < 10 else (1, 0))]
 
 
 def _written(number: float, decimals: int) -> str:
     return f"{round(number, decimals) + 0.0:.{decimals}f}".replace("-", "−")  # no minus before a zero
+
+
+def _without_zero(number: float) -> str:
+    """Two decimals in the room of one, so that the weights of a row can be added up: .47, and 1.0."""
+    text = _written(number, 2)
+    return text.replace("0.", ".", 1) if abs(number) < 0.995 else text[:-1]
 
 
 def label_ticks(axis: Axis, positions: Sequence[float], words: Sequence[str]) -> None:

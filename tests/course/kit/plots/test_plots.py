@@ -118,6 +118,17 @@ def test_numbers_have_the_decimals_that_tell_them_apart(values, texts):
     assert [text.get_text() for text in plot_heatmap(values).texts] == texts
 
 
+def test_small_cells_have_two_decimals_without_the_zero_in_front():
+    """So the weights of a row can be added up; numbers above 1 lose a decimal."""
+    for numbers, written in {
+        (0.474, 0.026, 1.0): [".47", ".03", "1.0"],
+        (0.5, -0.002, 0.0): [".50", ".00", ".00"],
+        (2.474, 0.026, 0.5): ["2.5", "0.0", "0.5"],
+    }.items():
+        ax = plot_heatmap([numbers], ax=plt.subplots(figsize=(1.75, 2.6))[1])
+        assert [text.get_text() for text in ax.texts] == written
+
+
 def test_numbers_have_room_in_their_cells_or_are_left_out():
     """In one plot and in several, beside long labels, in flat pictures and in narrow ones."""
     written = 0
