@@ -125,7 +125,7 @@ def test_small_cells_have_two_decimals_without_the_zero_in_front():
         (0.5, -0.002, 0.0): [".50", ".00", ".00"],
         (2.474, 0.026, 0.5): ["2.5", "0.0", "0.5"],
     }.items():
-        ax = plot_heatmap([numbers], ax=plt.subplots(figsize=(1.75, 2.6))[1])
+        ax = plot_heatmap([numbers], ax=plt.subplots(figsize=(1.85, 2.6))[1])
         assert [text.get_text() for text in ax.texts] == written
 
 
