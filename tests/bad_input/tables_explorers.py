@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import torch
 from bad_values import Entry, Wrong, numbers, types
-from explorers import PAIR, SENTENCE, classifiers, minilm, recording
+from explorers import PAIR, SENTENCE, minilm, recording
 
 from encoder_lib.course import explore
 from encoder_lib.course.kit.widget.result import as_result
@@ -62,11 +62,6 @@ ENTRIES = [
                 *numbers(pd.DataFrame(), pd.DataFrame({"test": [True] * 13})),
             ]
         },
-    ),
-    Entry(
-        explore.which_library,
-        lambda: {"model": minilm(), "classifiers": classifiers(), "sentence": SENTENCE},
-        {"model": NO_MODEL, "classifiers": numbers(classifiers()[:1])},
     ),
     Entry(
         explore.word_arrows,

@@ -4,7 +4,7 @@ import ast
 import re
 from collections.abc import Iterator
 from functools import cache
-from importlib.util import find_spec
+from importlib.resources import files
 from pathlib import Path
 from typing import NamedTuple
 from zlib import crc32
@@ -17,7 +17,7 @@ LIBRARIES = {  # label -> folders
     "PyTorch": ("torch/nn", "torch/optim", "torch/distributions", "torch/utils/data"),
 }
 PARTS = "validation", "training", "test", "training"  # a file belongs to one of them
-TESTS = {"test", "tests", "testing"}  # folders
+TESTS = re.compile(r"/(test|tests|testing)/")  # folders
 NAMES = re.compile(
     r"(?i)\b(axes|dataframe|mpl|np|numpy|pd|pil|pillow|plt|pyplot|python)s?\b|ipython|jupyter|matplotlib|pandas|torch"
 )
@@ -41,34 +41,24 @@ class Docstring(NamedTuple):
 def docstrings() -> tuple[Docstring, ...]:
     """The public docstrings of LIBRARIES that begin with a sentence of 30 to 120 characters, each sentence once.
 
-    The source files are read, not imported. A file, with all its sentences, is in one part only: half of the files are
-    for training, a quarter each for validation and test. The sentences depend on the versions of the packages.
+    A file, with all its sentences, is in one part only: half of the files are for training, a quarter each for
+    validation and test. The sentences depend on the versions of the packages.
     """
     found: dict[str, Docstring] = {}
     for library, folders in LIBRARIES.items():
-        for path, file in _files(folders):
-            part = PARTS[crc32(file.encode()) % len(PARTS)]
-            for name, text in _public(ast.parse(path.read_bytes()), ""):
-                sentence = _first_sentence(text)
-                if re.fullmatch(r"[A-Z][\w ,;:'()\"/=.-]{28,118}\.", sentence, re.ASCII):
-                    found.setdefault(sentence, Docstring(sentence, name, library, part))
+        for folder in folders:
+            site = Path(str(files(folder.partition("/")[0]))).parent  # wherever it is installed
+            for path in sorted((site / folder).rglob("*.py")):
+                file = path.relative_to(site).as_posix()
+                for name, text in [] if TESTS.search(file) else _public(ast.parse(path.read_bytes())):
+                    sentence = _first_sentence(text)
+                    if re.fullmatch(r"[A-Z][\w ,;:'()\"/=.-]{28,118}\.", sentence, re.ASCII):
+                        part = PARTS[crc32(file.encode()) % len(PARTS)]
+                        found.setdefault(sentence, Docstring(sentence, name, library, part))
     return tuple(found.values())
 
 
-def _files(folders: tuple[str, ...]) -> Iterator[tuple[Path, str]]:
-    """The Python files below these folders, tests aside, and their names in every installation."""
-    for folder in folders:
-        package = find_spec(folder.partition("/")[0])  # wherever it is installed; nothing is imported
-        if package is None or package.origin is None:
-            raise ModuleNotFoundError(f"expected {folder} to be installed; try: pip install -r requirements.txt")
-        site = Path(package.origin).parent.parent
-        for path in sorted((site / folder).rglob("*.py")):
-            file = path.relative_to(site)
-            if not TESTS & {*file.parts}:
-                yield path, file.as_posix()
-
-
-def _public(node: ast.AST, outer: str) -> Iterator[tuple[str, str]]:
+def _public(node: ast.AST, outer: str = "") -> Iterator[tuple[str, str]]:
     """Name and docstring of each public function and class, and of the classes' public methods."""
     for child in ast.iter_child_nodes(node):
         if isinstance(child, ast.FunctionDef | ast.ClassDef) and not child.name.startswith("_"):

@@ -1,11 +1,10 @@
 """The explorers of 13_your_own_task: what a classifier says of a sentence, and where its vectors move."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping
 
 import torch
 from torch import Tensor
 
-from encoder_lib import expect
 from encoder_lib.course.kit.plots import percent
 from encoder_lib.course.kit.widget.controls import Range, Select, Text
 from encoder_lib.course.kit.widget.explorer import Explorer
@@ -13,8 +12,6 @@ from encoder_lib.course.kit.widget.plane import Plane
 from encoder_lib.course.kit.widget.views import Heatmap, View
 from encoder_lib.course.kit.widget.web import Web
 from encoder_lib.course.your_own_task.docstrings import LIBRARIES
-from encoder_lib.course.your_own_task.few_labels import Classifier, below
-from encoder_lib.pretrained import SentenceEncoder
 
 RECORDED = (  # sentences that can be chosen on the web, where one cannot type
     "Make the picture smaller.",
@@ -27,35 +24,26 @@ RECORDED = (  # sentences that can be chosen on the web, where one cannot type
 )
 
 
-def which_library(model: SentenceEncoder, classifiers: Sequence[Classifier], sentence: str) -> Explorer:
+def which_library(probabilities: Callable[[str], Tensor], sentence: str) -> Explorer:
     """The probability of each library for a sentence that the reader types, a row for each epoch of a fine-tuning.
 
-    classifiers: the classifier before the fine-tuning and after each of its epochs, on top of `model`.
-    Raises TypeError for a model that is not a SentenceEncoder, ValueError for fewer than two classifiers, and whatever
-    the controls raise for invalid values.
+    probabilities: sentence -> (epochs, libraries); the first row is that before the fine-tuning.
     """
-    expect.instance("model", model, SentenceEncoder, "a SentenceEncoder", "; try load_pretrained()")
-    if len(classifiers) < 2:
-        raise ValueError(f"expected the classifiers of at least two epochs, got {len(classifiers)}")
 
     def show(sentence: str) -> View:
-        hidden = below(model, [sentence], len(classifiers[0].layers))
-        scores = torch.cat([classifier.scores(hidden) for classifier in classifiers])  # (epochs, labels)
-        weights = scores.double().softmax(dim=1)
-        said = [
-            ", ".join(f"{name} {percent(p)}" for name, p in zip(LIBRARIES, row, strict=True))
-            for row in weights.tolist()
-        ]
-        epochs = len(classifiers) - 1
+        rows = probabilities(sentence)
+        before, *_, after = (
+            ", ".join(f"{name} {percent(p)}" for name, p in zip(LIBRARIES, row, strict=True)) for row in rows.tolist()
+        )
         heatmap = Heatmap(
-            weights,
+            rows,
             title="Probability of each library",
             x_label="library",
             y_label="epoch",
             x_ticks=list(LIBRARIES),
-            y_ticks=[str(epoch) for epoch in range(epochs + 1)],
+            y_ticks=[str(epoch) for epoch in range(len(rows))],
         )
-        words = f"Before fine-tuning: {said[0]}. After {epochs} epoch{'s'[: epochs != 1]}: {said[-1]}."
+        words = f"Before fine-tuning: {before}. After {len(rows) - 1} epochs: {after}."
         return View(heatmap, description=words)
 
     return Explorer(
@@ -66,51 +54,42 @@ def which_library(model: SentenceEncoder, classifiers: Sequence[Classifier], sen
     )
 
 
-def text_map(classifiers: Sequence[Classifier], texts: Mapping[str, tuple[list[Tensor], Tensor]]) -> Explorer:
+def text_map(texts: Mapping[str, tuple[Tensor, Tensor]]) -> Explorer:
     """Texts as dots in a plane, before a fine-tuning and after each of its epochs, with the mean of each library.
 
     The plane is that of the first two principal components of all vectors of all epochs, so that it stays the same.
-    texts: name -> hidden states below the classifiers' layers, (T, D) for each of N texts, and labels (N,).
-    Raises ValueError for fewer than two classifiers, or no texts.
+    texts: name -> vectors of length 1 (epochs, N, D), and labels (N,).
     """
-    if len(classifiers) < 2 or not texts:
-        raise ValueError(f"expected at least two classifiers and some texts, got {len(classifiers)} and {len(texts)}")
-    vectors = {
-        name: torch.stack([each.text_vectors(hidden) for each in classifiers]).double()  # (epochs, N, D)
-        for name, (hidden, _) in texts.items()
-    }
-    everything = torch.cat([each.flatten(0, 1) for each in vectors.values()])  # (all, D)
+    everything = torch.cat([vectors.flatten(0, 1) for vectors, _ in texts.values()])  # (all, D)
     middle = everything.mean(dim=0)
     axes = torch.linalg.svd(everything - middle, full_matrices=False).Vh[:2]  # (2, D)
     axes = axes * axes.sum(dim=1, keepdim=True).sign()  # or the map might be mirrored on another machine
-    points = {name: (each - middle) @ axes.T for name, each in vectors.items()}  # (epochs, N, 2)
-    limits = [1.05 * max(p[..., i].abs().max().item() for p in points.values()) for i in (0, 1)]
+    x, y = (1.05 * ((everything - middle) @ axes.T).abs().amax(dim=0)).tolist()
 
     def show(texts_shown: str, epoch: int) -> View:
-        labels = texts[texts_shown][1]
-        names = list(LIBRARIES)
-        kinds = labels.unique().tolist()
-        means = torch.stack([points[texts_shown][:, labels == kind].mean(dim=1) for kind in kinds], dim=1)
+        vectors, labels = texts[texts_shown]
+        points = (vectors - middle) @ axes.T  # (epochs, N, 2)
+        libraries = labels.unique()
+        means = [points[:, labels == label].mean(dim=1, keepdim=True) for label in libraries]
+        names = [list(LIBRARIES)[label] for label in (*libraries, *labels)]
         plane = Plane(
-            torch.cat([means, points[texts_shown]], dim=1),  # (epochs, labels + N, 2)
-            [names[kind] for kind in kinds] + [""] * len(labels),
-            kinds=[names[kind] for kind in (*kinds, *labels.tolist())],
-            x_limits=(-limits[0], limits[0]),
-            y_limits=(-limits[1], limits[1]),
+            torch.cat([*means, points], dim=1),  # (epochs, libraries + N, 2)
+            [*names[: len(means)], *[""] * len(labels)],
+            kinds=names,
+            x_limits=(-x, x),
+            y_limits=(-y, y),
             title=f"The {texts_shown} texts, and the mean of each library",
             x_label="first principal component",
             y_label="second principal component",
-            wide=limits[0] / limits[1],
+            wide=x / y,
             dots=True,
         )
-        return View(
-            plane, frames="epoch", description=[_how_close(v, labels, i) for i, v in enumerate(vectors[texts_shown])]
-        )
+        return View(plane, frames="epoch", description=[_how_close(v, labels, i) for i, v in enumerate(vectors)])
 
     return Explorer(
         show,
         Select("texts_shown", next(iter(texts)), options=tuple(texts), label="texts"),
-        Range("epoch", 0, min=0, max=len(classifiers) - 1),
+        Range("epoch", 0, min=0, max=len(next(iter(texts.values()))[0]) - 1),
         title="Where the texts are, epoch by epoch",
         web=Web(heights=(691, 710)),
     )
@@ -118,11 +97,10 @@ def text_map(classifiers: Sequence[Classifier], texts: Mapping[str, tuple[list[T
 
 def _how_close(vectors: Tensor, labels: Tensor, epoch: int) -> str:
     """The mean cosine of two texts, in words. Shapes: vectors (N, D) of length 1, labels (N,)."""
-    cosines, same = vectors @ vectors.T, labels[:, None] == labels
-    other = ~torch.eye(len(labels), dtype=torch.bool)
+    one, other = torch.triu_indices(len(labels), len(labels), 1)  # all pairs
+    cosines, same = (vectors @ vectors.T)[one, other], labels[one] == labels[other]
     when = f"After epoch {epoch}" if epoch else "Before the fine-tuning"
-    within, between = cosines[same & other].mean(), cosines[~same].mean()
     return (
-        f"{when}, two texts of the same library have a mean cosine of {within:.2f}, "
-        f"and two texts of different libraries {between:.2f}."
+        f"{when}, two texts of the same library have a mean cosine of {cosines[same].mean():.2f}, "
+        f"and two texts of different libraries {cosines[~same].mean():.2f}."
     )

@@ -2,14 +2,11 @@
 
 import torch
 import torch.nn.functional as F
-from source_edits import wrong
+from source_edits import folded, wrong
 
 from encoder_lib.course import checks
 
-
-def _head_loss(vectors, labels, weight, bias, decay):
-    scores = vectors @ weight.T + bias
-    return F.cross_entropy(scores, labels) + decay * (weight**2).sum()
+_head_loss, _recall_at, _freeze = (folded("13", name, __name__) for name in ("head_loss", "recall_at", "freeze"))
 
 
 def _by_hand(vectors, labels, weight, bias, decay):
@@ -18,24 +15,9 @@ def _by_hand(vectors, labels, weight, bias, decay):
     return (scores.logsumexp(dim=1) - right).mean() + decay * weight.square().sum()
 
 
-def _recall_at(scores, relevant, k):
-    first = scores.argsort(descending=True)[:k]
-    return relevant[first].sum() / relevant.sum()
-
-
 def _recall_in_python(scores, relevant, k):
     ranked = sorted(range(len(scores)), key=lambda i: -scores[i])
     return sum(bool(relevant[i]) for i in ranked[:k]) / int(relevant.sum())
-
-
-def _freeze(encoder, n_last):
-    encoder.requires_grad_(False)
-    layers = encoder.encoder.layers
-    learning = []
-    for layer in layers[len(layers) - n_last :]:
-        layer.requires_grad_(True)
-        learning += layer.parameters()
-    return learning
 
 
 def _freeze_by_name(encoder, n_last):
@@ -51,11 +33,11 @@ ANSWERS = {
         {"cross_entropy": _head_loss, "by hand": _by_hand},
         wrong(_head_loss, {
             "no bias": {" + bias": ""},
-            "no decay": {" + decay * (weight**2).sum()": ""},
-            "the mean of the squares": {"(weight**2).sum()": "(weight**2).mean()"},
-            "the length": {"(weight**2).sum()": "weight.norm()"},
-            "the bias, too": {"(weight**2).sum()": "((weight**2).sum() + (bias**2).sum())"},
-            "a sum over texts": {"labels)": "labels, reduction='sum')"},
+            "no decay": {" + decay * weight.square().sum()": ""},
+            "the mean of the squares": {"weight.square().sum()": "weight.square().mean()"},
+            "the length": {"weight.square().sum()": "weight.norm()"},
+            "the bias, too": {"weight.square().sum()": "(weight.square().sum() + bias.square().sum())"},
+            "a sum over texts": {"scores, labels": "scores, labels, reduction='sum'"},
             "without gradients": {"F.cross_entropy(scores, labels)": "F.cross_entropy(scores, labels).detach()"},
         }) | wrong(_by_hand, {
             "exponentials of large scores": {"scores.logsumexp(dim=1)": "scores.exp().sum(dim=1).log()"},
@@ -76,11 +58,11 @@ ANSWERS = {
     checks.check_freeze: (
         {"layers": _freeze, "names": _freeze_by_name},
         wrong(_freeze, {
-            "the first layers": {"layers[len(layers) - n_last :]": "layers[:n_last]"},
-            "minus zero": {"layers[len(layers) - n_last :]": "layers[-n_last:]"},
+            "the first layers": {"layers[len(layers) - n_last:]": "layers[:n_last]"},
+            "minus zero": {"layers[len(layers) - n_last:]": "layers[-n_last:]"},
             "nothing switched on": {"        layer.requires_grad_(True)\n": ""},
             "nothing frozen": {"    encoder.requires_grad_(False)\n": ""},
-            "one layer": {"layers[len(layers) - n_last :]": "layers[-1:]"},
+            "one layer": {"layers[len(layers) - n_last:]": "layers[-1:]"},
             "all parameters": {"return learning": "return list(encoder.parameters())"},
             "a generator": {"return learning": "return encoder.parameters()"},
             "layers in place of parameters": {"learning += layer.parameters()": "learning.append(layer)"},

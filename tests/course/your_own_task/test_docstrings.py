@@ -1,55 +1,29 @@
 """The sentences that 13 classifies and searches: real ones, each once, with a label, and split by file."""
 
+import re
+
 import pytest
 
-from encoder_lib.course.your_own_task import docstrings
-from encoder_lib.course.your_own_task.docstrings import LIBRARIES, Docstring
+from encoder_lib.course.your_own_task.docstrings import LIBRARIES, PARTS, Docstring, docstrings
+
+STAR = "Return a Path for a unit regular star with the given numVertices and radius of 1.0, centered at (0, 0)."
 
 
-def test_every_library_has_sentences_in_every_part():
-    found = docstrings.docstrings()
-    assert len({d.sentence for d in found}) == len(found)
-    assert {d.library for d in found} == {*LIBRARIES}
-    for library in LIBRARIES:
-        parts = [d.part for d in found if d.library == library and not d.gives_away]
-        assert min(map(parts.count, ("training", "validation", "test"))) >= 30
-    assert ("Read HTML tables into a list of ``DataFrame`` objects.".replace("`", ""), "read_html") in [
-        (d.sentence, d.name) for d in found
-    ]
+def test_first_sentences_of_public_docstrings_each_once_and_without_markup():
+    found = {d.sentence: d.name for d in docstrings()}
+    assert len(found) == len(docstrings())
+    assert found["Read HTML tables into a list of DataFrame objects."] == "read_html"
+    assert found[STAR] == "Path.unit_regular_star"
+    assert all(30 <= len(sentence) <= 120 and sentence[0].isupper() for sentence in found)
+    assert not any(re.search(r"(^|\.)(_|test_)", name) for name in found.values())
 
 
-def test_public_names_and_first_sentences_are_read_from_a_file(tmp_path, monkeypatch):
-    source = '''class A:
-    """Holds the :class:`~pandas.Index` of **all** ``rows``, once.  More."""
-    def b(self):
-        """Too short."""
-    def c(self):
-        """return nothing that begins with a small letter."""
-    def _d(self):
-        """Return what nobody outside may ever see."""
-    class E:
-        def f(self):
-            """Return the number of
-            the rows that are left."""
-'''
-    for name, text in {"one.py": source, "tests/two.py": source, "__init__.py": ""}.items():
-        path = tmp_path / "package_of_a_test" / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text)
-    monkeypatch.setattr(docstrings, "LIBRARIES", {"L": ("package_of_a_test",)})
-    monkeypatch.syspath_prepend(tmp_path)
-    found = docstrings.docstrings.__wrapped__()
-    assert [(d.sentence, d.name) for d in found] == [
-        ("Holds the pandas.Index of all rows, once.", "A"),
-        ("Return the number of the rows that are left.", "A.E.f"),
-    ]
-    assert len({d.part for d in found}) == 1 and found[0].gives_away and not found[1].gives_away
-
-
-def test_a_package_that_is_missing_is_named(monkeypatch):
-    monkeypatch.setattr(docstrings, "LIBRARIES", {"L": ("no_such_package/core",)})
-    with pytest.raises(ModuleNotFoundError, match="expected no_such_package/core to be installed"):
-        docstrings.docstrings.__wrapped__()
+def test_every_library_has_sentences_in_every_part_and_a_file_is_in_one():
+    parts = [(d.library, d.part) for d in docstrings() if not d.gives_away]
+    assert min(parts.count((library, part)) for library in LIBRARIES for part in PARTS) >= 30
+    assert sorted(PARTS) == ["test", "training", "training", "validation"]
+    methods = [d.part for d in docstrings() if d.name.startswith("Path.")]
+    assert len(methods) > 5 and len({*methods}) == 1
 
 
 @pytest.mark.parametrize(
