@@ -10,7 +10,7 @@ import { viewOf } from "./recording.js";
 
 const OFFER = `This was computed beforehand. For your own sentences, and for whatever you cut or take out, MiniLM runs in your browser, which fetches ${Math.round(MEGABYTES)} MB the first time.`;
 const FETCHING = `MiniLM is being fetched, ${Math.round(MEGABYTES)} MB, and then computes your change.`;
-const RUNS = `MiniLM now runs in your browser, with weights rounded to ten bits. Compared with the notebook, attention weights differ by at most ${WEIGHT} and cosines by ${CHANGED}, or by ${ALONE} without residual connections.`;
+const RUNS = `MiniLM now runs in your browser, with weights rounded to ten bits, and all numbers of the picture are its own, those from before a change too. Compared with the notebook, attention weights differ by at most ${WEIGHT} and cosines by ${CHANGED}, or by ${ALONE} without residual connections.`;
 
 /**
  * Draw the picture in its place.
@@ -19,7 +19,10 @@ const RUNS = `MiniLM now runs in your browser, with weights rounded to ten bits.
  */
 export function playAlive({ header: { title, options, answers }, bytes }, place) {
   const data = viewOf(bytes);
-  const known = answers.map(({ question, answer }) => ({ question, answer: unpack(answer, data) }));
+  const known = answers.map(({ question, answer }) => ({
+    question,
+    answer: { ...unpack(answer, data), recorded: true },
+  }));
   const [{ question, answer }] = known;
   const notice = makeNotice();
   const root = element("section", { "aria-label": title });
@@ -32,7 +35,7 @@ export function playAlive({ header: { title, options, answers }, bytes }, place)
 
 /**
  * Answers questions: the known ones at once, all others by MiniLM, one after another. While it computes, only the
- * newest question waits.
+ * newest question waits. Once it has answered one, it answers all, so that numbers side by side come from one model.
  * @param {Known[]} known
  * @param {ReturnType<typeof makeNotice>["during"]} during
  * @returns {Compute}
@@ -40,11 +43,11 @@ export function playAlive({ header: { title, options, answers }, bytes }, place)
 export function engine(known, during) {
   /** @type {Promise<void> | undefined} */
   let running;
-  let newest = 0;
+  let [newest, computes] = [0, false];
   return async (question) => {
     newest += 1;
     const turn = newest;
-    const found = known.find((one) => isAnswered(question, one));
+    const found = computes ? undefined : known.find((one) => isAnswered(question, one));
     if (found) return found.answer;
     while (running) await running;
     if (turn !== newest) throw new Error("a newer question has been asked");
@@ -53,7 +56,9 @@ export function engine(known, during) {
       running = undefined;
     };
     running = coming.then(idle, idle);
-    return coming;
+    const answer = await coming;
+    computes = true;
+    return answer;
   };
 }
 

@@ -39,9 +39,7 @@ export class Answers {
       common,
       sentences: runs.map((run, side) => this.sentence(run, before[side], word, detail)),
       word_cosines: wordCosines(runs, word),
-      word_before: wordCosines(before, word),
       sentence_cosine: sentenceCosine(runs),
-      sentence_before: sentenceCosine(before),
     };
   }
 

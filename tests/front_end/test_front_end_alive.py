@@ -13,13 +13,15 @@ RIVER, BIG = "The river bank was flooded.", "The big bank raised its interest ra
 # part in the attention of layer 1, unless that is out or all of it is cut.
 STUB = """
 window.asked = [];
-window.answerOf = ({texts, word, cuts, knockouts, detail}) => {
+window.answerOf = ({texts, word: wanted, cuts, knockouts, detail}) => {
   const [L, H, K] = [3, 2, 4];
+  const split = texts.map((text) => ['[CLS]', ...text.toLowerCase().match(/[a-z<>]+|[.]/g), '[SEP]']);
+  const common = split[0].filter((t) => /^[a-z]+$/.test(t) && split.every((tokens) => tokens.includes(t)));
+  const word = common.includes(wanted) ? wanted : (common.toSorted((a, b) => b.length - a.length)[0] ?? '');
   const out = (part, n) => knockouts.some((k) => k.part === part && (k.layer === null || k.layer === n));
   const cut = (side, n, h, q, k) => cuts.some((c) => c.side === side && c.query === q && c.key === k
     && (c.layer === null || c.layer === n) && (c.head === null || c.head === h));
-  const sentences = texts.map((text, side) => {
-    const tokens = ['[CLS]', ...text.toLowerCase().match(/[a-z<>]+|[.]/g), '[SEP]'];
+  const sentences = split.map((tokens, side) => {
     const T = tokens.length;
     const kept = (n, h, q, k) => !out('attention', n) && !cut(side, n, h, q, k);
     const weight = (n, h, q, k) => !kept(n, h, q, k) ? 0 : k === q - 1 ? 0.7 + 0.1 * h : 0.3 / T;
@@ -39,23 +41,22 @@ window.answerOf = ({texts, word, cuts, knockouts, detail}) => {
   const two = sentences.length === 2 && sentences.every(({place}) => place >= 0);
   const cosine = (attention, i) => i < 2 || !attention ? 1 : 0.95 - 0.01 * i;
   const cosines = (attention) => Float32Array.from({length: 2 + 2 * L}, (_, i) => cosine(attention, i));
-  const [a, b] = sentences;
   return {
-    layers: L, heads: H, word, sentences,
-    common: b ? a.tokens.filter((t) => /^[a-z]+$/.test(t) && b.tokens.includes(t)) : [],
-    word_cosines: two ? cosines(!out('attention', 0)) : null, word_before: two ? cosines(true) : null,
-    sentence_cosine: b ? 0.5 : null, sentence_before: b ? (knockouts.length ? 0.4 : 0.5) : null,
+    layers: L, heads: H, word, sentences, common,
+    word_cosines: two ? cosines(!out('attention', 0)) : null,
+    sentence_cosine: split.length > 1 ? (knockouts.length ? 0.5 : 0.4) : null,
   };
 };
 window.wait = (time) => new Promise((done) => setTimeout(done, time));
-window.show = async ({alive}, {texts, options, width = 900, answer = false}) => {
+window.show = async ({alive}, {texts, options, width = 900, recorded}) => {
   const root = document.createElement('section');
   document.body.replaceChildren(root);
   root.style.width = `${width}px`;
   window.asked = [];
   const compute = async (question) => { asked.push(structuredClone(question)); return answerOf(question); };
   const question = {texts, word: 'bank', cuts: [], knockouts: [], detail: null};
-  const picture = alive.mount(root, {compute, question, options, answer: answer ? answerOf(question) : undefined});
+  const answer = recorded === undefined ? undefined : {...answerOf(question), recorded};
+  const picture = alive.mount(root, {compute, question, options, answer});
   await wait(50);
   window.root = root;
   window.picture = picture;
@@ -138,11 +139,13 @@ def test_everything_rises_without_a_gap(plans):
     """Stations follow each other from the embedding to the top, and layers touch."""
     for case, plan in zip(CASES, plans, strict=True):
         assert len(plan["stretches"]) == len(plan["bends"]) == 2 + 2 * len(case["open"])
-        assert plan["stretches"][0][0] == plan["table"]["y"] and plan["stretches"][-1][1] == plan["top"]
-        for (_, high), (low, _) in itertools.pairwise(plan["stretches"]):
+        assert plan["stretches"][0][0] == plan["table"]["y"] and plan["stretches"][-1][2] == plan["top"]
+        for (_, _, high), (low, _, _) in itertools.pairwise(plan["stretches"]):
             assert high == low
+        assert all(low >= branch >= high for low, branch, high in plan["stretches"])
         for layer in plan["layers"]:
-            heights = [layer[name] for name in ("begin", "rows", "plus1", "gate1", "plus2", "gate2", "end")]
+            parts = [layer[name] for name in ("plus1", "gate1", "plus2", "gate2", "end")]
+            heights = [layer["begin"], *layer["ribbons"], *parts]
             assert heights == sorted(heights, reverse=True)
         for below, above in itertools.pairwise(plan["layers"]):
             assert below["end"] - above["begin"] == pytest.approx(3)
@@ -239,7 +242,7 @@ def test_on_the_way_to_another_answer_numbers_move_and_places_do_not(page):
           return [half.sentences[0].place, [...half.word_cosines], half.sentence_cosine, half.sentences[0].tokens];
         }"""
     )
-    assert (place, sentence) == (2, 0.375) and tokens == ["[CLS]", "a", "bank", "again", "[SEP]"]
+    assert (place, sentence) == (2, 0.325) and tokens == ["[CLS]", "a", "bank", "again", "[SEP]"]
     assert cosines == pytest.approx([0.5, 0.5, *(0.475 - 0.005 * i for i in range(2, 8))])
 
 
@@ -320,16 +323,32 @@ def test_opening_a_layer_asks_for_its_telling_head(page):
 
 
 def test_own_sentences_drop_their_cuts_and_follow_a_common_word(page):
-    question = shown(
+    question, *words = shown(
         page,
         """await picture.set({ cuts: [{ side: 0, layer: 0, head: null, query: 3, key: 2 }] });
         const input = find('[data-text="0"]');
         input.value = 'Interest rises.';
         input.dispatchEvent(new Event('input', { bubbles: true }));
         await wait(500);
-        return asked.at(-1)""",
+        return [asked.at(-1), picture.state.word, find('[data-name="word"]').value]""",
     )
-    assert question["texts"] == ["Interest rises.", BIG] and question["cuts"] == [] and question["word"] == "interest"
+    assert question["texts"] == ["Interest rises.", BIG] and question["cuts"] == [] and words == ["interest"] * 2
+
+
+@pytest.mark.parametrize("recorded", [False, True])
+def test_what_was_before_is_of_the_same_model_and_word(page, recorded):
+    """So it is asked again beside the first change of what was recorded, and when another word is followed."""
+    asked = shown(
+        page,
+        """const cuts = [{ side: 0, layer: 0, head: null, query: 3, key: 2 }];
+        await picture.set({ cuts });
+        await picture.set({ cuts: [...cuts, { ...cuts[0], side: 1 }] });
+        await picture.set({ word: 'the' });
+        return asked.map((question) => [question.word, question.cuts.length])""",
+        recorded=recorded,
+    )
+    again = [["bank", 0]] if recorded else []
+    assert asked == [["bank", 1], *again, ["bank", 2], ["the", 2], ["the", 0]]
 
 
 def test_only_the_newest_answer_is_shown_and_an_error_is_said(page):
@@ -399,13 +418,13 @@ def test_the_story_follows_what_is_out(page):
         """const plain = story();
         await picture.set({ knockouts: [{ part: 'attention', layer: null }] });
         const out = story();
-        await picture.set({ knockouts: [], open: 0 });
+        await picture.set({ knockouts: [] });
+        await click('[data-act="open 0"]');
         return [plain, out, story()]""",
     )
     assert plain.endswith("At the top, their cosine is 0.880.")
-    assert out.startswith(
-        "At the top, the two “bank” now have a cosine of 1.000 (before: 0.880), and the sentences have 0.500"
-    )
+    assert out.startswith("At the top, the two “bank” now have a cosine of 1.000 (before: 0.880), and the sentences")
+    assert " have 0.500 (before: 0.400)." in out
     assert inside.startswith("Layer 1, head 2: “bank” attends most to “river” (score")
 
 
@@ -432,9 +451,22 @@ def test_the_story_follows_what_is_out(page):
 )
 def test_the_story_says_why_where_that_is_certain(page, change, why):
     said = shown(page, f"await picture.set({{ {change} }}); return story()")
-    assert said.partition("the sentences have ")[2].partition("). ")[2] == (
-        f"{why} Dashed lines and numbers in brackets are from before.".lstrip()
+    old = "Dashed lines between the towers, grey ribbons and numbers in brackets are from before."
+    assert said.partition("the sentences have ")[2].partition("). ")[2] == f"{why} {old}".lstrip()
+
+
+@pytest.mark.parametrize(("other", "said"), [(RIVER, "they never part"), (BIG, "they hardly part")])
+def test_vectors_whose_cosine_rounds_to_1_never_part_only_in_the_same_sentence(page, other, said):
+    words = page.run(
+        """({ alive_words }, texts) => {
+          const answer = answerOf({ texts, word: 'bank', cuts: [], knockouts: [], detail: null });
+          answer.word_cosines.fill(0.9996);
+          const state = { cuts: [], knockouts: [], open: null, head: null, focus: null, guess: null };
+          return alive_words.story({ answer, before: answer, state });
+        }""",
+        [RIVER, other],
     )
+    assert words.startswith(f"Both “bank” start as the same vector, and {said}.")
 
 
 def test_one_sentence_has_a_story_of_its_own(page):
@@ -450,7 +482,7 @@ def test_one_sentence_has_a_story_of_its_own(page):
 def test_sentences_without_a_common_word_are_compared_as_a_whole(page):
     story = shown(page, "return story()", texts=["Dogs bark.", "We swim."])
     assert (
-        story == "The two sentences have no word in common whose vectors could be compared. Their own cosine is 0.500."
+        story == "The two sentences have no word in common whose vectors could be compared. Their own cosine is 0.400."
     )
 
 
@@ -470,51 +502,55 @@ def test_play_tells_each_station(page):
 
 
 def test_where_nothing_moves_play_goes_from_station_to_station(page):
-    """With reduced motion, as on this page: each station is told for a while, and none twice."""
-    told = shown(
+    """With reduced motion, as on this page: each station is told, and the height changes only from one to the next."""
+    told, heights = shown(
         page,
-        """const told = [];
+        """const [told, heights] = [new Set(), new Set()];
         const now = performance.now();
         const frame = window.requestAnimationFrame;
         const frames = [];
         window.requestAnimationFrame = (callback) => frames.push(callback);
         await click('[data-act="play"]');
-        for (let i = 0; i < 20 && !(i && picture.state.at >= 1); i++) {
-          frames.splice(0).forEach((callback) => callback(now + 1400 * i + 700));
-          told.push(story());
+        for (let i = 0; i < 200; i++) {
+          told.add(story());
+          heights.add(find('input[type=range]').value);
+          frames.splice(0).forEach((callback) => callback(now + 250 * i));
         }
         window.requestAnimationFrame = frame;
-        return told""",
+        return [[...told], heights.size]""",
     )
-    assert len(told) == 10 and told[0].startswith("Each token takes its row") and told[-1].startswith("Both “bank”")
+    assert len(told) == heights == 10
+    assert told[0].startswith("Each token takes its row") and told[-1].startswith("Both “bank”")
     assert [text.split(":")[0] for text in told[2:8]] == [
         f"Layer {n}, {part}" for n in (1, 2, 3) for part in ("attention", "feed-forward")
     ]
 
 
-def test_the_picture_in_words_has_every_layer(page):
+def test_the_picture_in_words_has_every_station(page):
     lines = shown(
         page,
         """find('.alive-words').open = true;
         await wait(30);
         return [...root.querySelectorAll('.alive-words p')].map((p) => p.textContent)""",
     )
-    assert len(lines) == 4 and lines[1].startswith("Layer 1: in sentence 1, “bank” gets river 3.0, ")
-    assert lines[3].endswith("Cosine of the two “bank” after the layer: 0.880.")
+    assert len(lines) == 10 and lines[3].startswith("Layer 1, attention: “bank” gets river 3.0, ")
+    assert ", and in the second sentence “bank” gets big 3.0, " in lines[3]
+    assert lines[8].startswith("Layer 3, feed-forward: ") and lines[8].endswith("Cosine of the two “bank”: 0.880.")
 
 
 def test_the_words_name_the_head_and_keep_the_amounts_from_before(page):
     cut, by_head, chip = shown(
         page,
         """find('.alive-words').open = true;
-        const layer = () => root.querySelectorAll('.alive-words p')[1].textContent;
+        const layer = () => root.querySelectorAll('.alive-words p')[3].textContent;
         await picture.set({ cuts: [{ side: 0, layer: 0, head: null, query: 3, key: 2 }] });
         const cut = layer();
-        await picture.set({ cuts: [], open: 0 });
+        await picture.set({ cuts: [] });
+        await click('[data-act="open 0"]');
         return [cut, layer(), find('.alive-feet span').textContent]""",
     )
-    assert cut.startswith("Layer 1: in sentence 1, “bank” gets river 0.0 (3.0), ")
-    assert by_head.startswith("Layer 1, head 2: in sentence 1, “bank” gets river 1.6, ")
+    assert cut.startswith("Layer 1, attention: “bank” gets river 0.0 (3.0), ")
+    assert by_head.startswith("Layer 1, attention: in head 2, “bank” gets river 1.6, ")
     assert chip.startswith("“bank”, layer 1, head 2, gets from")
 
 

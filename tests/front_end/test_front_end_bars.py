@@ -20,7 +20,7 @@ WRITTEN = """async (n) => {
 
 def test_numbers_are_written_as_on_the_stored_picture(modules):
     numbers = [1.239, -0.001, -2, 0]
-    assert modules.call("bars.js", "decimals", [[n] for n in numbers]) == [decimals(n) for n in numbers]
+    assert modules.call("format.js", "fixed", [[n, 2] for n in numbers]) == [decimals(n) for n in numbers]
 
 
 def test_bars_glide_and_stay_in_the_picture(modules, start):

@@ -50,6 +50,11 @@ def test_non_numbers_have_a_name(modules):
     assert modules.call("format.js", "formatValue", [[nan], [inf], [-inf]]) == ["NaN", "+∞", "−∞"]
 
 
+def test_decimals_have_a_real_minus_but_not_before_a_zero(modules):
+    numbers = [[-0.04, 1], [-0.06, 1], [1.005e3, 0], [-inf, 1]]
+    assert modules.call("format.js", "fixed", numbers) == ["0.0", "−0.1", "1005", "−∞"]
+
+
 @pytest.mark.parametrize(("step", "decimals"), [(1, 0), (5, 0), (0.1, 1), (0.25, 2), (1e-3, 3), (1e-7, 7), (2.5e-7, 8)])
 def test_the_step_decides_the_decimals(modules, step, decimals):
     """Every value that steps lead to reads as Python would print it with as many decimals as the step has."""

@@ -102,8 +102,8 @@ class Sentence:
 class Answer:
     """The sentences, and the cosine of the word's two vectors at each station and that of the two sentences' means.
 
-    The cosines are None with one sentence, and those of the word without a common one. `…_before` is without
-    interventions; `common` has the words that both sentences have, or all words of a single one.
+    The cosines are None with one sentence, and those of the word without a common one. `common` has the words that both
+    sentences have, or all words of a single one.
     """
 
     layers: int
@@ -112,9 +112,7 @@ class Answer:
     common: list[str]
     sentences: list[Sentence]
     word_cosines: Tensor | None = None
-    word_before: Tensor | None = None
     sentence_cosine: float | None = None
-    sentence_before: float | None = None
 
 
 class _Alone:
@@ -224,9 +222,7 @@ class Intervened:
         return replace(
             answer,
             word_cosines=_of_word(*runs, word=word) if word else None,
-            word_before=_of_word(*before, word=word) if word else None,
             sentence_cosine=_of_sentences(*runs),
-            sentence_before=_of_sentences(*before),
         )
 
     def common(self, texts: Sequence[str]) -> list[str]:

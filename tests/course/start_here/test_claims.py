@@ -155,10 +155,13 @@ def intervened(notebook):
     return Intervened(notebook["model"])
 
 
-def asked(notebook, layer=None, knockouts=(), cut=True):
-    """The two sentences, with the ribbons from river and from big to bank cut in a layer, counted from 0, or in all."""
+def asked(notebook, layer=None, head=None, knockouts=(), cut=True):
+    """The two sentences, with the ribbons from river and from big to bank cut.
+
+    layer, head: where, counted from 0; None for all of them.
+    """
     texts = notebook["river"], notebook["rates"]
-    cuts = tuple(Cut(side, layer, None, query=3, key=2) for side in (0, 1)) if cut else ()
+    cuts = tuple(Cut(side, layer, head, query=3, key=2) for side in (0, 1)) if cut else ()
     return Question(texts, "bank", cuts, tuple(Knockout(part, layer) for part in knockouts))
 
 
@@ -167,6 +170,7 @@ def asked(notebook, layer=None, knockouts=(), cut=True):
     [
         ({"cut": False}, 0.843, 0.443),
         ({"layer": 0}, 0.863, 0.459),
+        ({"layer": 0, "head": 2}, 0.849, 0.442),
         ({}, 0.917, 0.476),
         ({"cut": False, "layer": 1, "knockouts": ("residual1",)}, 0.271, 0.442),
         ({"cut": False, "knockouts": ("norm1", "norm2")}, 0.999, 0.991),

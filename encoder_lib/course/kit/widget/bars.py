@@ -85,5 +85,5 @@ class Bars(Plane):
 
 
 def decimals(number: float) -> str:
-    """A number with two decimals, a real minus, and none before a zero, as `bars.js` writes it."""
+    """A number with two decimals, a real minus, and none before a zero, as `fixed` of `format.js` writes it."""
     return f"{round(float(number), 2) + 0.0:.2f}".replace("-", "−")

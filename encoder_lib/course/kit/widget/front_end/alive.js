@@ -7,22 +7,15 @@ import { listenTo } from "./alive_hands.js";
 import { drawInside } from "./alive_inside.js";
 import { frontOf, mix, planOf, stationAt } from "./alive_layout.js";
 import { makePage, tellPage } from "./alive_page.js";
-import { between, isSpecial, questionOf, same, stateOf, tellingHead, touched } from "./alive_state.js";
+import { between, isSpecial, questionOf, same, stateOf, touched } from "./alive_state.js";
 import { drawNames, drawTower } from "./alive_tower.js";
 import { element, isCalm, keepKeys, penOf, say } from "./dom.js";
 import { PATIENCE, renderAsking } from "./kernel.js";
 import { initialize } from "./late.js";
 import { clamp } from "./numbers.js";
 
-const [MOVE, RISE, PAUSE] = [520, 14_000, 1400]; // milliseconds: of a change, of Play, of a station where nothing moves
-const GROUPS = "bands ghosts texture lanes inside ribbons parts strands hits labels targets marks names".split(" ");
-const LABEL = "The encoder, from the words below to their vectors above. Arrow keys lead from button to button.";
-
-/** The words that can be followed. @param {Answer} answer */
-const followable = ({ sentences, common }) => {
-  const own = sentences[0].tokens.filter((name) => /\p{L}/u.test(name) && !isSpecial(name));
-  return sentences.length > 1 ? common : [...new Set(own)];
-};
+const [MOVE, RISE] = [520, 14_000]; // milliseconds: of a change, and of Play
+const CALM = 3; // how many times as long Play takes where nothing moves: the picture then goes from station to station
 
 /** What an answer depends on. @param {AliveState} state @returns {Partial<AliveState>} */
 const settledOf = ({ texts, word, cuts, knockouts, open, head, scope }) => {
@@ -41,12 +34,8 @@ export function mount(
   root.classList.add("alive");
   keepKeys(root);
   const page = makePage(root, title);
-  const drawing = new Drawing(GROUPS);
-  const group = { role: "group", "aria-label": LABEL, tabindex: "-1" }; // it hears focus, so Tab would stop at it
-  for (const [name, value] of Object.entries(group)) drawing.svg.setAttribute(name, value);
+  const drawing = new Drawing(page.svg);
   if (state.asking) drawing.current = "guess 1";
-  const canvas = element("canvas", { class: "alive-front", "aria-hidden": "true", hidden: true });
-  page.stage.append(drawing.svg, canvas);
   const pen = penOf(element("canvas"));
   let [moving, playing, turn, width] = [0, 0, 0, 0];
   /** @type {Record<"answer" | "shown" | "before", Answer>} the newest, the one on its way there, without interventions */
@@ -60,12 +49,6 @@ export function mount(
   /** Change the state; the model is asked where that changes the question. @param {Partial<AliveState>} change */
   async function set(change) {
     const old = questionOf(state);
-    const layer = change.open;
-    if (layer !== undefined && layer !== state.open && !("head" in change)) {
-      const head =
-        layer === null || !got.before ? null : tellingHead({ answer: got.before, before: got.before, state }, layer);
-      Object.assign(change, { head, scope: layer === null ? "layer" : "head", layer: layer ?? state.layer });
-    }
     Object.assign(state, change);
     if (!same(old, questionOf(state))) await ask();
     else if (got.answer) paint();
@@ -97,15 +80,15 @@ export function mount(
   /** @param {Question} question @param {() => boolean} */
   async function answerTo(question, wanted) {
     const next = await compute(question);
-    const words = followable(next).toSorted((a, b) => b.length - a.length);
-    const [now, known] = [next, got.before].map((from) => from?.sentences.map(({ tokens }) => tokens));
     if (!wanted()) return;
-    if (words.length && !words.includes(state.word)) return set({ word: words[0] });
+    const [now, known] = [next, got.before].map((from) => from && [from.word, from.sentences.map((one) => one.tokens)]);
     if (!touched(state)) got.before = next;
-    else if (!same(now, known)) got.before = await compute({ ...question, cuts: [], knockouts: [] });
+    else if (!same(now, known) || got.before.recorded)
+      got.before = await compute({ ...question, cuts: [], knockouts: [] });
     if (!wanted()) return;
+    state.word = next.word; // the engine chooses one where the sentences do not have the one asked for
     show(next);
-    asked(question);
+    asked(questionOf(state));
   }
 
   /** Move to another answer. @param {Answer} next */
@@ -130,11 +113,11 @@ export function mount(
     const words = got.shown.sentences.map(({ tokens }) => tokens.map(size));
     const plan = planOf({ width, words, open, side: state.side });
     view = { to: drawing.to, plan, answer: got.shown, before: got.before, state };
-    drawing.svg.setAttribute("viewBox", `0 0 ${plan.width} ${plan.height}`);
-    for (const { style } of [drawing.svg, canvas]) {
+    page.svg.setAttribute("viewBox", `0 0 ${plan.width} ${plan.height}`);
+    for (const { style } of [page.svg, page.front]) {
       [style.width, style.height] = [`${plan.width}px`, `${plan.height}px`];
     }
-    drawing.svg.classList.toggle("alive-narrow", !plan.wide);
+    page.svg.classList.toggle("alive-narrow", !plan.wide);
     drawNames(view);
     for (const side of plan.sides) {
       drawTower(view, side);
@@ -149,22 +132,21 @@ export function mount(
   const stationOf = (at) => stationAt(view.plan, frontOf(view.plan, at));
 
   function tell() {
-    paintFront(canvas, view, isCalm());
+    paintFront(page.front, view, isCalm());
     const station = state.at < 1 ? stationOf(state.at) : -1;
-    tellPage(page, { ...view, answer: got.answer }, { playing: playing > 0, station, words: followable(got.answer) });
+    tellPage(page, { ...view, answer: got.answer }, playing > 0, station);
   }
 
   function play(pace = RISE) {
-    const [from, begun] = [state.at < 1 ? state.at : 0, performance.now()];
-    const ats = Array.from({ length: 500 }, (_, i) => i / 500);
-    const stops = ats.filter((at) => at >= from && (at === from || stationOf(at) > stationOf(at - 0.002)));
+    const [from, begun, calm] = [state.at < 1 ? state.at : 0, performance.now(), isCalm()];
     const frame = (/** @type {number} */ now) => {
-      const at = isCalm() ? (stops[Math.floor((now - begun) / PAUSE)] ?? 1) : from + (now - begun) / pace;
+      const at = from + (now - begun) / (calm ? CALM * pace : pace);
       playing = requestAnimationFrame(frame);
-      if (root.isConnected && at < 1) rise(at);
-      else stop(1);
+      if (!root.isConnected || at >= 1) stop(1);
+      else if (!calm || stationOf(at) !== stationOf(state.at)) rise(at);
     };
     playing = requestAnimationFrame(frame);
+    rise(from);
   }
 
   function stop(at = state.at) {
@@ -196,15 +178,12 @@ export function mount(
   });
   resizing.observe(page.stage);
 
-  async function start() {
-    width = page.stage.clientWidth || 960;
-    if (first) {
-      got.before = first;
-      show(first);
-    }
-    if (!first || touched(state)) await ask();
+  width = page.stage.clientWidth || 960;
+  if (first) {
+    got.before = first;
+    show(first);
   }
-  start();
+  if (!first || touched(state)) ask();
   const leave = () => {
     for (const frame of [playing, moving]) cancelAnimationFrame(frame);
     resizing.disconnect();

@@ -11,14 +11,14 @@ const HANDS = [-1, 1]; // to the left for the first sentence, to the right for t
 
 /** @type {Draw} */
 export const drawBetween = (view) => {
-  const { to, plan, answer, state } = view;
+  const { to, plan, answer, before, state } = view;
   if (answer.sentences.length < 2) return;
   if (!state.asking) drawAngle(view);
-  if (!answer.word_cosines || !answer.word_before) return;
+  if (!answer.word_cosines || !before.word_cosines) return;
   const name = plan.wide ? `both “${answer.word}”` : answer.word;
   to.strands`<text class="alive-token alive-followed alive-middle" x="${plan.middle}" y="${plan.bottom + 16}">${name}</text>`;
   if (state.asking) drawQuestion(view);
-  else drawStrands(view, answer.word_cosines, answer.word_before);
+  else drawStrands(view, answer.word_cosines, before.word_cosines);
 };
 
 /** A strand on its way to one station's gap, and on to the next bend. @param {Plan} plan @param {Float32Array} cosines @param {number} i @param {number} sign */
@@ -71,22 +71,17 @@ const drawQuestion = ({ to, plan: { bends, middle, centre, top, wide } }) => {
   });
 };
 
-/** An arrow from a point, at an angle from upright. @param {number} x @param {number} y @param {number} long @param {number} turn */
-const arrowOf = (x, y, long, turn) => {
-  const [dx, dy] = [Math.sin(turn), -Math.cos(turn)];
-  const [tx, ty] = [x + dx * long, y + dy * long];
-  const barbs = [-4, 4].map((side) => markup`M${tx - 8 * dx + side * dy} ${ty - 8 * dy - side * dx}L${tx} ${ty}`);
-  return markup`M${x} ${y}L${tx} ${ty}${barbs.join("")}`;
-};
-
 /** The vectors of the two sentences, with the angle between them. @type {Draw} */
-const drawAngle = ({ to, plan, answer }) => {
-  const [now, was] = [answer.sentence_cosine ?? 0, answer.sentence_before ?? 0];
+const drawAngle = ({ to, plan, answer, before }) => {
+  const [now, was] = [answer, before].map(({ sentence_cosine }) => sentence_cosine ?? 0);
   const [x, y, long, moved] = [plan.middle, plan.top - 12, plan.wide ? 46 : 32, Math.abs(now - was) > MOVED];
   const [half, old] = [now, was].map((cosine) => Math.acos(clamp(cosine, [-1, 1])) / 2);
+  const arrow = markup`M${x} ${y}v${-long}m-4 8l4 -8l4 8`; // upright
+  /** @param {number} angle */
+  const turn = (angle) => markup`rotate(${(180 * angle) / Math.PI} ${x} ${y})`;
   HANDS.forEach((sign, side) => {
-    if (moved) to.ghosts`<path class="alive-was" d="${arrowOf(x, y, long, sign * old)}"/>`;
-    to.strands`<path class="alive-arrow alive-stroke-${side + 1}" d="${arrowOf(x, y, long, sign * half)}"/>`;
+    if (moved) to.ghosts`<path class="alive-was" transform="${turn(sign * old)}" d="${arrow}"/>`;
+    to.strands`<path class="alive-arrow alive-stroke-${side + 1}" transform="${turn(sign * half)}" d="${arrow}"/>`;
     if (!plan.sides.includes(side)) return;
     const [lanes, last] = [plan.lanes[side], plan.lanes[side].length - 1];
     const [from, up] = [(lanes[0].x + lanes[last].x) / 2 - sign * 7, plan.top - 36];

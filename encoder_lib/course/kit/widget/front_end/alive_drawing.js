@@ -25,18 +25,17 @@ export const fill = (node, text) => {
 export const curve = (c) => markup`M${c[0]} ${c[1]}C${c[2]} ${c[3]} ${c[4]} ${c[5]} ${c[6]} ${c[7]}`;
 
 export class Drawing {
-  svg = document.createElementNS("http://www.w3.org/2000/svg", "svg");
   /** @type {Record<string, { node: Element, now: string, next: string }>} */
   groups = {};
   /** @type {Record<string, (...parts: Parameters<typeof markup>) => void>} what puts markup into each group */
   to = {};
   current = ""; // what the button does that takes part in the tab order; arrow keys lead to the others
 
-  /** @param {string[]} names of groups, from the back to the front */
-  constructor(names) {
-    for (const name of names) {
-      const node = this.svg.appendChild(document.createElementNS(this.svg.namespaceURI, "g"));
-      node.setAttribute("class", `alive-in-${name}`);
+  /** @param {SVGElement} svg with a group for each layer of the drawing, from the back to the front */
+  constructor(svg) {
+    this.svg = svg;
+    for (const node of svg.children) {
+      const name = node.getAttribute("class")?.replace("alive-in-", "") ?? "";
       const group = { node, now: "", next: "" };
       this.groups[name] = group;
       this.to[name] = (...parts) => {

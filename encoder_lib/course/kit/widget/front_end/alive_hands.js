@@ -1,6 +1,6 @@
 // The reader's hands on the encoder's picture: pointer, keys, touch, choices and typing.
 
-import { same, toggleCut, toggleOut, triesOf } from "./alive_state.js";
+import { opening, same, toggleCut, toggleOut, triesOf } from "./alive_state.js";
 
 const REST = 110; // milliseconds on a lane before it is lit, since the pointer crosses others on its way to a ribbon
 const TYPING = 350; // milliseconds after the last letter
@@ -21,7 +21,7 @@ export const listenTo = (root, page, drawing, { set, stop, tell, state, view, to
     answer: () => guess(null),
     guess,
     side: (side) => set({ side }),
-    open: (layer) => set({ open: state.open === layer ? null : layer }),
+    open: (layer) => set(opening(view(), state.open === layer ? null : layer)),
     ribbon: (...ribbon) => set({ cuts: toggleCut(view(), ribbon) }),
     part: (part, layer) => set({ knockouts: toggleOut(state, part, layer === "" ? null : layer) }),
     mend: (/** @type {"cuts"} */ list, index) => set({ [list]: state[list].filter((_, i) => i !== index) }),
@@ -98,7 +98,8 @@ export const listenTo = (root, page, drawing, { set, stop, tell, state, view, to
   });
   on(svg, "keydown", (event) => {
     if (event.key === "Enter" || event.key === " ") perform(event.target);
-    else if (event.key === "Escape") set({ focus: null, pinned: false, open: null });
+    else if (event.key === "Escape")
+      set({ focus: null, pinned: false, ...(state.open !== null && opening(view(), null)) });
     else if (event.key.startsWith("Arrow")) nearest(event.target, event.key)?.focus();
     else return;
     event.preventDefault();

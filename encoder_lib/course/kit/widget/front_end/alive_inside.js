@@ -2,7 +2,8 @@
 
 import { curve, markup } from "./alive_drawing.js";
 import { focusOf, isOut } from "./alive_state.js";
-import { fixed, weightsOf } from "./alive_words.js";
+import { weightsOf } from "./alive_words.js";
+import { fixed } from "./format.js";
 import { clamp } from "./numbers.js";
 
 const PITCH = 1.08; // pixels between two numbers of a vector

@@ -43,7 +43,7 @@ const layerOf = (begin, open, scale) => {
   const plus2 = gate1 - FORWARD * scale;
   const gate2 = plus2 - GATE * scale;
   const high = rows - (ATTENTION - 3) * scale - open * 6;
-  return { begin, rows, ribbons: [rows - 1, high], plus1, gate1, plus2, gate2, end: gate2 - GAP / 2, open, scale };
+  return { begin, ribbons: [rows - 1, high], plus1, gate1, plus2, gate2, end: gate2 - GAP / 2, open, scale };
 };
 
 /** Where everything is; `words` says how wide each token's label is. @type {PlanOf} */
@@ -61,20 +61,21 @@ export const planOf = ({ width, words, open, side }) => {
   const top = pair ? TOP : TOP / 2;
   let y = top + each.reduce((sum, height) => sum + height);
   const bottom = y + TABLE;
-  const table = { y: bottom - 8, plus: bottom - 23, gate: bottom - 33 };
+  const table = { y: bottom - 8, plus: bottom - 23 };
   const layers = open.map((own, n) => {
     const layer = layerOf(y - GAP / 2, own, scales[n]);
     y = layer.end;
     return layer;
   });
   const edges = [table.y, table.plus, ...layers.flatMap(({ plus1, plus2 }) => [plus1, plus2]), top];
+  const branches = [table.plus, ...layers.flatMap(({ begin, gate1 }) => [begin, gate1]), top];
   const bends = layers.flatMap(({ ribbons, plus1, gate1, plus2 }) => [ribbons[0], plus1, gate1, plus2]);
   const heights = [table.y + 8, table.y, table.y, table.plus, ...bends];
   return {
     ...{ wide, gutter, centre, sides, lanes, turned, right, bottom, table, layers, top, radius: wide ? 100 : 38 },
     ...{ width: Math.max(width, right + (both ? 4 : centre)), height: bottom + (turned ? TURNED : FOOT) },
     middle: (both ? last.x + last.width / 2 : right) + centre / 2,
-    stretches: edges.slice(1).map((high, i) => [edges[i], high]),
+    stretches: edges.slice(1).map((high, i) => [edges[i], branches[i], high]),
     bends: Array.from({ length: heights.length / 2 }, (_, i) => [heights[2 * i], heights[2 * i + 1]]),
   };
 };

@@ -9,6 +9,9 @@ import { say } from "./dom.js";
 const footOf = (side) => `<div><input type="text" class="alive-edge-${side + 1}" maxlength="240" spellcheck="false"
   autocomplete="off" aria-label="Sentence ${side + 1}" data-text="${side}"><div class="alive-chips"></div></div>`;
 
+// The groups of the drawing, from the back to the front. A picture without tabindex would be a stop for Tab, as it hears focus.
+const GROUPS = "bands ghosts texture lanes inside ribbons parts strands hits labels targets marks names".split(" ");
+
 const PAGE = `
 <p class="alive-title" data-name="title"></p>
 <div class="alive-top">
@@ -23,7 +26,12 @@ const PAGE = `
 <div class="alive-tabs" role="group" aria-label="The sentence that is shown" data-name="tabs">
   <button type="button" data-act="side 0">Sentence 1</button><button type="button" data-act="side 1">Sentence 2</button>
 </div>
-<div class="alive-stage" data-name="stage"></div>
+<div class="alive-stage" data-name="stage">
+  <svg role="group" tabindex="-1" data-name="svg"
+    aria-label="The encoder, from the words below to their vectors above. Arrow keys lead from button to button."
+    >${GROUPS.map((name) => `<g class="alive-in-${name}"></g>`).join("")}</svg>
+  <canvas class="alive-front" aria-hidden="true" hidden data-name="front"></canvas>
+</div>
 <div class="alive-feet" data-name="feet">${[0, 1].map(footOf).join("")}</div>
 <div class="alive-chips" data-name="changes"></div>
 <div class="alive-choices">
@@ -50,8 +58,8 @@ export const makePage = (root, title) => {
   return page;
 };
 
-/** Keep the page up with the picture. @param {Record<string, any>} page @param {AliveView} view @param {{ playing: boolean, station: number, words: string[] }} more */
-export const tellPage = (page, view, { playing, station, words }) => {
+/** Keep the page up with the picture. @param {Record<string, any>} page @param {AliveView} view @param {boolean} playing @param {number} station */
+export const tellPage = (page, view, playing, station) => {
   const { plan, answer, state } = view;
   const pair = answer.sentences.length > 1;
   page.story.setAttribute("aria-live", playing ? "off" : "polite");
@@ -61,7 +69,7 @@ export const tellPage = (page, view, { playing, station, words }) => {
   [page.play.hidden, page.height.hidden, page.answer.hidden] = [state.asking, state.asking, !state.asking];
   const heads = Array.from({ length: answer.heads }, (_, h) => markup`<option value="${h}">head ${h + 1}</option>`);
   renew(page.head, `<option value="">all heads</option>${heads.join("")}`);
-  renew(page.word, words.map((word) => markup`<option>${word}</option>`).join(""));
+  renew(page.word, answer.common.map((word) => markup`<option>${word}</option>`).join(""));
   for (const name of /** @type {const} */ (["measure", "head", "word", "scope"])) page[name].value = state[name] ?? "";
   page.tabs.hidden = !pair || plan.sides.length > 1;
   [...page.feet.children].forEach((foot, side) => {

@@ -49,15 +49,13 @@ export const reachOf = ({ sentences, heads }, state, side, layer) => {
   const { tokens, weights, arriving, values } = sentences[side];
   const [T, all, head, bare] = [tokens.length, weights[layer], headIn(state, layer), state.measure === "weights"];
   /** @type {Reach["amount"]} */
-  const mean = (query, key) => {
-    let sum = 0;
-    for (let h = 0; h < heads; h++) sum += all[(h * T + query) * T + key];
-    return sum / heads;
-  };
-  /** @type {Reach["amount"]} */
   const amount = (query, key) => {
-    if (head === null) return bare ? mean(query, key) : arriving[layer][query * T + key];
-    return all[(head * T + query) * T + key] * (bare ? 1 : values[layer][head * T + key]);
+    const weight = (/** @type {number} */ h) => all[(h * T + query) * T + key];
+    if (head !== null) return weight(head) * (bare ? 1 : values[layer][head * T + key]);
+    if (!bare) return arriving[layer][query * T + key];
+    let sum = 0;
+    for (let h = 0; h < heads; h++) sum += weight(h);
+    return sum / heads;
   };
   /** @type {Reach["width"]} */
   const width = (query, key) => (bare ? 17 : 3.4) * Math.min(LONGEST, amount(query, key));
@@ -83,12 +81,14 @@ export const strongest = ({ answer, state }, side, layer, head = null) => {
   );
 };
 
-/** The head that brings most from another word, in every sentence. @param {Seen} seen @param {number} layer */
-export const tellingHead = (seen, layer) => {
-  const least = Array.from({ length: seen.answer.heads }, (_, head) =>
-    Math.min(...seen.answer.sentences.map((_, side) => strongest(seen, side, layer, head)?.amount ?? 0)),
+/** What opening a layer changes, or closing it (null). It opens at the head that brings most from another word, in every sentence. @param {Seen} seen @param {number | null} layer @returns {Partial<AliveState>} */
+export const opening = ({ before, state }, layer) => {
+  if (layer === null) return { open: null, head: null, scope: "layer" };
+  const seen = { answer: before, before, state };
+  const least = Array.from({ length: before.heads }, (_, head) =>
+    Math.min(...before.sentences.map((_, side) => strongest(seen, side, layer, head)?.amount ?? 0)),
   );
-  return least.indexOf(Math.max(...least));
+  return { open: layer, layer, head: least.indexOf(Math.max(...least)), scope: "head" };
 };
 
 /** @param {number | null} where @param {number | null} here */

@@ -81,29 +81,23 @@ export const drawTower = (view, side) => {
   });
 };
 
-/** A lane, station by station: thin where its layer is open, broken where its residual connection is out. @type {DrawToken} */
-const drawLane = ({ to, plan, answer, state }, side, token, lit) => {
-  const { place } = answer.sentences[side];
-  const { x } = plan.lanes[side][token];
-  /** @param {number} station */
-  const hue = (station) => {
-    if (token !== place) return "";
-    if (!answer.word_cosines) return `stroke:var(--sentence-${side + 1})`;
-    return hueOf(state.asking ? 1 : answer.word_cosines[station], side);
-  };
-  /** @param {number} station @returns {[number, string]} where the lane is no longer solid, and what it is from there */
-  const partly = (station) => {
-    const [n, first] = [(station - 1) >> 1, station % 2 === 1];
-    const layer = plan.layers[n];
-    if (layer && isOut(state, first ? "residual1" : "residual2", n))
-      return [first ? layer.begin : layer.gate1, "broken"];
-    return layer?.open && first ? [layer.begin, "thin"] : [plan.stretches[station][1], ""];
-  };
-  plan.stretches.forEach(([low, high], i) => {
-    const [until, kind] = partly(i);
-    to.lanes`<path class="alive-lane${lit}" style="${hue(i)}" d="M${x} ${low}V${until}"/>`;
-    if (!kind) return;
-    to.lanes`<path class="alive-lane${lit} alive-${kind}" style="${hue(i)}" d="M${x} ${until}V${high}"/>`;
+/** How the upper part of a station's lane looks: thin where its layer is open, broken where its residual connection is out. @param {AliveView} view @param {number} station */
+const looksIn = ({ plan, state }, station) => {
+  const [n, first] = [(station - 1) >> 1, station % 2 === 1];
+  if (!plan.layers[n]) return "";
+  if (isOut(state, first ? "residual1" : "residual2", n)) return " alive-broken";
+  return first && plan.layers[n].open ? " alive-thin" : "";
+};
+
+/** A lane, station by station. @type {DrawToken} */
+const drawLane = (view, side, token, lit) => {
+  const { to, plan, answer, state } = view;
+  const [{ x }, { place }, cosines] = [plan.lanes[side][token], answer.sentences[side], answer.word_cosines];
+  plan.stretches.forEach(([low, branch, high], i) => {
+    const own = cosines ? hueOf(state.asking ? 1 : cosines[i], side) : `stroke:var(--sentence-${side + 1})`;
+    const [look, hue] = [looksIn(view, i), token === place ? own : ""];
+    to.lanes`<path class="alive-lane${lit}" style="${hue}" d="M${x} ${low}V${look ? branch : high}"/>`;
+    if (look) to.lanes`<path class="alive-lane${lit}${look}" style="${hue}" d="M${x} ${branch}V${high}"/>`;
   });
 };
 
@@ -127,39 +121,31 @@ const drawFoot = ({ to, plan, answer, state }, side, token, lit) => {
     width="${width}" height="${bottom - top + 4}"/>`;
 };
 
-/** @param {number} x @param {number} y @param {number} r */
-const gateOf = (x, y, r) => markup`M${x - 1.9 * r} ${y}h${0.9 * r}M${x + r} ${y}h${0.9 * r}`;
-
-/** @param {number} x @param {number} y @param {number} r @param {boolean} out */
-const plusOf = (x, y, r, out) => {
-  const circle = markup`M${x - r} ${y}a${r} ${r} 0 1 0 ${2 * r} 0a${r} ${r} 0 1 0 ${-2 * r} 0z`;
-  return out ? circle : circle + markup`M${x - r + 2.4} ${y}h${2 * r - 4.8}M${x} ${y - r + 2.4}v${2 * r - 4.8}`;
-};
-
 /** What stands in the lanes of a layer, in two sizes: each is one path for all its lanes. @type {DrawLayer} */
 const drawParts = ({ to, plan, answer, state }, side, n) => {
   const { plus1, gate1, plus2, gate2, scale } = plan.layers[n];
-  const large = [answer.sentences[side].place, focusOf(state, answer, side)];
+  const [large, high] = [[answer.sentences[side].place, focusOf(state, answer, side)], gate1 - plus2];
   for (const lit of ["", " alive-lit"]) {
     const lanes = plan.lanes[side].filter((_, token) => large.includes(token) === (lit !== ""));
-    const [r, wide, middle] = [(lit ? 6.6 : 4.6) * Math.max(0.7, scale), lit ? 14 : 10, (gate1 + plus2) / 2];
-    const bow = [gate1 - 2, gate1 - 4, plus2 + 4, plus2];
-    /** @param {Part} part @param {string} kind @param {(x: number, out: boolean) => string} shape */
-    const put = (part, kind, shape) => {
+    const [r, wide] = [(lit ? 6.6 : 4.6) * Math.max(0.7, scale), lit ? 14 : 10];
+    const [c, arm] = [0.8 * r, r - 2.4]; // of the box and of the +
+    const loop = markup`c${1.5 * wide} -2 ${1.5 * wide} ${6 - high} 0 ${2 - high}`;
+    const box = markup`m${wide - c} ${-c}h${2 * c}v${2 * c}h${-2 * c}z`;
+    const circle = markup`m${-r} 0a${r} ${r} 0 1 0 ${2 * r} 0a${r} ${r} 0 1 0 ${-2 * r} 0z`;
+    const plus = circle + markup`m2.4 0h${2 * arm}m${-arm} ${-arm}v${2 * arm}`;
+    const gate = markup`m${-1.9 * r} 0h${0.9 * r}m${2 * r} 0h${0.9 * r}`;
+    /** @param {Part} part @param {string} kind @param {number} y @param {string} shape @param {string} without */
+    const put = (part, kind, y, shape, without = shape) => {
       const out = isOut(state, part, n);
-      const path = lanes.map(({ x }) => shape(x, out)).join("");
+      const path = lanes.map(({ x }) => markup`M${x} ${y}${out ? without : shape}`).join("");
       to.parts`<path class="alive-${kind}${lit}${out ? " alive-hollow" : ""}" d="${path}"/>`;
     };
-    put("feed_forward", "loop", (x) => curve([0, 1.5 * wide, 1.5 * wide, 0].flatMap((dx, i) => [x + dx, bow[i]])));
-    put(
-      "feed_forward",
-      "box",
-      (x) => markup`M${x + wide - r * 0.8} ${middle - r * 0.8}h${r * 1.6}v${r * 1.6}h${-r * 1.6}z`,
-    );
-    put("residual1", "plus", (x, out) => plusOf(x, plus1, r, out));
-    put("residual2", "plus", (x, out) => plusOf(x, plus2, r, out));
-    put("norm1", "gate", (x) => gateOf(x, gate1, r));
-    put("norm2", "gate", (x) => gateOf(x, gate2, r));
+    put("feed_forward", "loop", gate1 - 2, loop);
+    put("feed_forward", "box", (gate1 + plus2) / 2, box);
+    put("residual1", "plus", plus1, plus, circle);
+    put("residual2", "plus", plus2, plus, circle);
+    put("norm1", "gate", gate1, gate);
+    put("norm2", "gate", gate2, gate);
   }
 };
 

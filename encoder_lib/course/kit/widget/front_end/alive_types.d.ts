@@ -67,9 +67,9 @@ interface Answer {
   sentences: Sentence[];
   /** Of the two vectors of the word at each station; null with one sentence or without a common word. */
   word_cosines: Float32Array | null;
-  word_before: Float32Array | null;
   sentence_cosine: number | null;
-  sentence_before: number | null;
+  /** Whether another model may have computed it than the one that answers now. */
+  recorded?: boolean;
 }
 
 type Compute = (question: Question) => Promise<Answer>;
@@ -135,8 +135,7 @@ type Curve = number[];
 /** Where the parts of one layer are, from its lower edge to its upper one. */
 interface LayerPlan {
   begin: number;
-  /** The upper edge of what an open layer shows below its ribbons. */
-  rows: number;
+  /** Where ribbons begin, above what an open layer shows, and where they end. */
   ribbons: Heights;
   plus1: number;
   gate1: number;
@@ -169,11 +168,11 @@ interface Plan {
   turned: boolean;
   right: number;
   bottom: number;
-  table: { y: number; plus: number; gate: number };
+  table: { y: number; plus: number };
   layers: LayerPlan[];
   top: number;
-  /** From where to where each station of a lane reaches. */
-  stretches: Heights[];
+  /** From where to where each station of a lane reaches, and in between, where a part begins to read it. */
+  stretches: [low: number, branch: number, high: number][];
   /** Where the strands move to each station's gap. */
   bends: Heights[];
   /** Pixels of a distance of 1 between the strands. */

@@ -3,13 +3,12 @@
 import { markup } from "./alive_drawing.js";
 import { distanceOf } from "./alive_layout.js";
 import { allOf, focusOf, headIn, isCut, isOut, PARTS, sharesOf, strongest, touched, triesOf } from "./alive_state.js";
+import { fixed } from "./format.js";
 
 const PARTED = distanceOf(0.9995); // from here on, two vectors are said to be two
 
 /** @param {string} word */
 const quote = (word) => `“${word}”`;
-/** @param {number} number @param {number} digits */
-export const fixed = (number, digits = 1) => number.toFixed(digits).replace("-", "−").replace("Infinity", "∞");
 /** @param {number | null | undefined} cosine */
 export const figure = (cosine) => fixed(cosine ?? 0, 3);
 /** @param {number | null} layer */
@@ -52,10 +51,14 @@ export const story = (seen) => {
   const ask = "Where on the way up will the two vectors part? Mark the height between the towers.";
   if (state.asking) return `Both sentences have the word ${word}, and it starts as the same vector in both. ${ask}`;
   const inside = state.open !== null && sentences[0].detail?.layer === state.open ? `${insideStory(seen)} ` : "";
-  if (touched(state)) return `${inside}${changeStory(seen)} Dashed lines and numbers in brackets are from before.`;
+  const old = sentences.length > 1 ? "Dashed lines between the towers, grey ribbons" : "Grey ribbons";
+  if (touched(state)) return `${inside}${changeStory(seen)} ${old} and numbers in brackets are from before.`;
   if (inside)
     return `${inside}Each value is multiplied by its weight. Their sum, with those of the other heads, is projected and added to the lane.`;
-  if (sentences.length === 1) return towerStory(seen);
+  const attention = `attention adds what it brings from other tokens, here to ${pairOf(seen, 0, 0)[0]}`;
+  const forward = "then the feed-forward network adds what it computes from that vector alone";
+  if (sentences.length === 1)
+    return `Each token’s vector rises in its own lane. In every layer, ${attention}; ${forward}.`;
   const none = "The two sentences have no word in common whose vectors could be compared.";
   if (!now) return `${none} Their own cosine is ${figure(answer.sentence_cosine)}.`;
   const place = state.guess === null ? "" : `Your mark is ${stationName(state.guess)}. `;
@@ -67,7 +70,9 @@ export const story = (seen) => {
 const partingStory = (seen, parting) => {
   const both = `Both ${quote(seen.answer.word)}`;
   const row = `${both} come from the same row of the embedding table`;
-  if (parting < 0) return `${both} start as the same vector, and they never part.`;
+  const [one, other] = seen.answer.sentences.map(({ tokens }) => tokens.join(" "));
+  const part = one === other ? "never" : "hardly";
+  if (parting < 0) return `${both} start as the same vector, and they ${part} part.`;
   if (parting < 2) return `${row}, but they are at different positions, so their vectors differ from the start.`;
   const [a, b] = [0, 1].map((side) => pairOf(seen, side, (parting >> 1) - 1)[1]);
   const brings =
@@ -78,15 +83,15 @@ const partingStory = (seen, parting) => {
 
 /** How much a change has changed. @param {Seen} seen */
 const changeStory = (seen) => {
-  const { answer, state } = seen;
-  const { sentences, word, word_cosines: now, word_before: was, sentence_cosine, sentence_before } = answer;
+  const { answer, before, state } = seen;
+  const { sentences, word, word_cosines: now, sentence_cosine } = answer;
   const [{ tokens, kept }, focus] = [sentences[0], focusOf(state, answer, 0)];
   const own = figure(kept[kept.length - tokens.length + focus]);
   const one = `At the top, the vector of ${quote(tokens[focus])} now has a cosine of ${own} with the vector it had before.`;
   if (sentences.length === 1) return one;
-  const cosine = `${figure(sentence_cosine)} (before: ${figure(sentence_before)})`;
-  if (!now || !was) return `At the top, the two sentences now have a cosine of ${cosine}.`;
-  const words = `${figure(now[now.length - 1])} (before: ${figure(was[was.length - 1])})`;
+  const cosine = `${figure(sentence_cosine)} (before: ${figure(before.sentence_cosine)})`;
+  if (!now) return `At the top, the two sentences now have a cosine of ${cosine}.`;
+  const words = `${figure(now[now.length - 1])} (before: ${figure(before.word_cosines?.[now.length - 1])})`;
   return `At the top, the two ${quote(word)} now have a cosine of ${words}, and the sentences have ${cosine}.${whyStory(seen, partingOf(now))}`;
 };
 
@@ -102,7 +107,7 @@ const whyStory = ({ answer, before, state }, parting) => {
   if (gone("norm1") && gone("norm2")) {
     const all = { answer, before, state: allOf(state) };
     const { name, amount, was } = sharesOf(all, 0, answer.layers - 1, answer.sentences[0].place)[0];
-    const gets = `gets ${fixed(amount)} from ${quote(name)} (before: ${fixed(was)})`;
+    const gets = `gets ${fixed(amount, 1)} from ${quote(name)} (before: ${fixed(was, 1)})`;
     return ` No norm rescales the sums: in layer ${answer.layers}, the first ${word} ${gets}.`;
   }
   if (another || !out.part.startsWith("residual")) return "";
@@ -111,62 +116,49 @@ const whyStory = ({ answer, before, state }, parting) => {
 };
 
 /** @param {Seen} seen */
-const towerStory = (seen) => {
-  const attention = `attention adds what it brings from other tokens, here to ${pairOf(seen, 0, 0)[0]}`;
-  const forward = "then the feed-forward network adds what it computes from that vector alone";
-  return `Each token’s vector rises in its own lane. In every layer, ${attention}; ${forward}.`;
-};
-
-/** @param {Seen} seen */
 const insideStory = (seen) => {
   const { answer, state } = seen;
   const each = answer.sentences.map(({ detail, tokens }, side) => {
     const [weights, focus] = [weightsOf(seen, side), focusOf(state, answer, side)];
     const key = weights.indexOf(Math.max(...weights));
-    const numbers = `score ${fixed(detail?.scores[focus * tokens.length + key] ?? 0)}, weight ${weights[key].toFixed(2)}`;
+    const numbers = `score ${fixed(detail?.scores[focus * tokens.length + key] ?? 0, 1)}, weight ${weights[key].toFixed(2)}`;
     return `${quote(tokens[focus])} attends most to ${quote(tokens[key])} (${numbers})`;
   });
   return `Layer ${(state.open ?? 0) + 1}, head ${(state.head ?? 0) + 1}: ${each.join("; in the second sentence, ")}.`;
 };
 
-/** What happens at the station that Play has reached. @param {Seen} seen @param {number} station */
-export const stationStory = (seen, station) => {
+/** What the token at hand gets, and from which tokens. @param {Seen} seen @param {number} side @param {number} layer */
+const sharesStory = (seen, side, layer) => {
+  const most = sharesOf(seen, side, layer, focusOf(seen.state, seen.answer, side)).slice(0, 4);
+  const shares = most.map((share) => `${share.name} ${amountOf(seen.state, share)}`);
+  const head = headIn(seen.state, layer);
+  return `${head === null ? "" : `in head ${head + 1}, `}${pairOf(seen, side, layer)[0]} gets ${shares.join(", ")}`;
+};
+
+/** What happens at a station; `gets` says what attention brings to a sentence's token at hand. @param {Seen} seen @param {number} station @param {typeof sharesStory} gets */
+export const stationStory = (seen, station, gets = (...at) => pairOf(...at).join(" gets most from ")) => {
   const { answer, state } = seen;
   const { word_cosines: now, sentences, layers, sentence_cosine } = answer;
   const [n, forward] = [(station >> 1) - 1, station % 2 === 1];
-  const cosine = now
-    ? ` Cosine of the two ${quote(answer.word)}: ${figure(now[Math.min(station, now.length - 1)])}.`
-    : "";
   const mean = sentence_cosine === null ? "" : ` Cosine of the two sentences: ${figure(sentence_cosine)}.`;
+  if (n >= layers) return `The mean of its tokens’ vectors is the vector of a sentence.${mean}`;
+  const cosine = now ? ` Cosine of the two ${quote(answer.word)}: ${figure(now[station])}.` : "";
   if (station === 0) return `Each token takes its row of the embedding table.${cosine}`;
   if (station === 1) return `The row of its position is added, and a norm rescales the sum.${cosine}`;
-  if (n >= layers) return `The mean of its tokens’ vectors is the vector of a sentence.${mean}`;
   const name = `Layer ${n + 1}, ${forward ? "feed-forward" : "attention"}`;
   if (isOut(state, forward ? "feed_forward" : "attention", n))
     return `${name}: taken out, so it adds nothing.${cosine}`;
-  const alone = isOut(state, forward ? "residual2" : "residual1", n);
-  const adds = alone
+  const adds = isOut(state, forward ? "residual2" : "residual1", n)
     ? "Without its residual connection, only this goes on."
     : "The residual connection adds this to the lane.";
-  if (forward) return `${name}: each token’s vector is transformed on its own. ${adds}${cosine}`;
-  const from = sentences.map((_, side) => pairOf(seen, side, n).join(" gets most from "));
-  return `${name}: ${from.join(", and in the second sentence ")}. ${adds}${cosine}`;
+  const brings = sentences.map((_, side) => gets(seen, side, n)).join(", and in the second sentence ");
+  return `${name}: ${forward ? "each token’s vector is transformed on its own" : brings}. ${adds}${cosine}`;
 };
 
-/** The picture in words. @param {Seen} seen */
+/** The picture in words: what is said of it, and then all stations. @param {Seen} seen */
 export const describe = (seen) => {
-  const { sentences, layers, word, word_cosines } = seen.answer;
-  const lines = Array.from({ length: layers }, (_, n) => {
-    const each = sentences.map(({ tokens }, side) => {
-      const query = focusOf(seen.state, seen.answer, side);
-      const most = sharesOf(seen, side, n, query).slice(0, 4);
-      const shares = most.map((share) => `${share.name} ${amountOf(seen.state, share)}`);
-      return `in sentence ${side + 1}, ${quote(tokens[query])} gets ${shares.join(", ")}`;
-    });
-    const after = `. Cosine of the two ${quote(word)} after the layer: ${figure(word_cosines?.[3 + 2 * n])}`;
-    return `Layer ${n + 1}${inHead(headIn(seen.state, n))}: ${each.join("; ")}${word_cosines ? after : ""}.`;
-  });
-  return [story(seen), ...lines];
+  const stations = Array.from({ length: 3 + 2 * seen.answer.layers }, (_, i) => stationStory(seen, i, sharesStory));
+  return [story(seen), ...stations];
 };
 
 /** @param {string} act @param {string} text @param {string} figure */

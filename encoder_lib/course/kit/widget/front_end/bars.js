@@ -1,22 +1,12 @@
 // Numbers as bars on the page, with their mean and one standard deviation around it; they glide from step to step.
 
+import { fixed } from "./format.js";
 import { clamp } from "./numbers.js";
 import { Plane } from "./plane.js";
 import { niceStep } from "./ticks.js";
 
 const WIDE = 0.7; // the width of a bar, where a bar and the space after it make 1; as in bars.py
 const SCALE = 16; // width of the numbers beside the bars, in CSS pixels
-
-/**
- * A number with two decimals, a real minus, and none before a zero.
- * @param {number} value
- */
-export function decimals(value) {
-  return value
-    .toFixed(2)
-    .replace(/^-(0\.00)$/, "$1")
-    .replace("-", "−");
-}
 
 export class Bars extends Plane {
   get count() {
@@ -60,11 +50,11 @@ export class Bars extends Plane {
     for (let i = 0; i < count; i++) {
       const [x, y] = this.inside(i);
       const below = points[2 * i + 1] < 0;
-      this.write(decimals(points[2 * i + 1]), x, y + (below ? 10 : -9));
+      this.write(fixed(points[2 * i + 1], 2), x, y + (below ? 10 : -9));
       pen.fillText(this.spec.names[i], x, layout.top + layout.height + 12);
     }
     const [x, y] = this.at(count + 1.05, mean);
-    const lines = ["mean", decimals(mean), `± ${decimals(deviation)}`];
+    const lines = ["mean", fixed(mean, 2), `± ${fixed(deviation, 2)}`];
     const middle = clamp(y, [layout.top + 20, layout.top + layout.height - 20]);
     lines.forEach((line, i) => {
       this.write(line, x, middle + 14 * (i - 1));

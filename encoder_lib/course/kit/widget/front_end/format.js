@@ -33,3 +33,13 @@ export function formatStep(value, step) {
 export function percent(share) {
   return share > 0 && share < 0.005 ? "< 1 %" : `${Math.round(100 * share)} %`;
 }
+
+/**
+ * A number with so many decimals, with a real minus, but none before a zero.
+ * @param {number} value
+ * @param {number} digits
+ */
+export function fixed(value, digits) {
+  const text = value.toFixed(digits).replace(/^-(0[.0]*)$/, "$1");
+  return text.replace("-", "−").replace("Infinity", "∞");
+}

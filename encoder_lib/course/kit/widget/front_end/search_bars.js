@@ -1,13 +1,11 @@
 // A search that answers while the reader types: texts as bars, sorted by their cosine with the question.
 
 import { element, isCalm, keepKeys, say } from "./dom.js";
+import { fixed } from "./format.js";
 import { PATIENCE, renderAsking } from "./kernel.js";
 import { initialize } from "./late.js";
 
 const [GLIDE, REST] = [150, 800]; // milliseconds: of a move, and until the order is read out
-
-/** With two decimals, and never −0.00. @param {number} cosine */
-const twoDecimals = (cosine) => (Math.round(100 * cosine) / 100 || 0).toFixed(2).replace("-", "−");
 
 /** What is wrong with some texts, or "". @param {string[]} texts @param {SearchOptions} options */
 const problemOf = (texts, { fewest, most, longest }) => {
@@ -68,7 +66,7 @@ export function mount(root, { compute, query, found, options, title, silence, lo
     const low = Math.min(0, ...values);
     for (const [i, row] of rows.entries()) {
       say(row.children[0], texts[i]);
-      say(row.children[2], cosines ? twoDecimals(values[i]) : "");
+      say(row.children[2], cosines ? fixed(values[i], 2) : "");
       const shares = { zero: -low, from: Math.min(values[i], 0) - low, size: Math.abs(values[i]) };
       for (const [name, share] of Object.entries(shares)) row.style.setProperty(`--${name}`, `${share / (1 - low)}`);
     }
