@@ -16,7 +16,7 @@ import numpy as np
 from vector import svg_of
 
 from encoder_lib.course.explore import Checkbox, Explorer, Range, Select, Text
-from encoder_lib.course.kit.widget.controls import Control
+from encoder_lib.course.kit.widget.controls import Control, Rounds
 from encoder_lib.course.kit.widget.web import Web
 
 FEW = 9  # recorded values of a slider, if `web` doesn't list any
@@ -55,7 +55,7 @@ def states_of(explorer: Explorer) -> list[dict]:
     web = explorer.web
     if web.computed:
         return [explorer.values]
-    controls = {name: c for name, c in explorer._by_name.items() if name != explorer._frames}
+    controls = {name: c for name, c in _controls(explorer).items() if name != explorer._frames}
     stops = {name: stops_of(control, web) for name, control in controls.items()}
     groups = [tuple(name for name in group if name in controls) for group in web.together]
     fixed = {name for start in web.starts for name in start}
@@ -69,17 +69,23 @@ def states_of(explorer: Explorer) -> list[dict]:
     return list(states.values())
 
 
+def _controls(explorer: Explorer) -> dict[str, Control]:
+    """The controls that a page has: without a kernel nothing goes on."""
+    return {name: control for name, control in explorer._by_name.items() if not isinstance(control, Rounds)}
+
+
 def record(explorer: Explorer) -> bytes:
     """Return the recording of an explorer, and leave the explorer in the state it was in."""
     web = explorer.web
     start, arrays, shared = explorer.values, Arrays(web.levels), Shared()
+    controls = _controls(explorer)
     states = []
     drawn = not web.computed  # by Python; otherwise the player computes it
     for values in states_of(explorer):
         explorer.set(**values)
         panels = [arrays.add(panel.values) for panel in explorer._view.panels] if explorer._view and drawn else []
         state = {
-            "at": [shared.add(values[name]) for name in explorer._by_name],
+            "at": [shared.add(values[name]) for name in controls],
             "descriptions": shared.add(explorer._descriptions),
             "panels": shared.add(explorer._panels),
             "limits": shared.add(explorer._limits),
@@ -92,19 +98,18 @@ def record(explorer: Explorer) -> bytes:
         states.append(list(state.values()))
     explorer.set(**start)
     index, codes = arrays.packed()
-    names = list(explorer._by_name)
     header = {
         "title": explorer.title,
-        "names": names,
-        "controls": [_spec(control, web, name == explorer._frames) for name, control in explorer._by_name.items()],
-        "start": start,
+        "names": list(controls),
+        "controls": [_spec(control, web, name == explorer._frames) for name, control in controls.items()],
+        "start": {name: start[name] for name in controls},
         "frames": explorer._frames,
         "colours": {name: list(table) for name, table in explorer._colours.items()},
         "values": shared.values,
         "states": states,
         "arrays": index,
         "live": web.live,
-        "typed": [control.to_spec() for control in explorer._by_name.values()] if web.live else [],
+        "typed": [control.to_spec() for control in controls.values()] if web.live else [],
         "computed": web.computed,
         "given": {name: inspect.getclosurevars(explorer._show).nonlocals[name] for name in web.given},
     }

@@ -1,5 +1,6 @@
 """What is recorded of an explorer is what the player shows: the same numbers, words and controls in every state."""
 
+import gzip
 import io
 import json
 import random
@@ -17,6 +18,7 @@ from record_all import Recorder, needed
 
 from encoder_lib.course import explore
 from encoder_lib.course.explore import Checkbox, Explorer, Heatmap, Range, Select, Text, View
+from encoder_lib.course.kit.widget.controls import Rounds
 from encoder_lib.course.kit.widget.web import Web
 
 TYPED = (
@@ -254,6 +256,16 @@ def test_web_settings_name_existing_controls_and_values():
             assert control.value in stops and len(set(stops)) == len(stops), (name, control.name)
             if isinstance(control, Range) and control.name != explorer._frames:
                 assert stops[0] == control.min and stops[-1] == control.max
+
+
+def test_what_goes_on_with_a_kernel_alone_is_not_recorded():
+    show = lambda a, rounds: View(Heatmap([[a + rounds]]), description=f"{a}.")  # noqa: E731
+    controls = Range("a", 0, min=0, max=2), Rounds("rounds", 1, max=3)
+    explorer = Explorer(show, *controls, title="On", web=recorded())
+    header = gzip.decompress(record(explorer))[4:].decode(errors="ignore")
+    header, _ = json.JSONDecoder().raw_decode(header)
+    assert (header["names"], header["start"], len(header["states"])) == (["a"], {"a": 0}, 3)
+    assert [control["name"] for control in header["controls"]] == ["a"] and explorer.rounds == 1
 
 
 def test_related_values_are_recorded_together_and_per_group():

@@ -1,5 +1,6 @@
 """The boxes of a training card: a text whose gaps are filled, and how many of the held-out gaps are."""
 
+import math
 import re
 from collections.abc import Sequence
 
@@ -11,11 +12,16 @@ from encoder_lib.course.training.letters import GAP, LETTERS, to_ids
 
 ROW, LINE = 30, 1.9  # letters in a row, and how much lower the next row is
 TILE, SPACE = 1.4, "␣"  # how high the tile of a letter is, and the sign for a space
-CURVE = 5.4  # the height of the curve with its names
-TALL = 2.9  # and of its highest bar
+CURVE = 8.0  # the height of the curve with its axes
+TALL, LEFT = 4.6, 2.2  # how high the bars can be, and the room for the numbers beside them
+LINE_WIDTH = 0.04
+
+Rival = tuple[str, float]  # the name and the accuracy, from 0 to 1, of what the model is compared with
 
 
-def card_boxes(text: str, probabilities: Tensor, accuracies: Sequence[float], steps: Sequence[int]) -> Boxes:
+def card_boxes(
+    text: str, probabilities: Tensor, accuracies: Sequence[float], steps: Sequence[int], rival: Rival | None = None
+) -> Boxes:
     """The text after each of N measurements, and a bar for the accuracy at each of them.
 
     Shapes: probabilities (N, T, 27), of each letter at each place.
@@ -23,7 +29,7 @@ def card_boxes(text: str, probabilities: Tensor, accuracies: Sequence[float], st
     chances, answers = probabilities.max(dim=-1)  # (N, T) each
     rows = 1 + _places(text)[-1][0]
     frames = [
-        [*_letters(text, answers[n].tolist(), chances[n].tolist()), *_bars(n, accuracies, steps, LINE * rows)]
+        [*_letters(text, answers[n].tolist(), chances[n].tolist()), *_curve(n, accuracies, steps, rival, LINE * rows)]
         for n in range(len(steps))
     ]
     return framed(frames, "The text, with its gaps filled", (ROW, LINE * rows + CURVE))
@@ -41,7 +47,9 @@ def _letters(text: str, answers: list[int], chances: list[float]) -> list[Box]:
             boxes.append(("note" if letter == " " else "grey", SPACE if letter == " " else letter, place))
             continue
         filled = LETTERS[answers[i]].replace(" ", SPACE).upper()
-        boxes += [("gap", filled, place), ("rule", "", (place[0], LINE * row + TILE + 0.1, 0.92 * chances[i], 0.12, 1))]
+        below = place[0], LINE * row + TILE + 0.1
+        boxes += [("gap", filled, place), ("rule", "", (*below, 0.92 * chances[i], 0.12, 1))]
+        boxes.append(("rule", "", (*below, 0.92, 0.12, 0.15)))  # as long as it can be
     return boxes
 
 
@@ -60,20 +68,34 @@ def _places(text: str) -> list[tuple[int, int]]:
     return places
 
 
-def _bars(now: int, accuracies: Sequence[float], steps: Sequence[int], top: float) -> list[Box]:
-    """A bar for each measurement, those still to come paler, and the number of the one that is shown."""
-    base, wide = top + CURVE - 1, ROW / len(steps)
-    highs = [TALL * accuracy / max(*accuracies, 1e-9) for accuracy in accuracies]
+def _curve(now: int, accuracies: Sequence[float], steps: Sequence[int], rival: Rival | None, top: float) -> list[Box]:
+    """A bar for each measurement, those still to come paler, over axes with their units."""
+    base, wide = top + CURVE - 1.9, (ROW - LEFT) / len(steps)
+    fifths = math.ceil(5 * max(*accuracies, rival[1] if rival else 0, 0.01))  # the vertical axis ends at a fifth
+
+    def height(accuracy: float) -> float:
+        return TALL * accuracy / (fifths / 5)
+
     boxes: list[Box] = [
-        ("forward", "", (wide * n + 0.1 * wide, base - high, 0.8 * wide, high, 1 if n <= now else 0.25))
-        for n, high in enumerate(highs)
-    ]
-    middle = wide * (now + 0.5)
-    above, below = (min(max(middle - width / 2, 0), ROW - width) for width in (3.4, 6.0))
-    return [
         ("heading", "held-out gaps filled correctly", (0, top + 0.1, ROW, 0.7, 1)),
-        *boxes,
-        ("rule", "", (0, base, ROW, 0.05, 1)),
-        ("note", percent(accuracies[now]), (above, base - highs[now] - 0.75, 3.4, 0.7, 1)),
-        ("note", f"{steps[now]} steps", (below, base + 0.15, 6.0, 0.7, 1)),
+        ("note", "training step", (LEFT, base + 1, ROW - LEFT, 0.7, 1)),
+    ]
+    for n in range(fifths + 1):
+        y = base - height(n / 5)
+        boxes.append(("note", f"{20 * n} %", (0, y - 0.35, LEFT - 0.3, 0.7, 1)))
+        boxes.append(("rule", "", (LEFT, y, ROW - LEFT, LINE_WIDTH, 0.15 if n else 1)))
+    if rival:
+        name, accuracy = rival
+        y = base - height(accuracy)
+        boxes.append(("rule", "", (LEFT, y, ROW - LEFT, LINE_WIDTH, 1)))
+        boxes.append(("heading", f"{name}: {percent(accuracy)}", (LEFT + 0.2, y - 0.8, ROW - LEFT - 0.2, 0.7, 1)))
+    middle = [LEFT + wide * (n + 0.5) for n in range(len(steps))]
+    above = base - height(accuracies[now]) - 0.75
+    boxes.append(("note", percent(accuracies[now]), (min(middle[now] - 1.2, ROW - 2.4), above, 2.4, 0.7, 1)))
+    for n, accuracy in enumerate(accuracies):
+        high, strength = height(accuracy), 1 if n <= now else 0.25
+        boxes.append(("forward", "", (middle[n] - 0.4 * wide, base - high, 0.8 * wide, high, strength)))
+    every = math.ceil((len(steps) - 1) / 5)  # six numbers at most
+    return boxes + [
+        ("note", str(steps[n]), (middle[n] - 1.5, base + 0.2, 3.0, 0.7, 1)) for n in range(0, len(steps), every)
     ]

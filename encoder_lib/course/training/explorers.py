@@ -1,14 +1,18 @@
 """The explorers of 08_training: a text whose gaps fill up during training, and attention maps while they form."""
 
+import math
+from collections.abc import Callable
+
 from encoder_lib import expect
 from encoder_lib.course.kit.plots import percent
-from encoder_lib.course.kit.widget.controls import Range, Text
+from encoder_lib.course.kit.widget.controls import Range, Rounds, Text
 from encoder_lib.course.kit.widget.explorer import Explorer
 from encoder_lib.course.kit.widget.views import View, attention_map
 from encoder_lib.course.kit.widget.web import Web
-from encoder_lib.course.training.card import SPACE, card_boxes
+from encoder_lib.course.training.card import SPACE, Rival, card_boxes
 from encoder_lib.course.training.letters import filled_in, to_ids, to_text
 from encoder_lib.course.training.recording import Recording
+from encoder_lib.training.tasks import Sample
 
 EXAMPLES = (
     "th_ c_t is sleepi_g on t_e m_t wi__ a m__se",
@@ -17,21 +21,37 @@ EXAMPLES = (
     "_he _ng_ish l_ng_ag_ ha_ ma_y vo_els",
 )
 
+MOST = 100  # rounds that a training goes on
 
-def training_card(recording: Recording, text: str = EXAMPLES[0]) -> Explorer:
+
+def training_card(
+    recording: Recording,
+    next_batch: Callable[[], Sample] | None = None,
+    text: str = EXAMPLES[0],
+    *,
+    rival: Rival | None = None,
+) -> Explorer:
     """A text with gaps as the model fills them after each measurement of a training, beside its held-out accuracy.
 
-    The slider starts after the last step.
-    Raises ValueError for a recording of fewer than two measurements, TypeError for anything but a recording.
+    The slider starts after the last step. With `next_batch`, which draws a batch to train on, a button lets the
+    training go on with a copy of the model. What has been trained stays with the recording: a new card of it goes on
+    from there. rival: the name and the accuracy, from 0 to 1, of what the model is compared with.
+    Raises ValueError for a recording of fewer than two measurements, TypeError for anything but a recording, and for a
+    `next_batch` that is not a function.
     """
-    steps = _steps(recording)
-    accuracies = recording.accuracies.tolist()
+    _steps(recording)
+    expect.instance("next_batch", next_batch, Callable | None, "a function", "; try lambda: batch")
+    longer = recording.go_on(next_batch) if next_batch else None
+    whole, begun = longer.recording if longer else recording, len(recording.steps)
 
-    def show(step: int, text: str) -> View:
+    def show(step: int, text: str, rounds: int = 0) -> View:
         text = to_text(to_ids(text.strip() or "_"))  # as the model reads it
-        probabilities = recording.probabilities(text)  # (N, T, 27)
+        if longer:
+            longer.train(rounds)
+        steps, accuracies = (values[: begun + rounds] for values in (whole.steps, whole.accuracies.tolist()))
+        probabilities = whole.probabilities(text)[: begun + rounds]  # (N, T, 27)
         return View(
-            card_boxes(text, probabilities, accuracies, steps),
+            card_boxes(text, probabilities, accuracies, steps, rival),
             frames="step",
             description=[
                 f"After {step} steps: “{filled_in(text, answers)}”. It fills {percent(accuracy)} of the held-out gaps "
@@ -40,12 +60,14 @@ def training_card(recording: Recording, text: str = EXAMPLES[0]) -> Explorer:
             ],
         )
 
+    first, *_, last = whole.steps
     return Explorer(
         show,
-        Range("step", steps[-1], min=steps[0], max=steps[-1], step=recording.every, label="training step"),
+        Range("step", last, min=first, max=last, step=recording.every, label="training step"),
+        *([Rounds("rounds", longer.rounds, max=MOST, label="Train on")] if longer else []),
         Text("text", text, label="text, with _ for each gap", max_length=72),
         title="Gaps fill up",
-        web=Web(heights=(601, 750, 611), stops={"text": EXAMPLES}),
+        web=Web(heights=(672, 750, 673), stops={"text": EXAMPLES}),
     )
 
 
@@ -60,6 +82,8 @@ def training_maps(recording: Recording) -> Explorer:
     maps = recording.maps  # (N, layers, T, T)
     layers = range(maps.shape[1])
     letters = list(to_text(to_ids(recording.text)).replace(" ", SPACE))  # T strings
+    queries = ["gap →" if letter == "_" else letter for letter in letters]
+    limits = 0.0, math.ceil(20 * maps.max().item()) / 20  # one scale, which ends at the next 5 %
     measured = zip(steps, recording.filled, recording.accuracies.tolist(), recording.nearest.tolist(), strict=True)
     description = [
         f"After {step} steps: “{filled}”. It fills {percent(accuracy)} of the held-out gaps correctly. To the four "
@@ -68,7 +92,9 @@ def training_maps(recording: Recording) -> Explorer:
     ]
 
     def show(step: int) -> View:
-        panels = (attention_map(maps[:, i], letters, f"Layer {i + 1}") for i in layers)
+        panels = [attention_map(maps[:, i], letters, f"Layer {i + 1}", limits=limits) for i in layers]
+        for panel in panels:
+            panel.y_ticks = queries
         return View(*panels, frames="step", description=description)
 
     step = Range("step", steps[-1], min=steps[0], max=steps[-1], step=recording.every, label="training step")

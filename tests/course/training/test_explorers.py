@@ -1,5 +1,7 @@
 """The explorers of a training show what was recorded, and describe what was measured beside it."""
 
+import copy
+
 import pytest
 import torch
 from explorers import filler, trained_filler
@@ -9,6 +11,7 @@ from encoder_lib.course.kit.plots import percent
 from encoder_lib.course.training import letters
 from encoder_lib.course.training.card import SPACE
 from encoder_lib.course.training.recording import Recording
+from encoder_lib.training.tasks import Sample
 
 TEXT = "the f_nction ret_rns"
 
@@ -21,7 +24,9 @@ def test_explorer_shows_the_maps_of_each_layer_and_describes_each_step():
     for frame, step in enumerate(recording.steps):
         explorer.step = step
         for layer, panel in enumerate(explorer._view.panels):
-            assert panel.x_ticks == panel.y_ticks == list(TEXT.replace(" ", SPACE))
+            assert panel.x_ticks == list(TEXT.replace(" ", SPACE))
+            assert panel.y_ticks == ["gap →" if letter == "_" else letter for letter in panel.x_ticks]
+            assert panel.limits == (0, pytest.approx(recording.maps.max().item(), abs=0.05))  # one scale for all
             shown = torch.tensor(panel.frame(frame)).double()
             torch.testing.assert_close(shown, recording.maps[frame, layer], atol=1e-6, rtol=0)
         first, second = map(percent, recording.nearest[frame].tolist())
@@ -45,6 +50,35 @@ def test_card_fills_its_text_as_the_model_did_at_each_step():
     assert panel.kinds.count("gap") == 1 and panel.kinds.count("forward") == len(recording.steps)
     explorer.text = " "
     assert explorer._view.panels[0].kinds.count("gap") == 1
+
+
+def draw():
+    """A batch of one text, drawn at random."""
+    whole = letters.manual()[0][torch.randint(1000, (1, 1)) + torch.arange(24)]  # (1, 24)
+    return Sample(whole.masked_fill(torch.rand(whole.shape) < 0.3, letters.GAP), whole, None)
+
+
+def test_card_goes_on_with_a_copy_and_loses_nothing():
+    """Round by round, to the same place whatever else is drawn; a new card goes on where the last one was."""
+    model, _, recording = trained_filler(TEXT)
+    ends = []
+    for at_once in (True, False):
+        again = copy.deepcopy(recording)
+        explorer = explore.training_card(again, draw, text=TEXT)
+        assert explorer.values == {"step": 6, "rounds": 0, "text": TEXT}
+        for rounds in (2,) if at_once else (1, 2):
+            torch.rand(7)  # another cell
+            random = torch.get_rng_state()
+            explorer.rounds = rounds
+            assert torch.equal(torch.get_rng_state(), random)
+        assert explorer.step == explorer._controls[0]["max"] == 10 and len(explorer._descriptions) == 6
+        ends.append(explorer.description)
+        assert explore.training_card(again, draw, text=TEXT).values == explorer.values
+        explorer.rounds = 0
+        assert explorer.step == explorer._controls[0]["max"] == 6
+    assert ends[0] == ends[1] and ends[0].startswith("After 10 steps")
+    assert again.steps == [0, 2, 4, 6] and torch.equal(again.model[1].weight, model[1].weight)  # the reader's own
+    assert not torch.equal(again.go_on(draw).recording.model[1].weight, model[1].weight)
 
 
 @pytest.mark.parametrize("show", [explore.training_maps, explore.training_card])

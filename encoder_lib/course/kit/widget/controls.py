@@ -101,6 +101,20 @@ class Text(Control):
         return readable(value[: self.max_length], self.max_length)
 
 
+@dataclass
+class Rounds(Control):
+    """How many rounds some work has gone on, from 0 to `max`: a button lets it go on round by round, and stops it."""
+
+    max: int = field(kw_only=True)
+
+    def check(self, value: Any) -> int:
+        if type(value) is not int:
+            raise self._refuse("an integer", value, TypeError)
+        if not 0 <= value <= self.max:
+            raise self._refuse(f"an integer from 0 to {self.max}", value)
+        return value
+
+
 class ControlTrait(traitlets.TraitType):
     """The trait that holds a control's value on an explorer; the control decides which values it accepts."""
 

@@ -64,7 +64,7 @@ class Explorer(anywidget.AnyWidget):
             figure.draw_without_rendering()
             figure.set_layout_engine("none")  # laid out once: the axes stay where they are, and drawing is quicker
         state = self._compute()
-        super().__init__(title=title, _controls=[control.to_spec() for control in controls], **state)
+        super().__init__(title=title, **{"_controls": self._specs(), **state})
         if controls:
             self.observe(self._update, list(self._by_name))
 
@@ -140,9 +140,19 @@ class Explorer(anywidget.AnyWidget):
         shown = self._show(**self._computed_from)
         if self._canvas is not None:
             return {"_picture": _render(self._canvas), "_descriptions": [plots.readable(shown, 2000)]}
-        state = shown.to_spec()
         self._view = shown
-        return state
+        return shown.to_spec() | self._reach(shown)
+
+    def _reach(self, view: View) -> dict:
+        """Let the control that picks the frame reach the last one, and go there if that is new."""
+        control = self._by_name.get(view.frames)
+        if not isinstance(control, Range) or control.positions == view.count:
+            return {}
+        control.max = control.min + (view.count - 1) * (control.step or 1)
+        return {"_controls": self._specs(), control.name: control.max}
+
+    def _specs(self) -> list[dict]:
+        return [control.to_spec() for control in self._by_name.values()]
 
     def _static(self) -> plots.Picture:
         figure = self._view.draw(self._frame, self._positions) if self._view else self._figure

@@ -152,6 +152,7 @@ class View:
         chosen: int = 1,
     ) -> None:
         self.panels, self.frames, self.tokens = panels, frames, tokens
+        self.count = max(panel.frames for panel in panels)
         self.chosen = min(chosen, tokens.rows - 1) if tokens else 0
         texts = [description] if isinstance(description, str) else description
         self.descriptions = [readable(text, 2000) for text in texts]

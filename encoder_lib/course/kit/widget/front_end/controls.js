@@ -17,6 +17,7 @@ function makeRange(spec) {
   const show = (value) => formatStep(value, step);
   /** @param {number} value */
   const write = (value) => {
+    if (!log) input.max = String(spec.max); // which grows while a training goes on
     if (read() !== value) input.valueAsNumber = log ? toPosition(spec, value) : value;
     input.setAttribute("aria-valuetext", show(value));
     const share = (input.valueAsNumber - Number(input.min)) / (Number(input.max) - Number(input.min));
@@ -65,7 +66,7 @@ function makeText({ max_length }) {
 }
 
 /**
- * @param {ControlSpec} spec
+ * @param {Exclude<ControlSpec, RoundsSpec>} spec
  * @returns {Input}
  */
 function makeInput(spec) {
@@ -83,7 +84,7 @@ function makeInput(spec) {
 
 /**
  * A labelled control that follows its trait and sets it.
- * @param {ControlSpec} spec
+ * @param {Exclude<ControlSpec, RoundsSpec>} spec
  * @param {ExplorerModel} model
  * @param {Listen} listen
  * @param {() => void} send
@@ -103,6 +104,13 @@ export function makeControl(spec, model, listen, send) {
     const moved = value !== model.get(name); // else it stands on the same step: nothing is sent, and no echo comes
     model.set(name, value); // redraws at once whatever needs no kernel
     if (moved) send(); // while the kernel is busy, only the newest value waits
+  });
+  listen("change:_controls", () => {
+    Object.assign(
+      spec,
+      model.get("_controls").find((other) => other.name === name),
+    );
+    follow();
   });
   listen(`change:${name}`, follow);
   follow();

@@ -8,6 +8,7 @@ import { showFigure } from "./figure.js";
 import { initialize } from "./late.js";
 import { showPanels } from "./panels.js";
 import { playable } from "./play.js";
+import { goOn } from "./rounds.js";
 import { stepsTo } from "./slider.js";
 
 /** @param {{ model: ExplorerModel, el: HTMLElement }} props */
@@ -32,6 +33,7 @@ function render({ model, el }) {
   };
   let stopPlaying = () => {};
   const inputs = controls.map((control) => {
+    if (control.kind === "rounds") return goOn(control, model, listen, send);
     const input = makeControl(control, model, listen, send);
     const plays = control.name === model.get("_frames");
     if (control.kind !== "range" || !plays) return input;

@@ -39,8 +39,7 @@ export function valueInWords({ label, step }, value) {
  * @returns {[HTMLElement, () => void]} both in one element, and how to stop
  */
 export function playable(spec, control, model, listen, { send, quiet }) {
-  const { name, min, max, step } = spec;
-  const last = stepsTo(spec, max);
+  const { name, min, step } = spec;
   const word = element("span");
   const icon = element("span", { class: "explorer-play-icon", "aria-hidden": "true" });
   const button = element("button", { type: "button", class: "explorer-action explorer-play" }, icon, word);
@@ -74,6 +73,7 @@ export function playable(spec, control, model, listen, { send, quiet }) {
   };
 
   const play = () => {
+    const last = stepsTo(spec, spec.max);
     const { pace, stride } = paceOf(last, isCalm());
     const place = stepsTo(spec, Number(model.get(name)));
     const from = place < last ? place : 0;

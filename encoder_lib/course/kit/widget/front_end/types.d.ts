@@ -34,7 +34,15 @@ interface TextSpec {
   max_length: number;
 }
 
-type ControlSpec = RangeSpec | SelectSpec | CheckboxSpec | TextSpec;
+/** Work that goes on round by round. */
+interface RoundsSpec {
+  kind: "rounds";
+  name: string;
+  label: string;
+  max: number;
+}
+
+type ControlSpec = RangeSpec | SelectSpec | CheckboxSpec | TextSpec | RoundsSpec;
 
 /** A control on the page. */
 interface Input<Value extends ControlValue = ControlValue> {
