@@ -86,7 +86,7 @@ class Mask extends Traits {
     const { panel, colours } = grid;
     const names = (panel.toggles ?? []).flat();
     const start = Object.fromEntries(names.map((name) => [name, true]));
-    super(startOf({ title: "Paint a mask", controls: [], frames: "", colours, start }));
+    super(startOf({ title: "The mask", controls: [], frames: "", colours, start }));
     this.grid = grid;
     this.names = names;
     this.onChange = onChange;
