@@ -147,6 +147,17 @@ def test_six_heads_find_the_same_sentences(notebook):
     assert twelve[2] < 0.8 * twelve[:2].min()
 
 
+def test_no_sentence_fits_the_question_about_a_match(notebook):
+    """Of the six sentences of the live search none reaches 0.1, and the right one for the first question has 0.81."""
+    few = notebook["few"]
+    assert len(few) == 6 and few[0] == "Create and return a temporary directory."
+    match, folder = notebook["model"].encode(["who won the match?", notebook["questions"][0]]) @ (
+        notebook["model"].encode(few).T
+    )  # (6,) each
+    assert match.max() < 0.1
+    assert folder.argmax() == 0 and round(folder.max().item(), 2) == 0.81
+
+
 def test_questions_and_sentences_are_wrong_together(notebook):
     """A question's vector has a cosine of 0.82 to 0.86 with the right one, and the sentences' vectors moved with it."""
     moved = [float(cell) for cell in notebook.prediction("misread").result["six with twelve"]]
