@@ -31,7 +31,8 @@ def plot_dots(
     anything that is not numbers.
     """
     kinds = list(next(iter(values.values()), {}))
-    array = as_array([[row[kind] for kind in kinds] for row in values.values()], finite=True)  # (names, kinds)
+    numbers = [[as_array(row[kind], ndim=(0,)) for kind in kinds] for row in values.values()]  # also from a GPU
+    array = as_array(numbers, finite=True)  # (names, kinds)
     rows = np.arange(len(array))
     ax = style.axes_or_new(ax, style.figure_size(1, min(style.HEIGHT, 1.4 + 0.42 * len(array))))
     ax.hlines(rows, array.min(axis=1), array.max(axis=1), color=style.LINE_STRONG, linewidth=2, zorder=1)
