@@ -1,9 +1,9 @@
 """Exercises without Python: a mask, which the reader paints on a grid.
 
 In a lesson's exercises.toml, `paint` says what to do, `arguments` are those of the call that makes the mask, and
-`words` name its rows and columns. `mistakes` has what is said about wrong masks, which are Python expressions with the
-notebook's own answer. `texts` and `word`, where they are given, are two sentences and a word whose vectors are compared
-under the mask.
+`words` name its rows and columns. `mistakes` says what the page answers to common wrong masks; each is a Python
+expression that may call the notebook's answer. `texts` and `word`, where they are given, are two sentences and a word
+whose vectors are compared under the mask.
 """
 
 import html

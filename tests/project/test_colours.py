@@ -285,9 +285,8 @@ def test_non_finite_cells_are_striped():
     for value, striped in ((np.nan, True), (1.0, False)):
         ax = plt.figure(dpi=100).add_axes((0, 0, 1, 1))
         plots.plot_heatmap([[value] * 70], limits=(0, 2), colorbar=False, ax=ax)
-        plt.setp(
-            [lines for lines in ax.collections if isinstance(lines, LineCollection)], visible=False
-        )  # of the cells
+        between_cells = [lines for lines in ax.collections if isinstance(lines, LineCollection)]
+        plt.setp(between_cells, visible=False)
         ax.figure.canvas.draw()
         pixels = np.asarray(ax.figure.canvas.buffer_rgba())[40:-40, 40:-40, :3]  # without the frame and its ticks
         shades, counts = np.unique(pixels.reshape(-1, 3), axis=0, return_counts=True)

@@ -70,7 +70,7 @@ def check_freeze(attempt: Callable) -> Verdict:
         if not isinstance(got, list | tuple):
             raise Feedback(f"expected a list of parameters, got {describe_type(got)}")
         if {*map(id, got)} - {*map(id, encoder.parameters())}:
-            return "one of the things returned is no parameter of the encoder"
+            return "something in the list is not a parameter of the encoder"
         if sorted(map(id, got)) != sorted(ids):
             return f"expected the {len(ids)} parameters of the last layers, each once, got {len(got)}"
         return ""
@@ -78,7 +78,7 @@ def check_freeze(attempt: Callable) -> Verdict:
     probes = [
         Probe("the last of two layers", partial(look, n_layers=2, n_last=1)),
         Probe("the last two of three", partial(look, n_layers=3, n_last=2)),
-        Probe("an encoder that comes frozen", partial(look, n_layers=3, n_last=2, learning=False)),
+        Probe("an encoder that is frozen at first", partial(look, n_layers=3, n_last=2, learning=False)),
         Probe("no layer at all", partial(look, n_layers=2, n_last=0)),
     ]
     return diagnose("freeze", attempt, probes)

@@ -50,7 +50,9 @@ def docstrings() -> tuple[Docstring, ...]:
             site = Path(str(files(folder.partition("/")[0]))).parent  # wherever it is installed
             for path in sorted((site / folder).rglob("*.py")):
                 file = path.relative_to(site).as_posix()
-                for name, text in [] if TESTS.search(file) else _public(ast.parse(path.read_bytes())):
+                if TESTS.search(file):
+                    continue
+                for name, text in _public(ast.parse(path.read_bytes())):
                     sentence = _first_sentence(text)
                     if re.fullmatch(r"[A-Z][\w ,;:'()\"/=.-]{28,118}\.", sentence, re.ASCII):
                         part = PARTS[crc32(file.encode()) % len(PARTS)]

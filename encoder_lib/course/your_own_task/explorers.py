@@ -27,7 +27,7 @@ RECORDED = (  # sentences that can be chosen on the web, where one cannot type
 def which_library(probabilities: Callable[[str], Tensor], sentence: str) -> Explorer:
     """The probability of each library for a sentence that the reader types, a row for each epoch of a fine-tuning.
 
-    probabilities: sentence -> (epochs, libraries); the first row is that before the fine-tuning.
+    probabilities: sentence -> (epochs, libraries); the first row is from before the fine-tuning.
     """
 
     def show(sentence: str) -> View:

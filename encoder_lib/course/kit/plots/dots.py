@@ -10,8 +10,8 @@ from matplotlib.axes import Axes
 from encoder_lib.course.kit.plots import style
 from encoder_lib.course.kit.plots.inputs import as_array
 
-MOST_NUMBERS = 8  # as many names are few; with more, no numbers are written beside the dots
-LETTERS = 34  # on a line of a name, if there are few
+MOST_NUMBERS = 8  # with more names, no numbers are written beside the dots
+LETTERS = 34  # on a line of a name, if numbers are written
 
 
 @style.close_on_error
@@ -24,7 +24,7 @@ def plot_dots(
 ) -> Axes:
     """Draw several numbers for each name as dots on one line, the first name on top, and a legend for the kinds of dot.
 
-    Where there are few names, the first and the last number on a line are written beside it.
+    With at most eight names, the smallest and the largest number of each are written beside its line.
 
     values: name -> {kind of dot: number}, the same kinds for every name.
     Raises ValueError for no numbers, or one that is not finite; KeyError for a kind that is missing; TypeError for
@@ -39,8 +39,8 @@ def plot_dots(
     for kind, column, colour, marker in zip(kinds, array.T, cycle(style.COLOURS), cycle("osD^vP"), strict=False):
         ax.scatter(column, rows, color=colour, marker=marker, s=50, label=style.legend_label(kind), zorder=2)
     few, decimals = len(array) <= MOST_NUMBERS, 2 if abs(array).max() < 10 else 1
-    for row, numbers in enumerate(array if few else ()):
-        for number, side, across in ((numbers.min(), "right", -9), (numbers.max(), "left", 9)):
+    for row, line in enumerate(array if few else ()):
+        for number, side, across in ((line.min(), "right", -9), (line.max(), "left", 9)):
             ax.annotate(
                 f"{number:.{decimals}f}".replace("-", "−"), (number, row), (across, 0), textcoords="offset points",
                 ha=side, va="center", fontsize=style.NOTE_SIZE, gid=style.HALO, **style.plain_text(),

@@ -41,8 +41,8 @@ def plot_heatmap(
     """Draw a matrix as colours: row 0 at the top, NaN and infinity in grey stripes.
 
     The cells of a matrix with as many rows as columns are squares. Cells that aren't tiny have lines between them, so
-    that they can be counted even if all are equal. If there are at most 60 cells and their numbers fit, these are
-    written into the cells.
+    that they can be counted even if all numbers are equal. If there are at most 60 cells and their numbers fit, these
+    are written into the cells.
 
     values: tensor or array (R, C). x_ticks: one label for each of the C columns; y_ticks: one for each of the R rows.
     limits: the values at the two ends of the colours; without it they fit the data (see `colour_limits`).
@@ -104,7 +104,7 @@ def plot_heatmaps(
     height: float | None = None,
     **settings: Any,
 ) -> Figure:
-    """Draw matrices of as many rows side by side, with one scale of colours, and what names the rows on the left.
+    """Draw matrices of equally many rows side by side, on one scale of colours, with the rows' labels on the left.
 
     maps: title -> values (R, C). height: of the picture, in inches. The other arguments are those of `plot_heatmap`,
     whose errors it raises.
