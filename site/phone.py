@@ -1,5 +1,6 @@
 """Pictures as a phone shows them: laid out anew, a phone wide, with the plots of a figure below one another."""
 
+import pickle
 import textwrap
 from collections.abc import Callable
 
@@ -68,7 +69,8 @@ def _name_below(ax: Axes) -> None:
     if ax.get_legend():
         curves, _ = ax.get_legend_handles_labels()
     if curves:
-        ax.legend(handles=curves, loc="upper left", bbox_to_anchor=(0, -0.2), ncols=2)
+        longest = max(len(str(curve.get_label())) for curve in curves)
+        ax.legend(handles=curves, loc="upper left", bbox_to_anchor=(0, -0.2), ncols=2 if longest <= LETTERS / 2 else 1)
 
 
 def catching(keep: Callable[[str, str], None]) -> Callable[..., Picture]:
@@ -79,8 +81,9 @@ def catching(keep: Callable[[str, str], None]) -> Callable[..., Picture]:
         wide = figure.get_figwidth() > NARROW and any(ax.get_subplotspec() for ax in figure.axes)
         shown = show(picture, alt=alt)
         if wide:
-            narrowed(figure)
-            keep(shown.alt, show(figure, alt=alt).svg)
+            copy = pickle.loads(pickle.dumps(figure))  # since whoever drew the figure may go on with it
+            narrowed(copy)
+            keep(shown.alt, show(copy, alt=alt).svg)
         return shown
 
     return showing

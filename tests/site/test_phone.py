@@ -60,6 +60,26 @@ def test_curves_are_named_below_their_plot():
     plt.close(ax.figure)
 
 
+def test_long_names_of_curves_take_a_line_each():
+    ax = plot_lines({f"0.0{n} throughout: {n}0% accuracy": [n, 2, 3] for n in range(3)}, title=TITLE)
+    narrowed(ax.figure)
+    ax.figure.draw_without_rendering()
+    lines = [text.get_window_extent() for text in ax.get_legend().get_texts()]
+    assert all(upper.y0 >= lower.y1 for upper, lower in pairwise(lines))
+    assert ax.get_window_extent().width > 0.7 * ax.figure.bbox.width
+    plt.close(ax.figure)
+
+
+def test_the_figure_that_was_shown_stays_as_it_was():
+    ax = plot_heatmap(np.eye(2), y_ticks=["two words in one row", "a word"], title=TITLE)
+    width, title, names = ax.figure.get_figwidth(), ax.get_title(), [label.get_text() for label in ax.get_yticklabels()]
+    kept = {}
+    shown = catching(kept.__setitem__)(ax, alt="Four cells.")
+    assert kept["Four cells."] != shown.svg
+    assert ax.figure.get_figwidth() == width and ax.get_title() == title
+    assert [label.get_text() for label in ax.get_yticklabels()] == names
+
+
 def test_long_names_of_rows_take_more_lines():
     names = [f"The {word} was bought by another." for word in ("small bank", "old bank")]
     ax = plot_bars(dict.fromkeys(names, 1.0))
