@@ -15,14 +15,10 @@ function render({ model, el }) {
   const commit = element("button", { type: "button", class: "explorer-action prediction-commit" }, "Commit");
   const show = element("button", { type: "button", class: "explorer-action prediction-show" }, "Show me");
   const verdict = element("strong");
+  const answer = element("span", { class: "prediction-unseen" }); // a tick among the choices shows it
   const finding = element("span");
-  const message = element(
-    "p",
-    { class: "prediction-message", "aria-live": "polite", tabindex: -1 },
-    verdict,
-    " ",
-    finding,
-  );
+  const parts = [verdict, " ", answer, " ", finding];
+  const message = element("p", { class: "prediction-message", "aria-live": "polite", tabindex: -1 }, ...parts);
   const root = element(
     "section",
     { class: "prediction", role: "group", "aria-label": "Prediction" },
@@ -75,11 +71,16 @@ function render({ model, el }) {
     commit.disabled = choice === null;
     commit.hidden = asked;
     show.hidden = asked;
-    if (told.verdict === undefined || shown) return;
+    if (told.answer === undefined || shown) return;
     shown = true;
-    say(verdict, told.verdict);
-    say(finding, told.finding);
+    const guess = model.get("committed") ? choice : null;
+    const right = guess === told.answer;
+    root.classList.add("prediction-revealed");
+    if (guess !== null && !right) choices[guess]?.classList.add("prediction-wrong");
     choices[told.answer]?.classList.add("prediction-right");
+    say(verdict, guess === null ? "" : right ? "Correct." : "Not this one.");
+    say(answer, right ? "" : `The answer is: ${model.get("_choices")[told.answer]}.`);
+    say(finding, told.finding);
     const letGo = showResult(told, root);
     const stopOpening = openBelow(root);
     if (answered) bringIntoView(root, "end");

@@ -170,10 +170,9 @@ interface TableResult {
   body: string[][];
 }
 
-/** What a question reveals: the index of the right choice, what is said of it, and what is seen. */
+/** What a question reveals: the index of the right choice, what one sees and why, and the result. */
 interface Told {
   answer: number;
-  verdict: string;
   finding: string;
   result:
     | { kind?: undefined }
@@ -190,7 +189,7 @@ interface PredictionTraits {
   _prompt: string;
   _choices: string[];
   /** Empty until the reveal. */
-  _outcome: Told | { verdict?: undefined };
+  _outcome: Told | { answer?: undefined };
 }
 
 /** A widget's model, as anywidget hands it out. */
