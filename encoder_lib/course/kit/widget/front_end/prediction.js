@@ -60,6 +60,22 @@ function render({ model, el }) {
     });
   }
 
+  /**
+   * Mark the right choice, and the reader's own if it is wrong.
+   * @param {Told} told
+   * @param {number | null} guess null after "Show me"
+   */
+  const mark = (told, guess) => {
+    const right = guess === told.answer;
+    root.classList.add("prediction-revealed");
+    if (guess !== null && !right) choices[guess]?.classList.add("prediction-wrong");
+    choices[told.answer]?.classList.add("prediction-right");
+    if (guess === null) say(verdict, "");
+    else say(verdict, right ? "Correct." : "Not this one.");
+    if (!right) say(answer, `The answer is: ${model.get("_choices")[told.answer]}.`);
+    say(finding, told.finding);
+  };
+
   const follow = () => {
     const choice = model.get("choice");
     const told = model.get("_outcome");
@@ -73,14 +89,7 @@ function render({ model, el }) {
     show.hidden = asked;
     if (told.answer === undefined || shown) return;
     shown = true;
-    const guess = model.get("committed") ? choice : null;
-    const right = guess === told.answer;
-    root.classList.add("prediction-revealed");
-    if (guess !== null && !right) choices[guess]?.classList.add("prediction-wrong");
-    choices[told.answer]?.classList.add("prediction-right");
-    say(verdict, guess === null ? "" : right ? "Correct." : "Not this one.");
-    say(answer, right ? "" : `The answer is: ${model.get("_choices")[told.answer]}.`);
-    say(finding, told.finding);
+    mark(told, model.get("committed") ? choice : null);
     const letGo = showResult(told, root);
     const stopOpening = openBelow(root);
     if (answered) bringIntoView(root, "end");

@@ -163,11 +163,12 @@ interface ExplorerTraits {
   _picture: DataView<ArrayBuffer>;
 }
 
-/** The names of the columns, above those of the rows first, and the rows, each after its name. */
+/** The names of the columns, above those of the rows first; the rows, each after its name; which columns hold text. */
 interface TableResult {
   kind: "table";
   head: string[];
   body: string[][];
+  texts: number[];
 }
 
 /** What a question reveals: the index of the right choice, what one sees and why, and the result. */
