@@ -63,6 +63,7 @@ DRAWN = {
     "plot_clocks": lambda n, t: plots.plot_clocks(torch.ones(4), torch.ones(4), title=t),
     "plot_residual_stream": lambda n, t: plots.plot_residual_stream(title=t),
     "plot_normalisations": lambda n, t: plots.plot_normalisations(dict.fromkeys(n[:3], 2)),
+    "plot_names": lambda n, t: plots.plot_names(dict.fromkeys(n, WAVE), dict(zip(n, n[::-1], strict=True)), title=t),
     "plot_profiles": lambda n, t: plots.plot_profiles(dict.fromkeys(n, PROFILE)),
 }  # name of the plot -> (names, title) -> an Axes or a figure
 

@@ -268,7 +268,7 @@ LABELS = {
     **dict.fromkeys(("heatmap", "lines", "histogram"), "t | t"),
     **dict.fromkeys(("bars", "dots"), "t | "),
     "word_vectors": "first number | second number",
-    **dict.fromkeys(("attention_lines", "token_attention", "clocks", "residual_stream"), " | "),
+    **dict.fromkeys(("attention_lines", "token_attention", "clocks", "residual_stream", "names"), " | "),
     "normalisations": " | ,  | ,  | ",
     "heatmaps": "t | t, t | , t | ",
     "panels": " | t,  | ,  | ",
@@ -285,8 +285,10 @@ LABELS = {
 def test_every_plot_is_drawn_here_and_names_its_axes():
     assert {f"plot_{name}" for name in LABELS} == DRAWN.keys() == {n for n in dir(plots) if n.startswith("plot_")}
     for name, labels in LABELS.items():
-        axes = [ax for ax in figure_of(f"plot_{name}").axes if ax.get_label() != "<colorbar>"]
+        figure = figure_of(f"plot_{name}")
+        axes = [ax for ax in figure.axes if ax.get_label() != "<colorbar>"]
         assert ", ".join(f"{ax.get_xlabel()} | {ax.get_ylabel()}" for ax in axes) == labels, name
+        plt.close(figure)
 
 
 def whole(axis):
@@ -754,10 +756,21 @@ def test_dots_of_one_name_share_a_line():
     assert ax.get_ylim()[0] > ax.get_ylim()[1], "the first name is on top"
 
 
-@pytest.mark.parametrize(("names", "numbers"), [("ab", ["−0.50", "3.00"] * 2), ("abcdefghi", [])])
+@pytest.mark.parametrize(("names", "numbers"), [("ab", ["3.00", "1.00", "−0.50"] * 2), ("abcdefghi", [])])
 def test_few_rows_of_dots_have_their_numbers_beside_them(names, numbers):
     ax = plots.plot_dots({name: {"x": 3.0, "y": 1.0, "z": -0.5} for name in names})
     assert [text.get_text() for text in ax.texts] == numbers
+
+
+def test_dots_of_one_kind_have_no_legend_and_as_many_decimals_as_asked_for():
+    ax = plots.plot_dots({"a": {"x": 0.12345}, "b": {"x": 1.0}}, decimals=3)
+    assert [text.get_text() for text in ax.texts] == ["0.123", "1.000"] and ax.get_legend() is None
+
+
+def test_dots_that_would_overlap_stand_one_below_the_other():
+    ax = plots.plot_dots({"near": {"x": 0.99, "y": 1.0, "z": 2.0}, "far": {"x": 1.0, "y": 0.0, "z": 2.0}})
+    heights = [dots.get_offsets()[:, 1].tolist() for dots in ax.collections[1:]]
+    assert heights == [[-0.15, 1.0], [0.15, 1.0], [0.0, 1.0]]
 
 
 def test_a_poorer_font_face_loses_no_characters(monkeypatch):
