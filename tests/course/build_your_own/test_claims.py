@@ -58,8 +58,7 @@ def test_effect_of_exchanged_layers(notebook):
 
 def test_neighbours_that_survive_an_exchange(notebook):
     """Of 300: nearly two thirds with 5 and 6 exchanged, as with 1 and 2; more with 3 and 4; a third with 1 and 6."""
-    shown = notebook.prediction("neighbours_kept").result["sentences that keep their nearest, of 300"]
-    early, middle, late, ends = (int(n) / 300 for n in shown)
+    early, middle, late, ends = (n / 300 for n in notebook["kept"])
     assert middle > 0.75 and 0.3 < ends < 0.4
     assert 0.6 < early < 0.7 and 0.6 < late < 0.7
 
