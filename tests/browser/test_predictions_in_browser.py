@@ -14,7 +14,7 @@ REVEALED = {
     "picture": None,
     "table": "river7",
     "broad table": "quite broad",
-    "wide table": "very wide",
+    "wide table": "very_wide",
     "number": "0.000015",
     "text": "second line\nfirst line",
     "words alone": None,
