@@ -11,6 +11,7 @@ from matplotlib.layout_engine import ConstrainedLayoutEngine
 from matplotlib.patches import Circle, ConnectionPatch
 from numpy.typing import ArrayLike
 
+from encoder_lib.course.kit.palette import LIGHT
 from encoder_lib.course.kit.plots import style
 from encoder_lib.course.kit.plots.heatmap import plot_heatmap
 from encoder_lib.course.kit.plots.inputs import as_array, as_words, colour_limits
@@ -28,7 +29,7 @@ def plot_clocks(before: ArrayLike, after: ArrayLike, *, title: str = "", ax: Axe
     if first.shape != second.shape or len(first) % 2:
         raise ValueError(f"expected before and after, two rows of one even width, got {first.shape}, {second.shape}")
     ax = style.axes_or_new(ax, figsize=style.figure_size(4, 2.2))
-    hands = (first, "before", style.GREY, "--", 2), (second, "after", style.COLOURS[0], "-", 3)
+    hands = (first, "before", style.GREY, "--", 2), (second, "after", LIGHT["position"], "-", 3)
     n_clocks = len(first) // 2
     for k in range(n_clocks):
         ax.add_patch(Circle((3 * k, 0), 1, facecolor="none", edgecolor=style.GREY))

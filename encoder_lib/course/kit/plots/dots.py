@@ -36,7 +36,7 @@ def plot_dots(
     rows = np.arange(len(array))
     ax = style.axes_or_new(ax, style.figure_size(1, min(style.HEIGHT, 1.4 + 0.42 * len(array))))
     ax.hlines(rows, array.min(axis=1), array.max(axis=1), color=style.LINE_STRONG, linewidth=2, zorder=1)
-    for kind, column, colour, marker in zip(kinds, array.T, cycle(style.COLOURS), cycle("osD^vP"), strict=False):
+    for kind, column, colour, marker in zip(kinds, array.T, cycle(style.COLOURS), cycle(style.MARKERS), strict=False):
         ax.scatter(column, rows, color=colour, marker=marker, s=50, label=style.legend_label(kind), zorder=2)
     few, decimals = len(array) <= MOST_NUMBERS, 2 if abs(array).max() < 10 else 1
     for row, line in enumerate(array if few else ()):
