@@ -94,7 +94,7 @@ def clocks(position: int = 3, shift: int = 5) -> Explorer:
         Range("position", position, min=0, max=POSITIONS - 1, label="position t"),
         Range("shift", shift, min=0, max=LONGEST, label="shift s"),
         title="Four clocks at position t, and s steps later",
-        web=Web(heights=(360, 430), stops={"shift": tuple(range(LONGEST + 1))}),
+        web=Web(heights=(450, 720), stops={"shift": tuple(range(LONGEST + 1))}),
     )
 
 

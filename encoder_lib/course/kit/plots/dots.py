@@ -12,7 +12,7 @@ from encoder_lib.course.kit.plots.inputs import as_array
 
 MOST_NUMBERS = 8  # with more names, no numbers are written beside the dots
 LETTERS = 34  # on a line of a name, if numbers are written
-NEAR, APART = 0.035, 0.3  # dots nearer than this part of the axis would overlap; they are drawn so many rows apart
+NEAR, APART = 0.035, 0.36  # dots nearer than this part of the axis would overlap; they are drawn so many rows apart
 
 
 @style.close_on_error

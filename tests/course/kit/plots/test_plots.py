@@ -761,7 +761,7 @@ def test_dots_of_one_kind_have_no_legend_and_as_many_decimals_as_asked_for():
 def test_dots_that_would_overlap_stand_one_below_the_other():
     ax = plots.plot_dots({"near": {"x": 0.99, "y": 1.0, "z": 2.0}, "far": {"x": 1.0, "y": 0.0, "z": 2.0}})
     heights = [dots.get_offsets()[:, 1].tolist() for dots in ax.collections[1:]]
-    assert heights == [[-0.15, 1.0], [0.15, 1.0], [0.0, 1.0]]
+    assert heights == [[-0.18, 1.0], [0.18, 1.0], [0.0, 1.0]]
 
 
 def test_a_poorer_font_face_loses_no_characters(monkeypatch):
