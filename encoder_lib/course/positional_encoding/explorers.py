@@ -77,12 +77,9 @@ def clocks(position: int = 3, shift: int = 5) -> Explorer:
         both = torch.stack([hands[:POSITIONS], hands[shift:][:POSITIONS]], dim=2)  # (32, 4, 2, 2)
         angles = ", ".join(f"{angle:.0f}°" for angle in (shift * speeds).rad2deg().round().remainder(360).tolist())
         names = ["t", "t + s"]
-        square = {"x_limits": (-1.3, 1.3), "y_limits": (-1.3, 1.3)}
+        clock = partial(Plane, names=names, kinds=names, x_limits=(-1.3, 1.3), y_limits=(-1.3, 1.3), circle=1.0)
         return View(
-            *[
-                Plane(both[:, k], names, kinds=names, **square, title=f"Clock {k}", arrows=True, turns=True, circle=1.0)
-                for k in range(4)
-            ],
+            *[clock(both[:, k], title=f"Clock {k}", arrows=True, turns=True) for k in range(4)],
             frames="position",
             description=[
                 f"From position {t} to position {t + shift} the four clocks turn by {angles}." for t in range(POSITIONS)
