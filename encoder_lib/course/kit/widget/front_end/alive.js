@@ -57,24 +57,18 @@ export function mount(
   async function ask() {
     const mine = ++turn;
     const wanted = () => mine === turn; // not, once there is a newer question
-    const timer = setTimeout(() => wanted() && complain(silence), PATIENCE);
+    const timer = setTimeout(() => wanted() && say(page.error, silence), PATIENCE);
     const problem = await answerTo(questionOf(state), wanted).catch(
       ({ message }) => `${message} The picture shows the last answer.`,
     );
     clearTimeout(timer);
     if (!wanted()) return;
-    complain(problem ?? "");
+    say(page.error, problem ?? "");
     if (!problem) settled = settledOf(state);
     else if (got.answer) {
       Object.assign(state, settled); // so that the same change can be tried again
       paint();
     }
-  }
-
-  /** @param {string} problem */
-  function complain(problem) {
-    page.error.hidden = !problem;
-    say(page.error, problem);
   }
 
   /** @param {Question} question @param {() => boolean} */

@@ -1,6 +1,6 @@
 // What rises while the encoder's picture plays: a veil over all that is still to come, and dots that carry it.
 
-import { fill, markup } from "./alive_drawing.js";
+import { markup, renew } from "./alive_drawing.js";
 import { along, frontOf, ribbonOf } from "./alive_layout.js";
 import { focusOf, reachOf } from "./alive_state.js";
 import { clamp } from "./numbers.js";
@@ -18,7 +18,7 @@ export const paintFront = (front, view, still) => {
   front.style.setProperty("--front", `${y}px`);
   front.style.setProperty("--left", `${plan.gutter - 6}px`);
   svg.setAttribute("viewBox", `0 ${y - REACH} ${plan.width} ${2 * REACH}`);
-  fill(svg, still ? "" : plan.sides.map((side) => dotsOf(view, side)).join(""));
+  renew(svg, still ? "" : plan.sides.map((side) => dotsOf(view, side)).join(""));
 };
 
 /** @param {AliveView} view @param {number} side */

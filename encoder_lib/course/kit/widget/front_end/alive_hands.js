@@ -72,8 +72,8 @@ export const listenTo = (root, page, drawing, { set, stop, tell, state, view, to
   });
   on(page.words, "toggle", tell);
   on(page.stage, "scroll", () => {
-    const { scrollLeft, classList } = page.stage; // the names stay where they are
-    drawing.groups.names.node.setAttribute("transform", `translate(${scrollLeft})`);
+    const { scrollLeft, classList } = page.stage; // the names, in front, stay where they are
+    svg.lastElementChild?.setAttribute("transform", `translate(${scrollLeft})`);
     classList.toggle("alive-scrolled", scrollLeft > 0);
   });
   on(svg, "pointermove", ({ target, clientY, pointerType }) => {

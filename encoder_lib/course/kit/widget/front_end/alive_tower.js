@@ -13,55 +13,45 @@ export const hueOf = (cosine, side) => {
   return `stroke:color-mix(in oklab, var(--sentence-${side + 1}) ${share}%, var(--shared))`;
 };
 
-/** @param {AliveView} view @param {string} role @param {number} y @param {string} name */
-const drawName = ({ to, plan }, role, y, name) =>
-  to.names`<text class="alive-name alive-${role}" x="${plan.gutter - 12}" y="${y}">${name}</text>`;
-
-/** A name that takes its part out. @param {AliveView} view @param {typeof PARTS[0]} part @param {number | null} layer @param {number} y @param {number} left */
-const drawPart = ({ to, plan, state }, [part, name, spoken, role], layer, y, left = 0) => {
-  const out = isOut(state, part, layer);
-  const short = plan.wide ? name : name.replace("residual ", "");
-  const label = `${short}: take out ${spoken}${layer === null ? "" : ` of layer ${layer + 1}`}`;
-  to.names`<text role="button" tabindex="-1" aria-pressed="${out}" aria-label="${label}" data-layer="${layer}"
-    data-act="part ${part} ${layer}" class="alive-name alive-part alive-${role}${out ? " alive-out" : ""}"
-    x="${plan.gutter - 12 - left}" y="${y}">${short}</text>`;
-};
-
-/** @type {Draw} */
-export const drawNames = (view) => {
-  const { to, plan, state } = view;
-  to.names`<rect class="alive-ground" width="${plan.gutter - 6}" height="${plan.height}"/>`;
-  plan.layers.forEach(({ begin, end }, n) => {
-    to.bands`<rect class="alive-band${n === state.layer ? " alive-lit" : ""}" rx="8" x="${plan.gutter - 5}"
-      y="${end + 2}" width="${plan.right - plan.gutter + 10}" height="${begin - end - 2}"/>`;
-    drawLayerNames(view, n);
+/** The names at the left: most take their part out, and a layer's number opens it. @type {Draw} */
+export const drawNames = ({ to, plan, state }) => {
+  const { gutter, wide, right, table } = plan;
+  /** @param {string} role @param {number} y @param {string} text */
+  const write = (role, y, text) =>
+    to.names`<text class="alive-name alive-${role}" x="${gutter - 12}" y="${y}">${text}</text>`;
+  /** @param {typeof PARTS[0]} part @param {number | null} layer @param {number} y @param {number} left */
+  const name = ([part, text, spoken, role], layer, y, left = 0) => {
+    const out = isOut(state, part, layer);
+    const short = wide ? text : text.replace("residual ", "");
+    to.names`<text role="button" tabindex="-1" aria-pressed="${out}" data-layer="${layer}" data-act="part ${part} ${layer}"
+      aria-label="${short}: take out ${spoken}${layer === null ? "" : ` of layer ${layer + 1}`}"
+      class="alive-name alive-part alive-${role}${out ? " alive-out" : ""}" x="${gutter - 12 - left}" y="${y}">${short}</text>`;
+  };
+  to.names`<rect class="alive-ground" width="${gutter - 6}" height="${plan.height}"/>`;
+  plan.layers.forEach(({ ribbons, plus1, gate1, plus2, gate2, begin, end, open }, n) => {
+    const [lit, opened, middle] = [n === state.layer, n === state.open, (ribbons[0] + ribbons[1]) / 2 + 6];
+    to.bands`<rect class="alive-band${lit ? " alive-lit" : ""}" rx="8" x="${gutter - 5}" y="${end + 2}"
+      width="${right - gutter + 10}" height="${begin - end - 2}"/>`;
+    const [low, high] = [(plus1 + gate1) / 2 + 6, (plus2 + gate2) / 2 + 2];
+    const heights = [middle, low, low, (gate1 + plus2) / 2 + 4, high, high];
+    PARTS.forEach((part, i) => {
+      const named = lit || i % 3 === 0 || isOut(state, part[0], n); // the others only in the layer at hand
+      if (named) name(part, n, heights[i], i % 3 === 1 ? 36 : 0);
+    });
+    const act = opened ? "close" : "open";
+    to.names`<text role="button" tabindex="-1" aria-expanded="${opened}" data-act="open ${n}" data-layer="${n}"
+      aria-label="Layer ${n + 1}: ${act} its attention" class="alive-numeral" x="3" y="${middle + 1}">${n + 1}</text>`;
+    if (lit || opened) to.names`<text class="alive-quiet" x="3" y="${middle + 14}">${act}</text>`;
+    if (open < 0.6) return;
+    for (const [inside, up] of Object.entries(INSIDE)) {
+      const [role] = inside.split(":");
+      write(role, begin - up + 4, wide ? inside : role);
+    }
+    write("value", plus1 + 26, "weighted sum");
   });
-  drawName(view, "embedding", plan.table.y + 6, "embedding");
-  drawPart(view, ["position", "position", "the positions", "position"], null, plan.table.plus + 1);
-  drawName(view, "stream", plan.top - 32, plan.wide ? "mean of all tokens" : "mean");
-};
-
-/** @param {AliveView} view @param {number} n */
-const drawLayerNames = (view, n) => {
-  const { to, plan, state } = view;
-  const { ribbons, plus1, gate1, plus2, gate2, begin, open } = plan.layers[n];
-  const [lit, opened] = [n === state.layer, n === state.open];
-  const [middle, low, high] = [(ribbons[0] + ribbons[1]) / 2 + 6, (plus1 + gate1) / 2 + 6, (plus2 + gate2) / 2 + 2];
-  const heights = [middle, low, low, (gate1 + plus2) / 2 + 4, high, high];
-  PARTS.forEach((part, i) => {
-    if (i % 3 && !lit && !isOut(state, part[0], n)) return; // named only in the layer at hand
-    drawPart(view, part, n, heights[i], i % 3 === 1 ? 36 : 0);
-  });
-  const act = opened ? "close" : "open";
-  to.names`<text role="button" tabindex="-1" aria-expanded="${opened}" data-act="open ${n}" data-layer="${n}"
-    aria-label="Layer ${n + 1}: ${act} its attention" class="alive-numeral" x="3" y="${middle + 1}">${n + 1}</text>`;
-  if (lit || opened) to.names`<text class="alive-quiet" x="3" y="${middle + 14}">${act}</text>`;
-  if (open < 0.6) return;
-  for (const [name, up] of Object.entries(INSIDE)) {
-    const [role] = name.split(":");
-    drawName(view, role, begin - up + 4, plan.wide ? name : role);
-  }
-  drawName(view, "value", plus1 + 26, "weighted sum");
+  write("embedding", table.y + 6, "embedding");
+  name(["position", "position", "the positions", "position"], null, table.plus + 1);
+  write("stream", plan.top - 32, wide ? "mean of all tokens" : "mean");
 };
 
 /** @type {DrawSide} */
