@@ -1,7 +1,6 @@
 // The encoder's picture as an SVG, in groups that are written anew when what they should show differs.
 
-/** @param {unknown} value */
-const safe = (value) => {
+const safe = (/** @type {unknown} */ value) => {
   if (typeof value === "number") return Math.round(value * 10) / 10;
   return String(value ?? "").replace(/[&<"]/g, (letter) => `&#${letter.charCodeAt(0)};`);
 };
@@ -17,8 +16,7 @@ const fill = (node, text) => {
   node.innerHTML = text;
 };
 
-/** @type {WeakMap<Element, string>} */
-const written = new WeakMap();
+const written = /** @type {WeakMap<Element, string>} */ (new WeakMap());
 
 /** Write a node anew where it differs. The button in focus keeps it, or the first one gets it. @param {Element} node @param {string} text */
 export const renew = (node, text) => {

@@ -11,9 +11,9 @@ const REACH = 64; // how far above and below the front there are dots
 /** Veil and dots are layers that the browser moves, so that nothing below is painted anew. @param {HTMLElement} front @param {AliveView} view @param {boolean} still without dots */
 export const paintFront = (front, view, still) => {
   const { plan, state } = view;
-  front.hidden = state.at >= 1;
+  renew(front, state.at < 1 ? "<svg></svg>" : "");
   const svg = front.firstElementChild;
-  if (front.hidden || !svg) return;
+  if (!svg) return;
   const y = Math.round(frontOf(plan, state.at)); // at whole pixels, layers are only copied
   front.style.setProperty("--front", `${y}px`);
   front.style.setProperty("--left", `${plan.gutter - 6}px`);

@@ -30,16 +30,14 @@ export const listenTo = (root, page, drawing, { set, stop, tell, state, view, to
     token: (side, token) =>
       set({ focus: { side, token }, pinned: !(state.pinned && same({ side, token }, state.focus)) }),
   };
-  /** @param {Element} node */
-  const perform = (node) => {
+  const perform = (/** @type {Element} */ node) => {
     const [act, ...about] = actOf(node);
     acts[act]?.(...about);
   };
   /** @param {Element} node @param {string} name @param {(event: any) => void} react */
   const on = (node, name, react) => node.addEventListener(name, react);
 
-  /** @param {number} clientY */
-  const layerAt = (clientY) => {
+  const layerAt = (/** @type {number} */ clientY) => {
     const y = clientY - svg.getBoundingClientRect().top;
     const found = view()?.plan.layers.findIndex(({ begin, end }) => y < begin && y > end) ?? -1;
     return found < 0 ? state.layer : found;

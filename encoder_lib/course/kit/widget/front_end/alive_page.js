@@ -30,7 +30,7 @@ const PAGE = `
   <svg role="group" tabindex="-1" data-name="svg"
     aria-label="The encoder, from the words below to their vectors above. Arrow keys lead from button to button."
     >${GROUPS.map((name) => `<g class="alive-in-${name}"></g>`).join("")}</svg>
-  <div class="alive-front" aria-hidden="true" hidden data-name="front"><svg></svg></div>
+  <div class="alive-front" aria-hidden="true" data-name="front"></div>
 </div>
 <div class="alive-feet" data-name="feet">${[0, 1].map(footOf).join("")}</div>
 <div class="alive-chips" data-name="changes"></div>
