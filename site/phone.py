@@ -43,6 +43,7 @@ def narrowed(figure: Figure) -> None:
     figure.set_size_inches(WIDE, sum(heights))
     figure.draw_without_rendering()
     for ax in plots:
+        _turn_numbers(ax)
         if legend := ax.get_legend():
             legend.set_bbox_to_anchor((0, 0), ax.transAxes + ScaledTranslation(*_corner(ax), figure.dpi_scale_trans))
 
@@ -55,6 +56,14 @@ def _height(ax: Axes) -> float:
     if ax.get_legend() and not ax.axison:
         return LEGEND
     return max(min(WIDE, style.room_of(ax)[1]), ROW * len(_long_rows(ax)))
+
+
+def _turn_numbers(ax: Axes) -> None:
+    """Turn the numbers in the cells of a heatmap upwards where they are wider than a cell."""
+    (left, _), (right, _) = ax.transData.transform([(0, 0), (1, 0)])
+    if ax.images and any(number.get_window_extent().width > right - left for number in ax.texts):
+        for number in ax.texts:
+            number.set_rotation(90)
 
 
 def _corner(ax: Axes) -> tuple[float, float]:

@@ -99,6 +99,14 @@ def test_numbers_beside_dots_stay_clear_of_the_names_of_rows():
     plt.close(ax.figure)
 
 
+@pytest.mark.parametrize(("columns", "turned"), [(3, {0}), (12, {90})])
+def test_numbers_wider_than_their_cells_are_turned(columns, turned):
+    ax = plot_heatmap(np.full((5, columns), -0.25))
+    narrowed(ax.figure)
+    assert {number.get_rotation() for number in ax.texts} == turned
+    plt.close(ax.figure)
+
+
 @pytest.mark.parametrize("count", [2, 16])
 def test_a_legend_stands_right_below_its_plot(count):
     ax = plot_dots({f"The {row}th of the sentences": {"its own kind": 0.2, "the other": 0.9} for row in range(count)})
