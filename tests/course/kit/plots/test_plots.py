@@ -467,6 +467,12 @@ def test_what_would_overlap_is_spread_around_its_middle():
 # --- curves, words and reorderings ------------------------------------------------------------------------------------
 
 
+def test_a_log_axis_of_many_decades_names_powers_of_ten_alone():
+    ax = plots.plot_lines({"a": [2e5, 5e11]}, y_scale="log")
+    assert all(f"{tick:e}".startswith("1.0") for tick in ax.get_yticks())
+    plt.close(ax.figure)
+
+
 def test_lines_hold_the_data_and_differ_without_colour():
     (line,) = plots.plot_lines({"a": [1.0, 2.0, 4.0]}, x_scale="log", y_scale="log").lines
     assert line.axes.get_legend() is None and line.axes.get_xscale() == line.axes.get_yscale() == "log"
