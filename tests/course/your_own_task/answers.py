@@ -6,7 +6,7 @@ from source_edits import folded, wrong
 
 from encoder_lib.course import checks
 
-_head_loss, _recall_at, _freeze = (folded("13", name, __name__) for name in ("head_loss", "recall_at", "freeze"))
+_head_loss, _recall_at, _freeze = folded("13", __name__, "head_loss", "recall_at", "freeze")
 
 
 def _by_hand(vectors, labels, weight, bias, decay):
