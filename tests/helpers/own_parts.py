@@ -1,5 +1,6 @@
 """Workshops for tests: with right answers for the nine parts, and with nothing written yet; and encoders of them."""
 
+import json
 import subprocess
 import sys
 
@@ -49,22 +50,22 @@ def made(mine):
 
 
 WITHOUT = """
-import runpy, sys
+import json, runpy, sys
 sys.modules["encoder_lib"] = None  # from here on, importing it raises ImportError
-del sys.argv[0]
-runpy.run_path(sys.argv[0], run_name="__main__")
+texts, folders = json.loads(sys.argv[1])
+for folder in folders:
+    sys.argv[1:] = texts
+    runpy.run_path(folder + "/my_encoder.py", run_name="__main__")
 """
 
 
-def run_exported(folder, *texts):
-    """Run the program of an exported encoder on these texts, in a Python that has no encoder_lib."""
-    command = [sys.executable, "-I", "-c", WITHOUT, str(folder / "my_encoder.py"), *texts]
-    return subprocess.run(command, capture_output=True, text=True, check=False, cwd=folder)
-
-
-def vectors_in(printed):
-    """The vectors that such a program printed. (N, D)"""
-    return torch.tensor([[float(x) for x in line.split()] for line in printed.splitlines()])
+def run_exported(texts, *folders):
+    """The vectors that programs of exported encoders print, in a Python without encoder_lib: (folders, texts, D)."""
+    command = [sys.executable, "-I", "-c", WITHOUT, json.dumps([texts, list(map(str, folders))])]
+    printed = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert printed.returncode == 0, printed.stderr
+    vectors = torch.tensor([[float(x) for x in line.split()] for line in printed.stdout.splitlines()])
+    return vectors.unflatten(0, (len(folders), len(texts)))
 
 
 def tokenizer():

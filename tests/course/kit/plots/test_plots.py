@@ -223,8 +223,6 @@ REFUSED = {
     "no bars": (lambda: plots.plot_bars({}), "at least one"),
     "cards": (lambda: plots.plot_cards("ab", [0]), "1 labels"),
     "answers": (lambda: plots.plot_cards("ab", [1, 0], "a"), "2 labels"),
-    "clocks of two widths": (lambda: plots.plot_clocks(np.ones(4), np.ones(2)), "even width"),
-    "clocks of an odd width": (lambda: plots.plot_clocks(np.ones(3), np.ones(3)), "even width"),
     "dots": (lambda: plots.plot_dots({"a": {"x": np.nan}}), "finite"),
     "no dots": (lambda: plots.plot_dots({}), "axes"),
     "a fit": (lambda: plots.plot_fit(**FIT | {"target": np.zeros(4)}), "one length"),
@@ -279,7 +277,7 @@ LABELS = {
     **dict.fromkeys(("bars", "dots"), "t | "),
     "query": "first number | second number",
     "word_vectors": "first number | second number",
-    **dict.fromkeys(("attention_lines", "token_attention", "clocks", "residual_stream"), " | "),
+    **dict.fromkeys(("attention_lines", "token_attention", "residual_stream", "names"), " | "),
     "normalisations": " | ,  | ,  | ",
     "bar_panels": " | ,  | ,  | ",
     "heatmaps": "t | t, t | , t | ",
@@ -405,7 +403,7 @@ def test_the_set_up_makes_every_picture_of_one_family():
         assert figure.get_suptitle() == "t" and figure._suptitle.get_fontsize() == 11.5
 
 
-SEVERAL = ("attention", "heatmaps", "reordering", "normalisations", "panels", "profiles", "fit", "clocks")
+SEVERAL = ("attention", "heatmaps", "reordering", "normalisations", "panels", "profiles", "fit")
 
 
 def test_pictures_of_several_plots_are_equally_wide():
@@ -468,7 +466,13 @@ def test_what_would_overlap_is_spread_around_its_middle():
     np.testing.assert_allclose(apart(np.array([0.5, 0.5, 0.5, 0.9]), heights), [0.4, 0.5, 0.6, 0.9])
 
 
-# --- curves, words, reorderings and clocks ---------------------------------------------------------------------------
+# --- curves, words and reorderings ------------------------------------------------------------------------------------
+
+
+def test_a_log_axis_of_many_decades_names_powers_of_ten_alone():
+    ax = plots.plot_lines({"a": [2e5, 5e11]}, y_scale="log")
+    assert all(f"{tick:e}".startswith("1.0") for tick in ax.get_yticks())
+    plt.close(ax.figure)
 
 
 def test_lines_hold_the_data_and_differ_without_colour():
@@ -513,13 +517,6 @@ def test_a_reordering_joins_every_row_to_where_it_went():
     assert left.images[0].get_clim() == right.images[0].get_clim() == (-15, 15)
     joins = [artist for artist in figure.artists if isinstance(artist, ConnectionPatch)]
     assert [(join.xy1[1], join.xy2[1]) for join in joins] == [(2, 0), (0, 1), (1, 2)]
-
-
-def test_clocks_draw_sine_up_and_cosine_right():
-    ax = plots.plot_clocks([0.0, 1.0, 1.0, 0.0], [1.0, 0.0, 0.6, 0.8])
-    tips = [line.get_xydata()[1].tolist() for line in ax.lines]
-    assert tips == [[1, 0], [0, 1], [3, 1], [3.8, 0.6]]
-    assert len(ax.patches) == 2 and [text.get_text() for text in ax.get_legend().get_texts()] == ["before", "after"]
 
 
 def test_the_three_steps_of_attention_stand_side_by_side():
@@ -797,10 +794,21 @@ def test_dots_of_one_name_share_a_line():
     assert ax.get_ylim()[0] > ax.get_ylim()[1], "the first name is on top"
 
 
-@pytest.mark.parametrize(("names", "numbers"), [("ab", ["−0.50", "3.00"] * 2), ("abcdefghi", [])])
+@pytest.mark.parametrize(("names", "numbers"), [("ab", ["3.00", "1.00", "−0.50"] * 2), ("abcdefghi", [])])
 def test_few_rows_of_dots_have_their_numbers_beside_them(names, numbers):
     ax = plots.plot_dots({name: {"x": 3.0, "y": 1.0, "z": -0.5} for name in names})
     assert [text.get_text() for text in ax.texts] == numbers
+
+
+def test_dots_of_one_kind_have_no_legend_and_as_many_decimals_as_asked_for():
+    ax = plots.plot_dots({"a": {"x": 0.12345}, "b": {"x": 1.0}}, decimals=3)
+    assert [text.get_text() for text in ax.texts] == ["0.123", "1.000"] and ax.get_legend() is None
+
+
+def test_dots_that_would_overlap_stand_one_below_the_other():
+    ax = plots.plot_dots({"near": {"x": 0.99, "y": 1.0, "z": 2.0}, "far": {"x": 1.0, "y": 0.0, "z": 2.0}})
+    heights = [dots.get_offsets()[:, 1].tolist() for dots in ax.collections[1:]]
+    assert heights == [[-0.18, 1.0], [0.18, 1.0], [0.0, 1.0]]
 
 
 def test_a_poorer_font_face_loses_no_characters(monkeypatch):
