@@ -46,8 +46,7 @@ def ask(name: str, stored: str, lesson: str, phone: str = "") -> tuple[dict, str
 
     phone: the address of the answer's picture as a phone shows it.
 
-    For the front end, the page of the answer contains what appears after "Show me", and after a commitment to each
-    choice.
+    For the front end, the page of the answer contains what is revealed.
     """
     if name not in QUESTIONS:
         raise KeyError(f"expected a question of a lesson's questions.toml, got {name!r}")
@@ -59,13 +58,9 @@ def ask(name: str, stored: str, lesson: str, phone: str = "") -> tuple[dict, str
     show = None if result is None else lambda: result
     shown = Prediction(question, show)
     shown.revealed = True
-    outcome = {"shown": shown._outcome, "chosen": []}
+    outcome = shown._outcome
     if phone:
-        outcome["shown"]["result"]["phone"] = phone
-    for choice in range(len(question.choices)):
-        chosen = Prediction(question, show)
-        chosen.choice, chosen.committed = choice, True
-        outcome["chosen"].append(chosen._outcome | {"result": None})  # the same result as in "shown"
+        outcome["result"]["phone"] = phone
     asked = {key: getattr(shown, key) for key in ("_prompt", "_choices")}
     details["open"] = ""
     text = json.dumps(outcome, ensure_ascii=False).replace("</", "<\\/")

@@ -80,7 +80,7 @@ def _copy_static(static: Path, node_modules: Path) -> None:
     """Copy what pages load: the scripts, the styles, KaTeX, the serif font, the picture for previews."""
     _bundle(static / "player", node_modules)
     styles = [
-        front_end.style("palette.css", "explorer.css", "alive.css", "search_bars.css", "folds.css"),
+        front_end.style("palette.css", "explorer.css", "alive.css", "search_bars.css", "folds.css", "tables.css"),
         _icons(),
         *((HERE / name).read_text(encoding="utf-8") for name in ("pages.css", "site.css")),
     ]

@@ -19,12 +19,9 @@ export class AskedModel extends Traits {
    * @override
    */
   async save_changes() {
-    const committed = this.get("committed");
-    if (committed || this.get("revealed")) {
-      const answers = await fetchAnswers(this.address).catch(console.warn);
-      if (!answers) return this.change({ committed: false, revealed: false });
-      const { shown, chosen } = answers;
-      const outcome = committed ? { ...chosen[this.get("choice")], result: shown.result } : shown;
+    if (this.get("committed") || this.get("revealed")) {
+      const outcome = await fetchOutcome(this.address).catch(console.warn);
+      if (!outcome) return this.change({ committed: false, revealed: false });
       this.change({ revealed: true, _outcome: outcome });
     }
     super.save_changes();
@@ -33,9 +30,9 @@ export class AskedModel extends Traits {
 
 /**
  * @param {string} address
- * @returns {Promise<Answers>}
+ * @returns {Promise<Told>}
  */
-async function fetchAnswers(address) {
+async function fetchOutcome(address) {
   const page = new DOMParser().parseFromString(await (await fetch(address)).text(), "text/html");
   const found = page.getElementById("outcome")?.textContent;
   if (!found) throw new Error(`expected an answer at ${address}, got none`);

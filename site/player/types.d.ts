@@ -60,12 +60,6 @@ interface SearchHeader {
   found: Packed<SearchFound & { vectors: Float32Array }>;
 }
 
-/** The content of an answer's page: what the reader sees after "Show me", and after a commitment to each choice. */
-interface Answers {
-  shown: Told;
-  chosen: Told[];
-}
-
 /** A linear map with its bias; or the gain and bias of a norm. */
 interface Affine {
   weight: Float32Array;

@@ -51,4 +51,4 @@ def test_late_question_is_answered(late):
     question = late.page.locator(".prediction")
     question.locator("input").first.check()
     question.get_by_role("button", name="Commit").click()
-    question.get_by_text("You said").wait_for(timeout=5000)
+    question.locator(".prediction-right").wait_for(timeout=5000)

@@ -31,7 +31,7 @@ class Silent(NotebookPage):
 
     def wait_for_answers(self):
         """Both follow, and are as they were."""
-        self.page.locator(".prediction-message", has_text="You said").wait_for(timeout=15_000)
+        self.page.locator(".prediction-right").wait_for(timeout=15_000)
         self.page.locator(".explorer-description", has_text="on 4 clocks").wait_for(timeout=5000)
         assert self.page.locator(".explorer-stale, .prediction-stale, .explorer-error:visible").count() == 0
 

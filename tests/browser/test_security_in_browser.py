@@ -147,7 +147,7 @@ def test_a_verdict_is_text_and_no_formula(hostile):
 
 
 def test_a_question_is_text(hostile):
-    """Its prompt, its choices, the answer that is quoted and explained, and the result, a table or a text."""
+    """Its prompt, its choices, the answer that is explained, and the result, a table or a text."""
     questions = hostile.page.locator(".prediction")
     assert questions.count() == 20
     hostile.grown()

@@ -18,7 +18,7 @@ window.ask = ({prediction}) => {
   });
   return {model, el, find, look, stop};
 };
-window.reveal = (result) => ({verdict: 'You said “yes”.', finding: '<b>Text</b> is text.', answer: 1, result});
+window.reveal = (result) => ({finding: '<b>Text</b> is text.', answer: 1, result});
 """
 
 
@@ -46,7 +46,7 @@ def test_silence_is_reported_until_an_acknowledgement(page):
     }""")
     assert [(state["message"], state["stale"]) for state in (early, heard)] == [("", False)] * 2
     assert silent["message"].endswith("run this cell again.") and silent["stale"]
-    assert shown["message"].startswith("You said “yes”.") and not shown["stale"]
+    assert shown["message"].startswith("Not this one.") and not shown["stale"]
 
 
 SEEN = """async (modules, above) => {
@@ -87,3 +87,28 @@ def test_a_view_that_opens_after_the_reveal_shows_all_of_it(page):
       return [el, second].map((e) => [e.textContent.replace(/\\s+/g, ' '), document.activeElement.localName]);
     }""")
     assert shown[0] == shown[1] and "again" in shown[0][0] and shown[0][1] == "body"
+
+
+MARKED = """(modules, choice) => {
+  const {model, find, el} = ask(modules);
+  const marks = () => [...el.querySelectorAll('label')].map((e) => e.className.replace('prediction-', ''));
+  if (choice === null) find('.prediction-show').click();
+  else {
+    el.querySelectorAll('input')[choice].click();
+    find('.prediction-commit').click();
+  }
+  const before = marks();
+  model.message({_outcome: reveal({})});
+  return [before, marks(), find('.prediction-message').innerText.trim()];
+}"""
+
+
+@pytest.mark.parametrize(
+    ("choice", "marks", "said"),
+    [(0, ["wrong", "right"], "Not this one. "), (1, ["", "right"], "Correct. "), (None, ["", "right"], "")],
+)
+def test_the_choices_are_marked_in_place(page, choice, marks, said):
+    """The right one, and the reader's own if it is wrong; so that what is said below repeats neither."""
+    before, after, message = page.run(MARKED, choice)
+    assert (before, after) == (["", ""], marks)
+    assert message.replace("The answer is: <i>never</i>. ", "") == f"{said}<b>Text</b> is text."

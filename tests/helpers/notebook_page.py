@@ -242,8 +242,8 @@ class NotebookPage:
             if not self.reach(question.get_by_role("button", name=step)):
                 yield f"Tab does not reach {step}"
             self.page.keyboard.press(("Enter", "Space")[place % 2])
-            verdict = {"Commit": "You said “", "Show me": "The answer is “"}[step]
-            self.page.wait_for_function("([e, text]) => e.textContent.includes(text)", arg=[
+            verdict = {"Commit": "^(Correct|Not this one)\\.", "Show me": "^ *The answer is: "}[step]
+            self.page.wait_for_function("([e, text]) => e.textContent.match(text)", arg=[
                 message.element_handle(), verdict])  # fmt: skip
             if not message.evaluate("e => e === document.activeElement"):
                 yield f"after {step} the focus is not on the verdict"

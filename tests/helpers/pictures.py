@@ -45,6 +45,7 @@ def fit(titles):
 
 DRAWN = {
     "plot_heatmap": lambda n, t: plots.plot_heatmap(rows(n), x_ticks=n, y_ticks=n, **labels(t)),
+    "plot_mask": lambda n, t: plots.plot_mask(rows(n), names=n[:2], x_ticks=n, y_ticks=n, **labels(t)),
     "plot_heatmaps": lambda n, t: plots.plot_heatmaps(dict.fromkeys(n[:3], rows(n)), x_label=t, y_label=t),
     "plot_lines": lambda n, t: plots.plot_lines(curves(n), **labels(t)),
     "plot_panels": lambda n, t: plots.plot_panels(dict.fromkeys(n[:3], curves(n)), y_label=t),
@@ -60,9 +61,9 @@ DRAWN = {
     "plot_reordering": lambda n, t: plots.plot_reordering(rows(n), rows(n), order(n), n, title=t),
     "plot_fit": lambda n, t: fit([t] * 2),
     "plot_dots": lambda n, t: plots.plot_dots({name: dict.fromkeys(n, 1.0) for name in n}, title=t, x_label=t),
-    "plot_clocks": lambda n, t: plots.plot_clocks(torch.ones(4), torch.ones(4), title=t),
     "plot_residual_stream": lambda n, t: plots.plot_residual_stream(title=t),
     "plot_normalisations": lambda n, t: plots.plot_normalisations(dict.fromkeys(n[:3], 2)),
+    "plot_names": lambda n, t: plots.plot_names(dict.fromkeys(n, WAVE), dict(zip(n, n[::-1], strict=True)), title=t),
     "plot_profiles": lambda n, t: plots.plot_profiles(dict.fromkeys(n, PROFILE)),
 }  # name of the plot -> (names, title) -> an Axes or a figure
 

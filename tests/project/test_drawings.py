@@ -31,7 +31,7 @@ PLACES = """(svgs) => svgs.map((svg) => {
 
 def lit(drawing):
     """The parts of a drawing that are lit, and those that are not."""
-    groups = list(ElementTree.fromstring(drawing).iter(f"{SVG}g"))
+    groups = ElementTree.fromstring(drawing).findall(f".//{SVG}g[@data-part]")
     return [{g.get("data-part") for g in groups if (g.get("class") == "lit") == is_lit} for is_lit in (True, False)]
 
 

@@ -100,8 +100,8 @@ class SitePage:
             button = question.get_by_role("button", name=step)
             button.focus()
             self.page.keyboard.press("Enter")
-            verdict = {"Commit": "You said “", "Show me": "The answer is “"}[step]
-            self.page.wait_for_function("([e, text]) => e.textContent.includes(text)", arg=[
+            verdict = {"Commit": "^(Correct|Not this one)\\.", "Show me": "^ *The answer is: "}[step]
+            self.page.wait_for_function("([e, text]) => e.textContent.match(text)", arg=[
                 message.element_handle(), verdict])  # fmt: skip
             if question.locator(".prediction-right").count() != 1:
                 yield "the right choice is not marked"

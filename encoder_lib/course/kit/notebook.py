@@ -5,7 +5,7 @@ import importlib.util
 import inspect
 import re
 import textwrap
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import matplotlib.pyplot as plt
@@ -35,6 +35,8 @@ COLOURS = {
     Token.Name.Class: "mirror-editor-def-color, #0000cc",
     Token.Name.Function: "mirror-editor-def-color, #0000cc",
 }
+SHEETS = ("folds.css", "tables.css", "notebook.css")
+NUMBER = re.compile(r"-?(\d[\d.,]*(e[-+]?\d+)?|inf|nan)( ?%)?")
 COMMENT = re.compile(r"/\*.*?\*/", re.DOTALL)
 MONO = "font-family:var(--jp-code-font-family,monospace)"
 WRAPPED = f"{MONO};white-space:pre-wrap;word-break:normal;overflow-wrap:anywhere;font-size:0.87em"
@@ -46,7 +48,7 @@ def setup(seed: int = 0, *, device: str | torch.device | None = None) -> torch.d
     The device is CUDA if there is one, else the CPU. Any other device, for instance Apple's "mps", is used if it is
     asked for by name. Random numbers start from `seed`. Tensors are float64 unless said otherwise (float32 on MPS,
     which has no wider type), torch works on one thread, and a tensor at the end of a cell shows four decimals. The page
-    gets a style sheet for the folds in its prose.
+    gets a style sheet for its tables, its edges, and the folds in its prose.
 
     Raises: TypeError or ValueError for a seed that is not an integer from 0 to 2³² − 1, as NumPy takes it; ValueError
     if the device asked for is unknown or not available.
@@ -62,14 +64,14 @@ def setup(seed: int = 0, *, device: str | torch.device | None = None) -> torch.d
     if shell := get_ipython():
         shell.display_formatter.formatters["text/plain"].for_type(Tensor, _print_tidily)
         for module in ("pandas.core.frame", "pandas"):  # its module before pandas 3 and since then
-            shell.display_formatter.formatters["text/html"].for_type_by_name(module, "DataFrame", _without_empty_header)
-        shell.display_pub.publish({"text/html": _folds()})
+            shell.display_formatter.formatters["text/html"].for_type_by_name(module, "DataFrame", table_on_page)
+        shell.display_pub.publish({"text/html": _sheet()})
     return device
 
 
-def _folds() -> str:
-    """The style sheet of the folds on one line, because every notebook stores it."""
-    return f'<style class="course-style">{" ".join(COMMENT.sub("", style("folds.css")).split())}</style>'
+def _sheet() -> str:
+    """The page's style sheet on one line, because every notebook stores it."""
+    return f'<style class="course-style">{" ".join(COMMENT.sub("", style(*SHEETS)).split())}</style>'
 
 
 def missing(*packages: str) -> bool:
@@ -93,9 +95,42 @@ def _print_tidily(x: Tensor, printer: RepresentationPrinter, cycle: bool) -> Non
     printer.text(repr(tidy(x)))
 
 
-def _without_empty_header(frame: "pd.DataFrame") -> str:
-    """Make the empty corner above the rows' names a plain cell: screen readers would announce a header."""
-    return frame._repr_html_().replace("<th></th>", "<td></td>", 1)
+def table_on_page(frame: "pd.DataFrame") -> str:
+    """A DataFrame as HTML; one that is empty, long or has names on several levels as pandas shows it."""
+    plain = frame.index.nlevels == frame.columns.nlevels == 1
+    if not (plain and 0 < len(frame) <= 60 and 0 < len(frame.columns) <= 20):
+        return frame._repr_html_()
+    return table_html(*in_cells(frame))
+
+
+def in_cells(frame: "pd.DataFrame") -> tuple[list[str], list[list[str]]]:
+    """The names of the columns, after that of the rows, and the rows, each after its name, as pandas displays them."""
+    written = [frame.iloc[:, place].to_string(index=False, header=False).split("\n") for place in range(frame.shape[1])]
+    body = [[str(name), *(column[row].strip() for column in written)] for row, name in enumerate(frame.index)]
+    return [str(frame.index.name or ""), *map(str, frame.columns)], body
+
+
+def columns_of_text(body: Sequence[Sequence[str]]) -> list[int]:
+    """The columns after the rows' names that hold anything but numbers."""
+    columns = list(zip(*body, strict=True))
+    return [place for place in range(1, len(columns)) if not all(map(NUMBER.fullmatch, columns[place]))]
+
+
+def table_html(head: Sequence[str], body: Sequence[Sequence[str]]) -> str:
+    """A table, with a class for columns of text; an empty name is no header, because screen readers would say it."""
+    texts = columns_of_text(body)
+
+    def row(cells: Sequence[str], scopes: Sequence[str]) -> str:
+        made = []
+        for place, (text, scope) in enumerate(zip(cells, scopes, strict=True)):
+            name = f'th scope="{scope}"' if scope and text else "td"
+            kind = ' class="text"' if place in texts else ""
+            made.append(f"<{name}{kind}>{html.escape(text)}</{name[:2]}>")
+        return f"<tr>{''.join(made)}</tr>"
+
+    rows = "".join(row(cells, ["row"] + [""] * (len(head) - 1)) for cells in body)
+    columns = row(head, ["col"] * len(head))
+    return f'<table class="dataframe"><thead>{columns}</thead><tbody>{rows}</tbody></table>'
 
 
 class Source:

@@ -8,6 +8,7 @@ import subprocess
 import sys
 
 import numpy as np
+import pandas as pd
 import pytest
 import torch
 from IPython.core.interactiveshell import InteractiveShell
@@ -15,7 +16,17 @@ from IPython.utils.capture import capture_output
 
 from encoder_lib import LayerNorm
 from encoder_lib.course.kit import notebook
-from encoder_lib.course.kit.notebook import error_message, missing, setup, show_source, table, tidy
+from encoder_lib.course.kit.notebook import (
+    columns_of_text,
+    error_message,
+    missing,
+    setup,
+    show_source,
+    table,
+    table_html,
+    table_on_page,
+    tidy,
+)
 
 
 @pytest.fixture(autouse=True)
@@ -77,7 +88,7 @@ def test_a_tensor_at_the_end_of_a_cell_shows_four_decimals(monkeypatch):
     assert text == "tensor([0.0000, 0.3333])"
 
 
-def test_setup_gives_the_page_the_look_of_its_folds(monkeypatch):
+def test_setup_gives_the_page_its_style(monkeypatch):
     shell = InteractiveShell.instance()
     monkeypatch.setattr(notebook, "get_ipython", lambda: shell)
     try:
@@ -87,7 +98,8 @@ def test_setup_gives_the_page_the_look_of_its_folds(monkeypatch):
         InteractiveShell.clear_instance()
     (output,) = captured.outputs
     style = output.data["text/html"]
-    assert style.count("\n") == 0 and all(f"details.{kind}" in style for kind in ("hint", "answer", "after", "aside"))
+    parts = [f"details.{kind}" for kind in ("hint", "answer", "after", "aside")] + ["table.dataframe", "--column"]
+    assert style.count("\n") == 0 and [part for part in parts if part not in style] == []
 
 
 def test_show_source_shows_the_tested_code():
@@ -168,11 +180,35 @@ def test_a_table_reads_the_same_on_every_page():
     """And no text in it is cut, or becomes markup."""
     long = "word " * 60
     frame = table({"score": [1.0, -2.0], "word": [long.strip(), "b & <b>"]}, rows=["<i>", "two"])
-    page = frame._repr_html_()
-    cells = re.findall(r"<(?:td|th)>(.*?)</", page)
+    page = table_on_page(frame)
+    cells = re.findall(r"<(?:td|th)\b[^>]*>(.*?)</", page)
     assert cells == ["", "score", "word", "&lt;i&gt;", "1.00", long.strip(), "two", "-2.00", "b &amp; &lt;b&gt;"]
-    assert 'class="dataframe"' in page and "align: left" not in page, "the theme sets such tables to the right"
+    assert page.startswith('<table class="dataframe"><thead><tr><td></td><th scope="col">score</th>')
     assert not re.search(r"0x|id=|<script", page)
+
+
+@pytest.mark.parametrize(
+    ("column", "is_text"),
+    [
+        (["1.41", "-16.92"], False),
+        (["12.5 %", "nan"], False),
+        (["4.4e-16", "inf", "1,204"], False),
+        (["0.50", "TypeError"], True),
+        (["(384,)", "(2, 3)"], True),
+        (["True", "False"], True),
+    ],
+)
+def test_columns_of_numbers_are_told_from_text(column, is_text):
+    """Numbers end at the right, and everything else begins at the left."""
+    body = [["row", cell] for cell in column]
+    assert columns_of_text(body) == [1] * is_text
+    assert table_html(["", "x"], body).count('class="text"') == (len(body) + 1) * is_text
+
+
+def test_what_is_no_plain_table_is_shown_by_pandas():
+    long = pd.DataFrame({"x": range(61)})
+    for frame in (long, long[:0], long[:2].set_index([["a", "b"], ["c", "d"]])):
+        assert table_on_page(frame) == frame._repr_html_()
 
 
 def test_the_first_cell_of_a_notebook_imports_nothing_slow():

@@ -58,6 +58,7 @@ __all__ = [
 ]  # fmt: skip
 
 PATIENCE = 5.0  # seconds of processor time that one input may take
+CARD = "box-sizing:border-box;max-width:794px;padding:10px 20px;border:1px solid #8886;border-radius:2px 10px 10px 2px;"
 MAX_CHARACTERS = 1000  # the longest line that is shown, in characters
 MAX_LINE = 88  # characters of an input that is shown on one line, and of a line that the learner's code printed
 MAX_PRINTED = 8  # lines that the learner's code printed
@@ -159,8 +160,8 @@ class Verdict:
         picture = self.comparison.to_html() if self.comparison else ""
         kind = 'role="status" class="mathjax_ignore tex2jax_ignore"'  # so that a dollar sign does not start a formula
         return (
-            f'<div {kind} style="border-left:4px solid {colour};padding:2px 12px"><strong>{head}</strong>'
-            f'<ul style="list-style:none;padding-left:0;margin:4px 0">{items}</ul>{picture}</div>'
+            f'<div {kind} style="{CARD}border-left:3px solid {colour}"><strong>{head}</strong>'
+            f'<ul style="list-style:none;padding-left:0;margin:6px 0 0">{items}</ul>{picture}</div>'
         )
 
 

@@ -20,7 +20,7 @@ def plot_bars(values: Mapping[str, float], *, title: str = "", x_label: str = ""
     """
     numbers = as_array(list(values.values()), ndim=(1,), finite=True)
     ax = style.axes_or_new(ax, style.figure_size(1, min(style.HEIGHT, 1.1 + 0.4 * len(numbers))))
-    bars = ax.barh(range(len(numbers)), numbers, height=0.6, color=style.COLOURS[0])
+    bars = ax.barh(range(len(numbers)), numbers, height=0.6, color=style.COLOURS[1])
     ax.bar_label(bars, [f"{number:,.0f}" for number in numbers], padding=4)
     names = [textwrap.fill(style.drawable(name, style.LABEL), LETTERS) for name in values]
     ax.set_yticks(range(len(numbers)), names, **style.plain_text())

@@ -14,9 +14,14 @@ from encoder_lib.course.kit.widget.front_end import STYLE, script
 from encoder_lib.course.kit.widget.result import as_result
 
 # How a stored question looks; on a page without a kernel there is no style sheet that could say it.
-CARD = "max-width:676px;padding:16px 22px;border:1px solid #8886;border-left:3px solid #1976d2;border-radius:10px"
-CHOICES = "margin:12px 0;padding-left:1.5em;text-indent:-1.5em;list-style:none"
-BOX = '<span aria-hidden="true">☐ </span>'
+CARD = (
+    "box-sizing:border-box;max-width:794px;padding:16px 20px;border:1px solid #8886;border-left:3px solid #1976d2;"
+    "border-radius:2px 10px 10px 2px"
+)
+CHOICES = "margin:10px 0;padding-left:1.5em;text-indent:-1.5em;line-height:1.9;list-style:none"
+SUMMARY = "cursor:pointer;font-weight:600"
+ANSWER = "margin:14px 0 8px"
+BOX = '<span aria-hidden="true">○ </span>'
 
 
 @dataclass(frozen=True)
@@ -27,15 +32,6 @@ class Question:
     choices: Sequence[str]
     answer: int
     finding: str
-
-    def verdict(self, choice: int | None) -> str:
-        """The sentence shown for a choice, or for none."""
-        answer = self.choices[self.answer]
-        if choice is None:
-            return f"The answer is “{answer}”."
-        if choice == self.answer:
-            return f"You said “{answer}”, and that is correct."
-        return f"You said “{self.choices[choice]}”, but the answer is “{answer}”."
 
 
 class _Choice(TraitType):
@@ -58,8 +54,8 @@ class Prediction(anywidget.AnyWidget):
         or a Figure, a pandas DataFrame, a number, a tensor or a text. Without it only the finding is shown.
     `choice` is the chosen index, None at first; `committed` = True locks it, and everything is revealed. `revealed` =
     True alone is "show me", without an answer. Steps in another order raise ValueError, and so does any step after the
-    reveal. `message` is the sentence shown to the reader, and `result` what `show` gave. Raises TypeError or ValueError
-    for a result that cannot be shown; errors of `show` are passed on.
+    reveal. `result` is what `show` gave. Raises TypeError or ValueError for a result that cannot be shown; errors of
+    `show` are passed on.
     """
 
     _esm = script("prediction.js")
@@ -70,7 +66,7 @@ class Prediction(anywidget.AnyWidget):
     revealed = Bool().tag(sync=True)
     _prompt = Unicode().tag(sync=True)
     _choices: List[str] = List().tag(sync=True)
-    _outcome = Dict().tag(sync=True)  # answer, verdict, finding and result; empty before the reveal
+    _outcome = Dict().tag(sync=True)  # answer, finding and result; empty before the reveal
 
     def __init__(self, question: Question, show: Callable[[], Any] | None = None) -> None:
         expect.instance("show", show, Callable | None, "a function without arguments", "; try lambda: result")
@@ -78,11 +74,6 @@ class Prediction(anywidget.AnyWidget):
         self.result = None if show is None else show()
         self._shown = None if show is None else as_result(self.result, question.finding)
         super().__init__(_prompt=question.prompt, _choices=list(question.choices))
-
-    @property
-    def message(self) -> str:
-        """The sentence shown to the reader: empty at first, and after the reveal the verdict and the finding."""
-        return f"{self._outcome['verdict']} {self._outcome['finding']}" if self._outcome else ""
 
     def set_state(self, sync_data: dict) -> None:
         """Accept the reader's steps from the front end, in order, and nothing else; a wrong step changes nothing."""
@@ -120,13 +111,8 @@ class Prediction(anywidget.AnyWidget):
 
     @traitlets.observe("committed", "revealed")
     def _reveal(self, change: Bunch) -> None:
-        question = self.question
-        outcome = {
-            "answer": question.answer,
-            "verdict": question.verdict(self.choice if self.committed else None),
-            "finding": question.finding,
-            "result": self._shown.spec if self._shown else {},
-        }
+        question, result = self.question, self._shown.spec if self._shown else {}
+        outcome = {"answer": question.answer, "finding": question.finding, "result": result}
         with self.hold_sync():
             self.revealed, self._outcome = True, outcome
 
@@ -136,9 +122,9 @@ class Prediction(anywidget.AnyWidget):
         question = self.question
         prompt, finding, *choices = map(html.escape, (question.prompt, question.finding, *question.choices))
         items = "".join(f"<li>{BOX}{choice}</li>" for choice in choices)
-        answer = f"<p>The answer is “{choices[question.answer]}”. {finding}</p>"
+        answer = f'<p style="{ANSWER}"><strong>✓ {choices[question.answer]}</strong></p><p>{finding}</p>'
         result = self._shown.html if self._shown else ""
-        folded = f"<details><summary>Show the answer</summary>{answer}{result}</details>"
+        folded = f'<details><summary style="{SUMMARY}">Show the answer</summary>{answer}{result}</details>'
         asked = f'<strong>{prompt}</strong><ul style="{CHOICES}">{items}</ul>'
         text = f"{question.prompt} ({' / '.join(question.choices)})"
         return {**data, "text/html": f'<div style="{CARD}">{asked}{folded}</div>', "text/plain": text}, metadata

@@ -15,7 +15,7 @@ from torch import Tensor
 
 from encoder_lib import expect
 from encoder_lib.course.kit import plots
-from encoder_lib.course.kit.notebook import tidy
+from encoder_lib.course.kit.notebook import columns_of_text, in_cells, table_html, tidy
 
 ROWS, COLUMNS = 60, 20  # the largest table that is shown
 LINES, LETTERS = 40, 4000  # the longest text that is shown
@@ -56,30 +56,14 @@ def _is_table(value: Any) -> bool:
 
 
 def _table(frame: Any) -> Result:
-    """Write each column as pandas displays it."""
     rows, columns = frame.shape
     if not 1 <= rows <= ROWS or not 1 <= columns <= COLUMNS:
         most, came = f"a table of 1 to {ROWS} rows and {COLUMNS} columns", f"a DataFrame of {rows} and {columns}"
         raise ValueError(f"result of show: expected {most}, got {came}: show the part that matters")
-    written = [frame.iloc[:, place].to_string(index=False, header=False).split("\n") for place in range(columns)]
-    head = [frame.index.name or "", *frame.columns]
-    body = [[label, *(column[row].strip() for column in written)] for row, label in enumerate(frame.index)]
+    head, body = in_cells(frame)
     head, *body = [[plots.readable(cell, LETTERS) for cell in row] for row in (head, *body)]
-    lines = "".join(_row(label, cells) for label, *cells in body)
-    return Result(
-        {"kind": "table", "head": head, "body": body},
-        f"<table><thead>{_head(head)}</thead><tbody>{lines}</tbody></table>",
-    )
-
-
-def _head(names: list[str]) -> str:
-    cells = (f'<th scope="col">{html.escape(name)}</th>' if name else "<td></td>" for name in names)
-    return f"<tr>{''.join(cells)}</tr>"
-
-
-def _row(label: str, cells: list[str]) -> str:
-    values = "".join(f"<td>{html.escape(cell)}</td>" for cell in cells)
-    return f'<tr><th scope="row">{html.escape(label)}</th>{values}</tr>'
+    spec = {"kind": "table", "head": head, "body": body, "texts": columns_of_text(body)}
+    return Result(spec, table_html(head, body))
 
 
 def _text(text: str) -> Result:

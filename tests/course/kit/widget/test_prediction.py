@@ -5,16 +5,22 @@ import pytest
 import torch
 
 from encoder_lib.course.kit import plots
-from encoder_lib.course.kit.widget.prediction import BOX, CARD, CHOICES, Prediction, Question
+from encoder_lib.course.kit.widget.prediction import (
+    ANSWER,
+    BOX,
+    CARD,
+    CHOICES,
+    SUMMARY,
+    Prediction,
+    Question,
+)
 
 QUESTION = Question("Is <b> bold?", ("yes & no", "<i>never</i>"), 1, "Text is text.")
+TOLD = {"answer": 1, "finding": "Text is text.", "result": {}}
 
 
-@pytest.mark.parametrize(
-    ("choice", "said"),
-    [(0, "“yes & no”, but the answer is “<i>never</i>”."), (1, "“<i>never</i>”, and that is correct.")],
-)
-def test_a_commitment_reveals_at_once_and_for_good(choice, said):
+@pytest.mark.parametrize("choice", [0, 1])
+def test_a_commitment_reveals_at_once_and_for_good(choice):
     prediction = Prediction(QUESTION)
     with pytest.raises(IndexError, match="expected a choice from 0 to 1"):
         prediction.choice = 2
@@ -22,9 +28,9 @@ def test_a_commitment_reveals_at_once_and_for_good(choice, said):
         prediction.committed = True
     prediction.choice = 1 - choice
     prediction.choice = choice
-    assert prediction.message == "" and not prediction.revealed
+    assert prediction._outcome == {} and not prediction.revealed
     prediction.committed = True
-    assert prediction.revealed and prediction.message == f"You said {said} Text is text."
+    assert prediction.revealed and prediction._outcome == TOLD
     with pytest.raises(ValueError, match="no change after the reveal"):
         prediction.choice = 1 - choice
     for step in ("committed", "revealed"):
@@ -34,7 +40,7 @@ def test_a_commitment_reveals_at_once_and_for_good(choice, said):
 
 
 @pytest.mark.parametrize("choice", [None, 0])
-def test_show_me_reveals_without_a_verdict(choice):
+def test_show_me_reveals_without_a_commitment(choice):
     """A choice that was not committed to is no answer, and nobody commits any more."""
     prediction = Prediction(QUESTION)
     prediction.choice = choice
@@ -42,7 +48,7 @@ def test_show_me_reveals_without_a_verdict(choice):
     for step, value, words in (("committed", True, "commitment before the reveal"), ("choice", 1, "no change after")):
         with pytest.raises(ValueError, match=words):
             setattr(prediction, step, value)
-    assert prediction.message == "The answer is “<i>never</i>”. Text is text." and not prediction.committed
+    assert prediction._outcome == TOLD and not prediction.committed
 
 
 RESULTS = {
@@ -63,7 +69,7 @@ def state(prediction):
 def test_the_front_end_holds_no_answer_before_the_reveal(kind):
     """Neither the finding nor the result nor the right choice, in any step before; and all of them after it."""
     result = RESULTS[kind]
-    secrets = ["Text is text.", "answer", "verdict", "0.731", "Seventy", "<svg>"]
+    secrets = ["Text is text.", "answer", "0.731", "Seventy", "<svg>"]
     prediction = Prediction(QUESTION, lambda: result)
     assert [secret for secret in secrets if secret in state(prediction)] == []
     prediction.choice = 0
@@ -86,8 +92,8 @@ def test_readers_without_a_kernel_unfold_the_answer():
     data, _ = Prediction(QUESTION)._repr_mimebundle_()
     choices = "".join(f"<li>{BOX}{choice}</li>" for choice in ("yes &amp; no", "&lt;i&gt;never&lt;/i&gt;"))
     question = f'<div style="{CARD}"><strong>Is &lt;b&gt; bold?</strong><ul style="{CHOICES}">{choices}</ul>'
-    answer = "<p>The answer is “&lt;i&gt;never&lt;/i&gt;”. Text is text.</p>"
-    folded = "<details><summary>Show the answer</summary>{}</details>"
+    answer = f'<p style="{ANSWER}"><strong>✓ &lt;i&gt;never&lt;/i&gt;</strong></p><p>Text is text.</p>'
+    folded = f'<details><summary style="{SUMMARY}">Show the answer</summary>{{}}</details>'
     assert data["text/html"] == question + folded.format(answer) + "</div>"
     assert data["text/plain"] == "Is <b> bold? (yes & no / <i>never</i>)"
     assert "application/vnd.jupyter.widget-view+json" in data

@@ -63,7 +63,8 @@ def test_a_table_is_written_as_pandas_writes_it():
     assert river == ["river & bank", "16.92", "a\\nb", "20", "1.000000e+00", "None"]
     shown = frame.to_string()
     assert all(cell in shown for cell in [*money, *river])
-    assert "<td>&lt;i&gt;</td>" in result.html and '<th scope="row">river &amp; bank</th>' in result.html
+    assert '<td class="text">&lt;i&gt;</td>' in result.html and "<td>20</td>" in result.html
+    assert result.spec["texts"] == [2, 5] and '<th scope="row">river &amp; bank</th>' in result.html
     assert '<th scope="col">tiny</th>' in result.html and "<i>" not in result.html
     unnamed = as_result(pd.DataFrame({"a": [0.5]}), FINDING)  # an empty corner, and no header that says nothing
     assert unnamed.spec["head"] == ["", "a"] and "<tr><td></td><th" in unnamed.html

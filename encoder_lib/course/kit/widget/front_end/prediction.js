@@ -15,14 +15,10 @@ function render({ model, el }) {
   const commit = element("button", { type: "button", class: "explorer-action prediction-commit" }, "Commit");
   const show = element("button", { type: "button", class: "explorer-action prediction-show" }, "Show me");
   const verdict = element("strong");
+  const answer = element("span", { class: "prediction-unseen" }); // a tick among the choices shows it
   const finding = element("span");
-  const message = element(
-    "p",
-    { class: "prediction-message", "aria-live": "polite", tabindex: -1 },
-    verdict,
-    " ",
-    finding,
-  );
+  const parts = [verdict, " ", answer, " ", finding];
+  const message = element("p", { class: "prediction-message", "aria-live": "polite", tabindex: -1 }, ...parts);
   const root = element(
     "section",
     { class: "prediction", role: "group", "aria-label": "Prediction" },
@@ -64,6 +60,22 @@ function render({ model, el }) {
     });
   }
 
+  /**
+   * Mark the right choice, and the reader's own if it is wrong.
+   * @param {Told} told
+   * @param {number | null} guess null after "Show me"
+   */
+  const mark = (told, guess) => {
+    const right = guess === told.answer;
+    root.classList.add("prediction-revealed");
+    if (guess !== null && !right) choices[guess]?.classList.add("prediction-wrong");
+    choices[told.answer]?.classList.add("prediction-right");
+    if (guess === null) say(verdict, "");
+    else say(verdict, right ? "Correct." : "Not this one.");
+    if (!right) say(answer, `The answer is: ${model.get("_choices")[told.answer]}.`);
+    say(finding, told.finding);
+  };
+
   const follow = () => {
     const choice = model.get("choice");
     const told = model.get("_outcome");
@@ -75,11 +87,9 @@ function render({ model, el }) {
     commit.disabled = choice === null;
     commit.hidden = asked;
     show.hidden = asked;
-    if (told.verdict === undefined || shown) return;
+    if (told.answer === undefined || shown) return;
     shown = true;
-    say(verdict, told.verdict);
-    say(finding, told.finding);
-    choices[told.answer]?.classList.add("prediction-right");
+    mark(told, model.get("committed") ? choice : null);
     const letGo = showResult(told, root);
     const stopOpening = openBelow(root);
     if (answered) bringIntoView(root, "end");

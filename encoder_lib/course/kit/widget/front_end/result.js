@@ -27,13 +27,15 @@ export function showResult({ result, finding }, question) {
  * @param {TableResult} result
  * @param {string} name
  */
-function makeTable({ head, body }, name) {
-  const names = head.map((text) => (text ? element("th", { scope: "col" }, text) : element("td")));
+function makeTable({ head, body, texts }, name) {
+  /** @param {number} place */
+  const look = (place) => (texts.includes(place) ? { class: "text" } : {});
+  const names = head.map((text, i) => (text ? element("th", { scope: "col", ...look(i) }, text) : element("td")));
   const rows = body.map(([label = "", ...cells]) => {
-    const values = cells.map((text) => element("td", {}, text));
+    const values = cells.map((text, i) => element("td", look(i + 1), text));
     return element("tr", {}, element("th", { scope: "row" }, label), ...values);
   });
   const parts = [element("thead", {}, element("tr", {}, ...names)), element("tbody", {}, ...rows)];
-  const table = element("table", { "aria-label": name }, ...parts);
+  const table = element("table", { class: "dataframe", "aria-label": name }, ...parts);
   return element("div", { class: "prediction-scroll", role: "group", "aria-label": "Result", tabindex: 0 }, table);
 }

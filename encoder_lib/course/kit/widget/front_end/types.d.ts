@@ -163,17 +163,17 @@ interface ExplorerTraits {
   _picture: DataView<ArrayBuffer>;
 }
 
-/** The names of the columns, above those of the rows first, and the rows, each after its name. */
+/** The names of the columns, above those of the rows first; the rows, each after its name; which columns hold text. */
 interface TableResult {
   kind: "table";
   head: string[];
   body: string[][];
+  texts: number[];
 }
 
-/** What a question reveals: the index of the right choice, what is said of it, and what is seen. */
+/** What a question reveals: the index of the right choice, what one sees and why, and the result. */
 interface Told {
   answer: number;
-  verdict: string;
   finding: string;
   result:
     | { kind?: undefined }
@@ -190,7 +190,7 @@ interface PredictionTraits {
   _prompt: string;
   _choices: string[];
   /** Empty until the reveal. */
-  _outcome: Told | { verdict?: undefined };
+  _outcome: Told | { answer?: undefined };
 }
 
 /** A widget's model, as anywidget hands it out. */
