@@ -3,7 +3,6 @@
 from pathlib import Path
 
 import pytest
-from lab_fixtures import browser  # noqa: F401
 
 HERE = Path(__file__).parent
 

@@ -7,7 +7,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from encoder_lib.course.kit.checking.results import Feedback, describe_type
+from encoder_lib.course.kit.checking.results import describe_type
 from encoder_lib.course.kit.checking.trained import examine_trained
 from encoder_lib.course.kit.checking.verdict import Case, Probe, Verdict, diagnose, examine, numbers, require_written
 from encoder_lib.model.encoder import TransformerEncoder
@@ -64,16 +64,12 @@ def check_freeze(attempt: Callable) -> Verdict:
         ids = [id(p) for layer in encoder.encoder.layers[n_layers - n_last :] for p in layer.parameters()]
         got = require_written(attempt(encoder, n_last), attempt)
         for name, parameter in encoder.named_parameters():
-            learns = id(parameter) in ids
-            if parameter.requires_grad != learns:
-                return f"{name} {'should learn, and is frozen' if learns else 'should be frozen, and learns'}"
-        if not isinstance(got, list | tuple):
-            raise Feedback(f"expected a list of parameters, got {describe_type(got)}")
-        if {*map(id, got)} - {*map(id, encoder.parameters())}:
-            return "something in the list is not a parameter of the encoder"
-        if sorted(map(id, got)) != sorted(ids):
-            return f"expected the {len(ids)} parameters of the last layers, each once, got {len(got)}"
-        return ""
+            if (learns := parameter.requires_grad) != (id(parameter) in ids):
+                return f"{name} {'should be frozen, and learns' if learns else 'should learn, and is frozen'}"
+        if not isinstance(got, list | tuple) or {*map(id, got)} - {*map(id, encoder.parameters())}:
+            return f"expected a list of nothing but parameters of the encoder, got {describe_type(got)}"
+        right = sorted(map(id, got)) == sorted(ids)
+        return "" if right else f"expected the {len(ids)} parameters of the last layers, each once, got {len(got)}"
 
     probes = [
         Probe("the last of two layers", partial(look, n_layers=2, n_last=1)),

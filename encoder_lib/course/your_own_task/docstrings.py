@@ -17,24 +17,21 @@ LIBRARIES = {  # label -> folders
     "PyTorch": ("torch/nn", "torch/optim", "torch/distributions", "torch/utils/data"),
 }
 PARTS = "validation", "training", "test", "training"  # a file belongs to one of them
-TESTS = re.compile(r"/(test|tests|testing)/")  # folders
-NAMES = re.compile(
-    r"(?i)\b(axes|dataframe|mpl|np|numpy|pd|pil|pillow|plt|pyplot|python)s?\b|ipython|jupyter|matplotlib|pandas|torch"
-)
+NAMES = r"\b(axes|dataframe|mpl|np|numpy|pd|pil|pillow|plt|pyplot|python)s?\b|ipython|jupyter|matplotlib|pandas|torch"
 
 
 class Docstring(NamedTuple):
     """The first sentence of a docstring, whose it is, and the part of the data that its file belongs to."""
 
     sentence: str
-    name: str  # of the function or class, such as "DataFrame.merge"
+    name: str  # of the function, method or class
     library: str
     part: str  # "training", "validation" or "test"
 
     @property
     def gives_away(self) -> bool:
         """Whether the sentence names a library, or a class that only one of them has."""
-        return bool(NAMES.search(self.sentence))
+        return bool(re.search(NAMES, self.sentence, re.IGNORECASE))
 
 
 @cache
@@ -46,31 +43,24 @@ def docstrings() -> tuple[Docstring, ...]:
     """
     found: dict[str, Docstring] = {}
     for library, folders in LIBRARIES.items():
-        for folder in folders:
-            site = Path(str(files(folder.partition("/")[0]))).parent  # wherever it is installed
-            for path in sorted((site / folder).rglob("*.py")):
-                file = path.relative_to(site).as_posix()
-                if TESTS.search(file):
-                    continue
-                for name, text in _public(ast.parse(path.read_bytes())):
-                    sentence = _first_sentence(text)
-                    if re.fullmatch(r"[A-Z][\w ,;:'()\"/=.-]{28,118}\.", sentence, re.ASCII):
-                        part = PARTS[crc32(file.encode()) % len(PARTS)]
-                        found.setdefault(sentence, Docstring(sentence, name, library, part))
+        site = Path(str(files(folders[0].partition("/")[0]))).parent  # wherever it is installed
+        for path in (path for folder in folders for path in sorted((site / folder).rglob("*.py"))):
+            file = path.relative_to(site).as_posix()
+            if re.search("/(test|tests|testing)/", file):
+                continue
+            part = PARTS[crc32(file.encode()) % len(PARTS)]
+            for name, sentence in _public(ast.parse(path.read_bytes())):
+                if re.fullmatch(r"[A-Z][\w ,;:'()\"/=.-]{28,118}\.", sentence, re.ASCII):
+                    found.setdefault(sentence, Docstring(sentence, name, library, part))
     return tuple(found.values())
 
 
-def _public(node: ast.AST, outer: str = "") -> Iterator[tuple[str, str]]:
-    """Name and docstring of each public function and class, and of the classes' public methods."""
+def _public(node: ast.AST) -> Iterator[tuple[str, str]]:
+    """The name of each public function, class and method, and its docstring's first sentence without markup."""
     for child in ast.iter_child_nodes(node):
         if isinstance(child, ast.FunctionDef | ast.ClassDef) and not child.name.startswith("_"):
-            yield outer + child.name, ast.get_docstring(child) or ""
+            paragraph = " ".join((ast.get_docstring(child) or "").partition("\n\n")[0].split())
+            plain = re.sub(r"[`*]", "", re.sub(r":[\w:]+:`~?([^`<]*?)(?: <[^>]*>)?`", r"\1", paragraph))
+            yield child.name, re.split(r"(?<=[.!?]) ", plain)[0]
             if isinstance(child, ast.ClassDef):
-                yield from _public(child, f"{outer}{child.name}.")
-
-
-def _first_sentence(text: str) -> str:
-    """The first sentence of a docstring, without its markup."""
-    paragraph = " ".join(text.partition("\n\n")[0].split())
-    plain = re.sub(r":[\w:]+:`~?([^`<]*?)(?: <[^>]*>)?`", r"\1", paragraph)
-    return re.split(r"(?<=[.!?]) ", re.sub(r"[`*]", "", plain))[0]
+                yield from _public(child)

@@ -1,6 +1,7 @@
 """The explorers of 13_your_own_task: what a classifier says of a sentence, and where its vectors move."""
 
 from collections.abc import Callable, Mapping
+from functools import partial
 
 import torch
 from torch import Tensor
@@ -13,15 +14,9 @@ from encoder_lib.course.kit.widget.views import Heatmap, View
 from encoder_lib.course.kit.widget.web import Web
 from encoder_lib.course.your_own_task.docstrings import LIBRARIES
 
-RECORDED = (  # sentences that can be chosen on the web, where one cannot type
-    "Make the picture smaller.",
-    "Draw a red line from left to right.",
-    "Fill in what is missing.",
-    "Give each row a number.",
-    "Train the layer a little more.",
-    "Show what I typed before.",
-    "How do I bake a cake?",
-)
+NAMES = list(LIBRARIES)
+# What can be chosen on the web, where one cannot type.
+RECORDED = "Draw a red line.", "Number the rows.", "Train the layer.", "Show what I typed.", "How do I bake a cake?"
 
 
 def which_library(probabilities: Callable[[str], Tensor], sentence: str) -> Explorer:
@@ -32,26 +27,17 @@ def which_library(probabilities: Callable[[str], Tensor], sentence: str) -> Expl
 
     def show(sentence: str) -> View:
         rows = probabilities(sentence)
-        before, *_, after = (
-            ", ".join(f"{name} {percent(p)}" for name, p in zip(LIBRARIES, row, strict=True)) for row in rows.tolist()
-        )
+        epochs, ends = [str(epoch) for epoch in range(len(rows))], rows[[0, -1]].tolist()
+        before, after = (", ".join(f"{n} {percent(p)}" for n, p in zip(NAMES, row, strict=True)) for row in ends)
         heatmap = Heatmap(
-            rows,
-            title="Probability of each library",
-            x_label="library",
-            y_label="epoch",
-            x_ticks=list(LIBRARIES),
-            y_ticks=[str(epoch) for epoch in range(len(rows))],
+            rows, title="Probability of each library", x_label="library", y_label="epoch", x_ticks=NAMES, y_ticks=epochs
         )
-        words = f"Before fine-tuning: {before}. After {len(rows) - 1} epochs: {after}."
+        words = f"Before fine-tuning: {before}. After {epochs[-1]} epochs: {after}."
         return View(heatmap, description=words)
 
-    return Explorer(
-        show,
-        Text("sentence", sentence, max_length=120, label="your sentence"),
-        title="Which library does it sound like?",
-        web=Web(heights=(813, 921), stops={"sentence": (sentence, *RECORDED)}),
-    )
+    control = Text("sentence", sentence, max_length=120, label="your sentence")
+    web = Web(heights=(813, 921), stops={"sentence": (sentence, *RECORDED)})
+    return Explorer(show, control, title="Which library does it sound like?", web=web)
 
 
 def text_map(texts: Mapping[str, tuple[Tensor, Tensor]]) -> Explorer:
@@ -65,34 +51,24 @@ def text_map(texts: Mapping[str, tuple[Tensor, Tensor]]) -> Explorer:
     axes = torch.linalg.svd(everything - middle, full_matrices=False).Vh[:2]  # (2, D)
     axes = axes * axes.sum(dim=1, keepdim=True).sign()  # or the map might be mirrored on another machine
     x, y = (1.05 * ((everything - middle) @ axes.T).abs().amax(dim=0)).tolist()
+    plane = partial(Plane, x_limits=(-x, x), y_limits=(-y, y), wide=x / y, dots=True)
+    first, (start, _) = next(iter(texts.items()))
 
     def show(texts_shown: str, epoch: int) -> View:
         vectors, labels = texts[texts_shown]
         points = (vectors - middle) @ axes.T  # (epochs, N, 2)
         libraries = labels.unique()
         means = [points[:, labels == label].mean(dim=1, keepdim=True) for label in libraries]
-        names = [list(LIBRARIES)[label] for label in (*libraries, *labels)]
-        plane = Plane(
-            torch.cat([*means, points], dim=1),  # (epochs, libraries + N, 2)
-            [*names[: len(means)], *[""] * len(labels)],
-            kinds=names,
-            x_limits=(-x, x),
-            y_limits=(-y, y),
-            title=f"The {texts_shown} texts, and the mean of each library",
-            x_label="first principal component",
-            y_label="second principal component",
-            wide=x / y,
-            dots=True,
-        )
-        return View(plane, frames="epoch", description=[_how_close(v, labels, i) for i, v in enumerate(vectors)])
+        kinds = [NAMES[label] for label in (*libraries, *labels)]
+        shown = torch.cat([*means, points], dim=1)  # (epochs, libraries + N, 2)
+        names = kinds[: len(means)] + [""] * len(labels)
+        title, x_label = f"The {texts_shown} texts, and the mean of each library", "first principal component"
+        panel = plane(shown, names, kinds=kinds, title=title, x_label=x_label, y_label="second principal component")
+        return View(panel, frames="epoch", description=[_how_close(v, labels, i) for i, v in enumerate(vectors)])
 
-    return Explorer(
-        show,
-        Select("texts_shown", next(iter(texts)), options=tuple(texts), label="texts"),
-        Range("epoch", 0, min=0, max=len(next(iter(texts.values()))[0]) - 1),
-        title="Where the texts are, epoch by epoch",
-        web=Web(heights=(691, 710)),
-    )
+    select, web = Select("texts_shown", first, options=tuple(texts), label="texts"), Web(heights=(691, 710))
+    epoch = Range("epoch", 0, min=0, max=len(start) - 1)
+    return Explorer(show, select, epoch, title="Where the texts are, epoch by epoch", web=web)
 
 
 def _how_close(vectors: Tensor, labels: Tensor, epoch: int) -> str:

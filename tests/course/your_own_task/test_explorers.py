@@ -7,13 +7,11 @@ from encoder_lib.course import explore
 
 
 def test_each_row_shows_the_probabilities_of_one_epoch():
-    probabilities = GIVEN["probabilities"]()
-    explorer = explore.which_library(probabilities, SENTENCE)
-    (panel,) = explorer._view.panels
-    first, last = probabilities(SENTENCE)
-    torch.testing.assert_close(torch.tensor(panel.frame(0)), torch.stack([first, last]))
-    assert f"Before fine-tuning: IPython {100 * first[0]:.0f} %, " in explorer.description
-    assert f"After 1 epochs: IPython {100 * last[0]:.0f} %, " in explorer.description
+    explorer = explore.which_library(GIVEN["probabilities"](), SENTENCE)
+    (panel,), rows = explorer._view.panels, GIVEN["probabilities"]()(SENTENCE)
+    torch.testing.assert_close(torch.tensor(panel.frame(0)), rows)
+    assert f"Before fine-tuning: IPython {100 * rows[0, 0]:.0f} %, " in explorer.description
+    assert f"After 1 epochs: IPython {100 * rows[1, 0]:.0f} %, " in explorer.description
 
 
 def test_the_map_shows_every_text_in_the_plane_that_spreads_most():
@@ -26,7 +24,6 @@ def test_the_map_shows_every_text_in_the_plane_that_spreads_most():
     assert plane.names == ["Matplotlib", "pandas", "", "", "", ""] and plane.dots
     torch.testing.assert_close(points[:, 2:].square().sum(), spread)
     torch.testing.assert_close(points[:, 0], points[:, 2:4].mean(dim=1))
-    one, other = vectors[0].split(2)
-    within, between = (one[0] @ one[1] + other[0] @ other[1]) / 2, (one @ other.T).mean()
-    words = f"Before the fine-tuning, two texts of the same library have a mean cosine of {within:.2f}, "
+    (a, b, c, d), between = vectors[0], (vectors[0, :2] @ vectors[0, 2:].T).mean()
+    words = f"Before the fine-tuning, two texts of the same library have a mean cosine of {(a @ b + c @ d) / 2:.2f}, "
     assert explorer.description == words + f"and two texts of different libraries {between:.2f}."

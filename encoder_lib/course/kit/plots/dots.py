@@ -45,7 +45,7 @@ def plot_dots(
         ax.margins(x=0.12)
     shifts = np.array([_shifts(line, NEAR * np.ptp(array)) for line in array])  # (names, kinds)
     for kind, column, shift, colour, marker in zip(
-        kinds, array.T, shifts.T, cycle(style.COLOURS), cycle("osD^vP"), strict=False
+        kinds, array.T, shifts.T, cycle(style.COLOURS), cycle(style.MARKERS), strict=False
     ):
         ax.scatter(column, rows + shift, color=colour, marker=marker, s=50, label=style.legend_label(kind), zorder=2)
     for row, line in enumerate(array if few else ()):
