@@ -5,7 +5,7 @@
 
 from encoder_lib.course.kit.plots.attention import plot_attention
 from encoder_lib.course.kit.plots.attention_lines import plot_attention_lines
-from encoder_lib.course.kit.plots.bars import plot_bars
+from encoder_lib.course.kit.plots.bars import plot_bar_panels, plot_bars
 from encoder_lib.course.kit.plots.cards import plot_cards
 from encoder_lib.course.kit.plots.dots import plot_dots
 from encoder_lib.course.kit.plots.heatmap import label_ticks, plot_heatmap, plot_heatmaps
@@ -51,6 +51,7 @@ __all__ = [
     "percent",
     "plot_attention",
     "plot_attention_lines",
+    "plot_bar_panels",
     "plot_bars",
     "plot_cards",
     "plot_dots",

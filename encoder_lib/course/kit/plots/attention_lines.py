@@ -11,7 +11,7 @@ from encoder_lib.course.kit.plots.inputs import as_array, as_words
 
 FAINTEST = 0.05  # a weight below it is not drawn
 LONGEST = 16  # characters of a word that fit beside the lines
-THICKEST = 5  # in points, for a weight of 1
+THICKEST = 4  # in points, for a weight of 1
 
 
 @style.close_on_error

@@ -21,8 +21,8 @@ from encoder_lib.course.kit.plots.inputs import as_array, as_labels, colour_limi
 
 LINE = 0.2  # inches between two slanted labels, at least
 MOST_NUMBERS = 60  # with more cells, no numbers are written into them
-FEW = 100  # cells; as many have lines between them, which would be a grid in front of more
-APART = 0.07  # inches; nor have cells that are less wide or less high
+FEW = 10  # rows or columns; fewer have lines between them, which would be a grid in front of more
+APART = 0.07  # inches; nor have cells that are less wide or less high lines between them
 
 
 @style.close_on_error
@@ -87,7 +87,7 @@ def plot_heatmap(
         else:
             whole = MaxNLocator("auto", steps=(1, 2, 5, 10), integer=True)  # there is no row 1.5
             getattr(ax, f"{axis}axis").set_major_locator(whole)
-    if array.size < FEW and min(cell) >= APART:
+    if max(array.shape) < FEW and min(cell) >= APART:
         _draw_gaps(ax, array.shape)
     if colorbar:
         _add_bar(image, ax)

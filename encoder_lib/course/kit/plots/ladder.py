@@ -21,7 +21,9 @@ GAP = 8  # per cent between the ends of two groups of learning curves
 
 
 @style.close_on_error
-def plot_ladder(rungs: Sequence[tuple], *, title: str = "The ladder so far", ax: Axes | None = None) -> Axes:
+def plot_ladder(
+    rungs: Sequence[tuple], *, title: str = "The ladder so far: accuracy on the card task", ax: Axes | None = None
+) -> Axes:
     """Draw the accuracy of each rung as a bar, and its upper bound as a dashed line.
 
     rungs: (name, accuracy, upper bound), both from 0 to 1; further items are left alone.

@@ -8,10 +8,11 @@ from numpy.typing import ArrayLike
 
 from encoder_lib.course.kit.palette import LIGHT, VISIBLE
 from encoder_lib.course.kit.plots import style
-from encoder_lib.course.kit.plots.heatmap import FEW, plot_heatmap
+from encoder_lib.course.kit.plots.heatmap import plot_heatmap
 from encoder_lib.course.kit.plots.inputs import as_array
 
 TINT = next(iter(VISIBLE))
+SIGNS = 150  # cells; with more of them, none has a ×
 
 
 @style.close_on_error
@@ -38,7 +39,7 @@ def plot_mask(
         starts, ends = np.flatnonzero(np.diff(cells, prepend=False, append=False)).reshape(-1, 2).T
         runs = list(zip(starts - 0.5, ends - starts, strict=True))
         ax.broken_barh(runs, (row - 0.5, 1), facecolor=TINT, edgecolor=TINT, linewidth=0.5)
-    if visible.size < FEW:
+    if visible.size < SIGNS:
         y, x = np.nonzero(~visible)
         ax.plot(x, y, "x", color=style.QUIET, markersize=5, markeredgewidth=1)
     for face, edge, name in zip((TINT, style.LINE), (LIGHT["attention"], style.QUIET), names, strict=True):

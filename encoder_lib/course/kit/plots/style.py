@@ -73,6 +73,7 @@ STYLE: dict[str, Any] = {  # of every picture in a notebook; `setup` applies it
     "ytick.major.size": 0,
     "legend.frameon": False,
     "lines.linewidth": 2,
+    "path.simplify_threshold": 0.3,  # pixels; a curve of many points takes less room in a page
 }
 TITLE, LABEL, TICK = 160, 80, 24  # the largest number of characters of each kind of text
 # invisible: halves of a character, and marks for right-to-left writing, which would reverse the text after them

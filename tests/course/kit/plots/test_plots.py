@@ -275,9 +275,11 @@ def test_any_text_names_what_is_drawn(name):
 LABELS = {
     **dict.fromkeys(("heatmap", "mask", "lines", "histogram"), "t | t"),
     **dict.fromkeys(("bars", "dots"), "t | "),
+    "query": "first number | second number",
     "word_vectors": "first number | second number",
     **dict.fromkeys(("attention_lines", "token_attention", "residual_stream", "names"), " | "),
     "normalisations": " | ,  | ,  | ",
+    "bar_panels": " | ,  | ,  | ",
     "heatmaps": "t | t, t | , t | ",
     "panels": " | t,  | ,  | ",
     "attention": "key | query, key | query, dimension | ",
@@ -547,7 +549,7 @@ SHARES = [[0.9, 0.1, 0.0], [0.04, 0.06, 0.9], [0.0, 1.0, 0.0]]
 def test_attention_lines_are_as_thick_as_the_weights():
     ax = plots.plot_attention_lines(torch.tensor(SHARES, requires_grad=True), ["the", "$x^$", "the"], title="t")
     drawn = {tuple(line.get_ydata()): line.get_linewidth() for line in ax.lines}
-    assert drawn == {pair: pytest.approx(5 * SHARES[pair[0]][pair[1]]) for pair in
+    assert drawn == {pair: pytest.approx(4 * SHARES[pair[0]][pair[1]]) for pair in
                      [(0, 0), (0, 1), (1, 1), (1, 2), (2, 1)]}, "weights below 0.05 are left out"  # fmt: skip
     assert all(list(line.get_xdata()) == [0, 1] for line in ax.lines) and ax.get_title() == "t"
     places = {text.get_position(): text.get_text() for text in ax.texts}
@@ -602,7 +604,11 @@ def test_ladder_has_a_bar_and_an_upper_bound_for_each_rung():
     assert [ceiling[:, 1].tolist() for ceiling in ceilings] == [[12.5] * 2, [12.5] * 2, [50] * 2, [100] * 2]
     assert [ceiling[:, 0].mean() for ceiling in ceilings] == pytest.approx(range(4))
     assert [label.get_text() for label in ax.get_xticklabels()] == ["chance", "embedding", "+ attention", "+ $x^$"]
-    assert ax.get_ylabel() == "accuracy (%)" and ax.get_ylim()[0] == 0 and ax.get_title() == "The ladder so far"
+    assert (
+        ax.get_ylabel() == "accuracy (%)"
+        and ax.get_ylim()[0] == 0
+        and ax.get_title() == "The ladder so far: accuracy on the card task"
+    )
 
 
 CURVES = pd.DataFrame(
@@ -684,6 +690,14 @@ def test_bars_hold_their_numbers_in_order_and_write_them_beside():
     assert ax.yaxis_inverted() and ax.get_title() == "t"
     ax.figure.canvas.draw()
     assert "12,000,000" in [label.get_text() for label in ax.get_xticklabels()]
+
+
+def test_bars_side_by_side_have_their_numbers_and_one_scale_if_asked():
+    left, right = plots.plot_bar_panels({"p": [1.0, -2.0], "$x^$": [0.254, 8.0]}, ["a", "b"], share_x=True).axes
+    assert [bar.get_width() for bar in right.patches] == [0.254, 8] and left.get_xlim() == right.get_xlim()
+    assert [text.get_text() for ax in (left, right) for text in ax.texts] == ["1.00", "−2.00", "0.25", "8.00"]
+    assert [label.get_text() for label in left.get_yticklabels()] == ["a", "b"] and left.yaxis_inverted()
+    assert [ax.get_title() for ax in (left, right)] == ["p", "$x^$"]
 
 
 def test_a_spread_counts_every_number_and_marks_places():
