@@ -1,5 +1,6 @@
 """Workshops for tests: with right answers for the nine parts, and with nothing written yet; and encoders of them."""
 
+import functools
 import json
 import subprocess
 import sys
@@ -28,11 +29,15 @@ class Stub(nn.Module):
     def forward(self, *inputs): ...
 
 
+made_once = functools.cache(Workshop)  # it tries nine parts, and never changes
+
+
 def workshop(answers=ONE, *, broken=(), **instead):
     """A workshop of right answers, but for what is given."""
-    return Workshop(*(instead.get(name, answers[check]) for name, check in CHECKS.items()), broken=broken)
+    return made_once(*(instead.get(name, answers[check]) for name, check in CHECKS.items()), broken=tuple(broken))
 
 
+@functools.cache
 def stubs():
     return Workshop(*[Stub] * 7, lambda x, real: ..., lambda model, draw, steps, lr: ...)
 

@@ -170,7 +170,8 @@ ANSWERS = {
             "hidden by −100": {"-torch.inf": "-100.0"},
             "the mask in place": {"        if mask is": "        mask is None or mask.fill_(True)\n        if mask is"},
             "dropout": {"scores.softmax(dim=-1)": "F.dropout(scores.softmax(dim=-1), 0.5, self.training)"},
-            "names of its own": {"self.q_proj =": "self.q =", "self.q_proj(x)": "self.q(x)"},
+            "names of its own": {"self.q_proj =": "self.q =", "self.k_proj =": "self.k =", "self.v_proj =": "self.v =",
+                                 "self.q_proj(x), self.k_proj(x), self.v_proj(x)": "self.q(x), self.k(x), self.v(x)"},
         }),
     ),
     checks.check_own_feed_forward: (

@@ -15,7 +15,7 @@ from encoder_lib.course.kit.widget.result import as_result
 
 # How a stored question looks; on a page without a kernel there is no style sheet that could say it.
 CARD = (
-    "box-sizing:border-box;max-width:794px;padding:16px 20px;border:1px solid #8886;border-left:3px solid #1976d2;"
+    "box-sizing:border-box;max-width:800px;padding:16px 20px;border:1px solid #8886;border-left:3px solid #1976d2;"
     "border-radius:2px 10px 10px 2px"
 )
 CHOICES = "margin:10px 0;padding-left:1.5em;text-indent:-1.5em;line-height:1.9;list-style:none"
