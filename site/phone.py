@@ -7,6 +7,7 @@ from collections.abc import Callable
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.gridspec import GridSpec
+from matplotlib.patches import ConnectionPatch
 from matplotlib.transforms import ScaledTranslation
 
 from encoder_lib.course.kit.plots import Picture, show, style
@@ -32,6 +33,8 @@ def narrowed(figure: Figure) -> None:
         _wrap_rows(ax)
         if ax.margins()[0] > USUAL:  # of plots with numbers beside dots or bars, which are as long as before
             ax.margins(x=2 * ax.margins()[0])
+    for line in figure.findobj(ConnectionPatch):
+        line.remove()  # between plots that stood side by side; the names of their rows say the same
     if figure.get_suptitle():
         figure.suptitle(_wrapped(figure.get_suptitle()), x=0.008, **style.plain_text(ha="left"))
     for legend in list(figure.legends):

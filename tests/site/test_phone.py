@@ -6,6 +6,7 @@ from itertools import pairwise
 import matplotlib.pyplot as plt
 import numpy as np
 import pytest
+from matplotlib.patches import ConnectionPatch
 from pages import _with_files
 from phone import WIDE, catching, narrowed
 from pictures import DRAWN, figure_of
@@ -46,6 +47,14 @@ def test_plots_stand_below_one_another():
         assert [label.get_visible() for label in ax.get_yticklabels()] == [True] * 3
         title = ax.title.get_window_extent()
         assert title.x1 < figure.bbox.x1 and "\n" in ax.get_title()
+    plt.close(figure)
+
+
+def test_no_line_runs_across_plots_that_stand_below_one_another():
+    figure = figure_of("plot_reordering")
+    assert figure.findobj(ConnectionPatch)
+    narrowed(figure)
+    assert not figure.findobj(ConnectionPatch)
     plt.close(figure)
 
 
