@@ -109,7 +109,7 @@ def hops(card_model: ladder.CardModel, cards: Tensor, *, card: int = 0) -> Explo
 
     return Explorer(
         show,
-        Range("layer", 0, min=0, max=n_layers, label="layers done"),
+        Range("layer", n_layers, min=0, max=n_layers, label="layers done"),
         Range("card", card, min=0, max=len(brought.names) - 1, label="card to follow"),
         title="What attention has brought to each card",
         web=Web(heights=(520, 570, 500)),

@@ -55,9 +55,7 @@ def plot_bar_panels(panels: Mapping[str, ArrayLike], names: Sequence[str], *, sh
         ax.set_xticks([])
         ax.margins(x=0.35)
         style.label_axes(ax, title)
-    _name_bars(axes[0, 0], rows)
-    for ax in axes[0]:
-        ax.spines[:].set_visible(False)
+        _name_bars(ax, rows)
     style.level_titles(axes[0])
     return figure
 
@@ -65,6 +63,6 @@ def plot_bar_panels(panels: Mapping[str, ArrayLike], names: Sequence[str], *, sh
 def _name_bars(ax: Axes, names: Sequence[str]) -> None:
     """Write the names beside the bars, the first on top, and draw nothing else around them."""
     ax.set_yticks(range(len(names)), names, **style.plain_text())
-    ax.invert_yaxis()
+    ax.set_ylim(len(names) - 0.5, -0.5)
     ax.spines[:].set_visible(False)
     ax.tick_params(length=0)

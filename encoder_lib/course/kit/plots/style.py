@@ -209,9 +209,19 @@ def use_whole_ticks(axis: Axis) -> None:
 def label_log_axis(axis: Axis, values: Sequence[float] = ()) -> None:
     """Label a logarithmic axis in plain numbers: by its values if they are few, by 1, 2, 5, 10 … or by 1, 10, 100 …"""
     low, high = axis.get_view_interval()
-    subs = (1, 2, 5) if high < (100_000 if isinstance(axis, YAxis) else 100) * low else (1,)
+    subs = (1, 2, 5) if high < (1e5 if isinstance(axis, YAxis) else 100) * low else (1,)
     locator = FixedLocator(values) if 0 < len(values) <= FEW else LogLocator(subs=subs)
-    axis.set(major_locator=locator, minor_locator=NullLocator(), major_formatter="{x:g}")
+    axis.set(major_locator=locator, minor_locator=NullLocator(), major_formatter=lambda x, _: _plain(x))
+
+
+def _plain(number: float) -> str:
+    """A number on a logarithmic axis: 0.01, 2,000, 10⁹."""
+    if number < 1e6:
+        return f"{number:,g}"
+    factor, power = f"{number:.0e}".split("e+")
+    return (
+        f"{factor} · " * (factor != "1") + "10" + str(int(power)).translate(str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹"))
+    )
 
 
 def add_grid(ax: Axes, axis: Literal["both", "x", "y"] = "y") -> None:
