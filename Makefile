@@ -22,6 +22,8 @@ NBVAL := --nbval --nbval-current-env --nbval-cell-timeout 120 --nbval-sanitize-w
 # What JupyterLab, a kernel and the notebooks import: compiled at set-up, or the first reader would wait for it.
 COMPILED := import jupyterlab.labapp, ipykernel.kernelapp, seaborn, torch._dynamo; from encoder_lib.course import build_your_own, checks, explore
 unexport PYTHONDONTWRITEBYTECODE  # where it is set, every kernel would compile again all that it imports
+# Where tests are wanted, a new environment gets their packages in the same call of pip.
+WANTED_TOO := $(if $(filter test% quick-tests lint notebooks,$(MAKECMDGOALS)),-r tests/requirements.txt)
 ROOT_FLAG := $(if $(filter 0,$(shell id -u)),--allow-root)
 
 .PHONY: help lab update fresh address links test quick-tests test-long long rerun test-weekly pages lint lint-front-end notebooks site bench film clean
@@ -44,13 +46,14 @@ address:  ## write this repository's address everywhere: make address REPOSITORY
 links:  ## list the links that lead out of the repository
 	@git grep -IohE 'https?://[^][:space:]"`<>)}\*]+' -- '*.md' '*.ipynb' '*.cff' '*.toml' ':!tests/browser/vendor' | sort | uniq -c
 
-test: $(TESTS)  ## set up and run the tests: style, library, front end, what 00 claims (minutes)
+# While pip sets up, npm does too, and the front end's style is checked.
+test:  ## set up and run the tests: style, library, front end, what 00 claims (minutes)
 	@$(MAKE) --no-print-directory -j 2 lint quick-tests
 	@echo "make test: all that can run here passed; what was skipped is listed above."
 
 # Three processes at a time, since a browser's tests often wait. What takes longest begins first.
 quick-tests: $(TESTS)
-	$(RUN) $(PARALLEL) -n 3 tests/browser tests/training tests
+	$(RUN) $(PARALLEL) -n 3 -p no:nbval tests/browser tests/training tests
 
 # Three processes here, too: two for what follows on each other, one for the rest.
 test-long: $(TESTS)  ## the slow tests: the other claims, the web edition, all notebooks in a browser and in a sandbox
@@ -112,15 +115,16 @@ $(STAMP): pyproject.toml requirements.txt tests/constraints-lowest.txt
 	@$(PYTHON) -c 'import sys; (3, 15) > sys.version_info >= (3, 11) or sys.exit("Python 3.11 to 3.14 is needed and this is %d.%d. Name another one: make PYTHON=python3.11" % sys.version_info[:2])'
 	@echo "Setting up $(VENV): about two minutes the first time, more on a slow connection."
 	@$(PYTHON) -m venv $(VENV)
-	@$(RUN) pip install --quiet --no-compile --disable-pip-version-check $(INSTALL_$(VERSIONS))
+	@$(RUN) pip install --quiet --no-compile --disable-pip-version-check $(INSTALL_$(VERSIONS)) $(WANTED_TOO)
 	@$(VENV)/bin/jupyter labextension disable @jupyterlab/apputils-extension:announcements 2> $(VENV)/news.log
 	@$(VENV)/bin/python -c '$(COMPILED)'
-	@touch $@
+	@touch $@ $(if $(WANTED_TOO),$(TESTS))
 	@echo "Set-up finished."
 
 # What the tests alone want; what is there already keeps its version.
 $(TESTS): $(STAMP) tests/requirements.txt
-	@$(RUN) pip install --quiet --no-compile --disable-pip-version-check $(INSTALL_$(VERSIONS)) -r tests/requirements.txt
+	@test $@ -nt tests/requirements.txt -a ! $(STAMP) -nt $@ || $(RUN) pip install --quiet --no-compile \
+		--disable-pip-version-check $(INSTALL_$(VERSIONS)) -r tests/requirements.txt
 	@touch $@
 
 $(NODE)/.set-up: tests/front_end/package.json tests/front_end/package-lock.json

@@ -7,6 +7,8 @@ from collections.abc import Callable
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.gridspec import GridSpec
+from matplotlib.patches import ConnectionPatch
+from matplotlib.transforms import ScaledTranslation
 
 from encoder_lib.course.kit.plots import Picture, show, style
 from encoder_lib.course.kit.plots.names import Name
@@ -14,6 +16,7 @@ from encoder_lib.course.kit.plots.names import Name
 WIDE = 3.7  # inches, or 355 pixels: the text of a page on a phone
 LETTERS, ROW_LETTERS = 34, 20  # that fit on a line of a title, and of the name of a row
 ROW, LEGEND = 0.4, 1.2  # inches of a row whose name takes two lines, and of what holds a legend alone
+USUAL = 0.05  # of a plot's width, to the left and right of what it shows
 NARROW = 5.0  # inches of a figure that is shown as it is
 
 
@@ -28,6 +31,10 @@ def narrowed(figure: Figure) -> None:
         ax.tick_params(labelleft=True)
         _name_below(ax)
         _wrap_rows(ax)
+        if ax.margins()[0] > USUAL:  # of plots with numbers beside dots or bars, which are as long as before
+            ax.margins(x=2 * ax.margins()[0])
+    for line in figure.findobj(ConnectionPatch):
+        line.remove()  # between plots that stood side by side; the names of their rows say the same
     if figure.get_suptitle():
         figure.suptitle(_wrapped(figure.get_suptitle()), x=0.008, **style.plain_text(ha="left"))
     for legend in list(figure.legends):
@@ -37,6 +44,11 @@ def narrowed(figure: Figure) -> None:
             figure.legend(legend.legend_handles, names, loc="outside lower left")
     figure.set_layout_engine("constrained")
     figure.set_size_inches(WIDE, sum(heights))
+    figure.draw_without_rendering()
+    for ax in plots:
+        _turn_numbers(ax)
+        if legend := ax.get_legend():
+            legend.set_bbox_to_anchor((0, 0), ax.transAxes + ScaledTranslation(*_corner(ax), figure.dpi_scale_trans))
 
 
 def _wrapped(title: str) -> str:
@@ -47,6 +59,23 @@ def _height(ax: Axes) -> float:
     if ax.get_legend() and not ax.axison:
         return LEGEND
     return max(min(WIDE, style.room_of(ax)[1]), ROW * len(_long_rows(ax)))
+
+
+def _turn_numbers(ax: Axes) -> None:
+    """Turn the numbers in the cells of a heatmap upwards where they are wider than a cell."""
+    (left, _), (right, _) = ax.transData.transform([(0, 0), (1, 0)])
+    if ax.images and any(number.get_window_extent().width > right - left for number in ax.texts):
+        for number in ax.texts:
+            number.set_rotation(90)
+
+
+def _corner(ax: Axes) -> tuple[float, float]:
+    """Where the labels of a plot end to the left and below, in inches from its own corner."""
+    if not ax.axison:
+        return 0, 0
+    dpi = ax.figure.get_figure(root=True).dpi
+    left, below = ax.yaxis.get_tightbbox(), ax.xaxis.get_tightbbox()
+    return (left.x0 - ax.bbox.x0) / dpi, (below.y0 - ax.bbox.y0) / dpi
 
 
 def _long_rows(ax: Axes) -> list[str]:

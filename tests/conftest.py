@@ -1,18 +1,22 @@
-"""What the tests of the library share: devices, seeds, and the checks that every module has to pass."""
+"""What all tests share: devices, seeds, the browser, and the checks that every module has to pass."""
 
 import gc
+import os
 import re
+import sys
 import warnings
 
 import pytest
 import torch
 from hypothesis import settings
+from labserver import BROWSER_ARGS, find_browser
 from torch.func import functional_call
 from xdist.scheduler import LoadScopeScheduling
 
 from encoder_lib.seeded import seeded
 
 torch.set_num_threads(1)
+sys.modules.setdefault("rfc3987_syntax", None)  # jsonschema's grammar of web addresses takes a second, and serves none
 settings.register_profile("repeatable", deadline=None, derandomize=True, database=None, max_examples=50)
 settings.load_profile("repeatable")
 
@@ -30,6 +34,14 @@ class ByNotebook(LoadScopeScheduling):
 def pytest_xdist_make_scheduler(config, log):
     """Share the tests out among the processes."""
     return ByNotebook(config, log)
+
+
+def pytest_ignore_collect(collection_path, config):
+    """Where slow tests are left out, files of such tests alone are not even imported."""
+    alone = r"(?m)^pytestmark = \[?pytest\.mark\.long\b"
+    if "not long" in config.option.markexpr and collection_path.suffix == ".py":
+        return bool(re.search(alone, collection_path.read_text(encoding="utf-8"))) or None
+    return None
 
 
 def pytest_collection_finish():
@@ -104,3 +116,18 @@ def compiles():
         torch._dynamo.reset()
 
     return check
+
+
+@pytest.fixture(scope="session")
+def browser():
+    """A Chromium without a window, one for each process. Without one the tests are skipped, except in CI: they fail."""
+    from playwright.sync_api import sync_playwright  # not needed by most tests
+
+    with sync_playwright() as playwright:
+        path = find_browser(playwright)
+        if path is None:
+            advice = "no Chromium or Chrome here: install one, or run `python -m playwright install chromium`"
+            (pytest.fail if os.environ.get("CI") else pytest.skip)(advice)
+        chromium = playwright.chromium.launch(executable_path=path, args=BROWSER_ARGS)
+        yield chromium
+        chromium.close()

@@ -14,7 +14,6 @@ import { packed, Traits } from "./traits.js";
  */
 const SHOWS = {
   attend: async () => (await import("./attend.js")).attend,
-  clocks: async () => (await import("./clocks.js")).clocks,
   cost: async () => (await import("./cost.js")).cost,
   normalise: async () => (await import("./normalise.js")).normalise,
   one_query: async () => (await import("./one_query.js")).one_query,

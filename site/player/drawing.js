@@ -1,6 +1,5 @@
 // Pictures as SVG on a transparent ground, with text of one size and few numbers on the axes.
 
-export const DARK = "#737373"; // for the earlier of two states
 export const INKS = { blue: "#058ee4", orange: "#ac2900", green: "#508643", black: "#1c2129", grey: "#767f8d" };
 
 /**

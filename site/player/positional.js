@@ -8,7 +8,7 @@ const FURTHEST = 64; // the largest shift
  * @param {number} D
  * @param {number} base
  */
-export function sinusoidalTable(length, D, base) {
+function sinusoidalTable(length, D, base) {
   return Array.from({ length }, (_, t) =>
     Float64Array.from({ length: D }, (_, i) => {
       const angle = t * base ** (-(i - (i % 2)) / D);

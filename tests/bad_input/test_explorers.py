@@ -23,7 +23,7 @@ WRONG = {  # what each kind of control does not take
 }
 
 
-@pytest.fixture(params=["attend", "clocks"])
+@pytest.fixture(params=["attend", "cost"])
 def explorer(request):
     """One with a control of each kind and heatmaps, and one with a figure; each still works in the end."""
     explorer = EXPLORERS[request.param]()

@@ -94,7 +94,7 @@ def picture():
 
 table = pd.DataFrame({"share": [0.25, 0.75], "word": ["7revir"[::-1], "7yenom"[::-1]]}, index=["first", "second"])
 broad = pd.DataFrame({f"a column with a long name, {n}": ["daorb etiuq"[::-1]] for n in range(4)}, index=["layer 1"])
-wide = pd.DataFrame({f"column {n}": [5 * " ediw yrev"[::-1]] for n in range(5)})
+wide = pd.DataFrame({f"column {n}": [5 * "_ediw_yrev"[::-1]] for n in range(5)})
 """
 QUESTIONS = {
     "picture": "ask('picture', picture)",

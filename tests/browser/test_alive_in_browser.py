@@ -3,13 +3,9 @@
 import os
 from pathlib import Path
 
-import nbformat
 import pytest
 from accessibility import notebook_faults
-from labserver import lab
 from nbformat.v4 import new_markdown_cell
-from notebook_page import NotebookPage
-from sample_notebooks import notebook_of
 
 pytestmark = pytest.mark.long
 
@@ -21,17 +17,12 @@ CELLS = [
 
 
 @pytest.fixture(scope="module")
-def alive(browser, tmp_path_factory):
+def alive(opened):
     """A page with the picture."""
-    folder = tmp_path_factory.mktemp("alive")
-    prose = [new_markdown_cell("Above the picture."), new_markdown_cell("Below the picture.")]
-    nbformat.write(notebook_of(prose[0], *CELLS, prose[1]), folder / "alive.ipynb")
-    with lab(folder) as server:
-        notebook = NotebookPage(browser, server, "alive.ipynb")
-        notebook.run_all()
-        notebook.page.locator("section.alive svg").first.wait_for()
-        yield notebook
-        notebook.close()
+    notebook = opened(new_markdown_cell("Above the picture."), *CELLS, new_markdown_cell("Below the picture."))
+    notebook.run_all()
+    notebook.page.locator("section.alive svg").first.wait_for()
+    return notebook
 
 
 def says(alive, *words):

@@ -1,10 +1,7 @@
 """A front end that takes long to load, on a busy machine, still hears the kernel when it is there."""
 
-import nbformat
 import pytest
-from labserver import lab
-from notebook_page import NotebookPage
-from sample_notebooks import Prepared, notebook_of
+from sample_notebooks import Prepared
 
 pytestmark = pytest.mark.long
 
@@ -20,15 +17,11 @@ SETTLED = "text => document.querySelector('.explorer-description')?.textContent.
 
 
 @pytest.fixture(scope="module")
-def late(browser, tmp_path_factory):
+def late(browser, opened):
     """A notebook whose explorer is also set from Python, on a page where every widget's front end comes too late."""
-    folder = tmp_path_factory.mktemp("late")
-    nbformat.write(notebook_of(*CELLS), folder / "late.ipynb")
-    with lab(folder) as server:
-        page = NotebookPage(Prepared(browser, LATE), server, "late.ipynb")
-        page.run_all()
-        yield page
-        page.close()
+    page = opened(*CELLS, browser=Prepared(browser, LATE))
+    page.run_all()
+    return page
 
 
 def test_the_front_end_loaded_too_late(late):

@@ -5,8 +5,9 @@ import pytest
 from accessibility import axe_faults, key_faults, notebook_faults, reflow_faults, tab_faults
 from labserver import lab
 from nbconvert import HTMLExporter
+from nbformat.v4 import new_markdown_cell
 from notebook_page import CODE_CELLS, NotebookPage
-from sample_notebooks import QUESTIONS, question_notebook
+from sample_notebooks import QUESTIONS, notebook_of, question_notebook
 
 pytestmark = pytest.mark.long
 # what each kind reveals beside its finding
@@ -14,12 +15,21 @@ REVEALED = {
     "picture": None,
     "table": "river7",
     "broad table": "quite broad",
-    "wide table": "very wide",
+    "wide table": "very_wide",
     "number": "0.000015",
     "text": "second line\nfirst line",
     "words alone": None,
 }
 SECRETS = ["all three rise", "The answer is", "✓", *(text for text in REVEALED.values() if text)]
+SET_UP = "from encoder_lib.course import explore\nfrom encoder_lib.course.kit.notebook import setup, table\nsetup()"
+PROSE = 30 * "Prose reaches from edge to edge. " + "\n\n| a | table |\n|---|---|\n| of | words |"
+SHOWN = "print('text')\ndisplay(table({'n': [1.5]}))\nexplore.predict('banks')"
+# The left and right edges of each part of a page; a line of words, a table and a text may end before the right one.
+EDGES = """() => ['.jp-MarkdownOutput p', '.jp-CodeCell .jp-InputArea-editor', '.prediction',
+  '.jp-MarkdownOutput table', 'table.dataframe', '.jp-RenderedText > pre'].map((part) => {
+    const { left, right } = document.querySelector(`.jp-Notebook ${part}`).getBoundingClientRect();
+    return [left, right];
+  })"""
 FOLDS = [*QUESTIONS, "kernel", "kernel again", "not run"]
 
 
@@ -29,6 +39,7 @@ def server(tmp_path_factory):
     folder = tmp_path_factory.mktemp("questions")
     nbformat.write(question_notebook(), folder / "questions.ipynb")
     nbformat.write(question_notebook(stored=True), folder / "stored.ipynb")
+    nbformat.write(notebook_of(SET_UP, new_markdown_cell(PROSE), SHOWN), folder / "level.ipynb")
     with lab(folder) as address:
         yield address
 
@@ -58,6 +69,15 @@ def asked(browser, server):
     """A page on which nothing has been answered yet, except what a cell reveals."""
     page = Asked(browser, server, "questions.ipynb")
     page.run(page.page.evaluate(CODE_CELLS)[:-1])
+    yield page
+    page.close()
+
+
+@pytest.fixture(scope="module")
+def level(browser, server):
+    """A page that has been set up, with prose, code, outputs and a question."""
+    page = NotebookPage(browser, server, "level.ipynb")
+    page.run_all()
     yield page
     page.close()
 
@@ -176,6 +196,17 @@ def test_questions_are_accessible_after_the_reveal(asked, theme):
 
 def test_no_error_and_no_request(asked):
     assert asked.errors() == [] and asked.external == []
+
+
+@pytest.mark.parametrize("width", [1000, 1400])
+def test_all_parts_of_a_page_have_the_same_edges(level, width):
+    """Prose, code and questions on both sides; tables and text on the left."""
+    level.page.set_viewport_size({"width": width, "height": 900})
+    level.page.wait_for_timeout(500)
+    edges = level.page.evaluate(EDGES)
+    assert max(left for left, _ in edges) - min(left for left, _ in edges) <= 1
+    assert max(right for _, right in edges[:3]) - min(right for _, right in edges[:3]) <= 1
+    assert max(right for _, right in edges) <= edges[0][1] + 1
 
 
 # Without a kernel: what is stored, in a notebook that nobody trusts yet, and as a page

@@ -1,10 +1,7 @@
 """A kernel that does not answer, busy or gone: explorers and questions say so, look like it, and recover."""
 
-import nbformat
 import pytest
-from labserver import lab
 from notebook_page import CODE_CELLS, RUN, NotebookPage
-from sample_notebooks import notebook_of
 
 pytestmark = pytest.mark.long
 
@@ -37,17 +34,13 @@ class Silent(NotebookPage):
 
 
 @pytest.fixture(scope="module")
-def silent(browser, tmp_path_factory):
+def silent(opened):
     """An explorer, a question, and a cell that takes six seconds."""
-    folder = tmp_path_factory.mktemp("silent")
-    nbformat.write(notebook_of(*CELLS), folder / "silent.ipynb")
-    with lab(folder) as server:
-        page = Silent(browser, server, "silent.ipynb")
-        page.live = page.page.evaluate(CODE_CELLS)
-        page.busy = page.live.pop()
-        page.run(page.live)
-        yield page
-        page.close()
+    page = opened(*CELLS, page=Silent)
+    page.live = page.page.evaluate(CODE_CELLS)
+    page.busy = page.live.pop()
+    page.run(page.live)
+    return page
 
 
 def test_a_busy_kernel_is_waited_for(silent):

@@ -3,14 +3,10 @@
 import os
 from pathlib import Path
 
-import nbformat
 import pytest
 from accessibility import notebook_faults, window
-from labserver import lab
 from nbformat.v4 import new_markdown_cell
-from notebook_page import NotebookPage
 from playwright.sync_api import expect
-from sample_notebooks import notebook_of
 
 pytestmark = pytest.mark.long
 
@@ -31,17 +27,12 @@ TIME = """async (question) => {
 
 
 @pytest.fixture(scope="module")
-def search(browser, tmp_path_factory):
+def search(opened):
     """A page with the search."""
-    folder = tmp_path_factory.mktemp("search")
-    prose = [new_markdown_cell("Above the search."), new_markdown_cell("Below the search.")]
-    nbformat.write(notebook_of(prose[0], *CELLS, prose[1]), folder / "search.ipynb")
-    with lab(folder) as server:
-        notebook = NotebookPage(browser, server, "search.ipynb")
-        notebook.run_all()
-        notebook.page.locator(".search-bars li").first.wait_for()
-        yield notebook
-        notebook.close()
+    notebook = opened(new_markdown_cell("Above the search."), *CELLS, new_markdown_cell("Below the search."))
+    notebook.run_all()
+    notebook.page.locator(".search-bars li").first.wait_for()
+    return notebook
 
 
 def texts(search):

@@ -5,7 +5,6 @@ from urllib.parse import urlsplit
 
 import pytest
 from front_end_page import START, traits
-from lab_fixtures import browser  # noqa: F401
 
 from encoder_lib.course.kit.widget import front_end
 
@@ -76,7 +75,7 @@ class Modules:
 
 
 @pytest.fixture(scope="module")
-def modules(browser):  # noqa: F811
+def modules(browser):
     """The modules of the front end; the page must end without an error."""
     modules = Modules(browser.new_page())
     yield modules

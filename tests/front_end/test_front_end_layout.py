@@ -64,6 +64,15 @@ def test_panels_side_by_side_fit_the_width(modules):
             assert sum(taken) + GAP * (len(panels) - 1) <= total + 1e-9
 
 
+def test_four_panels_stand_in_rows_of_one_length(modules):
+    """All side by side, two by two, or one below the other."""
+    panels = [panel()] * 4
+    laid = modules.call("layout.js", "layOut", [(panels, width) for width in range(200, 1400, 20)])
+    widths = [places[0]["size"]["width"] for places in laid]
+    across = [(total + GAP) // (width + GAP) for total, width in zip(range(200, 1400, 20), widths, strict=True)]
+    assert 3 not in across[: across.index(4)] and {1, 2, 4} <= {*across}
+
+
 def test_a_panel_that_stands_alone_has_all_the_width(modules):
     """And those beside it elsewhere are below it."""
     panels = [panel(rows=96, columns=192, alone=True), panel(rows=13, columns=13, columnLabels=60)]

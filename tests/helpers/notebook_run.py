@@ -2,6 +2,7 @@
 
 import ast
 import io
+import itertools
 import linecache
 import re
 import time
@@ -17,6 +18,7 @@ from encoder_lib.course.kit.questions import QUESTIONS
 from encoder_lib.course.kit.widget.prediction import Prediction
 
 LONG = 2  # seconds: a training, most often
+NUMBERS = itertools.count()  # of the cells that were run
 
 
 class Run:
@@ -113,7 +115,7 @@ def evaluate(source, variables):
     """Run a cell, and return the value of its last line when that is an expression."""
     body = ast.parse(source).body
     last = body.pop() if body and isinstance(body[-1], ast.Expr) else None
-    file = f"<cell {len(linecache.cache)}>"  # a kernel, too, lets the source of a cell be looked up
+    file = f"<cell {next(NUMBERS)}>"  # a kernel, too, lets the source of a cell be looked up
     linecache.cache[file] = (len(source), None, source.splitlines(keepends=True), file)
     exec(compile(ast.Module(body, []), file, "exec"), variables)
     return None if last is None else eval(compile(ast.Expression(last.value), file, "eval"), variables)

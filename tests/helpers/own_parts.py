@@ -1,5 +1,7 @@
 """Workshops for tests: with right answers for the nine parts, and with nothing written yet; and encoders of them."""
 
+import functools
+import json
 import subprocess
 import sys
 
@@ -27,11 +29,15 @@ class Stub(nn.Module):
     def forward(self, *inputs): ...
 
 
+made_once = functools.cache(Workshop)  # it tries nine parts, and never changes
+
+
 def workshop(answers=ONE, *, broken=(), **instead):
     """A workshop of right answers, but for what is given."""
-    return Workshop(*(instead.get(name, answers[check]) for name, check in CHECKS.items()), broken=broken)
+    return made_once(*(instead.get(name, answers[check]) for name, check in CHECKS.items()), broken=tuple(broken))
 
 
+@functools.cache
 def stubs():
     return Workshop(*[Stub] * 7, lambda x, real: ..., lambda model, draw, steps, lr: ...)
 
@@ -49,22 +55,22 @@ def made(mine):
 
 
 WITHOUT = """
-import runpy, sys
+import json, runpy, sys
 sys.modules["encoder_lib"] = None  # from here on, importing it raises ImportError
-del sys.argv[0]
-runpy.run_path(sys.argv[0], run_name="__main__")
+texts, folders = json.loads(sys.argv[1])
+for folder in folders:
+    sys.argv[1:] = texts
+    runpy.run_path(folder + "/my_encoder.py", run_name="__main__")
 """
 
 
-def run_exported(folder, *texts):
-    """Run the program of an exported encoder on these texts, in a Python that has no encoder_lib."""
-    command = [sys.executable, "-I", "-c", WITHOUT, str(folder / "my_encoder.py"), *texts]
-    return subprocess.run(command, capture_output=True, text=True, check=False, cwd=folder)
-
-
-def vectors_in(printed):
-    """The vectors that such a program printed. (N, D)"""
-    return torch.tensor([[float(x) for x in line.split()] for line in printed.splitlines()])
+def run_exported(texts, *folders):
+    """The vectors that programs of exported encoders print, in a Python without encoder_lib: (folders, texts, D)."""
+    command = [sys.executable, "-I", "-c", WITHOUT, json.dumps([texts, list(map(str, folders))])]
+    printed = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert printed.returncode == 0, printed.stderr
+    vectors = torch.tensor([[float(x) for x in line.split()] for line in printed.stdout.splitlines()])
+    return vectors.unflatten(0, (len(folders), len(texts)))
 
 
 def tokenizer():

@@ -45,12 +45,15 @@ def fit(titles):
 
 DRAWN = {
     "plot_heatmap": lambda n, t: plots.plot_heatmap(rows(n), x_ticks=n, y_ticks=n, **labels(t)),
+    "plot_mask": lambda n, t: plots.plot_mask(rows(n), names=n[:2], x_ticks=n, y_ticks=n, **labels(t)),
     "plot_heatmaps": lambda n, t: plots.plot_heatmaps(dict.fromkeys(n[:3], rows(n)), x_label=t, y_label=t),
     "plot_lines": lambda n, t: plots.plot_lines(curves(n), **labels(t)),
     "plot_panels": lambda n, t: plots.plot_panels(dict.fromkeys(n[:3], curves(n)), y_label=t),
     "plot_bars": lambda n, t: plots.plot_bars(dict.fromkeys(n, 1.0), title=t, x_label=t),
+    "plot_bar_panels": lambda n, t: plots.plot_bar_panels(dict.fromkeys(n[:3], range(len(n))), n),
     "plot_histogram": lambda n, t: plots.plot_histogram(WAVE, dict.fromkeys(n, 1.0), **labels(t)),
     "plot_word_vectors": lambda n, t: plots.plot_word_vectors(rows(n)[:, :2], n, n, title=t),
+    "plot_query": lambda n, t: plots.plot_query([1.0, 2.0], rows(n[1:])[:, :2], n, title=t),
     "plot_attention": lambda n, t: plots.plot_attention(*[rows(n)] * 3, n, titles=[t] * 3),
     "plot_attention_lines": lambda n, t: plots.plot_attention_lines(rows(n), n, title=t),
     "plot_cards": lambda n, t: plots.plot_cards(n, order(n), n, title=t),
@@ -60,7 +63,6 @@ DRAWN = {
     "plot_reordering": lambda n, t: plots.plot_reordering(rows(n), rows(n), order(n), n, title=t),
     "plot_fit": lambda n, t: fit([t] * 2),
     "plot_dots": lambda n, t: plots.plot_dots({name: dict.fromkeys(n, 1.0) for name in n}, title=t, x_label=t),
-    "plot_clocks": lambda n, t: plots.plot_clocks(torch.ones(4), torch.ones(4), title=t),
     "plot_residual_stream": lambda n, t: plots.plot_residual_stream(title=t),
     "plot_normalisations": lambda n, t: plots.plot_normalisations(dict.fromkeys(n[:3], 2)),
     "plot_names": lambda n, t: plots.plot_names(dict.fromkeys(n, WAVE), dict(zip(n, n[::-1], strict=True)), title=t),

@@ -1,7 +1,6 @@
 """Answers that differ from another one in a few words of its source."""
 
 import functools
-import inspect
 import re
 import sys
 
@@ -9,17 +8,19 @@ import nbformat
 from notebook_run import evaluate
 from places import ROOT
 
-source_of = functools.cache(inspect.getsource)
+from encoder_lib.course.build_your_own import source
+
+source_of = functools.cache(source.source_of)  # of a cell, too
 
 
 def edited(thing, edits):
     """A function or class with each old text of its source, which occurs once, replaced by the new one."""
-    source = source_of(thing)
+    text = source_of(thing)
     for old, new in edits.items():
-        assert source.count(old) == 1, f"{thing.__name__}: {old!r} occurs {source.count(old)} times"
-        source = source.replace(old, new)
+        assert text.count(old) == 1, f"{thing.__name__}: {old!r} occurs {text.count(old)} times"
+        text = text.replace(old, new)
     names = dict(vars(sys.modules[thing.__module__]))
-    exec(source, names)
+    exec(text, names)
     return names[thing.__name__]
 
 
@@ -28,11 +29,13 @@ def wrong(right, mistakes):
     return {name: edited(right, what) if isinstance(what, dict) else what for name, what in mistakes.items()}
 
 
-def folded(notebook, name, module):
-    """The function that a fold of this notebook gives as an answer, among the names of a module."""
+def folded(notebook, module, *names):
+    """The functions and classes of these names that folds of a notebook give as answers, with the names of a module."""
     (path,) = (ROOT / "notebooks").glob(f"{notebook}_*.ipynb")
     prose = "".join(cell.source for cell in nbformat.read(path, as_version=4).cells if cell.cell_type == "markdown")
-    (program,) = re.findall(rf"```python\n(def {name}\b.*?)```", prose, re.DOTALL)
-    names = dict(vars(sys.modules[module]))
-    evaluate(program, names)
-    return names[name]
+    programs = re.findall(r"```python\n(.*?)```", prose, re.DOTALL)
+    for name in names:
+        (program,) = (program for program in programs if re.search(rf"(?m)^(def|class) {name}\b", program))
+        variables = dict(vars(sys.modules[module]))
+        evaluate(program, variables)
+        yield variables[name]

@@ -8,7 +8,7 @@ import pytest
 import torch
 from notebook_rules import tags
 from notebook_run import Run
-from own_parts import run_exported, vectors_in
+from own_parts import run_exported
 from places import ROOT
 from torch import nn
 
@@ -124,7 +124,7 @@ def test_exported_encoder_gives_the_notebooks_vectors(whole, tmp_path):
     text = (tmp_path / "mine" / "my_encoder.py").read_text(encoding="utf-8")
     answers = [cell.source.partition("\n\n\nchecks.")[0].strip() for cell in whole.cells if "exercise" in tags(cell)]
     assert all(answer in text for answer in answers[: len(CHECKS)]) and "lent by the course" not in text
-    vectors = vectors_in(run_exported(tmp_path / "mine", *whole["sentences"][:3]).stdout)
+    (vectors,) = run_exported(whole["sentences"][:3], tmp_path / "mine")
     torch.testing.assert_close(vectors, whole["vectors"][:3], atol=2e-6, rtol=0, check_dtype=False)
 
 

@@ -102,18 +102,34 @@ def test_confusable_pairs_and_pale_marks_are_detected():
 
 def test_palette_is_visible_and_distinguishable():
     """Also where dashes or markers begin anew, and colour alone is left."""
-    for forms in (plots.DASHES, "osD^vP"):
-        marks = [(c, c, form) for c, form in zip(plots.COLOURS, itertools.cycle(forms), strict=False)]
+    for forms in (plots.DASHES, plots.MARKERS):
+        marks = [(c, c, form) for c, form, _ in zip(itertools.cycle(plots.COLOURS), itertools.cycle(forms), range(7))]
         assert too_pale(marks) == [] and too_close(marks) == [] and len(set(forms)) == len(forms)
     assert contrast(plots.GREY, "white") >= MARK and contrast(plots.NOT_FINITE, "white") >= MARK
 
 
 def test_curves_are_distinguishable_in_the_dark():
-    roles = {colour: role for role, colour in palette.LIGHT.items()}
-    dark = [palette.DARK[roles[colour]] for colour in plots.COLOURS]
+    dark = [palette.COMPARED[colour] for colour in plots.COLOURS]
     assert min(contrast(colour, palette.DARK["ground"]) for colour in dark) >= MARK
-    for forms in (plots.DASHES, "osD^vP"):
-        assert too_close([(c, c, form) for c, form in zip(dark, itertools.cycle(forms), strict=False)]) == []
+    for forms in (plots.DASHES, plots.MARKERS):
+        marks = [(c, c, form) for c, form, _ in zip(itertools.cycle(dark), itertools.cycle(forms), range(7))]
+        assert too_close(marks) == []
+
+
+def test_what_is_compared_has_no_hue():
+    """Hues are for roles: beside one, a grey is never taken for a part of the encoder."""
+    greys = [*palette.COMPARED, *palette.COMPARED.values()]
+    hues = [theme[role] for theme in (palette.LIGHT, palette.DARK) for group in MEETING for role in group]
+    chroma = {colour: np.linalg.norm(lab(to_rgb(colour))[1:]) for colour in (*greys, *hues)}
+    assert max(chroma[grey] for grey in greys) < 16 < 20 < min(chroma[hue] for hue in hues)
+
+
+@pytest.mark.parametrize("theme", [0, 1], ids=["light", "dark"])
+def test_both_tones_of_a_mask_differ(theme):
+    visible = next(iter(palette.VISIBLE.items()))[theme]
+    line, ground, quiet = ([palette.LIGHT, palette.DARK][theme][role] for role in ("line", "ground", "quiet"))
+    assert distance(visible, line) >= 0.5 * LEAST, "a × says it too"
+    assert distance(visible, ground) >= LEAST and contrast(quiet, line) >= MARK
 
 
 def test_colours_of_words_can_be_read_in_both_themes():
@@ -207,7 +223,7 @@ def test_legend_entries_are_visible_and_distinguishable():
         figures = {name: figure_of(name, names="abcdefg") for name in DRAWN}
         figures |= {e.__name__: e()._figure for e in (explore.depth, explore.fit_curve)}
     marks = {name: found for name, figure in figures.items() if (found := marks_of(figure))}
-    assert len(marks) == 11, "nine plots have a legend or name their curves, and these explorers"
+    assert len(marks) == 12, "ten plots have a legend or name their curves, and these explorers"
     assert [(name, too_pale(found), too_close(found)) for name, found in marks.items()] == [(n, [], []) for n in marks]
 
 

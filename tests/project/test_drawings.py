@@ -9,7 +9,6 @@ from xml.etree import ElementTree
 import nbformat
 import pytest
 from fontTools.ttLib import TTFont
-from lab_fixtures import browser  # noqa: F401
 from places import NOTEBOOKS, ROOT
 from run_notebooks import FONT, lettered, light, lit_drawings
 from run_notebooks import TEXTS as WRITTEN
@@ -32,7 +31,7 @@ PLACES = """(svgs) => svgs.map((svg) => {
 
 def lit(drawing):
     """The parts of a drawing that are lit, and those that are not."""
-    groups = list(ElementTree.fromstring(drawing).iter(f"{SVG}g"))
+    groups = ElementTree.fromstring(drawing).findall(f".//{SVG}g[@data-part]")
     return [{g.get("data-part") for g in groups if (g.get("class") == "lit") == is_lit} for is_lit in (True, False)]
 
 
@@ -139,7 +138,7 @@ def faults(places):
 
 @pytest.mark.browser
 @pytest.mark.parametrize("width", [360, 1000])
-def test_words_overlap_neither_each_other_nor_their_box(browser, width):  # noqa: F811
+def test_words_overlap_neither_each_other_nor_their_box(browser, width):
     page = browser.new_page(viewport={"width": width, "height": 600})
     page.set_content("<style>svg { max-width: 100%; height: auto }</style>")
     everything = {**DRAWINGS, "all lit": light(ENCODER, *PARTS)}

@@ -4,7 +4,6 @@ import json
 import os
 
 import pytest
-from lab_fixtures import browser  # noqa: F401
 from minilm import write_minilm
 from places import ROOT
 from served import served
@@ -38,7 +37,7 @@ def address(html):
 
 
 @pytest.fixture(scope="module")
-def player(browser, tmp_path_factory):  # noqa: F811
+def player(browser, tmp_path_factory):
     """A page beside the player's modules, which lie in `player`, and the folder that it is served from."""
     folder = tmp_path_factory.mktemp("site")
     (folder / "player").mkdir()
@@ -54,7 +53,7 @@ def player(browser, tmp_path_factory):  # noqa: F811
 
 
 @pytest.fixture(params=["desk", "phone"])
-def exercise_page(request, browser, player):  # noqa: F811
+def exercise_page(request, browser, player):
     """A page that plays an exercise and notes that it is done: at a desk, or on a phone with a touch screen."""
     served, folder = player
     phone = request.param == "phone"
@@ -73,10 +72,18 @@ def exercise_page(request, browser, player):  # noqa: F811
     context.close()
 
 
-@pytest.fixture(scope="module")
-def minilm_player(player):
-    """The page and its folder, where the weights of MiniLM are, too."""
-    write_minilm(player[1] / "minilm")
-    for path in (player[1] / "minilm").rglob("*.*"):
+@pytest.fixture(scope="session")
+def minilm_files(tmp_path_factory):
+    """The weights of MiniLM as the web edition has them."""
+    folder = tmp_path_factory.mktemp("weights") / "minilm"
+    write_minilm(folder)
+    for path in folder.rglob("*.*"):
         os.utime(path, (0, 0))  # old, because a browser asks again for files that have changed lately
+    return folder
+
+
+@pytest.fixture(scope="module")
+def minilm_player(player, minilm_files):
+    """The page and its folder, where the weights of MiniLM are, too."""
+    (player[1] / "minilm").symlink_to(minilm_files)
     return player

@@ -156,6 +156,8 @@ def test_pictures_have_the_theme_of_their_page(pages):
     )
     found = [pages[place].page.evaluate(scheme) for place in ("phone", "desk")]
     assert found == ([["dark"], ["light"]] if has_figures(pages["name"]) else [[], []])
+    filters = "() => [...document.querySelectorAll('.bd-content img')].map((e) => getComputedStyle(e).filter)"
+    assert {name for place in WIDTHS for name in pages[place].page.evaluate(filters)} <= {"none"}
 
 
 @pytest.mark.parametrize("place", WIDTHS)

@@ -6,6 +6,7 @@ from itertools import pairwise
 import matplotlib.pyplot as plt
 import numpy as np
 import pytest
+from matplotlib.patches import ConnectionPatch
 from pages import _with_files
 from phone import WIDE, catching, narrowed
 from pictures import DRAWN, figure_of
@@ -14,7 +15,7 @@ from record_all import Recorder, name_on_phone
 
 from encoder_lib.course import explore
 from encoder_lib.course.kit import plots
-from encoder_lib.course.kit.plots import plot_bars, plot_heatmap, plot_lines, plot_panels, show
+from encoder_lib.course.kit.plots import plot_bars, plot_dots, plot_heatmap, plot_lines, plot_panels, show
 
 TITLE = "A title that takes nearly the whole width of an ordinary picture"
 
@@ -46,6 +47,14 @@ def test_plots_stand_below_one_another():
         assert [label.get_visible() for label in ax.get_yticklabels()] == [True] * 3
         title = ax.title.get_window_extent()
         assert title.x1 < figure.bbox.x1 and "\n" in ax.get_title()
+    plt.close(figure)
+
+
+def test_no_line_runs_across_plots_that_stand_below_one_another():
+    figure = figure_of("plot_reordering")
+    assert figure.findobj(ConnectionPatch)
+    narrowed(figure)
+    assert not figure.findobj(ConnectionPatch)
     plt.close(figure)
 
 
@@ -87,6 +96,34 @@ def test_long_names_of_rows_take_more_lines():
     ax.figure.draw_without_rendering()
     lower, upper = sorted((label.get_window_extent() for label in ax.get_yticklabels()), key=lambda box: box.y0)
     assert lower.y1 < upper.y0 and lower.width < 0.4 * ax.figure.bbox.width
+    plt.close(ax.figure)
+
+
+def test_numbers_beside_dots_stay_clear_of_the_names_of_rows():
+    ax = plot_dots({f"The {word} is open on Sunday.": {"left": 0.2, "right": 0.9} for word in ("shop", "bank")})
+    narrowed(ax.figure)
+    ax.figure.draw_without_rendering()
+    edge = max(label.get_window_extent().x1 for label in ax.get_yticklabels())
+    assert all(edge < number.get_window_extent().x0 for number in ax.texts) and len(ax.texts) == 4
+    plt.close(ax.figure)
+
+
+@pytest.mark.parametrize(("columns", "turned"), [(3, {0}), (12, {90})])
+def test_numbers_wider_than_their_cells_are_turned(columns, turned):
+    ax = plot_heatmap(np.full((5, columns), -0.25))
+    narrowed(ax.figure)
+    assert {number.get_rotation() for number in ax.texts} == turned
+    plt.close(ax.figure)
+
+
+@pytest.mark.parametrize("count", [2, 16])
+def test_a_legend_stands_right_below_its_plot(count):
+    ax = plot_dots({f"The {row}th of the sentences": {"its own kind": 0.2, "the other": 0.9} for row in range(count)})
+    narrowed(ax.figure)
+    ax.figure.draw_without_rendering()
+    legend, axis = (part.get_tightbbox() for part in (ax.get_legend(), ax.xaxis))
+    assert 0 < axis.y0 - legend.y1 < 20
+    assert legend.x0 < ax.bbox.x0 < ax.figure.bbox.x1 / 2
     plt.close(ax.figure)
 
 

@@ -3,6 +3,7 @@
 import gzip
 import io
 import json
+import math
 import random
 from functools import partial
 
@@ -61,7 +62,8 @@ def played(player, explorer):
 
 @pytest.mark.browser
 @pytest.mark.parametrize(
-    "name", ["look_up", "head_slices", "similarity", "word_arrows", "two_hands", "fold", "valley", "one_row"]
+    "name",
+    ["look_up", "head_slices", "similarity", "word_arrows", "clocks", "two_hands", "fold", "valley", "one_row"],
 )
 def test_every_state_is_played_as_it_was_shown(player, name):
     """Numbers to a 30,000th of the largest one, NaN and 0 exactly; words, names of axes and controls word for word."""
@@ -143,11 +145,23 @@ def pictures(player, explorer):
         yield drawn, np.reshape(pixels, (high, wide, 4))[..., :3]
 
 
+def hand():
+    """An explorer with a figure, in which one line moves."""
+    figure = Figure((7, 2), dpi=100)
+    (line,) = figure.add_axes((0.1, 0.2, 0.8, 0.7), title="The hand of a clock").plot([0, 0], [-1, 1], marker="o")
+
+    def show(position):
+        line.set_xdata([0, math.sin(position)])
+        return f"position {position}"
+
+    return Explorer(show, Range("position", 50, min=0, max=100), title="A hand", figure=figure)
+
+
 @pytest.mark.browser
 def test_every_picture_is_played_as_it_was_drawn(player):
     """In its size, and nearer to what Python has drawn of its own state than of any other; letters may differ."""
-    explorer = explore.clocks()
-    explorer.web = recorded(stops={"position": (0, 50), "shift": (5,)})
+    explorer = hand()
+    explorer.web = recorded(stops={"position": (0, 50)})
     pairs = list(pictures(player, explorer))
     for place, (own, painted) in enumerate(pairs):
         assert painted.shape == own.shape
@@ -175,7 +189,7 @@ def test_the_squares_of_a_picture_have_nearly_their_colours(player):
         assert (painted[middles][drawn[middles].sum(-1) == 765] == 255).all()
 
 
-COMPUTED = ["attend", "attend masks=False", "clocks", "cost", "normalise", "one_query", "paint_mask", "positional"]
+COMPUTED = ["attend", "attend masks=False", "cost", "normalise", "one_query", "paint_mask", "positional"]
 COMPUTE = """async ([name, states]) => {
   const { fetchRecording } = await import('/player/recording.js');
   const { computedModel } = await import('/player/computed.js');
@@ -359,10 +373,10 @@ def test_an_infinite_number_is_refused():
 
 
 def test_only_differences_between_pictures_are_stored():
-    explorer = explore.clocks()
+    explorer = hand()
     sizes = []
     for positions in ((50,), (20, 40, 50, 60, 70, 80)):
-        explorer.web = recorded(stops={"position": positions, "shift": (5,)})
+        explorer.web = recorded(stops={"position": positions})
         sizes.append(len(record(explorer)))
     few, many = sizes
     assert few < many < 2 * few

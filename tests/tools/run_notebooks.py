@@ -24,10 +24,10 @@ MEAN_AND_SCORES = (
 )
 SCORES = (
     '<a href="08_training.ipynb"><g data-part="linear">'
-    '<rect class="box" x="116" y="237" width="90" height="34" rx="6"/>'
-    '<text class="word" x="161" y="258.5">linear layer</text></g></a><path d="M206 254L220 254m-4 -4l4 4l-4 4"/>'
-    '<g data-part="scores"><rect class="box" x="221" y="237" width="50" height="34" rx="6"/>'
-    '<text class="word" x="246" y="258.5">scores</text></g>\n'
+    '<rect class="box" x="643" y="61" width="56" height="34" rx="6"/><text class="word" x="671" y="74.2">linear</text>'
+    '<text class="word" x="671" y="90.8">layer</text></g></a><path d="M671 61L671 41m-4 4l4 -4l4 4"/>'
+    '<g data-part="scores"><rect class="box" x="643" y="6" width="56" height="34" rx="6"/>'
+    '<text class="word" x="671" y="27.5">scores</text></g>\n</g>\n'
 )
 
 
@@ -71,7 +71,7 @@ def with_scores(drawing):
     """The drawing of the encoder with a linear layer and its scores at its end, in place of the mean and the cosine."""
     before, first, _ = drawing.partition('<a href="09_pretrained.ipynb"><g data-part="mean">')
     assert first, "expected the mean in the drawing"
-    end = SCORES + drawing[drawing.index('<text class="soft" x="332" y="250">') :]
+    end = SCORES + drawing[drawing.index('<g class="note">') :]
     before = before.replace(*MEAN_AND_SCORES)
     return before + end
 

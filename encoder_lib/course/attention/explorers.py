@@ -264,7 +264,7 @@ def paint_mask(words: Sequence[str], queries: ArrayLike, keys: ArrayLike, values
             for other, name in zip(words, row, strict=True)
         ),
         title="Paint a mask",
-        web=Web(heights=(690, 1238, 661), computed="paint_mask", given=("words", "scores", "points", "names")),
+        web=Web(heights=(690, 1310, 661), computed="paint_mask", given=("words", "scores", "points", "names")),
     )
 
 

@@ -7,6 +7,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from numpy.typing import ArrayLike
 
+from encoder_lib.course.kit.palette import WORDS
 from encoder_lib.course.kit.plots import style
 from encoder_lib.course.kit.plots.inputs import as_array, as_words
 
@@ -37,7 +38,7 @@ def plot_word_vectors(
     words, kinds = as_words(words, len(points), "words"), as_words(kinds, len(points), "kinds")
     ax = style.axes_or_new(ax)
     names = list(dict.fromkeys(kinds))
-    for name, colour, marker in zip(names, cycle(style.COLOURS), cycle("osD^vP"), strict=False):
+    for name, colour, marker in zip(names, cycle(WORDS), cycle(style.MARKERS), strict=False):
         chosen = [i for i, kind in enumerate(kinds) if kind == name]
         ends = *np.zeros((2, len(chosen))), *points[chosen].T
         ax.quiver(*ends, color=colour, angles="xy", scale_units="xy", scale=1, width=0.003)

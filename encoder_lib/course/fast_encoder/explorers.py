@@ -8,7 +8,7 @@ from matplotlib.ticker import LogFormatterSciNotation, LogLocator
 from encoder_lib import expect
 from encoder_lib.course.fast_encoder.costs import PARTS, Cost, layer_costs
 from encoder_lib.course.fast_encoder.drawings import SCORES, Running, packing_boxes, read, running_boxes
-from encoder_lib.course.kit.plots import COLOURS, GREY, plot_panels
+from encoder_lib.course.kit.plots import GREY, plot_panels
 from encoder_lib.course.kit.widget.controls import Range, Select
 from encoder_lib.course.kit.widget.explorer import Explorer
 from encoder_lib.course.kit.widget.views import View
@@ -72,7 +72,7 @@ def cost(
     marks = []
     for ax in figure.axes:
         line = ax.axvline(LEAST, color=GREY, zorder=0)
-        dots = [ax.plot([], [], "o", color=colour)[0] for colour, _ in zip(COLOURS, PARTS, strict=False)]
+        dots = [ax.plot([], [], "o", color=curve.get_color())[0] for curve in ax.lines[: len(PARTS)]]
         rings = [ax.plot([], [], "o", mfc="white", color=dot.get_color())[0] for dot in dots]
         marks.append((line, dots, rings))
 

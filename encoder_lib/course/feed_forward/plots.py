@@ -8,6 +8,7 @@ from matplotlib.collections import LineCollection
 from matplotlib.figure import Figure
 from numpy.typing import ArrayLike
 
+from encoder_lib.course.kit.palette import LIGHT
 from encoder_lib.course.kit.plots import style
 from encoder_lib.course.kit.plots.inputs import as_array
 
@@ -67,7 +68,7 @@ def _fit_axes(titles: Sequence[str]) -> Figure:
     left.plot([], [], color=style.COLOURS[0], linewidth=1.8, label="fit: all units and the bias")
     left.plot([], [], color=style.INK, linestyle="", marker="o", markersize=5, label="corner of a unit")
     right.add_collection(LineCollection([], colors=style.GREY, linewidths=0.9, label="units"))
-    right.plot([], [], color=style.COLOURS[1], linewidth=3.5, label="chosen unit")
+    right.plot([], [], color=LIGHT["forward"], linewidth=3.5, label="chosen unit")
     right.plot([], [], color=style.COLOURS[0], linewidth=1.8)
     figure.legend(handles=[*left.lines, right.collections[0], right.lines[0]], loc="outside lower center", ncols=5)
     for ax in (left, right):

@@ -10,10 +10,10 @@ from encoder_lib.course.kit.widget.explorer import Explorer
 from encoder_lib.course.kit.widget.plane import Plane
 from encoder_lib.course.kit.widget.views import Heatmap, View
 from encoder_lib.course.kit.widget.web import Web
-from encoder_lib.course.positional_encoding.plots import plot_clocks
 from encoder_lib.model.positional import sinusoidal_table
 
-FURTHEST = 64  # the largest shift
+FURTHEST = 64  # the largest shift of the table
+POSITIONS, LONGEST = 32, 100  # positions of the clocks, and their largest shift
 HANDS = {"dog": 20, "man": 50}  # degrees at position 0
 TURN = 57  # degrees for each position, as clock 0
 LATEST, MOVES = 6, 20  # the last position of a word before both are moved, and by how much they can be moved
@@ -69,29 +69,29 @@ def _words(length: int, d_model: int, base: float, changes: list[float]) -> list
 
 def clocks(position: int = 3, shift: int = 5) -> Explorer:
     """Four clocks at one position and at a later one: the angle between the hands depends on the shift alone."""
-    controls = (
-        Range("position", position, min=0, max=100, label="position t"),
-        Range("shift", shift, min=0, max=100, label="shift s"),
-    )
-    table = sinusoidal_table(201, 8, base=100.0, dtype=torch.float64)  # (201, 8)
-    ax = plot_clocks(table[0], table[0], title="Four clocks at position t, and s steps later")
+    table = sinusoidal_table(POSITIONS + LONGEST, 8, base=100.0, dtype=torch.float64)  # (132, 8)
+    hands = table.unflatten(1, (4, 2)).flip(-1)  # (132, 4, 2): cosine to the right, sine up
+    speeds = 100 ** (-torch.arange(4, dtype=torch.float64) / 4)  # (4,): radians a step
 
-    def show(position: int, shift: int) -> str:
-        rows = table[position], table[position + shift]  # (8,) each
-        for i, line in enumerate(ax.lines):
-            sine, cosine = rows[i % 2].unflatten(0, (4, 2))[i // 2].tolist()
-            line.set_data([3 * (i // 2), 3 * (i // 2) + cosine], [0, sine])
-        sine, cosine = torch.stack(rows).unflatten(1, (4, 2)).unbind(-1)  # (2, 4) each
-        moved = torch.atan2(sine, cosine).diff(dim=0).squeeze(0).rad2deg() % 360  # (4,)
-        angles = ", ".join(f"{angle:.0f}°" for angle in moved.round().remainder(360).tolist())
-        return f"From position {position} to position {position + shift} the four clocks turn by {angles}."
+    def show(position: int, shift: int) -> View:
+        both = torch.stack([hands[:POSITIONS], hands[shift:][:POSITIONS]], dim=2)  # (32, 4, 2, 2)
+        angles = ", ".join(f"{angle:.0f}°" for angle in (shift * speeds).rad2deg().round().remainder(360).tolist())
+        names = ["t", "t + s"]
+        clock = partial(Plane, names=names, kinds=names, x_limits=(-1.3, 1.3), y_limits=(-1.3, 1.3), circle=1.0)
+        return View(
+            *[clock(both[:, k], title=f"Clock {k}", arrows=True, turns=True) for k in range(4)],
+            frames="position",
+            description=[
+                f"From position {t} to position {t + shift} the four clocks turn by {angles}." for t in range(POSITIONS)
+            ],
+        )
 
     return Explorer(
         show,
-        *controls,
+        Range("position", position, min=0, max=POSITIONS - 1, label="position t"),
+        Range("shift", shift, min=0, max=LONGEST, label="shift s"),
         title="Four clocks at position t, and s steps later",
-        figure=ax.get_figure(root=True),
-        web=Web(heights=(360, 430), computed="clocks"),
+        web=Web(heights=(450, 720), stops={"shift": tuple(range(LONGEST + 1))}),
     )
 
 

@@ -2,11 +2,13 @@
 
 import torch
 import torch.nn.functional as F
-from source_edits import edited, wrong
+from source_edits import edited, folded, wrong
 from torch import nn
 
 from encoder_lib import attention, padding_mask
 from encoder_lib.course import checks
+
+_head_by_hand, _by_comparison = folded("04", __name__, "head_by_hand", "mask_future")
 
 
 def _attend(q, k, v, mask):
@@ -15,14 +17,6 @@ def _attend(q, k, v, mask):
         scores = scores.masked_fill(~mask, -torch.inf)
     weights = scores.softmax(dim=-1)
     return weights.nan_to_num() @ v
-
-
-def _head_by_hand():
-    w_q, w_k, w_v = torch.zeros(3, 24, 8)
-    w_q[16:] = 20 * torch.eye(8)
-    w_k[8:16] = torch.eye(8).roll(1, dims=1)
-    w_v[:8] = torch.eye(8)[[1, 0, 3, 2, 5, 4, 7, 6]]
-    return w_q, w_k, w_v
 
 
 def _just_enough():
@@ -38,11 +32,6 @@ def _number_by_number():
         w_k[8 + i, i] = 6
         w_v[i, i + 1 if i % 2 == 0 else i - 1] = 1
     return w_q, w_k, w_v
-
-
-def _by_comparison(length):
-    position = torch.arange(length)
-    return position <= position[:, None]
 
 
 _with_nan = edited(_attend, {".nan_to_num()": ""})
@@ -150,15 +139,15 @@ ANSWERS = {
         wrong(_head_by_hand, {
             "at the arrow itself": {".roll(1, dims=1)": ""},
             "right of the arrow": {".roll(1, dims=1)": ".roll(-1, dims=1)"},
-            "found by the arrow, asks with the position": {"w_q[16:]": "w_q[8:16]", "w_k[8:16]": "w_k[16:]"},
+            "found by the arrow, asks with the position": {"W_Q[16:]": "W_Q[8:16]", "W_K[8:16]": "W_K[16:]"},
             "the root forgotten": {"20 *": "7 *"},
             "a little too quiet": {"20 *": "18.4 *"},
             "not a number": {"20 *": "torch.inf *"},
             "straight from eye": {"20 *": ""},
             "case not swapped": {"[[1, 0, 3, 2, 5, 4, 7, 6]]": ""},
-            "the position passed on": {"w_v[:8]": "w_v[8:16]"},
-            "matrices as nn.Linear keeps them": {"return w_q, w_k, w_v": "return w_q.T, w_k.T, w_v.T"},
-            "two of three": {"return w_q, w_k, w_v": "return w_q, w_k"},
+            "the position passed on": {"W_V[:8]": "W_V[8:16]"},
+            "matrices as nn.Linear keeps them": {"return W_Q, W_K, W_V": "return W_Q.T, W_K.T, W_V.T"},
+            "two of three": {"return W_Q, W_K, W_V": "return W_Q, W_K"},
         }),
     ),
     checks.check_mask_padding: (

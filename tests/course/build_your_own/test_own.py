@@ -7,6 +7,7 @@ import pytest
 import torch
 from answers import ANSWERS
 from own_parts import ONE, OTHER, SIZES, Stub, made, stubs, workshop
+from source_edits import folded
 from torch import nn
 
 from encoder_lib import lengths_mask
@@ -17,28 +18,7 @@ from encoder_lib.course.kit.checking import parts
 from encoder_lib.pretrained.weights import INSIDE, OUTSIDE
 
 N, D, H, F = (SIZES[name] for name in ("n_layers", "d_model", "n_heads", "d_ff"))
-PIECES = {
-    "embeddings.word_embeddings": "embedding",
-    "embeddings.position_embeddings": "positions",
-    "embeddings.LayerNorm": "norm",
-    "encoder.layer.": "blocks.",
-    "attention.self.query": "attention.q_proj",
-    "attention.self.key": "attention.k_proj",
-    "attention.self.value": "attention.v_proj",
-    "attention.output.dense": "attention.out_proj",
-    "attention.output.LayerNorm": "norm1",
-    "intermediate.dense": "feed_forward.linear1",
-    "output.dense": "feed_forward.linear2",
-    "output.LayerNorm": "norm2",
-}
-
-
-def my_name(name, pieces=PIECES):
-    for theirs, ours in pieces.items():
-        name = name.replace(theirs, ours)
-    return name
-
-
+(my_name,) = folded("12", __name__, "my_name")
 WRONG = {name: ANSWERS[check][1] for name, check in CHECKS.items()}
 IDS, MASK = torch.tensor([[1, 4, 2, 0], [6, 3, 0, 0]]), lengths_mask(torch.tensor([4, 2]))
 THEIRS = made(parts)

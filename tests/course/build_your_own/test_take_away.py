@@ -2,12 +2,14 @@
 
 import inspect
 import json
+import runpy
 
 import pytest
 import torch
 from answers import answers_of
 from notebook_run import evaluate
-from own_parts import ONE, OTHER, SIZES, made, run_exported, tokenizer, vectors_in
+from own_parts import ONE, OTHER, SIZES, made, run_exported, tokenizer
+from source_edits import source_of
 
 from encoder_lib.course.build_your_own import Workshop, loader, take_away
 from encoder_lib.course.build_your_own.own import CHECKS, KINDS
@@ -35,7 +37,7 @@ def cells(*sources, before=IMPORTS):
 
 def written(answers):
     """The classes of a table of answers, as a notebook's cells make them, each under the name of its part."""
-    sources = {name: inspect.getsource(answers[check]) for name, check in CHECKS.items() if check in ANSWERS}
+    sources = {name: source_of(answers[check]) for name, check in CHECKS.items() if check in ANSWERS}
     classes = [f"{source}\n\n{name} = {answers[CHECKS[name]].__name__}" for name, source in sources.items()]
     return cells(*classes)
 
@@ -44,23 +46,31 @@ def workshop(names):
     return Workshop(*(names.get(name) for name in CHECKS))
 
 
-@pytest.mark.parametrize(
-    "names",
-    [written(ONE), written(OTHER), {}, {"Norm": written(ONE)["Norm"]}],
-    ids=["one", "other", "all lent", "one of nine"],
-)
-def test_it_encodes_texts_without_the_course(tmp_path, names):
+def taken_away(names, folder):
+    """Export the encoder of a notebook with these names; gives the encoder."""
     mine = workshop(names)
     encoder = made(mine).float()
-    take_away(mine, encoder, tokenizer(), SIZES, tmp_path / "mine")
-    done = run_exported(tmp_path / "mine", *TEXTS)
-    assert done.returncode == 0, done.stderr
-    printed = vectors_in(done.stdout)
+    take_away(mine, encoder, tokenizer(), SIZES, folder)
+    return encoder
+
+
+def test_it_encodes_texts_without_the_course(tmp_path):
+    """Parts of the reader's own, all of them, none, one, or one that uses what stands elsewhere in the notebook."""
+    notebooks = written(ONE), written(OTHER), {}, {"Norm": written(ONE)["Norm"]}, cells(BASE, HELPED, before=BEFORE)
+    folders = [tmp_path / str(n) for n in range(len(notebooks))]
+    encoders = [taken_away(names, folder) for names, folder in zip(notebooks, folders, strict=True)]
+    vectors = run_exported(TEXTS, *folders)
     with torch.no_grad():
-        expected = parts.vectors_of(encoder, [torch.tensor([1, 2]), torch.tensor([2, 1, 2, 1, 2])])
-    torch.testing.assert_close(printed, expected, atol=1e-5, rtol=0)
-    assert printed.shape == (2, 6) and abs(float(printed[0].norm()) - 1) < 1e-4
-    assert run_exported(tmp_path / "mine").stderr.startswith("usage: python my_encoder.py")
+        expected = [parts.vectors_of(e, [torch.tensor([1, 2]), torch.tensor([2, 1, 2, 1, 2])]) for e in encoders]
+    torch.testing.assert_close(vectors, torch.stack(expected), atol=1e-5, rtol=0)
+    assert vectors.shape == (5, 2, 6) and (vectors.norm(dim=-1) - 1).abs().max() < 1e-4
+
+
+def test_without_a_text_it_says_how_to_use_it(tmp_path, monkeypatch):
+    taken_away({}, tmp_path / "mine")
+    monkeypatch.setattr("sys.argv", ["my_encoder.py"])
+    with pytest.raises(SystemExit, match=r"usage: python my_encoder\.py"):
+        runpy.run_path(str(tmp_path / "mine" / "my_encoder.py"), run_name="__main__")
 
 
 def test_it_holds_the_readers_classes_as_they_wrote_them_and_the_loader_and_names_what_is_lent():
@@ -68,7 +78,7 @@ def test_it_holds_the_readers_classes_as_they_wrote_them_and_the_loader_and_name
     text = program(workshop(names))
     assert "encoder_lib" not in text and max(map(len, text.splitlines())) <= 120
     for name in KINDS.keys() | {"Encoder"}:
-        assert f"\n\n\n{inspect.getsource(ONE[CHECKS[name]]).strip()}\n\n\n" in text
+        assert f"\n\n\n{source_of(ONE[CHECKS[name]])}\n\n\n" in text
     assert text.count("# lent by the course\n") == 2 and "# lent by the course\nclass Block(nn.Module):" in text
     assert text.endswith(inspect.getsource(loader).split("\n\n\n", 1)[1]) and text.count("import torch\n") == 1
     imports, _, _ = text.partition("\n\n\n")
@@ -95,19 +105,19 @@ class Base(nn.Module):
 """
 
 
-def test_what_a_part_uses_comes_along_and_stands_above_it(tmp_path):
-    before = f"{IMPORTS}import math\nfrom torch import sqrt\nAXIS = -1\nreal = torch.ones(3)"
-    mine = workshop(cells(BASE, HELPED, before=before))
+BEFORE = f"{IMPORTS}import math\nfrom torch import sqrt\nAXIS = -1\nreal = torch.ones(3)"
+
+
+def test_what_a_part_uses_comes_along_and_stands_above_it():
+    mine = workshop(cells(BASE, HELPED, before=BEFORE))
     assert mine.own == ["Norm"]
     text = program(mine)
     assert "\nimport math\n" in text and "\nfrom torch import sqrt\n" in text
     places = [text.index(line) for line in ("AXIS = -1", "class Base", "def centred", "class Norm(Base)")]
     assert places == sorted(places) and "real = torch.ones" not in text
-    take_away(mine, made(mine).float(), tokenizer(), SIZES, tmp_path / "mine")
-    assert run_exported(tmp_path / "mine", "dog").returncode == 0
 
 
-FEED_FORWARD = inspect.getsource(ONE[CHECKS["FeedForward"]])
+FEED_FORWARD = source_of(ONE[CHECKS["FeedForward"]])
 
 
 @pytest.mark.parametrize(

@@ -1,29 +1,12 @@
 """Answers to the exercises in 06_encoder_block: right ones, and wrong ones named after their mistakes."""
 
-from source_edits import wrong
+from source_edits import folded, wrong
 from torch import nn
 
-from encoder_lib import EncoderLayer, FeedForward, LayerNorm, MultiHeadAttention
+from encoder_lib import EncoderLayer, FeedForward, LayerNorm, MultiHeadAttention  # noqa: F401 (the notebook's answer wants them)
 from encoder_lib.course import checks
 
-
-class _Block(nn.Module):
-    """An encoder layer as the course writes it."""
-
-    def __init__(self, d_model, n_heads, d_ff, norm_first=False):
-        super().__init__()
-        self.norm_first = norm_first
-        self.attention = MultiHeadAttention(d_model, n_heads)
-        self.feed_forward = FeedForward(d_model, d_ff)
-        self.norm1, self.norm2 = LayerNorm(d_model), LayerNorm(d_model)
-
-    def forward(self, x, mask=None):
-        if not self.norm_first:
-            x = self.norm1(x + self.attention(x, x, x, mask))
-            return self.norm2(x + self.feed_forward(x))
-        y = self.norm1(x)
-        x = x + self.attention(y, y, y, mask)
-        return x + self.feed_forward(self.norm2(x))
+(_Block,) = folded("06", __name__, "Block")
 
 
 class _BlockOfTorchsNorms(_Block):
@@ -56,17 +39,17 @@ ANSWERS = {
             "always four times as wide": {"d_model, d_ff)\n": "d_model, 4 * d_model)\n"},
             "always one head": {"(d_model, n_heads)": "(d_model, 1)"},
             "without the mask": {"x, x, x, mask": "x, x, x"},
-            "always post-norm": {"not self.norm_first": "True"},
-            "without the mask in pre-norm": {"y, y, y, mask": "y, y, y"},
+            "always post-norm": {"if self.norm_first": "if False"},
+            "without the mask in pre-norm": {"read, read, read, mask": "read, read, read"},
             "in place": {"x + self.attention(x, x, x, mask)": "x.add_(self.attention(x, x, x, mask))"},
-            "the mask in place": {"        if not": "        mask is None or mask.fill_(True)\n        if not"},
+            "the mask in place": {"        if self": "        mask is None or mask.fill_(True)\n        if self"},
             "a detached residual path": {"self.norm1(x + self.attention(x": "self.norm1(x.detach() + self.attention(x"},
-            "a detached residual path in pre-norm": {"return x + self": "return x.detach() + self"},
-            "a detached branch": {"x + self.feed_forward(x))": "x + self.feed_forward(x).detach())"},
+            "a detached residual path in pre-norm": {"return x1 + self": "return x1.detach() + self"},
+            "a detached branch": {"x1 + self.feed_forward(x1))": "x1 + self.feed_forward(x1).detach())"},
             "keys without a gradient": {"x, x, x, mask": "x, x.detach(), x, mask"},
             "the output as a NumPy array": {
-                "return self.norm2(x + self.feed_forward(x))":
-                    "return self.norm2(x + self.feed_forward(x)).detach().numpy()"},
+                "return self.norm2(x1 + self.feed_forward(x1))":
+                    "return self.norm2(x1 + self.feed_forward(x1)).detach().numpy()"},
             "a frozen norm": {"LayerNorm(d_model)\n": "LayerNorm(d_model).requires_grad_(False)\n"},
             "an extra parameter": {"(d_model, d_ff)\n": "(d_model, d_ff)\n        self.more = LayerNorm(d_model)\n"},
         }),

@@ -1,27 +1,13 @@
 """What learners answer in 07_encoder_stack: right answers, and wrong ones by the mistake that each makes."""
 
 import torch
-from source_edits import wrong
-from torch import nn
+from source_edits import folded, wrong
+from torch import nn  # noqa: F401 (the notebook's answer wants it)
 
-from encoder_lib import Encoder, EncoderLayer
+from encoder_lib import Encoder, EncoderLayer  # noqa: F401
 from encoder_lib.course import checks
 
-
-class _Stack(nn.Module):
-    """A stack as the course writes it."""
-
-    def __init__(self, n_layers, d_model, n_heads, d_ff, norm_first):
-        super().__init__()
-        self.layers = nn.ModuleList(
-            EncoderLayer(d_model, n_heads, d_ff, norm_first=norm_first) for _ in range(n_layers)
-        )
-        self.norm = nn.LayerNorm(d_model) if norm_first else nn.Identity()
-
-    def forward(self, x, mask=None):
-        for layer in self.layers:
-            x = layer(x, mask)
-        return self.norm(x)
+(_Stack,) = folded("07", __name__, "Stack")
 
 
 def _reach(arrows, n_layers, step=lambda has, arrows: has[arrows[has]]):
@@ -45,7 +31,7 @@ ANSWERS = {
         wrong(_Stack, {
             "a plain list": {"nn.ModuleList(": "list("},
             "one layer, again and again": {
-                "EncoderLayer(d_model, n_heads, d_ff, norm_first=norm_first) for _ in range(n_layers)":
+                "EncoderLayer(d_model, n_heads, d_ff, norm_first=norm_first)\n            for _ in range(n_layers)":
                     "n_layers * [EncoderLayer(d_model, n_heads, d_ff, norm_first=norm_first)]"},
             "each gets the input": {"x = layer(x, mask)": "y = layer(x, mask)", "self.norm(x)": "self.norm(y)"},
             "the mask is forgotten": {"layer(x, mask)": "layer(x)"},

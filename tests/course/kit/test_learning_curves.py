@@ -23,6 +23,7 @@ def test_curve_is_that_of_the_ladders_own_training():
     assert curve["accuracy"].iloc[-1] == pytest.approx(100 * accuracy.item(), abs=3)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("model", [*MODELS, *CONTROLS])
 def test_stored_curves_begin_as_they_do_when_trained_again(model):
     """Only the first steps are compared: later on, rounding on another processor may lead elsewhere."""

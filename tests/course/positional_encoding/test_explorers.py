@@ -1,7 +1,6 @@
 """The explorers of 02_positional_encoding: the table with its dot products, the clocks, and two rotated words."""
 
 import math
-import re
 
 import pytest
 import torch
@@ -27,15 +26,19 @@ def test_positional_shows_the_table_and_its_dot_products(length, d_model, base, 
     assert f"Positions {shift} to {shift + length - 1} " in explorer.description
 
 
-def test_the_angle_of_the_clocks_depends_on_the_shift_alone():
-    explorer = explore.clocks(position=3, shift=5)
-    angles = re.search(r"turn by (.*)\.", explorer.description).group(1)
-    expected = [round(math.degrees(5 * 100 ** (-2 * k / 8))) % 360 for k in range(4)]
-    assert angles == ", ".join(f"{angle}°" for angle in expected)
-    explorer.position = 77
-    assert angles in explorer.description
-    explorer.shift = 6
-    assert angles not in explorer.description
+@pytest.mark.parametrize("shift", [0, 5, 44, 100])
+def test_clocks_turn_and_the_angle_between_their_hands_stays(shift):
+    """Clock k turns by 100^(−k/4) radians a step; all words say by how much it turns in `shift` steps."""
+    explorer = explore.clocks(position=3, shift=shift)
+    speeds = [100 ** (-k / 4) for k in range(4)]
+    angles = ", ".join(f"{round(math.degrees(shift * speed)) % 360}°" for speed in speeds)
+    assert explorer._frames == "position" and {panel.frames for panel in explorer._view.panels} == {32}
+    for t in range(32):
+        explorer.position = t
+        assert explorer.description == f"From position {t} to position {t + shift} the four clocks turn by {angles}."
+        for panel, speed in zip(explorer._view.panels, speeds, strict=True):
+            expected = [[math.cos(at * speed), math.sin(at * speed)] for at in (t, t + shift)]
+            assert abs(panel.frame(t) - expected).max() < 1e-6
 
 
 @pytest.mark.parametrize(("dog", "man"), [(0, 1), (1, 0), (3, 5), (2, 2)])

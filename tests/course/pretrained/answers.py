@@ -3,8 +3,11 @@
 import numpy as np
 import torch
 import torch.nn.functional as F
+from source_edits import folded
 
 from encoder_lib.course import checks
+
+(_by_luck_in_a_loop,) = folded("09", __name__, "by_luck")
 
 
 def _pair_loss(anchors, positives, factor=20, both=lambda rows, columns: (rows + columns) / 2, own=torch.arange):
@@ -65,14 +68,6 @@ def _by_luck(points, least, count=lambda won, least: (won.amax(dim=1) >= least).
     """Right by default; wrong with another `count` of the tosses, with few rounds, or with a coin for each head."""
     answers = torch.randint(2, (rounds, len(points), coins)).bool()
     return count((points == answers).sum(dim=1), least)
-
-
-def _by_luck_in_a_loop(points, least):
-    rounds = 0
-    for _ in range(5000):
-        flipped = points != torch.randint(2, (len(points), 1)).bool()
-        rounds += flipped.sum(dim=0).max() >= least
-    return rounds / 5000
 
 
 def _every_answer(points, least):

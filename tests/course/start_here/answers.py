@@ -4,14 +4,11 @@ import math
 
 import torch
 import torch.nn.functional as F
-from source_edits import wrong
+from source_edits import folded, wrong
 
 from encoder_lib.course import checks
 
-
-def _take(query, keys, values, allowed):
-    scores = keys[allowed] @ query
-    return scores.softmax(dim=0) @ values[allowed]
+(_take,) = folded("00", __name__, "take")
 
 
 def _take_by_infinity(query, keys, values, allowed):

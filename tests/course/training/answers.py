@@ -5,10 +5,12 @@ import random
 import numpy as np
 import torch
 import torch.nn.functional as F
-from source_edits import wrong
+from source_edits import folded, wrong
 
 from encoder_lib.course import checks
 from encoder_lib.training.tasks import Sample
+
+(_forward_with,) = folded("08", __name__, "forward_with")
 
 
 def _train(model, draw, steps, lr):
@@ -41,13 +43,6 @@ def _train_differently(model, draw, steps, lr):
 
 def _train_by_numpy(model, draw, steps, lr):
     return np.array(_train(model, draw, steps, lr))
-
-
-def _forward_with(encoder, ids, masks):
-    x = encoder.embedding(ids)
-    for layer, mask in zip(encoder.encoder.layers, masks, strict=True):
-        x = layer(x, mask)
-    return encoder.encoder.norm(x)
 
 
 def _forward_in_pre_norm(encoder, ids, masks):
@@ -139,14 +134,14 @@ ANSWERS = {
             "a norm after each layer": {"x = layer(x, mask)": "x = encoder.encoder.norm(layer(x, mask))"},
             "the first mask in all layers": {"layer(x, mask)": "layer(x, masks[0])"},
             "all masks in all layers": {"layer(x, mask)": "layer(x, torch.stack(masks).all(dim=0))"},
-            "masks from the top down": {"layers, masks,": "layers, masks[::-1],"},
+            "masks from the top down": {"layers, masks)": "layers, masks[::-1])"},
             "True masks out": {"layer(x, mask)": "layer(x, ~mask)"},
             "no mask": {"layer(x, mask)": "layer(x)"},
             "each layer from the embedding": {"x = layer(x, mask)": "x = layer(encoder.embedding(ids), mask)"},
             "nothing returned": {"return encoder": "encoder"},
             "masks changed": {"        x = layer": "        mask.fill_diagonal_(True)\n        x = layer"},
             "all attend to themselves": {"layer(x, mask)": "layer(x, mask | torch.eye(len(mask), dtype=torch.bool))"},
-            "masks taken out of the list": {"layers, masks,": "layers, [masks.pop(0) for _ in range(len(masks))],"},
+            "masks taken out of the list": {"layers, masks)": "layers, [masks.pop(0) for _ in masks[:]])"},
             "detached": {"layer(x, mask)": "layer(x.detach(), mask)"},
             "no positions": {"encoder.embedding(ids)": "encoder.embedding.token(ids)"},
             "a norm without the parameters": {"encoder.encoder.norm(x)": "F.layer_norm(x, x.shape[-1:])"},

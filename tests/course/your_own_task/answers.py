@@ -5,7 +5,7 @@ from source_edits import edited, folded, wrong
 
 from encoder_lib.course import checks
 
-_head_loss, _recall_at, _freeze = (folded("13", name, __name__) for name in ("head_loss", "recall_at", "freeze"))
+_head_loss, _recall_at, _freeze = folded("13", __name__, "head_loss", "recall_at", "freeze")
 
 
 CROSS, LOGARITHM = "F.cross_entropy(scores, labels)", "F.nll_loss(scores.log_softmax(dim=1), labels)"

@@ -58,7 +58,10 @@ __all__ = [
 ]  # fmt: skip
 
 PATIENCE = 5.0  # seconds of processor time that one input may take
-CARD = "box-sizing:border-box;max-width:794px;padding:10px 20px;border:1px solid #8886;border-radius:2px 10px 10px 2px;"
+CARD = (
+    "box-sizing:border-box;max-width:800px;margin:4px 0 8px;padding:10px 20px;border:1px solid #8886;"
+    "border-radius:2px 10px 10px 2px;"
+)
 MAX_CHARACTERS = 1000  # the longest line that is shown, in characters
 MAX_LINE = 88  # characters of an input that is shown on one line, and of a line that the learner's code printed
 MAX_PRINTED = 8  # lines that the learner's code printed

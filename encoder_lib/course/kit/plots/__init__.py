@@ -5,7 +5,7 @@
 
 from encoder_lib.course.kit.plots.attention import plot_attention
 from encoder_lib.course.kit.plots.attention_lines import plot_attention_lines
-from encoder_lib.course.kit.plots.bars import plot_bars
+from encoder_lib.course.kit.plots.bars import plot_bar_panels, plot_bars
 from encoder_lib.course.kit.plots.cards import plot_cards
 from encoder_lib.course.kit.plots.dots import plot_dots
 from encoder_lib.course.kit.plots.heatmap import label_ticks, plot_heatmap, plot_heatmaps
@@ -13,6 +13,7 @@ from encoder_lib.course.kit.plots.histogram import plot_histogram
 from encoder_lib.course.kit.plots.inputs import DIVERGING, as_array, as_labels, colour_limits
 from encoder_lib.course.kit.plots.ladder import plot_ladder, plot_learning_curves
 from encoder_lib.course.kit.plots.lines import plot_lines, plot_panels
+from encoder_lib.course.kit.plots.mask import plot_mask
 from encoder_lib.course.kit.plots.picture import Picture, show
 from encoder_lib.course.kit.plots.style import (
     COLOURS,
@@ -20,6 +21,7 @@ from encoder_lib.course.kit.plots.style import (
     GREY,
     INVISIBLE,
     LABEL,
+    MARKERS,
     NOT_FINITE,
     TICK,
     TITLE,
@@ -36,6 +38,7 @@ __all__ = [
     "GREY",
     "INVISIBLE",
     "LABEL",
+    "MARKERS",
     "NOT_FINITE",
     "TICK",
     "TITLE",
@@ -48,6 +51,7 @@ __all__ = [
     "percent",
     "plot_attention",
     "plot_attention_lines",
+    "plot_bar_panels",
     "plot_bars",
     "plot_cards",
     "plot_dots",
@@ -57,6 +61,7 @@ __all__ = [
     "plot_ladder",
     "plot_learning_curves",
     "plot_lines",
+    "plot_mask",
     "plot_panels",
     "plot_token_attention",
     "readable",

@@ -5,12 +5,13 @@ from collections.abc import Sequence
 from matplotlib.axes import Axes
 from numpy.typing import ArrayLike
 
+from encoder_lib.course.kit.palette import LIGHT
 from encoder_lib.course.kit.plots import style
 from encoder_lib.course.kit.plots.inputs import as_array, as_words
 
 FAINTEST = 0.05  # a weight below it is not drawn
 LONGEST = 16  # characters of a word that fit beside the lines
-THICKEST = 5  # in points, for a weight of 1
+THICKEST = 4  # in points, for a weight of 1
 
 
 @style.close_on_error
@@ -37,7 +38,7 @@ def plot_attention_lines(
     for row in range(len(array)) if only is None else only:
         for column, weight in enumerate(array[row]):
             if weight >= FAINTEST:
-                ax.plot([0, 1], [row, column], color=style.COLOURS[0], linewidth=THICKEST * weight)
+                ax.plot([0, 1], [row, column], color=LIGHT["attention"], linewidth=THICKEST * weight)
     for place, name in enumerate(style.drawable(name, LONGEST) for name in names):
         ax.text(-0.04, place, name, ha="right", va="center", **style.plain_text())
         ax.text(1.04, place, name, ha="left", va="center", **style.plain_text())

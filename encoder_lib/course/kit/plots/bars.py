@@ -1,13 +1,18 @@
 """Numbers with names, as bars."""
 
 import textwrap
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
+import matplotlib.pyplot as plt
+import numpy as np
 from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.layout_engine import ConstrainedLayoutEngine
 from matplotlib.ticker import MaxNLocator, StrMethodFormatter
+from numpy.typing import ArrayLike
 
 from encoder_lib.course.kit.plots import style
-from encoder_lib.course.kit.plots.inputs import as_array
+from encoder_lib.course.kit.plots.inputs import as_array, as_words
 
 LETTERS = 24  # on a line of a name
 
@@ -20,16 +25,44 @@ def plot_bars(values: Mapping[str, float], *, title: str = "", x_label: str = ""
     """
     numbers = as_array(list(values.values()), ndim=(1,), finite=True)
     ax = style.axes_or_new(ax, style.figure_size(1, min(style.HEIGHT, 1.1 + 0.4 * len(numbers))))
-    bars = ax.barh(range(len(numbers)), numbers, height=0.6, color=style.COLOURS[0])
+    bars = ax.barh(range(len(numbers)), numbers, height=0.6, color=style.COLOURS[1])
     ax.bar_label(bars, [f"{number:,.0f}" for number in numbers], padding=4)
-    names = [textwrap.fill(style.drawable(name, style.LABEL), LETTERS) for name in values]
-    ax.set_yticks(range(len(numbers)), names, **style.plain_text())
-    ax.invert_yaxis()
+    _name_bars(ax, [textwrap.fill(style.drawable(name, style.LABEL), LETTERS) for name in values])
     ax.margins(x=0.15)
-    ax.spines[:].set_visible(False)
     style.add_grid(ax, "x")
-    ax.tick_params(length=0)
     if abs(numbers).max() >= 10_000:  # written out, as beside the bars, and not as 1e7 in a corner
         ax.xaxis.set_major_locator(MaxNLocator(4))
         ax.xaxis.set_major_formatter(StrMethodFormatter("{x:,.0f}"))
     return style.label_axes(ax, title, x_label)
+
+
+@style.close_on_error
+def plot_bar_panels(panels: Mapping[str, ArrayLike], names: Sequence[str], *, share_x: bool = False) -> Figure:
+    """Draw several numbers of each name as bars side by side, a panel for each kind of number, with two decimals.
+
+    panels: title -> numbers (N,). names: one for each row, the first on top. share_x: whether bars of different panels
+    can be compared. Raises ValueError for no bars, names that do not match them, or a number that is not finite;
+    TypeError for anything that is not numbers.
+    """
+    arrays = np.stack([as_array(values, ndim=(1,), name=name, finite=True) for name, values in panels.items()])
+    rows = [style.drawable(name, style.TICK) for name in as_words(names, arrays.shape[1], "names")]
+    size, layout = style.figure_size(len(panels), 0.7 + 0.3 * len(rows)), ConstrainedLayoutEngine(wspace=0.05)
+    figure, axes = plt.subplots(1, len(panels), figsize=size, sharex=share_x, sharey=True, squeeze=False, layout=layout)
+    for ax, title, numbers in zip(axes[0], panels, arrays, strict=True):
+        bars = ax.barh(range(len(rows)), numbers, height=0.6, color=style.COLOURS[1])
+        ax.bar_label(bars, [f"{number:.2f}".replace("-", "−") for number in numbers], padding=4)
+        ax.axvline(0, color=style.LINE_STRONG, linewidth=0.8)
+        ax.set_xticks([])
+        ax.margins(x=0.35)
+        style.label_axes(ax, title)
+        _name_bars(ax, rows)
+    style.level_titles(axes[0])
+    return figure
+
+
+def _name_bars(ax: Axes, names: Sequence[str]) -> None:
+    """Write the names beside the bars, the first on top, and draw nothing else around them."""
+    ax.set_yticks(range(len(names)), names, **style.plain_text())
+    ax.set_ylim(len(names) - 0.5, -0.5)
+    ax.spines[:].set_visible(False)
+    ax.tick_params(length=0)

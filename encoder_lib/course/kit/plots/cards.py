@@ -5,11 +5,12 @@ from collections.abc import Sequence
 from matplotlib.axes import Axes
 from matplotlib.patches import FancyArrowPatch, FancyBboxPatch
 
+from encoder_lib.course.kit.palette import LIGHT
 from encoder_lib.course.kit.plots import style
 from encoder_lib.course.kit.plots.inputs import as_words
 
 ROOM = 0.38  # from a card's centre to its edge; the distance between two centres is 1
-ANSWER = style.COLOURS[1]
+FOLLOWED = LIGHT["sentence-1"]  # an arrow that the text follows, as the token that a reader follows in MiniLM
 BEND = 0.9  # how far an arrow to the next card bends
 TOP, BELOW = 0.5, -0.72  # heights at which arrows begin and end, and of the answers
 
@@ -42,7 +43,7 @@ def plot_cards(
         )
         ax.text(place, 0.08, letter, fontsize=17, **middle)
         ax.text(place, -0.27, f"→ {target}", fontsize=style.NOTE_SIZE, **middle)
-        ax.text(place, BELOW, answer, fontsize=12, **middle | {"color": ANSWER})
+        ax.text(place, BELOW, answer, fontsize=12, weight="bold", **middle)
         dark = place in chosen
         bend = BEND / max(1, abs(target - place)) ** 0.55
         ax.add_patch(
@@ -52,7 +53,7 @@ def plot_cards(
                 connectionstyle=f"arc3,rad={-bend if target > place else bend}",
                 arrowstyle="-|>",
                 mutation_scale=12,
-                color=style.COLOURS[0] if dark else style.GREY,
+                color=FOLLOWED if dark else style.GREY,
                 linewidth=1.6 if dark else 0.8,
                 zorder=2 if dark else 1,
             )

@@ -12,6 +12,7 @@ from encoder_lib.course.kit.plots.inputs import as_array
 
 MOST_NUMBERS = 8  # with more names, no numbers are written beside the dots
 LETTERS = 34  # on a line of a name, if numbers are written
+NEAR, APART = 0.035, 0.36  # dots nearer than this part of the axis would overlap; they are drawn so many rows apart
 
 
 @style.close_on_error
@@ -20,11 +21,13 @@ def plot_dots(
     *,
     title: str = "",
     x_label: str = "",
+    decimals: int | None = None,
     ax: Axes | None = None,
 ) -> Axes:
     """Draw several numbers for each name as dots on one line, the first name on top, and a legend for the kinds of dot.
 
-    With at most eight names, the smallest and the largest number of each are written beside its line.
+    Dots that would overlap are drawn one below the other. With at most eight names, each dot has its number beside it,
+    with so many decimals; by default two, or one if a number has two digits before the point.
 
     values: name -> {kind of dot: number}, the same kinds for every name.
     Raises ValueError for no numbers, or one that is not finite; KeyError for a kind that is missing; TypeError for
@@ -36,21 +39,40 @@ def plot_dots(
     rows = np.arange(len(array))
     ax = style.axes_or_new(ax, style.figure_size(1, min(style.HEIGHT, 1.4 + 0.42 * len(array))))
     ax.hlines(rows, array.min(axis=1), array.max(axis=1), color=style.LINE_STRONG, linewidth=2, zorder=1)
-    for kind, column, colour, marker in zip(kinds, array.T, cycle(style.COLOURS), cycle("osD^vP"), strict=False):
-        ax.scatter(column, rows, color=colour, marker=marker, s=50, label=style.legend_label(kind), zorder=2)
-    few, decimals = len(array) <= MOST_NUMBERS, 2 if abs(array).max() < 10 else 1
-    for row, line in enumerate(array if few else ()):
-        for number, side, across in ((line.min(), "right", -9), (line.max(), "left", 9)):
-            ax.annotate(
-                f"{number:.{decimals}f}".replace("-", "−"), (number, row), (across, 0), textcoords="offset points",
-                ha=side, va="center", fontsize=style.NOTE_SIZE, gid=style.HALO, **style.plain_text(),
-            )  # fmt: skip
+    few = len(array) <= MOST_NUMBERS
+    decimals = (2 if abs(array).max() < 10 else 1) if decimals is None else decimals
     if few:
         ax.margins(x=0.12)
+    shifts = np.array([_shifts(line, NEAR * np.ptp(array)) for line in array])  # (names, kinds)
+    for kind, column, shift, colour, marker in zip(
+        kinds, array.T, shifts.T, cycle(style.COLOURS), cycle(style.MARKERS), strict=False
+    ):
+        ax.scatter(column, rows + shift, color=colour, marker=marker, s=50, label=style.legend_label(kind), zorder=2)
+    for row, line in enumerate(array if few else ()):
+        first, last = line.argmin(), line.argmax()
+        for i, number in enumerate(line):
+            side, across, up = ("left", 9, 0) if i == last else ("right", -9, 0)
+            if i not in (first, last):  # above its dot, or below a dot that was moved down
+                side, across, up = "center", 0, 11 if shifts[row, i] <= 0 else -11
+            ax.annotate(
+                f"{number:.{decimals}f}".replace("-", "−"), (number, row + shifts[row, i]), (across, up),
+                textcoords="offset points", ha=side, va="center_baseline", fontsize=style.NOTE_SIZE, gid=style.HALO,
+                **style.plain_text(),
+            )  # fmt: skip
     names = [textwrap.fill(style.drawable(name, style.LABEL), LETTERS if few else style.LABEL) for name in values]
     ax.set_yticks(rows, names, **style.plain_text())
     ax.set_ylim(len(array) - 0.5, -0.6)
     style.add_grid(ax, "x")
     ax.tick_params(axis="y", length=0)
-    style.add_legend(ax, above=True)
-    return style.label_axes(ax, title, x_label, pad=style.ABOVE)
+    if len(kinds) > 1:
+        style.add_legend(ax, above=True)
+    return style.label_axes(ax, title, x_label, pad=style.ABOVE if len(kinds) > 1 else None)
+
+
+def _shifts(numbers: np.ndarray, near: float) -> np.ndarray:
+    """How far down, in rows, to draw each of the numbers (K,) of a row so that those nearer than `near` are apart."""
+    shifts = np.zeros(len(numbers))
+    order = numbers.argsort(kind="stable")
+    for group in np.split(order, 1 + np.flatnonzero(np.diff(numbers[order]) >= near)):
+        shifts[group] = APART * (np.arange(len(group)) - (len(group) - 1) / 2)
+    return shifts

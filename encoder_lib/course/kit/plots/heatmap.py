@@ -21,7 +21,8 @@ from encoder_lib.course.kit.plots.inputs import as_array, as_labels, colour_limi
 
 LINE = 0.2  # inches between two slanted labels, at least
 MOST_NUMBERS = 60  # with more cells, no numbers are written into them
-APART = 0.07  # inches; cells at least as wide and as high have lines between them
+FEW = 10  # rows or columns; fewer have lines between them, which would be a grid in front of more
+APART = 0.07  # inches; nor have cells that are less wide or less high lines between them
 
 
 @style.close_on_error
@@ -40,9 +41,9 @@ def plot_heatmap(
 ) -> Axes:
     """Draw a matrix as colours: row 0 at the top, NaN and infinity in grey stripes.
 
-    The cells of a matrix with as many rows as columns are squares. Cells that aren't tiny have lines between them, so
-    that they can be counted even if all numbers are equal. If there are at most 60 cells and their numbers fit, these
-    are written into the cells.
+    The cells of a matrix with as many rows as columns are squares. A few cells have lines between them, so that they
+    can be counted even if all numbers are equal. If there are at most 60 cells and their numbers fit, these are written
+    into the cells.
 
     values: tensor or array (R, C). x_ticks: one label for each of the C columns; y_ticks: one for each of the R rows.
     limits: the values at the two ends of the colours; without it they fit the data (see `colour_limits`).
@@ -86,8 +87,8 @@ def plot_heatmap(
         else:
             whole = MaxNLocator("auto", steps=(1, 2, 5, 10), integer=True)  # there is no row 1.5
             getattr(ax, f"{axis}axis").set_major_locator(whole)
-    if min(cell) >= APART:
-        _draw_lines(ax, array.shape)
+    if max(array.shape) < FEW and min(cell) >= APART:
+        _draw_gaps(ax, array.shape)
     if colorbar:
         _add_bar(image, ax)
     _write_numbers(ax, array, image, cell)
@@ -130,9 +131,9 @@ def _add_bar(image: AxesImage, axes: Axes | list[Axes]) -> None:
     bar.ax.tick_params(length=0)
 
 
-def _draw_lines(ax: Axes, shape: tuple[int, int]) -> None:
+def _draw_gaps(ax: Axes, shape: tuple[int, int]) -> None:
     """Draw lines in the colour of the ground between the rows and between the columns."""
-    look: dict[str, Any] = {"colors": style.GROUND, "linewidths": 0.7, "alpha": 0.5}
+    look: dict[str, Any] = {"colors": style.GROUND, "linewidths": 1}
     rows, columns = (np.arange(1, size) - 0.5 for size in shape)
     ax.hlines(rows, -0.5, shape[1] - 0.5, **look)
     ax.vlines(columns, -0.5, shape[0] - 0.5, **look)

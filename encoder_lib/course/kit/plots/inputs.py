@@ -53,9 +53,9 @@ def as_array(
     return array
 
 
-def as_words(labels: Iterable, size: int, name: str) -> list[str]:
-    """Return `labels` as `size` strings that can be drawn. Raises ValueError if there are more or fewer."""
-    words = [style.readable(label, style.TICK) for label in labels]
+def as_words(labels: Iterable, size: int, name: str, limit: int = style.TICK) -> list[str]:
+    """Return `labels` as `size` strings of at most `limit` letters. Raises ValueError if there are more or fewer."""
+    words = [style.readable(label, limit) for label in labels]
     if len(words) != size:
         raise ValueError(f"expected {size} labels for {name}, got {len(words)}: give one label for each row or column")
     return words

@@ -2,11 +2,14 @@
 
 from collections.abc import Sequence
 from functools import partial
+from math import ceil
 from typing import TYPE_CHECKING
 
 import matplotlib.pyplot as plt
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.layout_engine import ConstrainedLayoutEngine
+from matplotlib.ticker import FixedLocator, NullLocator
 
 from encoder_lib.course.kit.plots import style
 from encoder_lib.course.kit.plots.inputs import as_array
@@ -14,9 +17,13 @@ from encoder_lib.course.kit.plots.inputs import as_array
 if TYPE_CHECKING:
     import pandas as pd
 
+GAP = 8  # per cent between the ends of two groups of learning curves
+
 
 @style.close_on_error
-def plot_ladder(rungs: Sequence[tuple], *, title: str = "The ladder so far", ax: Axes | None = None) -> Axes:
+def plot_ladder(
+    rungs: Sequence[tuple], *, title: str = "The ladder so far: accuracy on the card task", ax: Axes | None = None
+) -> Axes:
     """Draw the accuracy of each rung as a bar, and its upper bound as a dashed line.
 
     rungs: (name, accuracy, upper bound), both from 0 to 1; further items are left alone.
@@ -26,9 +33,9 @@ def plot_ladder(rungs: Sequence[tuple], *, title: str = "The ladder so far", ax:
     names = [style.drawable(rung[0], style.TICK) for rung in rungs]
     ax = style.axes_or_new(ax)
     accuracies, bounds = 100 * numbers.T
-    bars = ax.bar(range(len(rungs)), accuracies, width=0.6, color=style.COLOURS[0])
+    bars = ax.bar(range(len(rungs)), accuracies, width=0.6, color=style.COLOURS[1])
     ax.bar_label(bars, [f"{accuracy:.1f} %" for accuracy in accuracies], padding=6)
-    bound = partial(ax.hlines, colors=style.COLOURS[1], linewidth=2, linestyles="--")
+    bound = partial(ax.hlines, colors=style.COLOURS[0], linewidth=2, linestyles="--")
     for position, height in enumerate(bounds):
         bound(height, position - 0.4, position + 0.4, label="_" if position else "upper bound of such a model")
     ax.set_xticks(range(len(rungs)), names[:2] + [f"+ {name}" for name in names[2:]], **style.plain_text())
@@ -43,11 +50,13 @@ def plot_ladder(rungs: Sequence[tuple], *, title: str = "The ladder so far", ax:
 def plot_learning_curves(
     curves: "pd.DataFrame", *, level: float | None = 50, title: str = "", first_step: int = 50
 ) -> Figure:
-    """Draw accuracy against training steps, one panel for each model and one line for each seed.
+    """Draw accuracy against training steps: a panel for each model, with a thin line for each seed and a thick median.
+
+    Where the lines end, it says how many of them are there.
 
     curves: a table with the columns model, seed, step and accuracy, in per cent, as `learning_curve` and
-    `stored_curves` give it; the panels are in the order of its models, and a single one has `title` above it. level: an
-    accuracy drawn as a dashed line: that of a model which finds the letter and guesses its case.
+    `stored_curves` give it; the panels are in the order of its models, four of them in a square. level: an accuracy
+    drawn as a dashed line: that of a model which finds the letter and guesses its case.
     first_step: the step with which the axis, which is logarithmic, begins.
     Raises ValueError for a table without rows or without one of these columns.
     """
@@ -56,28 +65,47 @@ def plot_learning_curves(
         got = f"no column {', '.join(sorted(missing))}" if missing else "no rows"
         raise ValueError(f"curves: expected a table of model, seed, step and accuracy, got {got}")
     models = list(curves["model"].unique())
-    size = style.figure_size(len(models))
-    figure, axes = plt.subplots(
-        1, len(models), figsize=size, sharex=True, sharey=True, squeeze=False, layout="constrained"
-    )
+    columns = 2 if len(models) == 4 else len(models)
+    rows = ceil(len(models) / columns)
+    size = style.figure_size(len(models), 4 if rows == 1 else 5)
+    layout = ConstrainedLayoutEngine(wspace=0.05, hspace=0.06)
+    figure, axes = plt.subplots(rows, columns, figsize=size, sharex=True, sharey=True, squeeze=False, layout=layout)
     shown = curves[curves["step"] >= first_step]
-    for ax, model in zip(axes[0], models, strict=True):
+    (ink, _, grey), last = style.COLOURS, shown["step"].max()
+    for ax, model in zip(axes.flat, models, strict=True):
+        of_model = [name == model for name in shown["model"]]
+        table = shown[of_model].pivot(index="step", columns="seed", values="accuracy")
         if level is not None:
-            ax.axhline(level, color=style.GREY, linestyle="--")
-        for _, curve in shown[shown["model"] == model].groupby("seed"):
-            ax.plot(curve["step"], curve["accuracy"], color=style.COLOURS[0], linewidth=1.2)
-            ax.scatter(*curve.iloc[-1][["step", "accuracy"]], color=style.COLOURS[0], s=16, zorder=3, clip_on=False)
-        ax.set(xscale="log", ylim=(0, 103))
+            ax.axhline(level, color=style.GREY, linestyle="--", label="letter right, case guessed")
+        lines = ax.plot(table, color=grey, linewidth=0.9)
+        lines[0].set_label("each seed")
+        ax.plot(table.median(axis=1), color=ink, linewidth=2.4, label="median of the seeds")
+        _count_ends(ax, table)
+        ax.set(xscale="log", xlim=(0.9 * first_step, last), ylim=(0, 103), yticks=range(0, 101, 25))
         style.add_grid(ax)
-        style.label_log_axis(ax.xaxis)
-        style.label_axes(ax, model if len(models) > 1 else title, "step")
-    if level is not None:
-        axes[0, 0].annotate(
-            "case guessed", (0, level), (3, 3), axes[0, 0].get_yaxis_transform(),
-            "offset points", fontsize=style.NOTE_SIZE, gid=style.HALO, **style.plain_text(color=style.QUIET),
-        )  # fmt: skip
-    axes[0, 0].set_ylabel("accuracy (%)")
+        style.label_axes(ax, model if len(models) > 1 else title)
+    ticks = [step for step in (100, 1000) if first_step <= step <= last / 2] + [last]
+    axes[0, 0].xaxis.set(major_locator=FixedLocator(ticks), minor_locator=NullLocator(), major_formatter="{x:,.0f}")
+    for ax in axes[-1]:
+        ax.set_xlabel("step")
+    for ax in axes[:, 0]:
+        ax.set_ylabel("accuracy (%)")
     style.level_titles(axes[0])
+    figure.legend(*axes[0, 0].get_legend_handles_labels(), loc="outside lower left", ncols=3)
     if len(models) > 1:
         style.add_suptitle(figure, title)
     return figure
+
+
+def _count_ends(ax: Axes, table: "pd.DataFrame") -> None:
+    """Write beside the ends of the lines how many of them are there: seeds less than `GAP` apart are one group."""
+    ends = table.iloc[-1].sort_values().tolist()
+    starts = [i for i, end in enumerate(ends) if i == 0 or end - ends[i - 1] > GAP]
+    for start, stop in zip(starts, [*starts[1:], len(ends)], strict=True):
+        group = ends[start:stop]
+        reached = " to ".join(dict.fromkeys(f"{end:.0f}" for end in (group[0], group[-1])))
+        place = table.index[-1], sum(group) / len(group)
+        ax.annotate(
+            f"{len(group)} seed{'s'[: len(group) > 1]}: {reached} %", place, (6, 0), textcoords="offset points",
+            va="center", fontsize=style.NOTE_SIZE, annotation_clip=False, **style.plain_text(),
+        )  # fmt: skip

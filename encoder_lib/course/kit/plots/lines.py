@@ -8,6 +8,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.layout_engine import ConstrainedLayoutEngine
 from numpy.typing import ArrayLike
 
 from encoder_lib.course.kit.plots import style
@@ -63,10 +64,8 @@ def plot_panels(
     panels: title -> lines, with the same names in every panel. share_y: whether all panels have the same y axis.
     settings: further arguments of `plot_lines`, whose errors it raises.
     """
-    size = style.figure_size(len(panels))
-    figure, axes = plt.subplots(
-        1, len(panels), figsize=size, sharex=True, sharey=share_y, squeeze=False, layout="constrained"
-    )
+    size, layout = style.figure_size(len(panels)), ConstrainedLayoutEngine(wspace=0.05)
+    figure, axes = plt.subplots(1, len(panels), figsize=size, sharex=True, sharey=share_y, squeeze=False, layout=layout)
     for i, (ax, (title, lines)) in enumerate(zip(axes[0], panels.items(), strict=True)):
         last = i + 1 == len(panels)
         plot_lines(lines, title=title, y_label="" if i else y_label, named=last, ax=ax, **settings)

@@ -15,7 +15,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.layout_engine import ConstrainedLayoutEngine
 
-from encoder_lib.course.kit.palette import DARK, LIGHT, WORDS
+from encoder_lib.course.kit.palette import COMPARED, DARK, LIGHT, VISIBLE, WORDS
 from encoder_lib.course.kit.plots import style
 from encoder_lib.course.kit.plots.fonts import FAMILY, embedded
 from encoder_lib.course.kit.plots.names import place_all_names
@@ -28,7 +28,7 @@ SHARP = 192  # pixels per inch of what is stored as pixels: two for each pixel o
 PAPER = {"light": "#ffffff", "dark": "#111111"}  # JupyterLab's own; elsewhere a picture stays readable on it
 HALO = ".halo text{paint-order:stroke;stroke:var(--paper);stroke-width:3px}"  # see `style.HALO`
 # Every colour that changes with the theme; black is what a cell draws without asking for a colour.
-IN_THE_DARK = {LIGHT[role]: DARK[role] for role in LIGHT} | WORDS | {"#000000": DARK["ink"]}
+IN_THE_DARK = {LIGHT[role]: DARK[role] for role in LIGHT} | COMPARED | VISIBLE | WORDS | {"#000000": DARK["ink"]}
 VIEW = re.compile(r'<svg [^>]*viewBox="0 0 ([\d.]+) ([\d.]+)"[^>]*>')
 EXACT_OR_LONG = re.compile(r">[^<]+<|(?:scale|matrix)\([^)]*\)|base64,[^\"']*|-?\d*\.\d{3,}(?:e-\d+)?")
 

@@ -17,18 +17,17 @@ from matplotlib.font_manager import fontManager
 from matplotlib.ft2font import FT2Font
 from matplotlib.ticker import FixedLocator, LogLocator, MaxNLocator, NullLocator
 
-from encoder_lib.course.kit.palette import LIGHT
+from encoder_lib.course.kit.palette import COMPARED, LIGHT
 from encoder_lib.course.kit.plots.fonts import FAMILY
 
-# Hues of the palette for curves and dots: distinguishable with any colour vision, none too pale, in both themes
-COLOURS = tuple(LIGHT[role] for role in ("sentence-1", "attention", "forward", "key", "sentence-2", "query", "ink"))
+COLOURS = tuple(COMPARED)  # of curves, dots and bars, which have no role
 INK, QUIET, GROUND = LIGHT["ink"], LIGHT["quiet"], LIGHT["ground"]
 LINE, LINE_STRONG = LIGHT["line"], LIGHT["line-strong"]
 GREY = LIGHT["norm"]
 ON_DARK, ON_PALE = "#fffffe", "#000001"  # of words on colours that are the same in both themes, as in a heatmap
 NOT_FINITE = "#8f8f8f"  # the grey of NaN and infinity; striped, because some people see the middle of viridis as grey
 HALO = "halo"  # as the `gid` of a text, keeps it readable where a line runs beneath it
-DASHES = ("-", "--", "-.", ":")
+DASHES, MARKERS = ("-", "--", "-.", ":"), "osD^vPX"
 FEW = 8  # values of a logarithmic axis that are all written beside it
 # A picture is 7.8 inches, or 749 pixels, wide, with one plot or with several. A notebook shows it without scaling, so
 # its text has the same size everywhere. Font sizes are in points, of which three are four pixels.
@@ -74,6 +73,7 @@ STYLE: dict[str, Any] = {  # of every picture in a notebook; `setup` applies it
     "ytick.major.size": 0,
     "legend.frameon": False,
     "lines.linewidth": 2,
+    "path.simplify_threshold": 0.3,  # pixels; a curve of many points takes less room in a page
 }
 TITLE, LABEL, TICK = 160, 80, 24  # the largest number of characters of each kind of text
 # invisible: halves of a character, and marks for right-to-left writing, which would reverse the text after them
@@ -211,7 +211,17 @@ def label_log_axis(axis: Axis, values: Sequence[float] = ()) -> None:
     low, high = axis.get_view_interval()
     subs = (1, 2, 5) if high < (1e5 if isinstance(axis, YAxis) else 100) * low else (1,)
     locator = FixedLocator(values) if 0 < len(values) <= FEW else LogLocator(subs=subs)
-    axis.set(major_locator=locator, minor_locator=NullLocator(), major_formatter="{x:g}")
+    axis.set(major_locator=locator, minor_locator=NullLocator(), major_formatter=lambda x, _: _plain(x))
+
+
+def _plain(number: float) -> str:
+    """A number on a logarithmic axis: 0.01, 2,000, 10⁹."""
+    if number < 1e6:
+        return f"{number:,g}"
+    factor, power = f"{number:.0e}".split("e+")
+    return (
+        f"{factor} · " * (factor != "1") + "10" + str(int(power)).translate(str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹"))
+    )
 
 
 def add_grid(ax: Axes, axis: Literal["both", "x", "y"] = "y") -> None:

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Sequence
 from dataclasses import asdict, fields, replace
+from functools import lru_cache
 from html import escape as html_escape
 from typing import Any
 
@@ -49,6 +50,7 @@ class Alive(Answering):
         self, intervened: Intervened, question: Question, *, title: str, open: int | None, predict: bool, web: Web
     ) -> None:
         self._intervened, self.web = intervened, web
+        self._message = lru_cache(1)(lambda untouched: answer_message(intervened.ask(untouched)))
         options = {"sentences": len(question.texts), "open": open, "predict": predict}
         super().__init__(title=title, _options=options, **self._computed(question))
 
@@ -99,9 +101,8 @@ class Alive(Answering):
 
     def _computed(self, question: Question) -> dict[str, Any]:
         """The traits that carry a question, and the answer without interventions."""
-        untouched = self._intervened.ask(replace(question, cuts=(), knockouts=()))
-        header, data = answer_message(untouched)
-        message = question_message(replace(question, word=untouched.word))
+        header, data = self._message(replace(question, cuts=(), knockouts=()))
+        message = question_message(replace(question, word=header["word"]))
         return {"_question": message, "_answer": header, "_data": data}
 
     def _reply(self, message: object) -> tuple[dict, bytes, dict[str, Any]]:

@@ -15,10 +15,12 @@ from encoder_lib.course.kit.widget.result import as_result
 
 # How a stored question looks; on a page without a kernel there is no style sheet that could say it.
 CARD = (
-    "box-sizing:border-box;max-width:794px;padding:16px 20px;border:1px solid #8886;border-left:3px solid #1976d2;"
+    "box-sizing:border-box;max-width:800px;padding:16px 20px;border:1px solid #8886;border-left:3px solid #1976d2;"
     "border-radius:2px 10px 10px 2px"
 )
-CHOICES = "margin:12px 0;padding-left:1.5em;text-indent:-1.5em;list-style:none"
+CHOICES = "margin:10px 0;padding-left:1.5em;text-indent:-1.5em;line-height:1.9;list-style:none"
+SUMMARY = "cursor:pointer;font-weight:600"
+ANSWER = "margin:14px 0 8px"
 BOX = '<span aria-hidden="true">○ </span>'
 
 
@@ -120,9 +122,9 @@ class Prediction(anywidget.AnyWidget):
         question = self.question
         prompt, finding, *choices = map(html.escape, (question.prompt, question.finding, *question.choices))
         items = "".join(f"<li>{BOX}{choice}</li>" for choice in choices)
-        answer = f"<p><strong>✓ {choices[question.answer]}</strong></p><p>{finding}</p>"
+        answer = f'<p style="{ANSWER}"><strong>✓ {choices[question.answer]}</strong></p><p>{finding}</p>'
         result = self._shown.html if self._shown else ""
-        folded = f"<details><summary>Show the answer</summary>{answer}{result}</details>"
+        folded = f'<details><summary style="{SUMMARY}">Show the answer</summary>{answer}{result}</details>'
         asked = f'<strong>{prompt}</strong><ul style="{CHOICES}">{items}</ul>'
         text = f"{question.prompt} ({' / '.join(question.choices)})"
         return {**data, "text/html": f'<div style="{CARD}">{asked}{folded}</div>', "text/plain": text}, metadata

@@ -161,11 +161,21 @@ def test_many_labels_are_thinned():
     assert all(str(place) == text for place, text in shown.items())
 
 
-@pytest.mark.parametrize(("shape", "lines"), [((3, 4), [2, 3]), ((1, 2), [0, 1]), ((90, 90), [])])
-def test_cells_that_are_not_tiny_have_lines_between_them(shape, lines):
+@pytest.mark.parametrize(("shape", "lines"), [((3, 4), [2, 3]), ((1, 2), [0, 1]), ((9, 9), [8, 8]), ((10, 10), [])])
+def test_few_cells_have_lines_between_them(shape, lines):
     ax = plot_heatmap(np.ones(shape))
     assert [len(drawn.get_segments()) for drawn in ax.collections] == lines
     assert ax.get_xlim() == (-0.5, shape[1] - 0.5) and ax.get_ylim() == (shape[0] - 0.5, -0.5)
+
+
+def test_a_mask_marks_what_is_out():
+    ax = plots.plot_mask(torch.tensor([[True, False, True], [False, False, True]]), names=("in", "out"), title="t")
+    runs = [path.get_extents().intervalx.tolist() for row in ax.collections[2:4] for path in row.get_paths()]
+    assert runs == [[-0.5, 0.5], [1.5, 2.5], [1.5, 2.5]], "what is visible; the ground is grey"
+    assert ax.lines[0].get_xydata().tolist() == [[1, 0], [0, 1], [1, 1]]
+    assert [text.get_text() for text in ax.get_legend().get_texts()] == ["in", "out"] and not ax.images
+    assert (ax.get_title(), ax.get_xlim(), ax.get_ylim()) == ("t", (-0.5, 2.5), (1.5, -0.5))
+    assert not plots.plot_mask(torch.ones(20, 20, dtype=torch.bool).tril()).lines, "no sign in a tiny cell"
 
 
 def test_heatmaps_side_by_side_share_their_colours_and_one_bar():
@@ -213,8 +223,6 @@ REFUSED = {
     "no bars": (lambda: plots.plot_bars({}), "at least one"),
     "cards": (lambda: plots.plot_cards("ab", [0]), "1 labels"),
     "answers": (lambda: plots.plot_cards("ab", [1, 0], "a"), "2 labels"),
-    "clocks of two widths": (lambda: plots.plot_clocks(np.ones(4), np.ones(2)), "even width"),
-    "clocks of an odd width": (lambda: plots.plot_clocks(np.ones(3), np.ones(3)), "even width"),
     "dots": (lambda: plots.plot_dots({"a": {"x": np.nan}}), "finite"),
     "no dots": (lambda: plots.plot_dots({}), "axes"),
     "a fit": (lambda: plots.plot_fit(**FIT | {"target": np.zeros(4)}), "one length"),
@@ -265,11 +273,13 @@ def test_any_text_names_what_is_drawn(name):
 
 
 LABELS = {
-    **dict.fromkeys(("heatmap", "lines", "histogram"), "t | t"),
+    **dict.fromkeys(("heatmap", "mask", "lines", "histogram"), "t | t"),
     **dict.fromkeys(("bars", "dots"), "t | "),
+    "query": "first number | second number",
     "word_vectors": "first number | second number",
-    **dict.fromkeys(("attention_lines", "token_attention", "clocks", "residual_stream", "names"), " | "),
+    **dict.fromkeys(("attention_lines", "token_attention", "residual_stream", "names"), " | "),
     "normalisations": " | ,  | ,  | ",
+    "bar_panels": " | ,  | ,  | ",
     "heatmaps": "t | t, t | , t | ",
     "panels": " | t,  | ,  | ",
     "attention": "key | query, key | query, dimension | ",
@@ -282,13 +292,14 @@ LABELS = {
 }
 
 
-def test_every_plot_is_drawn_here_and_names_its_axes():
+def test_every_plot_is_drawn_here():
     assert {f"plot_{name}" for name in LABELS} == DRAWN.keys() == {n for n in dir(plots) if n.startswith("plot_")}
-    for name, labels in LABELS.items():
-        figure = figure_of(f"plot_{name}")
-        axes = [ax for ax in figure.axes if ax.get_label() != "<colorbar>"]
-        assert ", ".join(f"{ax.get_xlabel()} | {ax.get_ylabel()}" for ax in axes) == labels, name
-        plt.close(figure)
+
+
+@pytest.mark.parametrize("name", LABELS)
+def test_plots_name_their_axes(name):
+    axes = [ax for ax in figure_of(f"plot_{name}").axes if ax.get_label() != "<colorbar>"]
+    assert ", ".join(f"{ax.get_xlabel()} | {ax.get_ylabel()}" for ax in axes) == LABELS[name]
 
 
 def whole(axis):
@@ -392,7 +403,7 @@ def test_the_set_up_makes_every_picture_of_one_family():
         assert figure.get_suptitle() == "t" and figure._suptitle.get_fontsize() == 11.5
 
 
-SEVERAL = ("attention", "heatmaps", "reordering", "normalisations", "panels", "profiles", "fit", "clocks")
+SEVERAL = ("attention", "heatmaps", "reordering", "normalisations", "panels", "profiles", "fit")
 
 
 def test_pictures_of_several_plots_are_equally_wide():
@@ -455,7 +466,13 @@ def test_what_would_overlap_is_spread_around_its_middle():
     np.testing.assert_allclose(apart(np.array([0.5, 0.5, 0.5, 0.9]), heights), [0.4, 0.5, 0.6, 0.9])
 
 
-# --- curves, words, reorderings and clocks ---------------------------------------------------------------------------
+# --- curves, words and reorderings ------------------------------------------------------------------------------------
+
+
+def test_a_log_axis_of_many_decades_names_powers_of_ten_alone():
+    ax = plots.plot_lines({"a": [2e5, 5e11]}, y_scale="log")
+    assert all(f"{tick:e}".startswith("1.0") for tick in ax.get_yticks())
+    plt.close(ax.figure)
 
 
 def test_lines_hold_the_data_and_differ_without_colour():
@@ -502,13 +519,6 @@ def test_a_reordering_joins_every_row_to_where_it_went():
     assert [(join.xy1[1], join.xy2[1]) for join in joins] == [(2, 0), (0, 1), (1, 2)]
 
 
-def test_clocks_draw_sine_up_and_cosine_right():
-    ax = plots.plot_clocks([0.0, 1.0, 1.0, 0.0], [1.0, 0.0, 0.6, 0.8])
-    tips = [line.get_xydata()[1].tolist() for line in ax.lines]
-    assert tips == [[1, 0], [0, 1], [3, 1], [3.8, 0.6]]
-    assert len(ax.patches) == 2 and [text.get_text() for text in ax.get_legend().get_texts()] == ["before", "after"]
-
-
 def test_the_three_steps_of_attention_stand_side_by_side():
     scores, weights, output = [[1.0, -np.inf], [2.0, -4.0]], [[0.6, 0.4], [0.5, 0.5]], np.ones((2, 5))
     figure = plots.plot_attention(scores, weights, output, ["a", "b"], titles=("one", "two", "three"))
@@ -539,7 +549,7 @@ SHARES = [[0.9, 0.1, 0.0], [0.04, 0.06, 0.9], [0.0, 1.0, 0.0]]
 def test_attention_lines_are_as_thick_as_the_weights():
     ax = plots.plot_attention_lines(torch.tensor(SHARES, requires_grad=True), ["the", "$x^$", "the"], title="t")
     drawn = {tuple(line.get_ydata()): line.get_linewidth() for line in ax.lines}
-    assert drawn == {pair: pytest.approx(5 * SHARES[pair[0]][pair[1]]) for pair in
+    assert drawn == {pair: pytest.approx(4 * SHARES[pair[0]][pair[1]]) for pair in
                      [(0, 0), (0, 1), (1, 1), (1, 2), (2, 1)]}, "weights below 0.05 are left out"  # fmt: skip
     assert all(list(line.get_xdata()) == [0, 1] for line in ax.lines) and ax.get_title() == "t"
     places = {text.get_position(): text.get_text() for text in ax.texts}
@@ -576,7 +586,7 @@ def test_one_card_or_some_may_have_their_arrows_lit():
     for only in (None, 1, [0, 2], []):
         patches = plots.plot_cards(["a", "b", "c"], [1, 2, 0], only=only).patches
         colours.append([patch.get_edgecolor() for patch in patches if isinstance(patch, FancyArrowPatch)])
-    lit, grey = to_rgba(plots.COLOURS[0]), to_rgba(plots.GREY)
+    lit, grey = to_rgba(LIGHT["sentence-1"]), to_rgba(plots.GREY)
     assert colours == [[lit] * 3, [grey, lit, grey], [lit, grey, lit], [grey] * 3]
     texts = [text.get_text() for text in plots.plot_cards(["a", "b"], [1, 0]).texts]
     assert sorted(texts) == ["", "", "a", "b", "→ 0", "→ 1"], "no answers, none drawn"
@@ -594,7 +604,11 @@ def test_ladder_has_a_bar_and_an_upper_bound_for_each_rung():
     assert [ceiling[:, 1].tolist() for ceiling in ceilings] == [[12.5] * 2, [12.5] * 2, [50] * 2, [100] * 2]
     assert [ceiling[:, 0].mean() for ceiling in ceilings] == pytest.approx(range(4))
     assert [label.get_text() for label in ax.get_xticklabels()] == ["chance", "embedding", "+ attention", "+ $x^$"]
-    assert ax.get_ylabel() == "accuracy (%)" and ax.get_ylim()[0] == 0 and ax.get_title() == "The ladder so far"
+    assert (
+        ax.get_ylabel() == "accuracy (%)"
+        and ax.get_ylim()[0] == 0
+        and ax.get_title() == "The ladder so far: accuracy on the card task"
+    )
 
 
 CURVES = pd.DataFrame(
@@ -603,16 +617,32 @@ CURVES = pd.DataFrame(
 )
 
 
-def test_learning_curves_have_a_panel_a_model_and_a_line_a_seed():
-    left, right = plots.plot_learning_curves(CURVES).axes
+def test_learning_curves_have_a_panel_a_model_a_line_a_seed_and_a_median():
+    figure = plots.plot_learning_curves(CURVES)
+    left, right = figure.axes
     assert [ax.get_title() for ax in (left, right)] == ["a", "b + c"]
-    level, curve = (line.get_xydata().tolist() for line in left.lines)
+    level, curve, median = (line.get_xydata().tolist() for line in left.lines)
     assert [y for _, y in level] == [50, 50] and curve == [[100, 50], [200, 60]], "step 0 has no place on a log axis"
-    assert [line.get_ydata().tolist() for line in right.lines[1:]] == [[90], [95]]
+    assert median == curve and [line.get_ydata().tolist() for line in right.lines[1:]] == [[90], [95], [92.5]]
     assert left.get_xscale() == "log" and left.get_ylabel() == "accuracy (%)"
-    assert [text.get_text() for text in left.texts] == ["case guessed"] and not right.texts
-    bare = plots.plot_learning_curves(CURVES, level=None).axes[0]
-    assert len(bare.lines) == 1 and not bare.texts
+    names = ["letter right, case guessed", "each seed", "median of the seeds"]
+    assert [text.get_text() for text in figure.legends[0].get_texts()] == names
+    bare = plots.plot_learning_curves(CURVES, level=None)
+    assert len(bare.axes[0].lines) == 2 and [text.get_text() for text in bare.legends[0].get_texts()] == names[1:]
+
+
+def test_learning_curves_say_how_many_seeds_end_where():
+    ends = [(seed, end) for seed, end in enumerate((50.0, 98.8, 49.6, 55.0, 100.0, 75.0))]
+    rows = [("a", seed, step, end) for seed, end in ends for step in (100, 8000)]
+    (ax,) = plots.plot_learning_curves(pd.DataFrame(rows, columns=CURVES.columns)).axes
+    assert [text.get_text() for text in ax.texts] == ["3 seeds: 50 to 55 %", "1 seed: 75 %", "2 seeds: 99 to 100 %"]
+    assert [label.get_text() for label in ax.get_xticklabels()] == ["100", "1,000", "8,000"]
+
+
+def test_four_models_make_a_square():
+    models = pd.concat(CURVES[CURVES["model"] == "a"].assign(model=name) for name in "pqrs")
+    places = [ax.get_subplotspec() for ax in plots.plot_learning_curves(models).axes]
+    assert [(place.rowspan.start, place.colspan.start) for place in places] == [(0, 0), (0, 1), (1, 0), (1, 1)]
 
 
 def test_learning_curves_of_one_model_have_one_title():
@@ -660,6 +690,14 @@ def test_bars_hold_their_numbers_in_order_and_write_them_beside():
     assert ax.yaxis_inverted() and ax.get_title() == "t"
     ax.figure.canvas.draw()
     assert "12,000,000" in [label.get_text() for label in ax.get_xticklabels()]
+
+
+def test_bars_side_by_side_have_their_numbers_and_one_scale_if_asked():
+    left, right = plots.plot_bar_panels({"p": [1.0, -2.0], "$x^$": [0.254, 8.0]}, ["a", "b"], share_x=True).axes
+    assert [bar.get_width() for bar in right.patches] == [0.254, 8] and left.get_xlim() == right.get_xlim()
+    assert [text.get_text() for ax in (left, right) for text in ax.texts] == ["1.00", "−2.00", "0.25", "8.00"]
+    assert [label.get_text() for label in left.get_yticklabels()] == ["a", "b"] and left.yaxis_inverted()
+    assert [ax.get_title() for ax in (left, right)] == ["p", "$x^$"]
 
 
 def test_a_spread_counts_every_number_and_marks_places():
@@ -770,7 +808,7 @@ def test_dots_of_one_kind_have_no_legend_and_as_many_decimals_as_asked_for():
 def test_dots_that_would_overlap_stand_one_below_the_other():
     ax = plots.plot_dots({"near": {"x": 0.99, "y": 1.0, "z": 2.0}, "far": {"x": 1.0, "y": 0.0, "z": 2.0}})
     heights = [dots.get_offsets()[:, 1].tolist() for dots in ax.collections[1:]]
-    assert heights == [[-0.15, 1.0], [0.15, 1.0], [0.0, 1.0]]
+    assert heights == [[-0.18, 1.0], [0.18, 1.0], [0.0, 1.0]]
 
 
 def test_a_poorer_font_face_loses_no_characters(monkeypatch):

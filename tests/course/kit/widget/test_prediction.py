@@ -5,7 +5,15 @@ import pytest
 import torch
 
 from encoder_lib.course.kit import plots
-from encoder_lib.course.kit.widget.prediction import BOX, CARD, CHOICES, Prediction, Question
+from encoder_lib.course.kit.widget.prediction import (
+    ANSWER,
+    BOX,
+    CARD,
+    CHOICES,
+    SUMMARY,
+    Prediction,
+    Question,
+)
 
 QUESTION = Question("Is <b> bold?", ("yes & no", "<i>never</i>"), 1, "Text is text.")
 TOLD = {"answer": 1, "finding": "Text is text.", "result": {}}
@@ -84,8 +92,8 @@ def test_readers_without_a_kernel_unfold_the_answer():
     data, _ = Prediction(QUESTION)._repr_mimebundle_()
     choices = "".join(f"<li>{BOX}{choice}</li>" for choice in ("yes &amp; no", "&lt;i&gt;never&lt;/i&gt;"))
     question = f'<div style="{CARD}"><strong>Is &lt;b&gt; bold?</strong><ul style="{CHOICES}">{choices}</ul>'
-    answer = "<p><strong>✓ &lt;i&gt;never&lt;/i&gt;</strong></p><p>Text is text.</p>"
-    folded = "<details><summary>Show the answer</summary>{}</details>"
+    answer = f'<p style="{ANSWER}"><strong>✓ &lt;i&gt;never&lt;/i&gt;</strong></p><p>Text is text.</p>'
+    folded = f'<details><summary style="{SUMMARY}">Show the answer</summary>{{}}</details>'
     assert data["text/html"] == question + folded.format(answer) + "</div>"
     assert data["text/plain"] == "Is <b> bold? (yes & no / <i>never</i>)"
     assert "application/vnd.jupyter.widget-view+json" in data

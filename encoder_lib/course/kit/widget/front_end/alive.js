@@ -4,7 +4,6 @@ import { drawBetween } from "./alive_between.js";
 import { Drawing } from "./alive_drawing.js";
 import { paintFront } from "./alive_front.js";
 import { listenTo } from "./alive_hands.js";
-import { drawInside } from "./alive_inside.js";
 import { frontOf, mix, planOf, stationAt } from "./alive_layout.js";
 import { makePage, tellPage } from "./alive_page.js";
 import { between, isSpecial, questionOf, same, stateOf, touched } from "./alive_state.js";
@@ -57,24 +56,18 @@ export function mount(
   async function ask() {
     const mine = ++turn;
     const wanted = () => mine === turn; // not, once there is a newer question
-    const timer = setTimeout(() => wanted() && complain(silence), PATIENCE);
+    const timer = setTimeout(() => wanted() && say(page.error, silence), PATIENCE);
     const problem = await answerTo(questionOf(state), wanted).catch(
       ({ message }) => `${message} The picture shows the last answer.`,
     );
     clearTimeout(timer);
     if (!wanted()) return;
-    complain(problem ?? "");
+    say(page.error, problem ?? "");
     if (!problem) settled = settledOf(state);
     else if (got.answer) {
       Object.assign(state, settled); // so that the same change can be tried again
       paint();
     }
-  }
-
-  /** @param {string} problem */
-  function complain(problem) {
-    page.error.hidden = !problem;
-    say(page.error, problem);
   }
 
   /** @param {Question} question @param {() => boolean} */
@@ -119,17 +112,13 @@ export function mount(
     }
     page.svg.classList.toggle("alive-narrow", !plan.wide);
     drawNames(view);
-    for (const side of plan.sides) {
-      drawTower(view, side);
-      drawInside(view, side);
-    }
+    for (const side of plan.sides) drawTower(view, side);
     drawBetween(view);
     drawing.show();
     tell();
   }
 
-  /** @param {number} at */
-  const stationOf = (at) => stationAt(view.plan, frontOf(view.plan, at));
+  const stationOf = (/** @type {number} */ at) => stationAt(view.plan, frontOf(view.plan, at));
 
   function tell() {
     paintFront(page.front, view, isCalm());
@@ -155,8 +144,7 @@ export function mount(
     rise(at);
   }
 
-  /** @param {number} at */
-  function rise(at) {
+  function rise(/** @type {number} */ at) {
     state.at = at;
     const y = frontOf(view.plan, at);
     const layer = view.plan.layers.findIndex(({ end }) => y > end);

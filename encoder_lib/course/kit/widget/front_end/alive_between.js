@@ -77,8 +77,7 @@ const drawAngle = ({ to, plan, answer, before }) => {
   const [x, y, long, moved] = [plan.middle, plan.top - 12, plan.wide ? 46 : 32, Math.abs(now - was) > MOVED];
   const [half, old] = [now, was].map((cosine) => Math.acos(clamp(cosine, [-1, 1])) / 2);
   const arrow = markup`M${x} ${y}v${-long}m-4 8l4 -8l4 8`; // upright
-  /** @param {number} angle */
-  const turn = (angle) => markup`rotate(${(180 * angle) / Math.PI} ${x} ${y})`;
+  const turn = (/** @type {number} */ angle) => markup`rotate(${(180 * angle) / Math.PI} ${x} ${y})`;
   HANDS.forEach((sign, side) => {
     if (moved) to.ghosts`<path class="alive-was" transform="${turn(sign * old)}" d="${arrow}"/>`;
     to.strands`<path class="alive-arrow alive-stroke-${side + 1}" transform="${turn(sign * half)}" d="${arrow}"/>`;

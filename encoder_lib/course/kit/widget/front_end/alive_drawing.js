@@ -1,32 +1,36 @@
 // The encoder's picture as an SVG, in groups that are written anew when what they should show differs.
 
-/** @type {Record<string, string>} */
-const ESCAPED = { "&": "&amp;", "<": "&lt;", '"': "&quot;" };
-
-/** @param {number | string | boolean | null} value */
-const safe = (value) => {
+const safe = (/** @type {unknown} */ value) => {
   if (typeof value === "number") return Math.round(value * 10) / 10;
-  return String(value ?? "").replace(/[&<"]/g, (letter) => ESCAPED[letter]);
+  return String(value ?? "").replace(/[&<"]/g, (letter) => `&#${letter.charCodeAt(0)};`);
 };
 
-/** Markup in which numbers are rounded and texts stay texts. @param {TemplateStringsArray} strings @param {...(number | string | boolean | null)} values */
-export const markup = (strings, ...values) => {
-  let text = strings[0];
-  for (let i = 0; i < values.length; i++) text += safe(values[i]) + strings[i + 1];
-  return text;
-};
-
-/** Fill a node with markup, in which `markup` has escaped every text. @param {Element} node @param {string} text */
-export const fill = (node, text) => {
-  node.innerHTML = text;
-};
+/** Markup in which numbers are rounded and texts stay texts. @param {TemplateStringsArray} strings @param {...unknown} values */
+export const markup = (strings, ...values) => String.raw({ raw: strings }, ...values.map(safe));
 
 /** @param {Curve} c */
 export const curve = (c) => markup`M${c[0]} ${c[1]}C${c[2]} ${c[3]} ${c[4]} ${c[5]} ${c[6]} ${c[7]}`;
 
+/** Fill a node with markup, in which `markup` has escaped every text. @param {Element} node @param {string} text */
+const fill = (node, text) => {
+  node.innerHTML = text;
+};
+
+const written = /** @type {WeakMap<Element, string>} */ (new WeakMap());
+
+/** Write a node anew where it differs. The button in focus keeps it, or the first one gets it. @param {Element} node @param {string} text */
+export const renew = (node, text) => {
+  if (written.get(node) === text) return;
+  const act = node.querySelector("[data-act]:focus")?.getAttribute("data-act");
+  fill(node, text);
+  written.set(node, text);
+  if (!act) return;
+  const buttons = /** @type {SVGElement[]} */ ([...node.querySelectorAll("button, [role=button]")]);
+  const again = buttons.find(({ dataset }) => dataset.act === act) ?? buttons[0];
+  queueMicrotask(() => again?.focus({ preventScroll: true })); // once the whole picture has been written
+};
+
 export class Drawing {
-  /** @type {Record<string, { node: Element, now: string, next: string }>} */
-  groups = {};
   /** @type {Record<string, (...parts: Parameters<typeof markup>) => void>} what puts markup into each group */
   to = {};
   current = ""; // what the button does that takes part in the tab order; arrow keys lead to the others
@@ -34,39 +38,33 @@ export class Drawing {
   /** @param {SVGElement} svg with a group for each layer of the drawing, from the back to the front */
   constructor(svg) {
     this.svg = svg;
-    for (const node of svg.children) {
-      const name = node.getAttribute("class")?.replace("alive-in-", "") ?? "";
-      const group = { node, now: "", next: "" };
-      this.groups[name] = group;
-      this.to[name] = (...parts) => {
-        group.next += markup(...parts);
+    this.groups = [...svg.children].map((node) => {
+      const group = { node, text: "" };
+      this.to[node.classList[0].replace("alive-in-", "")] = (...parts) => {
+        group.text += markup(...parts);
       };
-    }
+      return group;
+    });
   }
 
-  /** Show what has been put, and only that; the button in focus keeps it. */
+  /** Show what has been put, and only that. */
   show() {
-    const focused = this.svg.contains(document.activeElement);
-    for (const group of Object.values(this.groups)) {
-      if (group.now !== group.next) fill(group.node, group.next);
-      [group.now, group.next] = [group.next, ""];
+    for (const group of this.groups) {
+      renew(group.node, group.text);
+      group.text = "";
     }
     this.rove(this.current);
-    if (focused && !this.svg.contains(document.activeElement)) this.button?.focus({ preventScroll: true });
   }
 
   /** Let one button take part in the tab order. @param {string} act */
   rove(act) {
-    this.button?.setAttribute("tabindex", "-1");
-    this.current = this.buttons.some((node) => node.dataset.act === act) ? act : (this.buttons[0]?.dataset.act ?? "");
-    this.button?.setAttribute("tabindex", "0");
+    const { buttons } = this;
+    const next = buttons.find(({ dataset }) => dataset.act === act) ?? buttons[0];
+    for (const button of buttons) button.tabIndex = button === next ? 0 : -1;
+    this.current = next?.dataset.act ?? "";
   }
 
   get buttons() {
     return /** @type {SVGElement[]} */ ([...this.svg.querySelectorAll("[role=button]")]);
-  }
-
-  get button() {
-    return this.buttons.find((node) => node.dataset.act === this.current);
   }
 }

@@ -1,6 +1,6 @@
 // What rises while the encoder's picture plays: a veil over all that is still to come, and dots that carry it.
 
-import { fill, markup } from "./alive_drawing.js";
+import { markup, renew } from "./alive_drawing.js";
 import { along, frontOf, ribbonOf } from "./alive_layout.js";
 import { focusOf, reachOf } from "./alive_state.js";
 import { clamp } from "./numbers.js";
@@ -11,14 +11,14 @@ const REACH = 64; // how far above and below the front there are dots
 /** Veil and dots are layers that the browser moves, so that nothing below is painted anew. @param {HTMLElement} front @param {AliveView} view @param {boolean} still without dots */
 export const paintFront = (front, view, still) => {
   const { plan, state } = view;
-  front.hidden = state.at >= 1;
+  renew(front, state.at < 1 ? "<svg></svg>" : "");
   const svg = front.firstElementChild;
-  if (front.hidden || !svg) return;
+  if (!svg) return;
   const y = Math.round(frontOf(plan, state.at)); // at whole pixels, layers are only copied
   front.style.setProperty("--front", `${y}px`);
   front.style.setProperty("--left", `${plan.gutter - 6}px`);
   svg.setAttribute("viewBox", `0 ${y - REACH} ${plan.width} ${2 * REACH}`);
-  fill(svg, still ? "" : plan.sides.map((side) => dotsOf(view, side)).join(""));
+  renew(svg, still ? "" : plan.sides.map((side) => dotsOf(view, side)).join(""));
 };
 
 /** @param {AliveView} view @param {number} side */

@@ -30,16 +30,14 @@ export const listenTo = (root, page, drawing, { set, stop, tell, state, view, to
     token: (side, token) =>
       set({ focus: { side, token }, pinned: !(state.pinned && same({ side, token }, state.focus)) }),
   };
-  /** @param {Element} node */
-  const perform = (node) => {
+  const perform = (/** @type {Element} */ node) => {
     const [act, ...about] = actOf(node);
     acts[act]?.(...about);
   };
   /** @param {Element} node @param {string} name @param {(event: any) => void} react */
   const on = (node, name, react) => node.addEventListener(name, react);
 
-  /** @param {number} clientY */
-  const layerAt = (clientY) => {
+  const layerAt = (/** @type {number} */ clientY) => {
     const y = clientY - svg.getBoundingClientRect().top;
     const found = view()?.plan.layers.findIndex(({ begin, end }) => y < begin && y > end) ?? -1;
     return found < 0 ? state.layer : found;
@@ -72,8 +70,8 @@ export const listenTo = (root, page, drawing, { set, stop, tell, state, view, to
   });
   on(page.words, "toggle", tell);
   on(page.stage, "scroll", () => {
-    const { scrollLeft, classList } = page.stage; // the names stay where they are
-    drawing.groups.names.node.setAttribute("transform", `translate(${scrollLeft})`);
+    const { scrollLeft, classList } = page.stage; // the names, in front, stay where they are
+    svg.lastElementChild?.setAttribute("transform", `translate(${scrollLeft})`);
     classList.toggle("alive-scrolled", scrollLeft > 0);
   });
   on(svg, "pointermove", ({ target, clientY, pointerType }) => {

@@ -1,6 +1,6 @@
 // What surrounds the encoder's picture: Play, the story, the sentences, buttons, choices, and the picture in words.
 
-import { fill, markup } from "./alive_drawing.js";
+import { markup, renew } from "./alive_drawing.js";
 import { LONGEST } from "./alive_state.js";
 import { changesButtons, describe, sharesButtons, stationStory, story } from "./alive_words.js";
 import { say } from "./dom.js";
@@ -22,7 +22,7 @@ const PAGE = `
   </div>
   <p class="alive-story" aria-live="polite" data-name="story"></p>
 </div>
-<p class="alive-error" role="alert" data-name="error" hidden></p>
+<p class="alive-error" role="alert" data-name="error"></p>
 <div class="alive-tabs" role="group" aria-label="The sentence that is shown" data-name="tabs">
   <button type="button" data-act="side 0">Sentence 1</button><button type="button" data-act="side 1">Sentence 2</button>
 </div>
@@ -30,7 +30,7 @@ const PAGE = `
   <svg role="group" tabindex="-1" data-name="svg"
     aria-label="The encoder, from the words below to their vectors above. Arrow keys lead from button to button."
     >${GROUPS.map((name) => `<g class="alive-in-${name}"></g>`).join("")}</svg>
-  <div class="alive-front" aria-hidden="true" hidden data-name="front"><svg></svg></div>
+  <div class="alive-front" aria-hidden="true" data-name="front"></div>
 </div>
 <div class="alive-feet" data-name="feet">${[0, 1].map(footOf).join("")}</div>
 <div class="alive-chips" data-name="changes"></div>
@@ -50,7 +50,7 @@ const PAGE = `
 
 /** The page, each part by its name. @param {HTMLElement} root @param {string} title @returns {Record<string, any>} */
 export const makePage = (root, title) => {
-  fill(root, PAGE);
+  renew(root, PAGE);
   const named = /** @type {HTMLElement[]} */ ([...root.querySelectorAll("[data-name]")]);
   const page = Object.fromEntries(named.map((node) => [node.dataset.name, node]));
   page.title.textContent = title;
@@ -81,14 +81,4 @@ export const tellPage = (page, view, playing, station) => {
   renew(page.changes, state.asking ? "" : changesButtons(view));
   const lines = page.words.open && !state.asking ? describe(view) : [];
   renew(page.words.lastChild, lines.map((line) => markup`<p>${line}</p>`).join(""));
-};
-
-/** Write a part of the page anew where it differs; the button in focus keeps it. @param {HTMLElement} node @param {string} text */
-const renew = (node, text) => {
-  if (node.dataset.now === text) return;
-  const focused = [...node.children].findIndex((child) => child.matches(":focus"));
-  fill(node, text);
-  node.dataset.now = text;
-  const again = node.children[Math.min(focused, node.children.length - 1)];
-  if (again instanceof HTMLElement) again.focus();
 };

@@ -31,8 +31,7 @@ export const stateOf = ({ detail, ...asked }) => {
   return { ...asked, open, head, ...(open === null ? {} : { layer: open, scope: "head" }) };
 };
 
-/** @param {AliveState} state */
-export const touched = ({ cuts, knockouts }) => cuts.length + knockouts.length > 0;
+export const touched = (/** @type {AliveState} */ { cuts, knockouts }) => cuts.length + knockouts.length > 0;
 
 /** The token whose attention is shown: the one at hand, else the followed word or the first one. @param {AliveState} state @param {Answer} answer @param {number} side */
 export const focusOf = ({ focus }, { sentences }, side) => {
@@ -96,8 +95,8 @@ const covers = (where, here) => where === null || where === here;
 
 /** Whether all that a ribbon shows is cut. @param {AliveState} state @param {number[]} ribbon its side, layer, query and key */
 export const isCut = (state, [side, layer, query, key]) => {
-  const ends = state.cuts.filter((cut) => same([cut.side, cut.query, cut.key], [side, query, key]));
-  return ends.some((cut) => covers(cut.layer, layer) && covers(cut.head, headIn(state, layer)));
+  const here = state.cuts.filter((cut) => covers(cut.layer, layer) && covers(cut.head, headIn(state, layer)));
+  return here.some((cut) => same([cut.side, cut.query, cut.key], [side, query, key]));
 };
 
 /** @param {AliveState} state @param {Part} part @param {number | null} layer */

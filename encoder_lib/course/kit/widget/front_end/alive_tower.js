@@ -1,10 +1,13 @@
-// The towers of the encoder's picture: names at the left, a lane for each token, ribbons, residual connections, norms.
+// The towers of the encoder's picture: names, a lane for each token, ribbons, the parts of a layer, and it from within.
 
 import { curve, markup } from "./alive_drawing.js";
 import { along, distanceOf, ribbonOf } from "./alive_layout.js";
 import { focusOf, isCut, isOut, isSpecial, PARTS, reachOf } from "./alive_state.js";
+import { weightsOf } from "./alive_words.js";
+import { fixed } from "./format.js";
 import { clamp } from "./numbers.js";
 
+const PITCH = 1.08; // pixels between two numbers of a vector
 const INSIDE = { query: 25, key: 81, "score: q · k ÷ √K": 125, "softmax: weight": 183, value: 232 }; // and how far up
 
 /** The colour of the followed word: one while its two vectors are one, each sentence's own as they part. @param {number} cosine @param {number} side */
@@ -13,55 +16,45 @@ export const hueOf = (cosine, side) => {
   return `stroke:color-mix(in oklab, var(--sentence-${side + 1}) ${share}%, var(--shared))`;
 };
 
-/** @param {AliveView} view @param {string} role @param {number} y @param {string} name */
-const drawName = ({ to, plan }, role, y, name) =>
-  to.names`<text class="alive-name alive-${role}" x="${plan.gutter - 12}" y="${y}">${name}</text>`;
-
-/** A name that takes its part out. @param {AliveView} view @param {typeof PARTS[0]} part @param {number | null} layer @param {number} y @param {number} left */
-const drawPart = ({ to, plan, state }, [part, name, spoken, role], layer, y, left = 0) => {
-  const out = isOut(state, part, layer);
-  const short = plan.wide ? name : name.replace("residual ", "");
-  const label = `${short}: take out ${spoken}${layer === null ? "" : ` of layer ${layer + 1}`}`;
-  to.names`<text role="button" tabindex="-1" aria-pressed="${out}" aria-label="${label}" data-layer="${layer}"
-    data-act="part ${part} ${layer}" class="alive-name alive-part alive-${role}${out ? " alive-out" : ""}"
-    x="${plan.gutter - 12 - left}" y="${y}">${short}</text>`;
-};
-
-/** @type {Draw} */
-export const drawNames = (view) => {
-  const { to, plan, state } = view;
-  to.names`<rect class="alive-ground" width="${plan.gutter - 6}" height="${plan.height}"/>`;
-  plan.layers.forEach(({ begin, end }, n) => {
-    to.bands`<rect class="alive-band${n === state.layer ? " alive-lit" : ""}" rx="8" x="${plan.gutter - 5}"
-      y="${end + 2}" width="${plan.right - plan.gutter + 10}" height="${begin - end - 2}"/>`;
-    drawLayerNames(view, n);
+/** The names at the left: most take their part out, and a layer's number opens it. @type {Draw} */
+export const drawNames = ({ to, plan, state }) => {
+  const { gutter, wide, right, table } = plan;
+  /** @param {string} role @param {number} y @param {string} text */
+  const write = (role, y, text) =>
+    to.names`<text class="alive-name alive-${role}" x="${gutter - 12}" y="${y}">${text}</text>`;
+  /** @param {typeof PARTS[0]} part @param {number | null} layer @param {number} y @param {number} left */
+  const name = ([part, text, spoken, role], layer, y, left = 0) => {
+    const out = isOut(state, part, layer);
+    const short = wide ? text : text.replace("residual ", "");
+    to.names`<text role="button" tabindex="-1" aria-pressed="${out}" data-layer="${layer}" data-act="part ${part} ${layer}"
+      aria-label="${short}: take out ${spoken}${layer === null ? "" : ` of layer ${layer + 1}`}"
+      class="alive-name alive-part alive-${role}${out ? " alive-out" : ""}" x="${gutter - 12 - left}" y="${y}">${short}</text>`;
+  };
+  to.names`<rect class="alive-ground" width="${gutter - 6}" height="${plan.height}"/>`;
+  plan.layers.forEach(({ ribbons, plus1, gate1, plus2, gate2, begin, end, open }, n) => {
+    const [lit, opened, middle] = [n === state.layer, n === state.open, (ribbons[0] + ribbons[1]) / 2 + 6];
+    to.bands`<rect class="alive-band${lit ? " alive-lit" : ""}" rx="8" x="${gutter - 5}" y="${end + 2}"
+      width="${right - gutter + 10}" height="${begin - end - 2}"/>`;
+    const [low, high] = [(plus1 + gate1) / 2 + 6, (plus2 + gate2) / 2 + 2];
+    const heights = [middle, low, low, (gate1 + plus2) / 2 + 4, high, high];
+    PARTS.forEach((part, i) => {
+      const named = lit || i % 3 === 0 || isOut(state, part[0], n); // the others only in the layer at hand
+      if (named) name(part, n, heights[i], i % 3 === 1 ? 36 : 0);
+    });
+    const act = opened ? "close" : "open";
+    to.names`<text role="button" tabindex="-1" aria-expanded="${opened}" data-act="open ${n}" data-layer="${n}"
+      aria-label="Layer ${n + 1}: ${act} its attention" class="alive-numeral" x="3" y="${middle + 1}">${n + 1}</text>`;
+    if (lit || opened) to.names`<text class="alive-quiet" x="3" y="${middle + 14}">${act}</text>`;
+    if (open < 0.6) return;
+    for (const [inside, up] of Object.entries(INSIDE)) {
+      const [role] = inside.split(":");
+      write(role, begin - up + 4, wide ? inside : role);
+    }
+    write("value", plus1 + 26, "weighted sum");
   });
-  drawName(view, "embedding", plan.table.y + 6, "embedding");
-  drawPart(view, ["position", "position", "the positions", "position"], null, plan.table.plus + 1);
-  drawName(view, "stream", plan.top - 32, plan.wide ? "mean of all tokens" : "mean");
-};
-
-/** @param {AliveView} view @param {number} n */
-const drawLayerNames = (view, n) => {
-  const { to, plan, state } = view;
-  const { ribbons, plus1, gate1, plus2, gate2, begin, open } = plan.layers[n];
-  const [lit, opened] = [n === state.layer, n === state.open];
-  const [middle, low, high] = [(ribbons[0] + ribbons[1]) / 2 + 6, (plus1 + gate1) / 2 + 6, (plus2 + gate2) / 2 + 2];
-  const heights = [middle, low, low, (gate1 + plus2) / 2 + 4, high, high];
-  PARTS.forEach((part, i) => {
-    if (i % 3 && !lit && !isOut(state, part[0], n)) return; // named only in the layer at hand
-    drawPart(view, part, n, heights[i], i % 3 === 1 ? 36 : 0);
-  });
-  const act = opened ? "close" : "open";
-  to.names`<text role="button" tabindex="-1" aria-expanded="${opened}" data-act="open ${n}" data-layer="${n}"
-    aria-label="Layer ${n + 1}: ${act} its attention" class="alive-numeral" x="3" y="${middle + 1}">${n + 1}</text>`;
-  if (lit || opened) to.names`<text class="alive-quiet" x="3" y="${middle + 14}">${act}</text>`;
-  if (open < 0.6) return;
-  for (const [name, up] of Object.entries(INSIDE)) {
-    const [role] = name.split(":");
-    drawName(view, role, begin - up + 4, plan.wide ? name : role);
-  }
-  drawName(view, "value", plus1 + 26, "weighted sum");
+  write("embedding", table.y + 6, "embedding");
+  name(["position", "position", "the positions", "position"], null, table.plus + 1);
+  write("stream", plan.top - 32, wide ? "mean of all tokens" : "mean");
 };
 
 /** @type {DrawSide} */
@@ -79,6 +72,7 @@ export const drawTower = (view, side) => {
     drawTexture(view, side, n);
     drawRibbons(view, side, n);
   });
+  drawInside(view, side);
 };
 
 /** How the upper part of a station's lane looks: thin where its layer is open, broken where its residual connection is out. @param {AliveView} view @param {number} station */
@@ -183,4 +177,47 @@ const drawRibbons = ({ to, plan, answer, before, state }, side, n) => {
     to.ribbons`<path class="alive-${kind}" stroke-width="${cut ? 1.4 : width}" d="${curve(c)}"/>`;
     to.targets`<path class="alive-target" data-act="ribbon ${id}" d="${curve(c)}"/>`;
   });
+};
+
+/** @param {Float32Array} numbers */
+const largest = (numbers) =>
+  numbers.reduce((most, v) => (Number.isFinite(v) ? Math.max(most, Math.abs(v)) : most), 1e-6);
+
+/** An open layer from within: a query, all keys, the scores, their softmax, the values, the weighted sum. @type {DrawSide} */
+const drawInside = (view, side) => {
+  const { to, plan, answer, state } = view;
+  const { detail, tokens } = answer.sentences[side];
+  const layer = plan.layers[detail?.layer ?? -1];
+  if (!detail || !layer || layer.open < 0.4) return;
+  const [T, focus, lanes] = [tokens.length, focusOf(state, answer, side), plan.lanes[side]];
+  const [weights, scores] = [weightsOf(view, side), detail.scores.subarray(focus * T, (focus + 1) * T)];
+  const room = Math.min(...lanes.map(({ width }) => width)) / 2;
+  const [reach, K, out] = [clamp(room - 2, [6, 16]), detail.query.length / T, isOut(state, "attention", detail.layer)];
+  /** @param {string} kind @param {string} path @param {number} opacity */
+  const put = (kind, path, opacity = 100) => to.inside`<path class="alive-${kind}" opacity="${opacity}%" d="${path}"/>`;
+  /** @param {number} x @param {number} y @param {string} text */
+  const write = (x, y, text) =>
+    to.inside`<text class="alive-figure alive-small alive-middle" x="${x}" y="${y}">${text}</text>`;
+  /** A vector: its numbers one above the other, to the left or to the right. @param {"query" | "key" | "value" | "mixed"} name @param {number} token @param {number} y @param {number} opacity */
+  const vector = (name, token, y, opacity = 100) => {
+    const scale = reach / largest(detail[name]);
+    const numbers = [...detail[name].subarray(token * K, (token + 1) * K)];
+    const path = numbers.map((v, k) => markup`M${lanes[token].x} ${y - PITCH * k}h${v * scale}`);
+    put(`vector alive-${name}`, path.join(""), opacity);
+  };
+  const [{ x }, y, most] = [lanes[focus], layer.begin, Math.max(1, largest(scores))];
+  const [zero, base] = [y - 122, y - 173];
+  put("query-ground", markup`M${x - reach - 3} ${y - 43}h${2 * reach + 6}v40h${-2 * reach - 6}z`);
+  vector("query", focus, y - 6);
+  lanes.forEach((lane, key) => {
+    const [bar, tall] = [Number.isFinite(scores[key]) ? (scores[key] / most) * 13 : 0, 24 * weights[key]];
+    put("fan", curve([x, y - 43, x, y - 56, lane.x, y - 46, lane.x, y - 62]));
+    vector("key", key, y - 65);
+    put("score", markup`M${lane.x - 5} ${zero}v${-bar || -1}h10V${zero}z`);
+    put("weight", markup`M${lane.x - 6} ${base}v${-Math.max(0.8, tall)}h12V${base}z`);
+    if (room > 11) write(lane.x, zero - Math.max(bar, 0) - 4, fixed(scores[key], room > 13 ? 1 : 0));
+    if (room > 10 && tall > 0.12) write(lane.x, base - tall - 4, weights[key].toFixed(2).replace(/^0/, ""));
+    vector("value", key, y - 216, out ? 10 : 25 + 75 * Math.sqrt(weights[key]));
+  });
+  if (!out) vector("mixed", focus, layer.plus1 + 42);
 };

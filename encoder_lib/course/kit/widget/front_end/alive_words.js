@@ -7,22 +7,17 @@ import { fixed } from "./format.js";
 
 const PARTED = distanceOf(0.9995); // from here on, two vectors are said to be two
 
-/** @param {string} word */
-const quote = (word) => `“${word}”`;
-/** @param {number | null | undefined} cosine */
-export const figure = (cosine) => fixed(cosine ?? 0, 3);
-/** @param {number | null} layer */
-const where = (layer) => (layer === null ? "in all layers" : `in layer ${layer + 1}`);
-/** @param {number | null} head */
-const inHead = (head) => (head === null ? "" : `, head ${head + 1}`);
+const quote = (/** @type {string} */ word) => `“${word}”`;
+export const figure = (/** @type {number | null | undefined} */ cosine) => fixed(cosine ?? 0, 3);
+const where = (/** @type {number | null} */ layer) => (layer === null ? "in all layers" : `in layer ${layer + 1}`);
+const inHead = (/** @type {number | null} */ head) => (head === null ? "" : `, head ${head + 1}`);
 /** An amount, and in brackets the one before the change. @param {AliveState} state @param {Share} share @param {boolean} cut */
 const amountOf = ({ measure }, share, cut = false) => {
   const [now, was] = [share.amount, share.was].map((amount) => fixed(amount, measure === "weights" ? 2 : 1));
   return `${cut ? "cut" : now}${now === was ? "" : ` (${was})`}`;
 };
 
-/** @param {number} station */
-export const stationName = (station) => {
+export const stationName = (/** @type {number} */ station) => {
   if (station < 2) return station ? "where the positions are added" : "in the embedding table";
   return `in the ${station % 2 ? "feed-forward network" : "attention"} of layer ${station >> 1}`;
 };
@@ -98,8 +93,7 @@ const changeStory = (seen) => {
 /** Why a change has its effect on the two vectors, where that is certain. @param {Seen} seen @param {number} parting */
 const whyStory = ({ answer, before, state }, parting) => {
   const [word, [out, another]] = [quote(answer.word), state.knockouts];
-  /** @param {Part} part */
-  const gone = (part) => isOut(state, part, null);
+  const gone = (/** @type {Part} */ part) => isOut(state, part, null);
   if (!out) return " All other tokens still reach them.";
   if (gone("attention") && parting < 0)
     return " Only attention moves anything between tokens, so the two stay the same vector.";
@@ -115,8 +109,7 @@ const whyStory = ({ answer, before, state }, parting) => {
   return ` What ${word} was before is lost ${where(out.layer)}; only what ${goes} goes on.`;
 };
 
-/** @param {Seen} seen */
-const insideStory = (seen) => {
+const insideStory = (/** @type {Seen} */ seen) => {
   const { answer, state } = seen;
   const each = answer.sentences.map(({ detail, tokens }, side) => {
     const [weights, focus] = [weightsOf(seen, side), focusOf(state, answer, side)];

@@ -51,7 +51,7 @@ function marginsOf({ rowLabels, numbers, named }) {
 }
 
 /**
- * The width of each panel: as many stand side by side as have room, and those share the width.
+ * The width of each panel: as many stand side by side as have room, in rows of one length, and those share the width.
  * @param {PanelSizes[]} panels
  * @param {{ left: number, right: number }[]} margins
  * @param {number} total
@@ -67,7 +67,8 @@ function widthsOf(panels, margins, total) {
     return margins[i].left + plot + margins[i].right;
   });
   const most = panels.some(({ alone }) => alone) ? 1 : panels.length;
-  const across = clamp(Math.floor((total + GAP) / (Math.max(...least) + GAP)), [1, most]);
+  const room = clamp(Math.floor((total + GAP) / (Math.max(...least) + GAP)), [1, most]);
+  const across = Math.ceil(panels.length / Math.ceil(panels.length / room)); // four stand two by two, and not three and one
   /** @type {number[]} */
   const widths = [];
   while (widths.length < panels.length) {

@@ -9,6 +9,7 @@ import { niceStep } from "./ticks.js";
 const GLIDE = 150; // milliseconds from one frame to the next
 const ROWS = 5; // as many square cells high as a heatmap that takes all the height there is
 export const NARROW = 560; // CSS pixels for all panels, below which none is wider than high
+const CLOCK = 84; // the least width of a plot with a circle
 const HEAD = 8; // length of an arrow's head, in CSS pixels as all lengths here
 const [LABEL, GAP_TO_LABEL, LEADER] = [13, 8, 9]; // height of a label, its distance from its point, and the shift from which on a line leads to it
 const ARC = 34; // the radius at which an angle is drawn
@@ -144,7 +145,8 @@ export class Plane {
     const columns = total < NARROW ? ROWS : Math.round(ROWS * this.spec.wide);
     const { title } = captionWidths(this.pen, this.matrix, style);
     const named = { x: false, y: false };
-    return { rows: ROWS, columns, columnLabels: 0, rowLabels: 0, numbers: 0, title, named };
+    const least = this.spec.circle ? { least: CLOCK } : {};
+    return { rows: ROWS, columns, columnLabels: 0, rowLabels: 0, numbers: 0, title, named, ...least };
   }
 
   /**

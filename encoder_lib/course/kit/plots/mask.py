@@ -1,0 +1,48 @@
+"""A mask: which query may attend to which key."""
+
+from typing import Any
+
+import numpy as np
+from matplotlib.axes import Axes
+from numpy.typing import ArrayLike
+
+from encoder_lib.course.kit.palette import LIGHT, VISIBLE
+from encoder_lib.course.kit.plots import style
+from encoder_lib.course.kit.plots.heatmap import plot_heatmap
+from encoder_lib.course.kit.plots.inputs import as_array
+
+TINT = next(iter(VISIBLE))
+SIGNS = 150  # cells; with more of them, none has a ×
+
+
+@style.close_on_error
+def plot_mask(
+    mask: ArrayLike,
+    *,
+    names: tuple[str, str] = ("True: visible", "False: masked out"),
+    title: str = "",
+    ax: Axes | None = None,
+    **labels: Any,
+) -> Axes:
+    """Draw a mask: row 0 at the top, True in a pale hue of attention, False in grey, with a small × if they are few.
+
+    mask: booleans (R, C). names: of True and of False, for the legend. labels: x_label, y_label, x_ticks and y_ticks of
+    `plot_heatmap`, whose errors it raises.
+    """
+    visible = as_array(mask, name="mask") != 0  # (R, C)
+    ax = plot_heatmap(visible, colorbar=False, ax=ax, **labels)
+    for artist in (*ax.images, *ax.texts):  # colours that change with the theme take the place of an image
+        artist.remove()
+    ax.patch.set_facecolor(style.LINE)
+    ax.autoscale(False)
+    for row, cells in enumerate(visible):
+        starts, ends = np.flatnonzero(np.diff(cells, prepend=False, append=False)).reshape(-1, 2).T
+        runs = list(zip(starts - 0.5, ends - starts, strict=True))
+        ax.broken_barh(runs, (row - 0.5, 1), facecolor=TINT, edgecolor=TINT, linewidth=0.5)
+    if visible.size < SIGNS:
+        y, x = np.nonzero(~visible)
+        ax.plot(x, y, "x", color=style.QUIET, markersize=5, markeredgewidth=1)
+    for face, edge, name in zip((TINT, style.LINE), (LIGHT["attention"], style.QUIET), names, strict=True):
+        ax.scatter([], [], s=80, marker="s", facecolor=face, edgecolor=edge, label=style.legend_label(name))
+    style.add_legend(ax, above=True)
+    return style.label_axes(ax, title, ax.get_xlabel(), ax.get_ylabel(), pad=style.ABOVE)
