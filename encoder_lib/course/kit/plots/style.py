@@ -211,10 +211,10 @@ def label_log_axis(axis: Axis, values: Sequence[float] = ()) -> None:
     low, high = axis.get_view_interval()
     subs = (1, 2, 5) if high < (1e5 if isinstance(axis, YAxis) else 100) * low else (1,)
     locator = FixedLocator(values) if 0 < len(values) <= FEW else LogLocator(subs=subs)
-    axis.set(major_locator=locator, minor_locator=NullLocator(), major_formatter=lambda x, _: _plain(x))
+    axis.set(major_locator=locator, minor_locator=NullLocator(), major_formatter=_plain)
 
 
-def _plain(number: float) -> str:
+def _plain(number: float, _: object = None) -> str:
     """A number on a logarithmic axis: 0.01, 2,000, 10⁹."""
     if number < 1e6:
         return f"{number:,g}"
