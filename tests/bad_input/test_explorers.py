@@ -112,7 +112,7 @@ def test_malformed_messages_raise_nothing_and_change_nothing(message, caplog):
     with caplog.at_level(logging.CRITICAL):
         send(explorer, message)
         send(question, message)
-    assert seen(explorer) == before and (question.choice, question.committed, question.message) == (None, False, "")
+    assert seen(explorer) == before and (question.choice, question.committed, question._outcome) == (None, False, {})
 
 
 WRONG_STEPS = [
@@ -128,12 +128,13 @@ def test_a_question_keeps_its_steps_whatever_it_is_sent(state):
     question = explore.predict("alike")
     front_end = question._esm, question._choices
     send(question, {"method": "update", "state": dict(state)})
-    assert (question.choice, question.committed, question.revealed, question.message) == (None, False, False, "")
+    assert (question.choice, question.committed, question.revealed, question._outcome) == (None, False, False, {})
     send(question, {"method": "update", "state": {"choice": 0, "committed": True}})
     for back in ({"choice": 1}, {"choice": None}, {"committed": False}, {"revealed": False}):
         send(question, {"method": "update", "state": back})
         assert question.choice == 0 and question.committed and question.revealed
-    assert "but the answer is" in question.message and (question._esm, question._choices) == front_end
+    assert question._outcome["answer"] == question.question.answer
+    assert (question._esm, question._choices) == front_end
 
 
 # ---- to what makes them ----

@@ -99,7 +99,7 @@ def who_notices(noticed: "pd.DataFrame", runs: int = 0, without: str = NONE) -> 
         return View(
             grid_boxes(values, tests, left_out),
             frames="runs",
-            description=[*words, f"All runs are done{left}. {last}"],
+            description=[*words, f"All {values.size} runs of {len(tests)} tests are done{left}. {last}"],
         )
 
     return Explorer(

@@ -25,18 +25,18 @@ def test_grid_is_filled_test_by_test():
     assert found == [0, 1, 1, 2, 2, 2, 3] and missed == [0, 0, 1, 1, 2, 3, 3]
     assert panel.labels[-1].count("none") == 1 and "none" not in panel.labels[-2]
     explorer.runs = 6
-    assert explorer.description == "All runs are done. No test notices patient 2."
+    assert explorer.description == "All 6 runs of 2 tests are done. No test notices patient 2."
 
 
 def test_a_test_that_is_left_out_finds_nothing():
     explorer = explore.who_notices(NOTICED, runs=6, without="one")
     (panel,) = explorer._view.panels
     assert panel.labels[-1].count("found") == 1 and panel.labels[-1].count("missed") == 2
-    assert explorer.description == "All runs are done without one. No test notices patient 1 and patient 2."
+    assert explorer.description == "All 6 runs of 2 tests are done without one. No test notices patient 1 and patient 2."
     explorer.runs = 2
     assert explorer.description == "Run 2: one is left out."
 
 
 def test_patients_who_are_all_noticed_are_said_to_be():
     explorer = explore.who_notices(NOTICED.iloc[[0, 2]], runs=4)
-    assert explorer.description == "All runs are done. Each patient is noticed by at least one test."
+    assert explorer.description == "All 4 runs of 2 tests are done. Each patient is noticed by at least one test."

@@ -4,7 +4,6 @@ import textwrap
 from collections.abc import Mapping, Sequence
 
 import matplotlib.pyplot as plt
-import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.layout_engine import ConstrainedLayoutEngine
@@ -44,8 +43,11 @@ def plot_bar_panels(panels: Mapping[str, ArrayLike], names: Sequence[str], *, sh
     can be compared. Raises ValueError for no bars, names that do not match them, or a number that is not finite;
     TypeError for anything that is not numbers.
     """
-    arrays = np.stack([as_array(values, ndim=(1,), name=name, finite=True) for name, values in panels.items()])
-    rows = [style.drawable(name, style.TICK) for name in as_words(names, arrays.shape[1], "names")]
+    arrays = [as_array(values, ndim=(1,), name=name, finite=True) for name, values in panels.items()]
+    if not arrays or {len(numbers) for numbers in arrays} != {len(names)}:
+        got = [len(numbers) for numbers in arrays]
+        raise ValueError(f"panels: expected at least one, each with {len(names)} numbers, one for each name, got {got}")
+    rows = [style.drawable(name, style.TICK) for name in as_words(names, len(names), "names")]
     size, layout = style.figure_size(len(panels), 0.7 + 0.3 * len(rows)), ConstrainedLayoutEngine(wspace=0.05)
     figure, axes = plt.subplots(1, len(panels), figsize=size, sharex=share_x, sharey=True, squeeze=False, layout=layout)
     for ax, title, numbers in zip(axes[0], panels, arrays, strict=True):
