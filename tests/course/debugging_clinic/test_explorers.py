@@ -32,7 +32,7 @@ def test_a_test_that_is_left_out_finds_nothing():
     explorer = explore.who_notices(NOTICED, runs=6, without="one")
     (panel,) = explorer._view.panels
     assert panel.labels[-1].count("found") == 1 and panel.labels[-1].count("missed") == 2
-    assert explorer.description == "All 6 runs of 2 tests are done without one. No test notices patient 1 and patient 2."
+    assert explorer.description.endswith("tests are done without one. No test notices patient 1 and patient 2.")
     explorer.runs = 2
     assert explorer.description == "Run 2: one is left out."
 
