@@ -116,9 +116,11 @@ def test_curves_are_distinguishable_in_the_dark():
         assert too_close(marks) == []
 
 
-def test_what_is_compared_has_no_hue():
+def test_what_is_compared_has_the_hue_of_what_is_followed_or_none():
     """Hues are for roles: beside one, a grey is never taken for a part of the encoder."""
-    greys = [*palette.COMPARED, *palette.COMPARED.values()]
+    (followed, *others), (followed_in_the_dark, *others_in_the_dark) = zip(*palette.COMPARED.items(), strict=True)
+    assert (followed, followed_in_the_dark) == (palette.LIGHT[palette.FOLLOWED], palette.DARK[palette.FOLLOWED])
+    greys = [*others, *others_in_the_dark]
     hues = [theme[role] for theme in (palette.LIGHT, palette.DARK) for group in MEETING for role in group]
     chroma = {colour: np.linalg.norm(lab(to_rgb(colour))[1:]) for colour in (*greys, *hues)}
     assert max(chroma[grey] for grey in greys) < 16 < 20 < min(chroma[hue] for hue in hues)

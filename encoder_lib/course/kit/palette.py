@@ -11,9 +11,10 @@ DARK: dict[str, str] = {}
 for _role, _light, _dark in DEFINED.findall(FILE.read_text(encoding="utf-8")):
     LIGHT[_role], DARK[_role] = _light, _dark
 
-# A hue is a role. What is only compared, as with and without a part, has none: the thing in question is drawn in ink,
-# and the others in greys, each with a dash or a marker of its own. Light -> dark.
-COMPARED = {LIGHT["ink"]: DARK["ink"], "#4c596d": "#aab4c4", "#8b94a2": "#727d8d"}
+# A hue is a role. What is only compared, as with and without a part, has none: the thing in question has the blue of
+# what is followed, and the others are grey, each with a dash or a marker of its own. Light -> dark.
+FOLLOWED = "sentence-1"
+COMPARED = {LIGHT[FOLLOWED]: DARK[FOLLOWED], "#4c596d": "#aab4c4", "#8b94a2": "#727d8d"}
 VISIBLE = {"#f2cbbb": "#6d3d1d"}  # the pale hue of attention, of what a mask lets through
 
 # Further colours for words, at least 4.5 to 1 on their ground: light -> dark, as `front_end/plane.js` has them.

@@ -64,8 +64,9 @@ def plot_names(tensors: Mapping[str, Tensor], ours: Mapping[str, str], *, title:
         shapes = [" × ".join(map(str, tensors[name].shape)) for name in sorted(names, reverse=True)]
         ax.text(SHAPES, y, ", ".join(shapes) if len(shapes) < 3 else f"{len(shapes)} tensors", **note, ha="right")
         if names[0] not in partner:
-            ax.plot([LEFT, LEFT + STUB], [y, y], ":o", color=style.QUIET, mfc="none", markersize=5, markevery=[1])
-            ax.text(LEFT + STUB + 0.08, y, "no partner", **note)
+            ax.plot([LEFT, LEFT + STUB], [y, y], color=style.QUIET, linewidth=THINNEST)
+            ax.plot(LEFT + STUB, y, "x", color=style.QUIET, markersize=5)
+            ax.text(LEFT + STUB + 0.12, y, "no partner", **note)
             continue
         parts = sorted({_part(partner[name]) for name in names})
         numbers = sum(tensors[name].numel() for name in names) / most

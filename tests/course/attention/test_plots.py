@@ -1,4 +1,4 @@
-"""A query and keys as arrows: their tips, their hues, and names that no arrow covers."""
+"""A query and keys as arrows: their tips, their colours, and names that no arrow covers."""
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -6,7 +6,7 @@ import pytest
 from matplotlib.colors import to_hex
 
 from encoder_lib.course.attention.plots import plot_query
-from encoder_lib.course.kit.palette import LIGHT
+from encoder_lib.course.kit.palette import WORDS
 
 
 @pytest.fixture
@@ -16,12 +16,12 @@ def ax():
     plt.close(drawn.figure)
 
 
-def test_arrows_lead_from_the_origin_in_the_hues_of_query_and_keys(ax):
+def test_arrows_lead_from_the_origin_each_in_a_colour_of_words(ax):
     arrows = [note for note in ax.texts if note.arrow_patch]
     assert [tuple(arrow.xy) for arrow in arrows] == [(2, 0), (0, 2), (1, 0), (1, 2)]
     assert all(arrow.xyann == (0, 0) for arrow in arrows)
     hues = [to_hex(arrow.arrow_patch.get_edgecolor()) for arrow in arrows]
-    assert hues == [LIGHT["key"]] * 3 + [LIGHT["query"]]
+    assert hues == [*WORDS]
 
 
 def test_every_name_stands_at_its_tip_and_below_a_longer_arrow(ax):

@@ -2,6 +2,7 @@
 
 import textwrap
 from collections.abc import Mapping, Sequence
+from itertools import cycle, islice
 
 import matplotlib.pyplot as plt
 from matplotlib.axes import Axes
@@ -24,7 +25,7 @@ def plot_bars(values: Mapping[str, float], *, title: str = "", x_label: str = ""
     """
     numbers = as_array(list(values.values()), ndim=(1,), finite=True)
     ax = style.axes_or_new(ax, style.figure_size(1, min(style.HEIGHT, 1.1 + 0.4 * len(numbers))))
-    bars = ax.barh(range(len(numbers)), numbers, height=0.6, color=style.COLOURS[1])
+    bars = ax.barh(range(len(numbers)), numbers, height=0.6, color=style.COLOURS[0])
     ax.bar_label(bars, [f"{number:,.0f}" for number in numbers], padding=4)
     _name_bars(ax, [textwrap.fill(style.drawable(name, style.LABEL), LETTERS) for name in values])
     ax.margins(x=0.15)
@@ -36,12 +37,20 @@ def plot_bars(values: Mapping[str, float], *, title: str = "", x_label: str = ""
 
 
 @style.close_on_error
-def plot_bar_panels(panels: Mapping[str, ArrayLike], names: Sequence[str], *, share_x: bool = False) -> Figure:
+def plot_bar_panels(
+    panels: Mapping[str, ArrayLike],
+    names: Sequence[str],
+    *,
+    title: str = "",
+    colors: Sequence[str] = ("C0",),
+    share_x: bool = False,
+) -> Figure:
     """Draw several numbers of each name as bars side by side, a panel for each kind of number, with two decimals.
 
-    panels: title -> numbers (N,). names: one for each row, the first on top. share_x: whether bars of different panels
-    can be compared. Raises ValueError for no bars, names that do not match them, or a number that is not finite;
-    TypeError for anything that is not numbers.
+    panels: title -> numbers (N,). names: one for each row, the first on top. colors: of the rows; where there are
+    fewer, they begin again. share_x: whether bars of different panels can be compared.
+    Raises ValueError for no bars, names that do not match them, or a number that is not finite; TypeError for anything
+    that is not numbers.
     """
     arrays = [as_array(values, ndim=(1,), name=name, finite=True) for name, values in panels.items()]
     if not arrays or {len(numbers) for numbers in arrays} != {len(names)}:
@@ -50,15 +59,17 @@ def plot_bar_panels(panels: Mapping[str, ArrayLike], names: Sequence[str], *, sh
     rows = [style.drawable(name, style.TICK) for name in as_words(names, len(names), "names")]
     size, layout = style.figure_size(len(panels), 0.7 + 0.3 * len(rows)), ConstrainedLayoutEngine(wspace=0.05)
     figure, axes = plt.subplots(1, len(panels), figsize=size, sharex=share_x, sharey=True, squeeze=False, layout=layout)
-    for ax, title, numbers in zip(axes[0], panels, arrays, strict=True):
-        bars = ax.barh(range(len(rows)), numbers, height=0.6, color=style.COLOURS[1])
+    for ax, name, numbers in zip(axes[0], panels, arrays, strict=True):
+        bars = ax.barh(range(len(rows)), numbers, height=0.6, color=[*islice(cycle(colors), len(rows))])
         ax.bar_label(bars, [f"{number:.2f}".replace("-", "−") for number in numbers], padding=4)
         ax.axvline(0, color=style.LINE_STRONG, linewidth=0.8)
         ax.set_xticks([])
         ax.margins(x=0.35)
-        style.label_axes(ax, title)
+        style.label_axes(ax, name)
         _name_bars(ax, rows)
     style.level_titles(axes[0])
+    if title:
+        style.add_suptitle(figure, title)
     return figure
 
 

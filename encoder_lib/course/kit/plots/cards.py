@@ -5,12 +5,11 @@ from collections.abc import Sequence
 from matplotlib.axes import Axes
 from matplotlib.patches import FancyArrowPatch, FancyBboxPatch
 
-from encoder_lib.course.kit.palette import LIGHT
+from encoder_lib.course.kit.palette import FOLLOWED, LIGHT
 from encoder_lib.course.kit.plots import style
 from encoder_lib.course.kit.plots.inputs import as_words
 
 ROOM = 0.38  # from a card's centre to its edge; the distance between two centres is 1
-FOLLOWED = LIGHT["sentence-1"]  # an arrow that the text follows, as the token that a reader follows in MiniLM
 BEND = 0.9  # how far an arrow to the next card bends
 TOP, BELOW = 0.5, -0.72  # heights at which arrows begin and end, and of the answers
 
@@ -53,7 +52,7 @@ def plot_cards(
                 connectionstyle=f"arc3,rad={-bend if target > place else bend}",
                 arrowstyle="-|>",
                 mutation_scale=12,
-                color=FOLLOWED if dark else style.GREY,
+                color=LIGHT[FOLLOWED] if dark else style.GREY,
                 linewidth=1.6 if dark else 0.8,
                 zorder=2 if dark else 1,
             )

@@ -12,7 +12,6 @@ from encoder_lib.course.kit.plots.inputs import as_array
 
 MOST_NUMBERS = 8  # with more names, no numbers are written beside the dots
 LETTERS = 34  # on a line of a name, if numbers are written
-NEAR, APART = 0.035, 0.36  # dots nearer than this part of the axis would overlap; they are drawn so many rows apart
 
 
 @style.close_on_error
@@ -26,8 +25,8 @@ def plot_dots(
 ) -> Axes:
     """Draw several numbers for each name as dots on one line, the first name on top, and a legend for the kinds of dot.
 
-    Dots that would overlap are drawn one below the other. With at most eight names, each dot has its number beside it,
-    with so many decimals; by default two, or one if a number has two digits before the point.
+    Dots after the first kind are hollow, so that those below them show. With at most eight names, each dot has its
+    number beside it, with so many decimals; by default two, or one if a number has two digits before the point.
 
     values: name -> {kind of dot: number}, the same kinds for every name.
     Raises ValueError for no numbers, or one that is not finite; KeyError for a kind that is missing; TypeError for
@@ -43,19 +42,19 @@ def plot_dots(
     decimals = (2 if abs(array).max() < 10 else 1) if decimals is None else decimals
     if few:
         ax.margins(x=0.12)
-    shifts = np.array([_shifts(line, NEAR * np.ptp(array)) for line in array])  # (names, kinds)
-    for kind, column, shift, colour, marker in zip(
-        kinds, array.T, shifts.T, cycle(style.COLOURS), cycle(style.MARKERS), strict=False
+    for i, (kind, column, colour, marker) in enumerate(
+        zip(kinds, array.T, cycle(style.COLOURS), cycle(style.MARKERS), strict=False)
     ):
-        ax.scatter(column, rows + shift, color=colour, marker=marker, s=50, label=style.legend_label(kind), zorder=2)
+        look = {"color": colour} if i == 0 else {"facecolor": style.GROUND, "edgecolor": colour, "linewidth": 2}
+        ax.scatter(column, rows, **look, marker=marker, s=50, label=style.legend_label(kind), zorder=3 - (i > 0))
     for row, line in enumerate(array if few else ()):
         first, last = line.argmin(), line.argmax()
         for i, number in enumerate(line):
             side, across, up = ("left", 9, 0) if i == last else ("right", -9, 0)
-            if i not in (first, last):  # above its dot, or below a dot that was moved down
-                side, across, up = "center", 0, 11 if shifts[row, i] <= 0 else -11
+            if i not in (first, last):
+                side, across, up = "center", 0, 11
             ax.annotate(
-                f"{number:.{decimals}f}".replace("-", "−"), (number, row + shifts[row, i]), (across, up),
+                f"{number:.{decimals}f}".replace("-", "−"), (number, row), (across, up),
                 textcoords="offset points", ha=side, va="center_baseline", fontsize=style.NOTE_SIZE, gid=style.HALO,
                 **style.plain_text(),
             )  # fmt: skip
@@ -67,12 +66,3 @@ def plot_dots(
     if len(kinds) > 1:
         style.add_legend(ax, above=True)
     return style.label_axes(ax, title, x_label, pad=style.ABOVE if len(kinds) > 1 else None)
-
-
-def _shifts(numbers: np.ndarray, near: float) -> np.ndarray:
-    """How far down, in rows, to draw each of the numbers (K,) of a row so that those nearer than `near` are apart."""
-    shifts = np.zeros(len(numbers))
-    order = numbers.argsort(kind="stable")
-    for group in np.split(order, 1 + np.flatnonzero(np.diff(numbers[order]) >= near)):
-        shifts[group] = APART * (np.arange(len(group)) - (len(group) - 1) / 2)
-    return shifts

@@ -21,7 +21,7 @@ from encoder_lib.course.kit.plots.inputs import as_array, as_labels, colour_limi
 
 LINE = 0.2  # inches between two slanted labels, at least
 MOST_NUMBERS = 60  # with more cells, no numbers are written into them
-FEW = 10  # rows or columns; fewer have lines between them, which would be a grid in front of more
+FEW = 16  # rows or columns; fewer have lines between them, which would be a grid in front of more
 APART = 0.07  # inches; nor have cells that are less wide or less high lines between them
 
 
@@ -133,7 +133,7 @@ def _add_bar(image: AxesImage, axes: Axes | list[Axes]) -> None:
 
 def _draw_gaps(ax: Axes, shape: tuple[int, int]) -> None:
     """Draw lines in the colour of the ground between the rows and between the columns."""
-    look: dict[str, Any] = {"colors": style.GROUND, "linewidths": 1}
+    look: dict[str, Any] = {"colors": style.GROUND, "linewidths": 0.7, "alpha": 0.6}
     rows, columns = (np.arange(1, size) - 0.5 for size in shape)
     ax.hlines(rows, -0.5, shape[1] - 0.5, **look)
     ax.vlines(columns, -0.5, shape[0] - 0.5, **look)

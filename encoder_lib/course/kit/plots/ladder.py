@@ -24,7 +24,7 @@ GAP = 8  # per cent between the ends of two groups of learning curves
 def plot_ladder(
     rungs: Sequence[tuple], *, title: str = "The ladder so far: accuracy on the card task", ax: Axes | None = None
 ) -> Axes:
-    """Draw the accuracy of each rung as a bar, and its upper bound as a dashed line.
+    """Draw the accuracy of each rung as a bar, the last in the colour of what is followed, and its upper bound dashed.
 
     rungs: (name, accuracy, upper bound), both from 0 to 1; further items are left alone.
     Raises ValueError for an empty list or a number that is not finite; TypeError for anything that is not a number.
@@ -33,9 +33,10 @@ def plot_ladder(
     names = [style.drawable(rung[0], style.TICK) for rung in rungs]
     ax = style.axes_or_new(ax)
     accuracies, bounds = 100 * numbers.T
-    bars = ax.bar(range(len(rungs)), accuracies, width=0.6, color=style.COLOURS[1])
+    new, old = style.COLOURS[0], style.COLOURS[2]
+    bars = ax.bar(range(len(rungs)), accuracies, width=0.6, color=[old] * (len(rungs) - 1) + [new])
     ax.bar_label(bars, [f"{accuracy:.1f} %" for accuracy in accuracies], padding=6)
-    bound = partial(ax.hlines, colors=style.COLOURS[0], linewidth=2, linestyles="--")
+    bound = partial(ax.hlines, colors=style.INK, linewidth=2, linestyles=(0, (3, 1.5)))
     for position, height in enumerate(bounds):
         bound(height, position - 0.4, position + 0.4, label="_" if position else "upper bound of such a model")
     ax.set_xticks(range(len(rungs)), names[:2] + [f"+ {name}" for name in names[2:]], **style.plain_text())
@@ -50,7 +51,7 @@ def plot_ladder(
 def plot_learning_curves(
     curves: "pd.DataFrame", *, level: float | None = 50, title: str = "", first_step: int = 50
 ) -> Figure:
-    """Draw accuracy against training steps: a panel for each model, with a thin line for each seed and a thick median.
+    """Draw accuracy against training steps: a panel for each model, with a thin line for each seed over their median.
 
     Where the lines end, it says how many of them are there.
 
@@ -71,15 +72,14 @@ def plot_learning_curves(
     layout = ConstrainedLayoutEngine(wspace=0.05, hspace=0.06)
     figure, axes = plt.subplots(rows, columns, figsize=size, sharex=True, sharey=True, squeeze=False, layout=layout)
     shown = curves[curves["step"] >= first_step]
-    (ink, _, grey), last = style.COLOURS, shown["step"].max()
+    (blue, slate, _), last = style.COLOURS, shown["step"].max()
     for ax, model in zip(axes.flat, models, strict=True):
         of_model = [name == model for name in shown["model"]]
         table = shown[of_model].pivot(index="step", columns="seed", values="accuracy")
         if level is not None:
             ax.axhline(level, color=style.GREY, linestyle="--", label="letter right, case guessed")
-        lines = ax.plot(table, color=grey, linewidth=0.9)
-        lines[0].set_label("each seed")
-        ax.plot(table.median(axis=1), color=ink, linewidth=2.4, label="median of the seeds")
+        ax.plot(table, color=slate, linewidth=0.9)[0].set_label("each seed")
+        ax.plot(table.median(axis=1), color=blue, linewidth=2.6, label="median of the seeds", zorder=1.9)  # behind them
         _count_ends(ax, table)
         ax.set(xscale="log", xlim=(0.9 * first_step, last), ylim=(0, 103), yticks=range(0, 101, 25))
         style.add_grid(ax)

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import torch
-from matplotlib.colors import to_rgba
+from matplotlib.colors import to_hex, to_rgba
 from matplotlib.patches import ConnectionPatch, FancyArrowPatch, FancyBboxPatch
 from pictures import DRAWN, figure_of, plots
 from small_explorers import HOSTILE
@@ -161,7 +161,7 @@ def test_many_labels_are_thinned():
     assert all(str(place) == text for place, text in shown.items())
 
 
-@pytest.mark.parametrize(("shape", "lines"), [((3, 4), [2, 3]), ((1, 2), [0, 1]), ((9, 9), [8, 8]), ((10, 10), [])])
+@pytest.mark.parametrize(("shape", "lines"), [((3, 4), [2, 3]), ((1, 2), [0, 1]), ((15, 15), [14, 14]), ((16, 16), [])])
 def test_few_cells_have_lines_between_them(shape, lines):
     ax = plot_heatmap(np.ones(shape))
     assert [len(drawn.get_segments()) for drawn in ax.collections] == lines
@@ -809,10 +809,14 @@ def test_dots_of_one_kind_have_no_legend_and_as_many_decimals_as_asked_for():
     assert [text.get_text() for text in ax.texts] == ["0.123", "1.000"] and ax.get_legend() is None
 
 
-def test_dots_that_would_overlap_stand_one_below_the_other():
+def test_dots_that_overlap_can_be_seen():
+    """All stand on the line of their name; those of the first kind are filled, and in front of the others."""
     ax = plots.plot_dots({"near": {"x": 0.99, "y": 1.0, "z": 2.0}, "far": {"x": 1.0, "y": 0.0, "z": 2.0}})
-    heights = [dots.get_offsets()[:, 1].tolist() for dots in ax.collections[1:]]
-    assert heights == [[-0.18, 1.0], [0.18, 1.0], [0.0, 1.0]]
+    first, *others = ax.collections[1:]
+    assert all(dots.get_offsets()[:, 1].tolist() == [0.0, 1.0] for dots in (first, *others))
+    filled, ground = to_hex(first.get_facecolor()[0]), [to_hex(dots.get_facecolor()[0]) for dots in others]
+    assert filled == plots.COLOURS[0] and set(ground) == {plots.style.GROUND}
+    assert all(first.zorder > dots.zorder for dots in others)
 
 
 def test_a_poorer_font_face_loses_no_characters(monkeypatch):
