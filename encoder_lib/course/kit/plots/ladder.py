@@ -51,7 +51,7 @@ def plot_ladder(
 def plot_learning_curves(
     curves: "pd.DataFrame", *, level: float | None = 50, title: str = "", first_step: int = 50
 ) -> Figure:
-    """Draw accuracy against training steps: a panel for each model, with a thin line for each seed over their median.
+    """Draw accuracy against training steps: a panel for each model, with a thin line for each seed and their median.
 
     Where the lines end, it says how many of them are there.
 
@@ -72,14 +72,14 @@ def plot_learning_curves(
     layout = ConstrainedLayoutEngine(wspace=0.05, hspace=0.06)
     figure, axes = plt.subplots(rows, columns, figsize=size, sharex=True, sharey=True, squeeze=False, layout=layout)
     shown = curves[curves["step"] >= first_step]
-    (blue, slate, _), last = style.COLOURS, shown["step"].max()
+    (blue, _, grey), last = style.COLOURS, shown["step"].max()
     for ax, model in zip(axes.flat, models, strict=True):
         of_model = [name == model for name in shown["model"]]
         table = shown[of_model].pivot(index="step", columns="seed", values="accuracy")
         if level is not None:
             ax.axhline(level, color=style.GREY, linestyle="--", label="letter right, case guessed")
-        ax.plot(table, color=slate, linewidth=0.9)[0].set_label("each seed")
-        ax.plot(table.median(axis=1), color=blue, linewidth=2.6, label="median of the seeds", zorder=1.9)  # behind them
+        ax.plot(table, color=grey, linewidth=0.8)[0].set_label("each seed")
+        ax.plot(table.median(axis=1), color=blue, label="median of the seeds")
         _count_ends(ax, table)
         ax.set(xscale="log", xlim=(0.9 * first_step, last), ylim=(0, 103), yticks=range(0, 101, 25))
         style.add_grid(ax)
