@@ -109,7 +109,7 @@ def test_numbers_beside_dots_stay_clear_of_the_names_of_rows():
 
 
 @pytest.mark.parametrize(("columns", "turned"), [(3, {0}), (12, {90})])
-def test_numbers_wider_than_their_cells_are_turned(columns, turned):
+def test_numbers_wider_than_their_cells_are_rotated(columns, turned):
     ax = plot_heatmap(np.full((5, columns), -0.25))
     narrowed(ax.figure)
     assert {number.get_rotation() for number in ax.texts} == turned

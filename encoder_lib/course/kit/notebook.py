@@ -96,7 +96,7 @@ def _print_tidily(x: Tensor, printer: RepresentationPrinter, cycle: bool) -> Non
 
 
 def table_on_page(frame: "pd.DataFrame") -> str:
-    """A DataFrame as HTML; one that is empty, long or has names on several levels as pandas shows it."""
+    """A DataFrame as HTML. If it is empty, long, or has an index of several levels, pandas formats it."""
     plain = frame.index.nlevels == frame.columns.nlevels == 1
     if not (plain and 0 < len(frame) <= 60 and 0 < len(frame.columns) <= 20):
         return frame._repr_html_()
@@ -104,20 +104,20 @@ def table_on_page(frame: "pd.DataFrame") -> str:
 
 
 def in_cells(frame: "pd.DataFrame") -> tuple[list[str], list[list[str]]]:
-    """The names of the columns, after that of the rows, and the rows, each after its name, as pandas displays them."""
+    """The header and the rows of a table as text, formatted as pandas does; each row begins with its name."""
     written = [frame.iloc[:, place].to_string(index=False, header=False).split("\n") for place in range(frame.shape[1])]
     body = [[str(name), *(column[row].strip() for column in written)] for row, name in enumerate(frame.index)]
     return [str(frame.index.name or ""), *map(str, frame.columns)], body
 
 
 def columns_of_text(body: Sequence[Sequence[str]]) -> list[int]:
-    """The columns after the rows' names that hold anything but numbers."""
+    """The numbers of the columns that hold anything but numbers; column 0, the rows' names, is left out."""
     columns = list(zip(*body, strict=True))
     return [place for place in range(1, len(columns)) if not all(map(NUMBER.fullmatch, columns[place]))]
 
 
 def table_html(head: Sequence[str], body: Sequence[Sequence[str]]) -> str:
-    """A table, with a class for columns of text; an empty name is no header, because screen readers would say it."""
+    """A table with a class for columns of text. An empty header is a plain cell, as screen readers would read it."""
     texts = columns_of_text(body)
 
     def row(cells: Sequence[str], scopes: Sequence[str]) -> str:

@@ -11,8 +11,8 @@ DARK: dict[str, str] = {}
 for _role, _light, _dark in DEFINED.findall(FILE.read_text(encoding="utf-8")):
     LIGHT[_role], DARK[_role] = _light, _dark
 
-# A hue is a role. What is only compared, as with and without a part, has none: the thing in question has the blue of
-# what is followed, and the others are grey, each with a dash or a marker of its own. Light -> dark.
+# A hue is a role. Models that are only compared, for instance with and without a part, have none. The one that a figure
+# is about gets the blue of the followed token; the others are grey, with different dashes and markers. Light -> dark.
 FOLLOWED = "sentence-1"
 COMPARED = {LIGHT[FOLLOWED]: DARK[FOLLOWED], "#4c596d": "#aab4c4", "#8b94a2": "#727d8d"}
 VISIBLE = {"#f2cbbb": "#6d3d1d"}  # the pale hue of attention, of what a mask lets through

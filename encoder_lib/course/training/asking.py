@@ -1,6 +1,5 @@
 """A question that can be read while its answer is computed."""
 
-import html
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -9,7 +8,7 @@ from tqdm.auto import tqdm
 
 from encoder_lib.course.kit import progress
 from encoder_lib.course.kit.questions import QUESTIONS
-from encoder_lib.course.kit.widget.prediction import BOX, CARD, CHOICES
+from encoder_lib.course.kit.widget.prediction import card
 
 
 @contextmanager
@@ -19,11 +18,9 @@ def asking(name: str, total: int, work: str) -> Iterator[tqdm]:
     When the block ends, both disappear, and `predict` asks in their place.
     """
     question = QUESTIONS[name]
-    items = "".join(f"<li>{BOX}{html.escape(choice)}</li>" for choice in question.choices)
-    asked = f'<strong>{html.escape(question.prompt)}</strong><ul style="{CHOICES}">{items}</ul>'
     wait = "Decide while it is being computed; then you can choose."
-    card = {"text/html": f'<div style="{CARD}">{asked}{wait}</div>', "text/plain": f"{question.prompt} {wait}"}
-    place = display(card, raw=True, display_id=True)
+    shown = {"text/html": card(question, wait), "text/plain": f"{question.prompt} {wait}"}
+    place = display(shown, raw=True, display_id=True)
     try:
         with progress.bar(total, work, shown=True) as bar:
             yield bar

@@ -198,14 +198,14 @@ def test_a_table_reads_the_same_on_every_page():
         (["True", "False"], True),
     ],
 )
-def test_columns_of_numbers_are_told_from_text(column, is_text):
+def test_columns_of_text_are_recognised(column, is_text):
     """Numbers end at the right, and everything else begins at the left."""
     body = [["row", cell] for cell in column]
     assert columns_of_text(body) == [1] * is_text
     assert table_html(["", "x"], body).count('class="text"') == (len(body) + 1) * is_text
 
 
-def test_what_is_no_plain_table_is_shown_by_pandas():
+def test_other_tables_are_formatted_by_pandas():
     long = pd.DataFrame({"x": range(61)})
     for frame in (long, long[:0], long[:2].set_index([["a", "b"], ["c", "d"]])):
         assert table_on_page(frame) == frame._repr_html_()

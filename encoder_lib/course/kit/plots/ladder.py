@@ -24,7 +24,7 @@ GAP = 8  # per cent between the ends of two groups of learning curves
 def plot_ladder(
     rungs: Sequence[tuple], *, title: str = "The ladder so far: accuracy on the card task", ax: Axes | None = None
 ) -> Axes:
-    """Draw the accuracy of each rung as a bar, the last in the colour of what is followed, and its upper bound dashed.
+    """Draw the accuracy of each rung as a bar, the last one in blue, and its upper bound as a dashed line.
 
     rungs: (name, accuracy, upper bound), both from 0 to 1; further items are left alone.
     Raises ValueError for an empty list or a number that is not finite; TypeError for anything that is not a number.

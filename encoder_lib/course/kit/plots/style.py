@@ -218,10 +218,9 @@ def _plain(number: float, _: object = None) -> str:
     """A number on a logarithmic axis: 0.01, 2,000, 10⁹."""
     if number < 1e6:
         return f"{number:,g}"
-    factor, power = f"{number:.0e}".split("e+")
-    return (
-        f"{factor} · " * (factor != "1") + "10" + str(int(power)).translate(str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹"))
-    )
+    power = math.floor(math.log10(number))
+    factor = f"{number / 10**power:g}"
+    return f"{factor} · " * (factor != "1") + "10" + str(power).translate(str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹"))
 
 
 def add_grid(ax: Axes, axis: Literal["both", "x", "y"] = "y") -> None:

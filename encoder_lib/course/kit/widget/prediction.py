@@ -46,6 +46,13 @@ class _Choice(TraitType):
         return value
 
 
+def card(question: Question, below: str) -> str:
+    """The question and its choices as HTML that nobody can click, with more HTML below them."""
+    prompt, *choices = map(html.escape, (question.prompt, *question.choices))
+    items = "".join(f"<li>{BOX}{choice}</li>" for choice in choices)
+    return f'<div style="{CARD}"><strong>{prompt}</strong><ul style="{CHOICES}">{items}</ul>{below}</div>'
+
+
 class Prediction(anywidget.AnyWidget):
     """One question. The front end does not get the answer, finding or result before the reader has committed.
 
@@ -120,11 +127,9 @@ class Prediction(anywidget.AnyWidget):
         """Give the live widget and, for readers without a kernel, the question with its answer folded away."""
         data, metadata = super()._repr_mimebundle_(**kwargs) or ({}, {})
         question = self.question
-        prompt, finding, *choices = map(html.escape, (question.prompt, question.finding, *question.choices))
-        items = "".join(f"<li>{BOX}{choice}</li>" for choice in choices)
-        answer = f'<p style="{ANSWER}"><strong>✓ {choices[question.answer]}</strong></p><p>{finding}</p>'
+        right, finding = map(html.escape, (question.choices[question.answer], question.finding))
+        answer = f'<p style="{ANSWER}"><strong>✓ {right}</strong></p><p>{finding}</p>'
         result = self._shown.html if self._shown else ""
         folded = f'<details><summary style="{SUMMARY}">Show the answer</summary>{answer}{result}</details>'
-        asked = f'<strong>{prompt}</strong><ul style="{CHOICES}">{items}</ul>'
         text = f"{question.prompt} ({' / '.join(question.choices)})"
-        return {**data, "text/html": f'<div style="{CARD}">{asked}{folded}</div>', "text/plain": text}, metadata
+        return {**data, "text/html": card(question, folded), "text/plain": text}, metadata

@@ -473,6 +473,12 @@ def test_what_would_overlap_is_spread_around_its_middle():
 # --- curves, words and reorderings ------------------------------------------------------------------------------------
 
 
+@pytest.mark.parametrize(("number", "text"), [(0.01, "0.01"), (2000, "2,000"), (1e9, "10⁹"), (1.25e6, "1.25 · 10⁶")])
+def test_labels_of_a_log_axis_are_exact(number, text):
+    ax = plots.plot_lines({"y": [1.0, 2.0]}, x=[1e-3, number * 10], x_scale="log")
+    assert ax.xaxis.get_major_formatter()(number) == text
+
+
 def test_a_log_axis_of_many_decades_names_powers_of_ten_alone():
     ax = plots.plot_lines({"a": [2e5, 5e11]}, y_scale="log")
     assert all(f"{tick:e}".startswith("1.0") for tick in ax.get_yticks())
