@@ -31,7 +31,7 @@ def in_words(value):
     """Four digits; three and an exponent for what is small or large."""
     if value == 0:
         return "0"
-    if abs(value) < 1e-3 or abs(value) >= 1e5:
+    if abs(value) < 1e-3 or abs(value) >= 1e6:
         number, _, power = f"{rounded(value, 3):.2e}".partition("e")
         return f"{number}e{int(power):+d}"
     return f"{rounded(value, 4).normalize():f}"

@@ -135,3 +135,18 @@ def test_nameless_points_are_painted_as_dots_on_demand(modules, start):
         found[dots] = modules.page.evaluate("() => [...new Set(radii)]")
     modules.page.evaluate("() => unwatch()")
     assert len(found[False]) == 1 and len(found[True]) == 2 and min(found[True]) < found[False][0]
+
+
+def test_a_point_outside_the_picture_has_neither_mark_nor_name(modules, start):
+    """And the numbers of the axes have a minus that looks like one."""
+    places = np.array([[[0.5, 0.5], [-0.5, 0.5]], [[0.5, 0.5], [-9.0, 0.5]]])  # (2, 2, 2)
+    limits = {"x_limits": (-3.0, 3.0), "y_limits": (-3.0, 3.0)}
+    view = View(Plane(places, ["stays", "goes"], **limits), frames="n", description=["In.", "Out."])
+    start(Explorer(lambda n: view, Range("n", 0, min=0, max=1), title="Two points"))
+    modules.page.evaluate(WATCH)
+    modules.page.evaluate(PLACES, 1)
+    written = modules.page.evaluate("() => texts.map(([text]) => text)")
+    last = written[len(written) - 1 - written[::-1].index("stays") :]
+    modules.page.evaluate("() => unwatch()")
+    assert last == ["stays"] and "goes" in written, "it glides out"
+    assert any(text.startswith("−") for text in written) and not any(text.startswith("-") for text in written)

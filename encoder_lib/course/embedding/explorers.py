@@ -161,14 +161,14 @@ def valley(rate: float = 1.8, step: int = STEPS, zero_grad: bool = True) -> Expl
             Plane(
                 torch.stack([w, w.square() / 2], dim=-1),
                 ["w", *[""] * (w.shape[1] - 1)],
-                x_limits=(-1.15 * SEEN, 1.15 * SEEN),
+                x_limits=(-1.3 * SEEN, 1.3 * SEEN),  # beside the curve there is room for the name of the axis
                 y_limits=(-0.4, SEEN**2 / 2),
                 curve=range(1, 50),
                 cut=range(50, w.shape[1]),
                 title="The loss, a valley over one parameter",
                 x_label="parameter w",
                 y_label="loss",
-                wide=1.4,
+                wide=1.6,
             ),
             frames="step",
             description=[_valley_words(n, w, grad) for n, (w, grad) in enumerate(zip(places, used, strict=True))],

@@ -7,7 +7,7 @@ from matplotlib.axes import Axes
 from numpy.typing import ArrayLike
 
 from encoder_lib.course.kit.plots import GREY, as_array
-from encoder_lib.course.kit.plots.style import INK, NOTE_SIZE, label_axes, plain_text
+from encoder_lib.course.kit.plots.style import HALO, INK, NOTE_SIZE, label_axes, plain_text
 from encoder_lib.course.kit.widget.plane import WORD_COLOURS, Plane
 
 WIDE = 0.7  # the width of a bar, where a bar and the space after it make 1; as in bars.js
@@ -76,10 +76,10 @@ class Bars(Plane):
             place, side = np.clip(heights[i], bottom, top), -1 if heights[i] < 0 else 1
             ax.annotate(
                 decimals(heights[i]), (x[i], place), xytext=(0, 3 * side), textcoords="offset points", ha="center",
-                va="bottom" if side > 0 else "top", fontsize=NOTE_SIZE, **plain_text(),
+                va="bottom" if side > 0 else "top", fontsize=NOTE_SIZE, gid=HALO, **plain_text(),
             )  # fmt: skip
         note = f"mean\n{decimals(mean)}\n± {decimals(deviation)}"
-        ax.text(count + 1.05, mean, note, ha="center", va="center", fontsize=NOTE_SIZE, **plain_text())
+        ax.text(count + 1.05, mean, note, ha="center", va="center", fontsize=NOTE_SIZE, gid=HALO, **plain_text())
         ax.set_xticks(x, self.names[:count])
         label_axes(ax, self.titles[index])
 

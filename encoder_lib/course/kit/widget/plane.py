@@ -27,6 +27,7 @@ PANEL_FIELDS = (
     "tile",
 )  # what the front end gets of every panel
 LABEL = 11.0  # height of a name, in typographic points
+NARROW_ANGLE, BESIDE = 0.7, 0.4  # radians; between the arrows of a narrower angle there is no room for its number
 
 
 class Plane:
@@ -162,7 +163,8 @@ class Plane:
         turn = (second - first + 180) % 360 - 180
         way, radius = np.radians(np.linspace(first, first + turn, 40)), 0.25 * self.y_limits[1]
         ax.plot(radius * np.cos(way), radius * np.sin(way), color="black", linewidth=1.5)
-        middle, text = way[len(way) // 2], f"{turn:.0f}°".replace("-", "−")
+        narrow, text = abs(np.radians(turn)) < NARROW_ANGLE, f"{turn:.0f}°".replace("-", "−")
+        middle = way[0] - np.copysign(BESIDE, turn) if narrow else way[len(way) // 2]
         ax.text(
             1.7 * radius * np.cos(middle), 1.7 * radius * np.sin(middle), text, ha="center", va="center", weight="bold"
         )

@@ -64,6 +64,17 @@ def test_an_angle_is_written_in_degrees():
     assert "−90°" in [note.get_text() for note in figure.axes[0].texts]
 
 
+@pytest.mark.parametrize("turn", [12, -12, 80])
+def test_the_number_of_a_narrow_angle_is_beside_its_arrows(turn):
+    """Between them there is no room for it; between those of a wide angle there is."""
+    ends = np.radians([30, 30 + turn])
+    hands = np.stack([np.cos(ends), np.sin(ends)], axis=1)
+    figure = View(Plane(hands, ["a", "b"], angle=(0, 1), **LIMITS), description="Hands.").draw(0)
+    (number,) = [text for text in figure.axes[0].texts if text.get_text().endswith("°")]
+    place = np.degrees(np.arctan2(*number.get_position()[::-1]))
+    assert (min(30, 30 + turn) < place < max(30, 30 + turn)) == (abs(turn) > 40)
+
+
 def test_only_points_that_are_there_can_be_dragged():
     assert Plane(np.eye(2), "ab", drags={1: ("x", "y")}, **LIMITS).to_spec()["plane"]["drags"] == [[1, "x", "y"]]
     with pytest.raises(ValueError, match="drags: expected points from 0 to 1, got 2"):

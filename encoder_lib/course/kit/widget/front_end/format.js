@@ -10,7 +10,7 @@ export function formatValue(value) {
   const special = NOT_FINITE.find((kind) => kind.is(value));
   if (special) return special.name;
   const size = Math.abs(value);
-  if (size !== 0 && (size < 1e-3 || size >= 1e5)) return value.toExponential(2);
+  if (size !== 0 && (size < 1e-3 || size >= 1e6)) return value.toExponential(2);
   return String(Number(value.toPrecision(4)));
 }
 

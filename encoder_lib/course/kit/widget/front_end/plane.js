@@ -13,6 +13,7 @@ const CLOCK = 84; // the least width of a plot with a circle
 const HEAD = 8; // length of an arrow's head, in CSS pixels as all lengths here
 const [LABEL, GAP_TO_LABEL, LEADER] = [13, 8, 9]; // height of a label, its distance from its point, and the shift from which on a line leads to it
 const ARC = 34; // the radius at which an angle is drawn
+const [NARROW_ANGLE, BESIDE] = [0.7, 0.4]; // radians: up to this angle, its number has no room between the arrows and is beside the first
 /** Colours of words, at least 4.5 to 1 on a light and on a dark ground; a null takes the colour of text. */
 export const WORD_COLOURS = [
   { light: "#1a4fb8", dark: "#6f9bff" },
@@ -189,7 +190,7 @@ export class Plane {
     this.paintAxes();
     for (const [path, look] of spec.paths) this.paintPath(path, look);
     if (spec.angle) this.paintAngle(spec.angle);
-    const named = [...spec.names.keys()].filter((i) => spec.names[i]);
+    const named = [...spec.names.keys()].filter((i) => spec.names[i] && this.isInside(this.pixel(i)));
     for (const i of spec.names.keys()) if (spec.dots && !spec.names[i]) this.paintDot(i);
     for (const i of named) this.paintMark(i);
     this.paintNames(named);
@@ -234,6 +235,15 @@ export class Plane {
     return this.at(this.points[2 * i], this.points[2 * i + 1]);
   }
 
+  /**
+   * Whether a pixel is in the picture; a point outside it has neither mark nor name.
+   * @param {[x: number, y: number]} pixel
+   */
+  isInside([x, y]) {
+    const { left, top, width, height } = /** @type {{ layout: PanelLayout }} */ (this.place).layout;
+    return x >= left && x <= left + width && y >= top && y <= top + height;
+  }
+
   /** @param {number} i */
   colour(i) {
     const text = /** @type {{ style: Style }} */ (this.place).style.colour;
@@ -263,8 +273,9 @@ export class Plane {
     const numbers = spec.circle ? [] : [-3, -2, -1, 1, 2, 3].map((n) => n * step);
     for (const n of numbers) {
       const [right, up] = this.at(n, n);
-      if (right > left + 8 && right < left + width - 8) pen.fillText(String(n), right, y + 9);
-      if (up > top + 8 && up < top + height - 8) pen.fillText(String(n), x - 12, up);
+      const number = String(n).replace("-", "−");
+      if (right > left + 8 && right < left + width - 8) pen.fillText(number, right, y + 9);
+      if (up > top + 8 && up < top + height - 8) pen.fillText(number, x - 12, up);
     }
     pen.textAlign = "right";
     if (x_label) pen.fillText(`${x_label} →`, left + width, top + height - 6);
@@ -302,7 +313,7 @@ export class Plane {
     pen.beginPath();
     pen.arc(x, y, ARC, -start, -start - turn, turn > 0);
     pen.stroke();
-    const middle = start + turn / 2;
+    const middle = Math.abs(turn) < NARROW_ANGLE ? start - Math.sign(turn || 1) * BESIDE : start + turn / 2;
     const degrees = Math.round((turn * 180) / Math.PI);
     pen.textAlign = "center";
     pen.font = pen.font.replace("11px", "bold 14px");
