@@ -7,9 +7,9 @@ import struct
 import numpy as np
 import pytest
 import torch
-from comm.base_comm import BaseComm
 from explorers import PAIR, minilm
 from hostile_texts import HOSTILE
+from wire import hear, wired
 
 from encoder_lib.course import explore
 from encoder_lib.course.kit.interventions import Cut, Knockout
@@ -21,33 +21,9 @@ BOTH = tuple(Cut(side, None, None, 3, 2) for side in (0, 1))
 LIMIT = 400_000  # bytes of a recording
 
 
-class Wire(BaseComm):
-    """Keeps what a widget sends: the contents of messages with their buffers, and the names of traits."""
-
-    def __init__(self):
-        self.messages, self.traits = [], []
-        super().__init__()
-
-    def publish_msg(self, msg_type, data=None, metadata=None, buffers=None, **keys):
-        if data and data.get("method") == "custom":
-            self.messages.append((data["content"], buffers))
-        elif data and data.get("method") == "update":
-            self.traits += data["state"]
-
-
 @pytest.fixture
 def alive():
-    """A widget with a wire."""
-    widget = explore.alive(minilm(), *PAIR)
-    widget.comm = Wire()
-    return widget
-
-
-def hear(widget, content):
-    """A message from the front end, as the kernel hands it on; gives the messages that are sent back."""
-    widget.comm.messages.clear()
-    widget._handle_msg({"content": {"data": {"method": "custom", "content": content}}, "buffers": []})
-    return widget.comm.messages
+    return wired(explore.alive(minilm(), *PAIR))
 
 
 def numbers_of(header, data):
@@ -67,7 +43,7 @@ def test_a_message_is_answered_and_becomes_the_current_question(alive):
     cut = {"side": 0, "layer": None, "head": None, "query": 3, "key": 2}
     asked = alive._question | {"cuts": [cut, cut | {"side": 1}]}
     ((reply, (data,)),) = hear(alive, {"id": "a-1", "question": asked})
-    assert alive.comm.traits == []
+    assert alive.comm.traits == {}
     assert set(reply) == {"id", "answer"} and reply["id"] == "a-1"
     assert round(float(numbers_of(reply["answer"]["word_cosines"], data)[-1]), 3) == 0.917
     assert alive._question == asked and alive.values["cuts"] == BOTH
@@ -101,21 +77,9 @@ def test_what_is_wrong_with_a_message_is_said_in_words(alive, question, words):
     assert (alive._question, alive._answer, alive._data) == before
 
 
-@pytest.mark.parametrize("content", [None, 3, [], {}, {"id": 1}, "question"], ids=str)
-def test_another_message_gets_an_echo(alive, content):
-    assert hear(alive, content) == [({}, None)]
-
-
-def test_the_front_end_cannot_set_traits(alive):
-    before = alive.get_state()
-    forged = {"_esm": "alert(1)", "_data": b"", "_question": {}, "_options": {}, "title": "x"}
-    alive._handle_msg({"content": {"data": {"method": "update", "state": forged}}, "buffers": []})
-    assert alive.get_state() == before
-
-
 def test_python_sets_and_reads_the_question(alive):
     alive.set(knockouts=[{"part": "attention", "layer": None}])
-    assert alive.values["knockouts"] == (Knockout("attention", None),) and alive.comm.traits == ["_question"]
+    assert alive.values["knockouts"] == (Knockout("attention", None),) and [*alive.comm.traits] == ["_question"]
     assert alive.answer.word_cosines[-1].item() == pytest.approx(1)
     assert "Taken out: attention in all layers." in alive.description
     alive.set(cuts=BOTH, knockouts=())
@@ -143,7 +107,7 @@ def test_a_wrong_value_from_python_changes_nothing(alive, values, kind, words):
     before = alive._question, alive._answer, alive._data
     with pytest.raises(kind, match=words):
         alive.set(**values)
-    assert (alive._question, alive._answer, alive._data) == before and alive.comm.traits == []
+    assert (alive._question, alive._answer, alive._data) == before and alive.comm.traits == {}
 
 
 @pytest.mark.parametrize(

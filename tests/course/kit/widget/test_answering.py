@@ -1,7 +1,7 @@
 """A widget whose front end asks by messages: it answers each one, or says in words what is wrong."""
 
 import pytest
-from comm.base_comm import BaseComm
+from wire import hear, wired
 
 from encoder_lib.course.kit.widget.answering import Answering
 
@@ -15,29 +15,9 @@ class Doubling(Answering):
         return {"twice": 2 * message["number"]}, b"data", {"_question": message, "_data": b"data"}
 
 
-class Wire(BaseComm):
-    """Keeps the data of the messages that a widget sends, and their buffers."""
-
-    def __init__(self):
-        self.sent = []
-        super().__init__()
-
-    def publish_msg(self, msg_type, data=None, metadata=None, buffers=None, **keys):
-        self.sent.append((data, buffers))
-
-
 @pytest.fixture
 def doubling():
-    widget = Doubling(title="Twice", _question={"number": 1})
-    widget.comm = Wire()
-    return widget
-
-
-def hear(widget, content):
-    """What a widget sends after a message from its front end."""
-    widget.comm.sent.clear()
-    widget._handle_msg({"content": {"data": {"method": "custom", "content": content}}, "buffers": []})
-    return [(data["content"], buffers) for data, buffers in widget.comm.sent]
+    return wired(Doubling(title="Twice", _question={"number": 1}))
 
 
 def test_an_answer_goes_back_and_the_question_is_not_sent_again(doubling):
@@ -62,7 +42,7 @@ def test_another_message_gets_an_echo(doubling, content):
 
 def test_what_python_changes_is_sent_and_traits_from_outside_are_not_taken(doubling):
     doubling._question = {"number": 2}
-    assert [data["state"] for data, _ in doubling.comm.sent if "state" in data] == [{"_question": {"number": 2}}]
+    assert doubling.comm.traits == {"_question": {"number": 2}}
     state = {"title": "x", "_question": {}, "_esm": "alert(1)"}
     doubling._handle_msg({"content": {"data": {"method": "update", "state": state}}, "buffers": []})
     assert doubling.title == "Twice" and doubling._question == {"number": 2}

@@ -8,9 +8,9 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 import torch
-from comm.base_comm import BaseComm
 from explorers import minilm
 from hostile_texts import HOSTILE
+from wire import hear, wired
 
 from encoder_lib.course import explore
 from encoder_lib.course.kit.palette import LIGHT
@@ -23,34 +23,14 @@ QUESTION = "How do I charge my phone?"
 LIMIT = 6000  # bytes of the recording of three texts
 
 
-class Wire(BaseComm):
-    """Keeps what a widget sends: the contents of messages with their buffers, and the names of traits."""
-
-    def __init__(self):
-        self.messages, self.traits = [], []
-        super().__init__()
-
-    def publish_msg(self, msg_type, data=None, metadata=None, buffers=None, **keys):
-        if data and data.get("method") == "custom":
-            self.messages.append((data["content"], buffers))
-        elif data and data.get("method") == "update":
-            self.traits += data["state"]
-
-
 @pytest.fixture
 def search():
-    """A widget with a wire."""
-    widget = explore.search(minilm(), TEXTS, question=QUESTION)
-    widget.comm = Wire()
-    return widget
+    return wired(explore.search(minilm(), TEXTS, question=QUESTION))
 
 
-def hear(widget, question):
+def answer_to(widget, question):
     """The answer to a question of the front end."""
-    widget.comm.messages.clear()
-    content = {"id": "a-1", "question": question}
-    widget._handle_msg({"content": {"data": {"method": "custom", "content": content}}, "buffers": []})
-    (answer,) = widget.comm.messages
+    (answer,) = hear(widget, {"id": "a-1", "question": question})
     return answer
 
 
@@ -74,10 +54,10 @@ def test_the_first_answer_is_there_at_once(search):
 def test_an_answer_has_the_numbers_of_encode_and_becomes_the_current_question(search, texts):
     """And what the front end already has is not sent to it again."""
     asked = {"question": "Where can I buy a boat?", "texts": texts}
-    reply, (data,) = hear(search, asked)
+    reply, (data,) = answer_to(search, asked)
     assert reply["id"] == "a-1" and set(reply) == {"id", "answer"}
     np.testing.assert_allclose(numbers_of(reply["answer"]["cosines"], data), encoded(**asked), atol=1e-6)
-    assert search._question == asked and search._data == data and search.comm.traits == []
+    assert search._question == asked and search._data == data and search.comm.traits == {}
     np.testing.assert_allclose(search.cosines, encoded(**asked), atol=1e-6)
 
 
@@ -86,7 +66,7 @@ def test_the_texts_are_encoded_only_once(search, monkeypatch):
     encode = search._model.encode
     monkeypatch.setattr(search._model, "encode", lambda texts: read.append(list(texts)) or encode(texts))
     for question in ("a boat", "a cake"):
-        hear(search, {"question": question, "texts": TEXTS})
+        answer_to(search, {"question": question, "texts": TEXTS})
     assert read == [["a boat"], ["a cake"]]
 
 
@@ -108,7 +88,7 @@ WRONG = [
 @pytest.mark.parametrize(("question", "kind", "words"), WRONG)
 def test_what_is_wrong_with_a_question_is_said_in_words(search, question, kind, words):
     before = search.get_state()
-    reply, _ = hear(search, question)
+    reply, _ = answer_to(search, question)
     assert set(reply) == {"id", "error"} and reply["error"].startswith(words)
     assert reply["error"].isprintable() and len(reply["error"]) <= 500
     with pytest.raises(kind) as error:
@@ -119,7 +99,7 @@ def test_what_is_wrong_with_a_question_is_said_in_words(search, question, kind, 
 
 def test_python_sets_and_reads_question_and_texts(search):
     search.set(question="Where can I buy a boat?")
-    assert search.comm.traits == ["_question"]  # and _data, as a buffer
+    assert [*search.comm.traits] == ["_question"]  # and _data, as a buffer
     search.set(texts=TEXTS[::-1])
     assert search.values == {"question": "Where can I buy a boat?", "texts": tuple(TEXTS[::-1])}
     assert search.query == Query(**search.values) and search.cosines.argmax() == 0
@@ -144,7 +124,7 @@ def test_control_characters_become_spaces():
 @pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE)
 def test_a_hostile_text_stays_text_or_is_refused(search, text):
     """In the traits, in a reply, in the picture and in words."""
-    reply, _ = hear(search, {"question": text, "texts": [text, text, "x"]})
+    reply, _ = answer_to(search, {"question": text, "texts": [text, text, "x"]})
     said = json.dumps([reply, search._question], ensure_ascii=False)
     assert said.encode() and not INVISIBLE.search(said)
     if "error" in reply:
