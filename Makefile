@@ -51,9 +51,9 @@ test:  ## set up and run the tests: style, library, front end, what 00 claims (m
 	@$(MAKE) --no-print-directory -j 2 lint quick-tests
 	@echo "make test: all that can run here passed; what was skipped is listed above."
 
-# Three processes at a time, since a browser's tests often wait. What takes longest begins first.
+# Three processes at a time, since a browser's tests often wait.
 quick-tests: $(TESTS)
-	$(RUN) $(PARALLEL) -n 3 -p no:nbval tests/browser tests/training tests
+	$(RUN) $(PARALLEL) -n 3 -p no:nbval tests
 
 # Three processes here, too: two for what follows on each other, one for the rest.
 test-long: $(TESTS)  ## the slow tests: the other claims, the web edition, all notebooks in a browser and in a sandbox
@@ -62,7 +62,7 @@ test-long: $(TESTS)  ## the slow tests: the other claims, the web edition, all n
 
 # The claims' run of a notebook records its explorers for the web edition.
 long: $(TESTS)
-	RECORDINGS=build/site/recordings $(RUN) $(PARALLEL) -m "long and not weekly" tests/browser tests --ignore tests/site
+	RECORDINGS=build/site/recordings $(RUN) $(PARALLEL) -m "long and not weekly" tests --ignore tests/site
 	@$(MAKE) --no-print-directory pages
 
 rerun: $(TESTS)

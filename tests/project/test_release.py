@@ -42,6 +42,7 @@ def test_version_and_date_agree_everywhere():
     assert newest == (cited["version"], cited["date-released"]) and cited["version"] == encoder_lib.__version__
 
 
+@pytest.mark.long
 def test_an_explorer_runs_from_the_wheel_without_the_repository(tmp_path):
     """As `python -m build` does: a source archive, and from it a wheel."""
     tree = tmp_path / "tree"

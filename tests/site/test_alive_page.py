@@ -10,7 +10,7 @@ from encoder_lib.course import explore
 from encoder_lib.course.kit.interventions import Intervened, Question
 from encoder_lib.course.kit.widget import front_end
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.long, pytest.mark.browser]
 OFFER, FETCHES, RUNS = "This was computed beforehand.", "MiniLM is being fetched", "MiniLM now runs in your browser"
 PLAY = """async ([name, options]) => {
   const [{ fetchRecording }, { playAlive }] = await Promise.all(

@@ -16,7 +16,7 @@ from torch import Tensor
 
 from encoder_lib.course.kit.interventions import PARTS, Cut, Intervened, Knockout, Question
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.long, pytest.mark.browser]
 RIVER, BIG = {"side": 0, "query": 3, "key": 2}, {"side": 1, "query": 3, "key": 2}  # what “bank” attends to
 
 

@@ -18,7 +18,7 @@ from encoder_lib.course import explore
 from encoder_lib.course.kit.texts import library_sentences
 from encoder_lib.course.pretrained.explorers import RECORDED
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.long, pytest.mark.browser]
 MOST = 15e6  # bytes until a first sentence is read
 SPECIAL = (
     "", "a", "😀 emoji 👍🏽 family 👨‍👩‍👧", "naïve café ÀÉÎ Straße ﬁsh İstanbul ΟΔΟΣ", "你好世界 hello世界。",
@@ -84,7 +84,6 @@ def test_tokens_are_those_of_the_library(vocabulary, texts):
     assert vocabulary(texts) == [minilm().tokens(text) for text in texts]
 
 
-@pytest.mark.long
 def test_every_character_makes_the_same_tokens(vocabulary):
     """Between two letters, if it is of one kind since Unicode 3.2: what came later, not all know alike."""
     old, new = unicodedata.ucd_3_2_0.category, unicodedata.category
@@ -94,7 +93,6 @@ def test_every_character_makes_the_same_tokens(vocabulary):
     assert vocabulary(texts) == [text.tokens for text in minilm().tokenizer.encode_batch(texts)]
 
 
-@pytest.mark.long
 def test_numbers_are_those_of_the_library(player, texts, capsys):
     """Of 200 texts: cosines of every two, weights of every look; the page states the bounds."""
     page, folder = player
@@ -162,7 +160,6 @@ def test_a_second_visit_fetches_nothing(player):
     (folder / "gone").rename(folder / "minilm")
 
 
-@pytest.mark.long
 @pytest.mark.parametrize("name", ["00_start_here", "09_pretrained"])
 def test_a_typed_sentence_is_encoded(browser, address, name):
     """On request alone, and offline as before: then what is typed is read, layer by layer."""

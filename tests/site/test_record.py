@@ -236,10 +236,6 @@ def test_the_page_computes_what_python_computes(player, name):
             np.testing.assert_allclose(np.array(shown["numbers"], np.float32), expected, rtol=1e-5, atol=1e-6)
 
 
-def test_computed_explorers_are_compared_with_python():
-    assert sorted(COMPUTED) == [name for name, make in sorted(EXPLORERS.items()) if make().web.computed]
-
-
 def test_cells_that_no_explorer_needs_are_left_out():
     """What gives a name, or may change the object behind it, is needed; what only draws or trains beside it is not."""
     setup, table, change, training, read, drawing, explorer, after = (
@@ -259,8 +255,10 @@ def test_cells_that_no_explorer_needs_are_left_out():
 
 @pytest.mark.long
 def test_web_settings_name_existing_controls_and_values():
-    for name, make in EXPLORERS.items():
-        explorer = make()
+    """And what the page computes is compared with Python above."""
+    explorers = {name: make() for name, make in EXPLORERS.items()}
+    assert [name for name, explorer in sorted(explorers.items()) if explorer.web.computed] == COMPUTED
+    for name, explorer in explorers.items():
         web = explorer.web
         assert len(web.heights) in (2, 3)
         named = {*web.stops, *(control for group in web.together for control in group)}

@@ -7,7 +7,7 @@ from playwright.sync_api import expect
 from encoder_lib.course import explore
 from encoder_lib.course.kit.widget import front_end
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.long, pytest.mark.browser]
 TEXTS = ["Mix flour, butter and sugar.", "Connect the cable to the socket.", "Ships for sale in our harbour."]
 QUESTION, OTHER, OWN = "How do I charge my phone?", "Where can I buy a boat?", "Bake it for an hour."
 COSINE = 0.003 + 0.005  # the error that the page states, and half of the last digit
