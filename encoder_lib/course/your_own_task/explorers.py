@@ -15,12 +15,13 @@ from encoder_lib.course.kit.widget.web import Web
 from encoder_lib.course.your_own_task.docstrings import LIBRARIES
 
 NAMES = list(LIBRARIES)
+RIGHT, BELOW = NAMES.index("pandas"), NAMES.index("PyTorch")  # where the map has the means of these two libraries
 # What can be chosen on the web, where one cannot type.
 RECORDED = "Draw a red line.", "Number the rows.", "Train the layer.", "Show what I typed.", "How do I bake a cake?"
 
 
 def which_library(probabilities: Callable[[str], Tensor], sentence: str) -> Explorer:
-    """The probability of each library for a sentence that the reader types, a row for each epoch of a fine-tuning.
+    """The probability of each library for a sentence that the reader types, a column for each epoch of a fine-tuning.
 
     probabilities: sentence -> (epochs, libraries); the first row is from before the fine-tuning.
     """
@@ -29,29 +30,31 @@ def which_library(probabilities: Callable[[str], Tensor], sentence: str) -> Expl
         rows = probabilities(sentence)
         epochs, ends = [str(epoch) for epoch in range(len(rows))], rows[[0, -1]].tolist()
         before, after = (", ".join(f"{n} {percent(p)}" for n, p in zip(NAMES, row, strict=True)) for row in ends)
-        heatmap = Heatmap(
-            rows, title="Probability of each library", x_label="library", y_label="epoch", x_ticks=NAMES, y_ticks=epochs
-        )
+        heatmap = Heatmap(rows.T, title="Probability of each library", x_label="epoch", x_ticks=epochs, y_ticks=NAMES)
         words = f"Before fine-tuning: {before}. After {epochs[-1]} epochs: {after}."
         return View(heatmap, description=words)
 
     control = Text("sentence", sentence, max_length=120, label="your sentence")
-    web = Web(heights=(813, 921), stops={"sentence": (sentence, *RECORDED)})
+    web = Web(heights=(775, 664), stops={"sentence": (sentence, *RECORDED)})
     return Explorer(show, control, title="Which library does it sound like?", web=web)
 
 
 def text_map(texts: Mapping[str, tuple[Tensor, Tensor]]) -> Explorer:
     """Texts as dots in a plane, before a fine-tuning and after each of its epochs, with the mean of each library.
 
-    The plane is that of the first two principal components of all vectors of all epochs, so that it stays the same.
+    The plane is that of the first two principal components of all vectors of all epochs, so that it stays the same. A
+    component can point either way; pandas is on the right and PyTorch below, so that the map is never mirrored.
     texts: name -> vectors of length 1 (epochs, N, D), and labels (N,).
     """
     everything = torch.cat([vectors.flatten(0, 1) for vectors, _ in texts.values()])  # (all, D)
+    label_of_each = torch.cat([labels.repeat(len(vectors)) for vectors, labels in texts.values()])  # (all,)
     middle = everything.mean(dim=0)
-    axes = torch.linalg.svd(everything - middle, full_matrices=False).Vh[:2]  # (2, D)
-    axes = axes * axes.sum(dim=1, keepdim=True).sign()  # or the map might be mirrored on another machine
-    x, y = (1.05 * ((everything - middle) @ axes.T).abs().amax(dim=0)).tolist()
-    plane = partial(Plane, x_limits=(-x, x), y_limits=(-y, y), wide=x / y, dots=True)
+    apart = everything - middle
+    axes = torch.linalg.svd(apart, full_matrices=False).Vh[:2]  # (2, D)
+    sides = torch.stack([apart[label_of_each == RIGHT].sum(dim=0), -apart[label_of_each == BELOW].sum(dim=0)])  # (2, D)
+    axes = torch.where((axes * sides).sum(dim=1, keepdim=True) < 0, -axes, axes)
+    x, y = (1.05 * (apart @ axes.T).abs().amax(dim=0)).tolist()
+    plane = partial(Plane, x_limits=(-x, x), y_limits=(-y, y), wide=max(x / y, 1.5), dots=True)
     first, (start, _) = next(iter(texts.items()))
 
     def show(texts_shown: str, epoch: int) -> View:
@@ -66,7 +69,7 @@ def text_map(texts: Mapping[str, tuple[Tensor, Tensor]]) -> Explorer:
         panel = plane(shown, names, kinds=kinds, title=title, x_label=x_label, y_label="second principal component")
         return View(panel, frames="epoch", description=[_how_close(v, labels, i) for i, v in enumerate(vectors)])
 
-    select, web = Select("texts_shown", first, options=tuple(texts), label="texts"), Web(heights=(691, 710))
+    select, web = Select("texts_shown", first, options=tuple(texts), label="texts"), Web(heights=(671, 710))
     epoch = Range("epoch", 0, min=0, max=len(start) - 1)
     return Explorer(show, select, epoch, title="Where the texts are, epoch by epoch", web=web)
 

@@ -50,6 +50,7 @@ STATEMENTS = [
     "train_loss[-1] < 0.05 < train_loss[0] and validation_loss[-1] > min(validation_loss) + 0.07",
     "torch.equal(model.encode(['a']), load_pretrained('minilm').encode(['a']))",  # fine-tuning changes a copy
     "np.diff(cosines('validation') @ gaps) > 0",
+    "spreads[1] > spreads[2] > 0.8 * spreads[1]",  # of the second and the third component
     "(probabilities('Make the picture smaller.')[[0, -1]].argmax(dim=1) == 1).all()",
     "(probabilities('How do I bake a cake?')[[0, -1]].argmax(dim=1) == 1).all()",
     "(gain('ten times the rate').mean(1) < -1).all()",
@@ -73,6 +74,9 @@ def names(notebook):
 
     def ndcg(scores):  # of other words, and of own words
         return [n["ndcg_of"](scores, group).item() for group in n["groups"].values()]
+
+    everything = torch.cat([vectors.flatten(0, 1) for vectors, _ in n["on_the_map"].values()])
+    spreads = torch.linalg.svdvals(everything - everything.mean(dim=0))
 
     def cosines(texts):  # within a library and between two, as the map says: before the fine-tuning, and after it
         vectors, labels = n["on_the_map"][texts]

@@ -1,15 +1,16 @@
 """The explorers of 13: the probabilities that the classifiers give, and where the vectors of the texts are."""
 
+import pytest
 import torch
 from explorers import GIVEN, SENTENCE
 
 from encoder_lib.course import explore
 
 
-def test_each_row_shows_the_probabilities_of_one_epoch():
+def test_each_column_shows_the_probabilities_of_one_epoch():
     explorer = explore.which_library(GIVEN["probabilities"](), SENTENCE)
     (panel,), rows = explorer._view.panels, GIVEN["probabilities"]()(SENTENCE)
-    torch.testing.assert_close(torch.tensor(panel.frame(0)), rows)
+    torch.testing.assert_close(torch.tensor(panel.frame(0)), rows.T)
     assert f"Before fine-tuning: IPython {100 * rows[0, 0]:.0f} %, " in explorer.description
     assert f"After 1 epochs: IPython {100 * rows[1, 0]:.0f} %, " in explorer.description
 
@@ -27,3 +28,19 @@ def test_the_map_shows_every_text_in_the_plane_that_spreads_most():
     (a, b, c, d), between = vectors[0], (vectors[0, :2] @ vectors[0, 2:].T).mean()
     words = f"Before the fine-tuning, two texts of the same library have a mean cosine of {(a @ b + c @ d) / 2:.2f}, "
     assert explorer.description == words + f"and two texts of different libraries {between:.2f}."
+
+
+@pytest.mark.parametrize("signs", [(1, 1), (1, -1), (-1, 1), (-1, -1)], ids=str)
+def test_the_map_is_never_mirrored(monkeypatch, signs):
+    """Whichever way the components point, pandas is on the right and PyTorch below."""
+    vectors, decompose = GIVEN["texts"]()["training"][0], torch.linalg.svd
+
+    def pointing(matrix, full_matrices):
+        found = decompose(matrix, full_matrices=full_matrices)
+        return torch.return_types.linalg_svd((found.U, found.S, found.Vh * torch.tensor([*signs, 1, 1, 1])[:, None]))
+
+    monkeypatch.setattr(torch.linalg, "svd", pointing)
+    explorer = explore.text_map({"training": (vectors, torch.tensor([2, 2, 4, 4]))})
+    (plane,) = explorer._view.panels
+    pandas, pytorch = torch.from_numpy(plane.values)[:, :2].mean(dim=0)  # of both epochs
+    assert plane.names[:2] == ["pandas", "PyTorch"] and pandas[0] > 0 > pytorch[1]
