@@ -119,7 +119,7 @@ function limit({ flops, bytes }, balance) {
 function waste(padding, padded, without) {
   if (!padding) return "";
   const [left, whole] = [without, padded].map((costs) => costs.slice(0, 3).reduce((sum, { flops }) => sum + flops, 0));
-  return ` With ${padding} % padding, the unpadded layer does ${((100 * left) / whole).toFixed(0)}% of the operations.`;
+  return ` With ${padding} % padding, the unpadded layer does ${((100 * left) / whole).toFixed(0)} % of the operations.`;
 }
 
 /**

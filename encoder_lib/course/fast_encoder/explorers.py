@@ -126,7 +126,7 @@ def _waste(padding: int, padded: dict[str, Cost], without: dict[str, Cost]) -> s
     if not padding:
         return ""
     left, whole = (sum(costs[part].flops for part in PARTS[:3]) for costs in (without, padded))
-    return f" With {padding} % padding, the unpadded layer does {left / whole:.0%} of the operations."
+    return f" With {padding} % padding, the unpadded layer does {100 * left / whole:.0f} % of the operations."
 
 
 def _short(number: float) -> str:

@@ -194,7 +194,7 @@ def test_unpadded_linear_half_and_attention_a_quarter():
     for part, factor in {"projections": 2, "feed-forward": 2, "attention, fused": 4}.items():
         assert padded[part].flops == factor * alone[part].flops
     explorer = explore.cost(tokens=512, padding=50)
-    assert "With 50 % padding, the unpadded layer does 45% of the operations." in explorer.description
+    assert "With 50 % padding, the unpadded layer does 45 % of the operations." in explorer.description
 
 
 # Padding
