@@ -66,6 +66,9 @@ class Recorder:
         recording = self.folder / f"{self.path.stem}-{self.number}.recording"
         recording.write_bytes(_recorded(value))
         recording.with_suffix(".heights").write_text(" ".join(map(str, value.web.heights)))
+        if isinstance(value, Alive) and value.question.detail:
+            picture = value.picture(wide=False)
+            self._keep(picture.alt, picture.svg)
         if isinstance(value, Explorer) and value._figure and not value.web.computed:
             narrowed(value._figure)
             value._figure.draw_without_rendering()

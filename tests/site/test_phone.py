@@ -4,8 +4,10 @@ import re
 from itertools import pairwise
 
 import matplotlib.pyplot as plt
+import nbformat
 import numpy as np
 import pytest
+from explorers import minilm
 from matplotlib.patches import ConnectionPatch
 from pages import _with_files
 from phone import WIDE, catching, narrowed
@@ -149,6 +151,15 @@ def test_the_recorder_keeps_them_and_the_page_offers_them(tmp_path):
     assert "<picture><source height=" in page and f'srcset="../_static/recordings/{name}"' in page
     assert (tmp_path / "recordings" / name).exists()
     assert "<picture>" not in _with_files(shown._repr_mimebundle_()["text/html"], tmp_path, NOTEBOOKS[1].stem)
+
+
+def test_an_open_layer_of_the_whole_encoder_is_drawn_for_a_phone(tmp_path):
+    cell = nbformat.v4.new_code_cell("explore.alive(model, text, open=1)")
+    shown = explore.alive(minilm(), "The bank was flooded.", open=1)
+    with Recorder(NOTEBOOKS[0], tmp_path) as recorder:
+        recorder(cell, shown)
+    svg = (tmp_path / name_on_phone(NOTEBOOKS[0].stem, shown.description)).read_text(encoding="utf-8")
+    assert int(re.search(r'width="(\d+)"', svg)[1]) <= 96 * WIDE + 12
 
 
 def test_a_narrow_explorer_follows_its_controls():

@@ -114,12 +114,41 @@ def _short(svg: str) -> str:
     svg = re.sub(r"( ?font-family: )'Course Sans'[^;\"]*;?", "", svg)
     svg = re.sub(r'style="([^"]*)"', lambda look: look[0].replace(": ", ":").replace("; ", ";"), svg)
     svg = EXACT_OR_LONG.sub(lambda x: x[0] if x[0][0] in ">smb" else f"{round(float(x[0]), 2) + 0.0:g}", svg)
+    svg = re.sub(r'(?<= d=")[^"]*', lambda path: _short_path(path[0]), svg)
     svg = re.sub(r' id="halo"', ' class="halo"', svg)
     used = dict.fromkeys(re.findall(r'(?:href="|url\()#([\w-]+)', svg))
     names = dict(zip(used, map(_letters, count()), strict=False))
     svg = re.sub(r' id="([^"]*)"', lambda name: f' id="{names[name[1]]}"' if name[1] in names else "", svg)
     svg = re.sub(r'((?:href="|url\()#)([\w-]+)', lambda name: name[1] + names[name[2]], svg)
-    return svg.replace("<defs></defs>", "")
+    return _ungrouped(svg.replace("<defs></defs>", ""))
+
+
+def _short_path(path: str) -> str:
+    """The same path, with lines straight across or down by the one coordinate that changes."""
+    short, x, y = "", "", ""
+    for step in re.findall(r"[A-DF-Za-df-z][^A-DF-Za-df-z]*", path):
+        numbers = step[1:].split()
+        if step[0] == "L" and numbers[0] == x:
+            short += f"V{numbers[1]}"
+        elif step[0] == "L" and numbers[1] == y:
+            short += f"H{numbers[0]}"
+        else:
+            short += step[0] + " ".join(numbers)
+        x, y = numbers[-2:] or ("", "")
+    return short
+
+
+def _ungrouped(svg: str) -> str:
+    """The same SVG without the groups that have no attribute."""
+    kept: list[bool] = []
+
+    def tag(found: re.Match[str]) -> str:
+        if found[0] == "</g>":
+            return "</g>" if kept.pop() else ""
+        kept.append(found[0] != "<g>")
+        return found[0] if kept[-1] else ""
+
+    return re.sub(r"</?g\b[^>]*>", tag, re.sub("<g[^>]*/>", "", svg))
 
 
 def _with_classes(svg: str) -> tuple[str, str]:

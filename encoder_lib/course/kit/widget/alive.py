@@ -119,14 +119,17 @@ class Alive(Answering):
         named = [replace(question, word=word) for question, word in zip(questions, words, strict=True)]
         return recording(self.title, self._options, list(zip(named, answers, strict=True)))
 
+    def picture(self, *, wide: bool = True) -> plots.Picture:
+        """What is shown now, as a picture that stands still; of an open layer also for a phone, which is not wide."""
+        return plots.show(draw(self.answer, wide=wide), alt=self.description)
+
     def _repr_mimebundle_(self, **kwargs: dict) -> tuple[dict, dict]:
         """Give the live widget and, for readers without a kernel, a picture; a prediction has it folded away."""
         data, metadata = super()._repr_mimebundle_(**kwargs) or ({}, {})
-        question, answer = self.question, self.answer
-        picture = plots.show(draw(answer), alt=describe(question, answer))._repr_mimebundle_()
+        picture = self.picture()._repr_mimebundle_()
         html, text = picture["text/html"], picture["text/plain"]
         if self._options["predict"]:
-            text = ASKED.format(word=plots.readable(answer.word, 40))
+            text = ASKED.format(word=plots.readable(self.answer.word, 40))
             html = f"<p>{html_escape(text)}</p><details><summary>Show the answer</summary>{html}</details>"
         return {**data, "text/html": RUN + html, "text/plain": text}, metadata
 

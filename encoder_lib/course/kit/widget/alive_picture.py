@@ -9,12 +9,12 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import PathPatch
 from matplotlib.path import Path
-from torch import Tensor
 
-from encoder_lib.course.kit.interventions import Answer, Cut, Detail, Knockout, Question, Sentence
+from encoder_lib.course.kit.interventions import Answer, Cut, Knockout, Question, Sentence
 from encoder_lib.course.kit.palette import LIGHT
 from encoder_lib.course.kit.plots import figure_size, percent, readable
-from encoder_lib.course.kit.plots.style import NOTE_SIZE, TICK_SIZE, TITLE_SIZE, drawable, plain_text
+from encoder_lib.course.kit.plots.style import TICK_SIZE, TITLE_SIZE, drawable, plain_text
+from encoder_lib.course.kit.widget.alive_chain import draw_chains, in_words
 
 NAMES = {
     "position": "the position",
@@ -63,7 +63,8 @@ def describe(question: Question, answer: Answer) -> str:
     texts = " and ".join(f"“{readable(text, 200)}”" for text in question.texts)
     words = [f"{texts} on the way through {answer.layers} encoder layers."]
     if question.detail is not None:
-        words.append(f"Layer {question.detail[0] + 1} is open, at head {question.detail[1] + 1}.")
+        words.append(f"Layer {question.detail[0] + 1} is open.")
+    words += [f"{in_words(sentence, sentence.detail)}." for sentence in answer.sentences if sentence.detail is not None]
     words += [_cut(cut, answer) for cut in question.cuts]
     if question.knockouts:
         words.append(f"Taken out: {', '.join(map(_knockout, question.knockouts))}.")
@@ -104,17 +105,14 @@ def _attended(sentence: Sentence, layer: int) -> str:
     return "nothing" if found is None else f"“{readable(found[0], 20)}” ({percent(found[2])}, head {found[1] + 1})"
 
 
-def draw(answer: Answer) -> Figure:
-    """The towers of the live picture, with what reaches the followed word; if a layer is open, its weights."""
-    opened = [(sentence, sentence.detail) for sentence in answer.sentences if sentence.detail is not None]
-    pair = len(answer.sentences) == 2
-    ratios = ([1] * len(opened)) if opened and pair else [1.7, 1][: 1 + len(opened)]
-    size = figure_size(2, 0.3 * max(len(s.tokens) for s, _ in opened) + 0.8 if opened and pair else 4.9)
-    figure, axes = plt.subplots(1, len(ratios), figsize=size, width_ratios=ratios, squeeze=False, layout="constrained")
-    if not (opened and pair):
-        _draw_towers(axes[0, 0], answer)
-    for ax, (sentence, detail) in zip(axes[0, -len(opened) :], opened, strict=False):
-        _draw_weights(ax, sentence, detail)
+def draw(answer: Answer, *, wide: bool = True) -> Figure:
+    """The towers of the live picture, with what reaches the followed word; of an open layer, the steps of its head."""
+    both = zip(answer.sentences, SIDES, strict=False)
+    opened = [(sentence, sentence.detail, role) for sentence, role in both if sentence.detail is not None]
+    if opened:
+        return draw_chains(opened, wide=wide)
+    figure, ax = plt.subplots(figsize=figure_size(2, 4.9), layout="constrained")
+    _draw_towers(ax, answer)
     return figure
 
 
@@ -204,23 +202,6 @@ def _draw_strands(ax: Axes, answer: Answer, middle: float) -> None:
     both = f"both “{drawable(answer.word, 14)}”"
     _write(ax, middle, -0.4, both, ha="center", va="top", color=LIGHT["ink"], weight="bold")
     _write(ax, middle, -1.05, "gap: distance\nnumbers: cosine", ha="center", va="top", color=LIGHT["quiet"])
-
-
-def _draw_weights(ax: Axes, sentence: Sentence, detail: Detail) -> None:
-    """The scores and attention weights of the followed word in the head that is open."""
-    place, names = max(0, sentence.place), [drawable(token, 14) for token in sentence.tokens]
-    weights: Tensor = sentence.weights[detail.layer][detail.head, place]
-    bars = ax.barh(range(len(names)), weights.tolist(), 0.7, color=LIGHT["attention"])
-    both = zip(weights.tolist(), detail.scores[place].tolist(), strict=True)
-    labels = [f"{percent(weight)} (score {score:.1f})".replace("-", "−") for weight, score in both]
-    ax.bar_label(bars, labels, padding=3, fontsize=NOTE_SIZE, color=LIGHT["ink"], **plain_text())
-    ax.set_yticks(range(len(names)), names, **plain_text())
-    ax.invert_yaxis()
-    ax.set_xlim(0, 2.4 * weights.max().item())
-    _bare(ax)
-    title = f"Weights of “{names[place]}”, layer {detail.layer + 1}, head {detail.head + 1}"
-    ax.set_title(title, x=0, fontsize=TICK_SIZE, **plain_text(ha="left"))
-    ax.set_xlabel(drawable(" ".join(sentence.tokens[1:-1]), 44), **plain_text(color=LIGHT["quiet"], fontsize=TICK_SIZE))
 
 
 def _write(ax: Axes, x: float, y: float, text: str, **look: object) -> None:

@@ -381,6 +381,16 @@ def test_a_picture_is_the_same_each_time_and_small():
     assert re.findall(r"\d\.\d{3,}", body) == [], "no digit that nobody sees"
 
 
+def test_lines_across_and_down_and_bare_groups_take_little_room():
+    ax = plt.figure(figsize=(1, 1), dpi=72).add_axes((0, 0, 1, 1), xlim=(0, 72), ylim=(72, 0))
+    ax.axis("off")
+    ax.add_patch(mpl.patches.Polygon([(0, 0), (9, 0), (9, 9), (4, 5)], color="#123456"))
+    svg = show(ax, alt="A polygon.").svg
+    paths = re.findall(r'<path d="([^"]*)"', svg)
+    assert any(re.fullmatch(r"M[\d.]+ [\d.]+H[\d.]+V[\d.]+L[\d.]+ [\d.]+z", path) for path in paths)
+    assert "<g>" not in svg and svg.count("<g") == svg.count("</g>")
+
+
 def test_a_picture_carries_its_alt_text():
     bundle = Picture("svg", 'rows of "dog" <b> & more')._repr_mimebundle_()
     assert "base64,c3Zn" in bundle["text/html"]

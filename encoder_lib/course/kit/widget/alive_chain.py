@@ -1,0 +1,275 @@
+"""One token's attention in one head, step by step, from its query to the weighted mean of the values."""
+
+import math
+import textwrap
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+import matplotlib.pyplot as plt
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.patches import FancyArrowPatch, Patch, PathPatch, Rectangle
+from matplotlib.path import Path
+from torch import Tensor
+
+from encoder_lib.course.kit.interventions import Detail, Sentence
+from encoder_lib.course.kit.palette import LIGHT
+from encoder_lib.course.kit.plots import percent
+from encoder_lib.course.kit.plots.style import NOTE_SIZE, TEXT_SIZE, TITLE_SIZE, close_on_error, drawable, plain_text
+
+# CSS pixels, as are all lengths here: of a row and what is drawn in it; of a line of the title, of the names of the
+# columns, from the line below these to the rows, and of a line of words below the rows; between bands, and drawings
+ROW, STRIP, BAR = 22, 14, 11
+TITLE, HEADS, RULE, WORDS = 20, 66, 14, 16
+APART, GAP = 30, 40
+CENTRE = 4  # from the middle of a line of words to where its letters stand
+INCH, POINT = 96, 0.75  # pixels of an inch, points of a pixel
+SHADES = 10  # of the numbers of a vector
+NAME = 10  # characters of a token
+SMALL = 0.005  # a weight from here on has a number of its own
+MINUS = str.maketrans("-", "−")
+
+Span = tuple[int, int]  # from left to right
+Point = tuple[float, float]
+
+
+class Layout(NamedTuple):
+    """Where the columns are; numbers end where their column ends. In two bands, the weights begin the second."""
+
+    width: int
+    letters: int  # of a line of the title
+    bands: int
+    names: int  # where they end
+    query: Span
+    keys: Span
+    scores: Span
+    weights: Span
+    values: Span
+    mean: Span
+    heads: tuple[str, str]  # of the mean
+    foot: int  # lines of words below the rows
+
+
+WEIGHTED = ("weighted mean", "Σ weight · value")
+WIDE = Layout(
+    749, 100, 1, 64, (74, 160), (198, 284), (300, 402), (418, 520), (536, 622), (660, 749), WEIGHTED, 2
+)  # fmt: skip
+NARROW = Layout(
+    355, 44, 2, 62, (70, 142), (172, 244), (258, 355), (70, 170), (182, 254), (286, 355), ("mean", "weighted"), 3
+)  # fmt: skip
+
+
+def share(weight: float) -> str:
+    """A weight in per cent, also where whole per cents would make it none or all: "0.08 %", "> 99.9 %"."""
+    if 0 < weight < SMALL:
+        return f"{100 * weight:.1g} %" if weight >= 1e-6 else "< 0.0001 %"
+    if 0.995 <= weight < 1:
+        return f"{100 * weight:.1f} %" if weight < 0.9995 else "> 99.9 %"
+    return percent(weight)
+
+
+def weights_of(sentence: Sentence, detail: Detail) -> list[float]:
+    """The weights of the followed token, or of the first one, in the open head."""
+    return sentence.weights[detail.layer][detail.head, max(0, sentence.place)].tolist()
+
+
+def finding(sentence: Sentence, detail: Detail) -> str:
+    """What the followed token attends to most in the open head, and how much."""
+    weights, place = weights_of(sentence, detail), max(0, sentence.place)
+    names = [f"“{drawable(token, 14)}”" for token in sentence.tokens]
+    most = weights.index(max(weights))
+    whom, given = "itself" if most == place else names[most], share(weights[most]).replace("> ", "more than ")
+    gives = f"gives {whom} {given} of its attention" if weights[most] > 0 else "attends to nothing"
+    return f"In layer {detail.layer + 1}, head {detail.head + 1}, {names[place]} {gives}"
+
+
+def in_words(sentence: Sentence, detail: Detail) -> str:
+    """The finding, with the score behind it and the highest of the others."""
+    weights, scores = weights_of(sentence, detail), detail.scores[max(0, sentence.place)].tolist()
+    most = weights.index(max(weights))
+    others = [score for i, score in enumerate(scores) if i != most and math.isfinite(score)]
+    if not (weights[most] and others):
+        return finding(sentence, detail)
+    own, other = (f"{score:.1f}".translate(MINUS) for score in (scores[most], max(others)))
+    return f"{finding(sentence, detail)}: the score of its key is {own}, and the highest of the others is {other}"
+
+
+@close_on_error
+def draw_chains(opened: Sequence[tuple[Sentence, Detail, str]], *, wide: bool = True) -> Figure:
+    """Draw the attention of each sentence's followed token in the open head: a row for each token, a column for a step.
+
+    The steps are the query, the keys, the scores, the weights, the values and their weighted mean. On a phone (not
+    `wide`), the first three stand above the others.
+    opened: each sentence, its open head, and the role of the followed token as the palette names it.
+    """
+    layout = WIDE if wide else NARROW
+    titles = [textwrap.wrap(finding(sentence, detail), layout.letters) for sentence, detail, _ in opened]
+    heights = [
+        TITLE * len(title) + layout.bands * (HEADS + ROW * len(sentence.tokens) + APART) + WORDS * layout.foot - APART
+        for title, (sentence, *_) in zip(titles, opened, strict=True)
+    ]
+    height = sum(heights) + GAP * (len(opened) - 1)
+    figure = plt.figure(figsize=(layout.width / INCH, height / INCH))
+    ax = figure.add_axes((0, 0, 1, 1), xlim=(0, layout.width), ylim=(height, 0))
+    ax.axis("off")
+    top = 0
+    for (sentence, detail, role), title, high in zip(opened, titles, heights, strict=True):
+        look = plain_text(fontsize=TITLE_SIZE, weight="bold", va="top", linespacing=1.3)
+        ax.text(0, top, "\n".join(title), **look)
+        _Chain(ax, layout, sentence, detail, top + TITLE * len(title)).draw(role)
+        top += high + GAP
+    return figure
+
+
+class _Chain:
+    """The attention of one token, from `top` on."""
+
+    def __init__(self, ax: Axes, layout: Layout, sentence: Sentence, detail: Detail, top: int) -> None:
+        self.ax, self.layout, self.tokens, self.detail = ax, layout, sentence.tokens, detail
+        self.place, self.count, self.last = max(0, sentence.place), len(sentence.tokens), layout.bands - 1
+        self.tops = [top + HEADS + band * (HEADS + ROW * self.count + APART) for band in range(layout.bands)]
+        self.weights, self.heads = weights_of(sentence, detail), len(sentence.weights[detail.layer])
+        self.most = self.weights.index(max(self.weights))
+        self.name = f"“{drawable(sentence.tokens[self.place], NAME)}”"
+
+    def draw(self, role: str) -> None:
+        """Draw all of it; the role is that of the followed token."""
+        self._rows(role)
+        self._heads()
+        self._query()
+        self._scores()
+        self._weights()
+        self._mean()
+
+    def _y(self, row: float, band: int = 0) -> float:
+        """The middle of a row."""
+        return self.tops[band] + ROW * (row + 0.5)
+
+    def _rows(self, role: str) -> None:
+        """The names of the tokens in each band; the row with the largest weight is lit."""
+        for band in range(self.layout.bands):
+            corner = (0, self._y(self.most - 0.5, band))
+            self._add(Rectangle(corner, self.layout.width, ROW, color=LIGHT["band-lit"], linewidth=0))
+            for i, token in enumerate(self.tokens):
+                colour = role if i == self.place else "ink" if i == self.most else "quiet"
+                bold = i in (self.place, self.most)
+                self._write(self.layout.names, self._y(i, band), drawable(token, NAME), colour, bold, ha="right")
+
+    def _heads(self) -> None:
+        """The names of the columns, with an arrow from each to the next one."""
+        layout, K = self.layout, self.detail.query.shape[-1]
+        columns = [
+            (0, layout.query, "query", f"of {self.name}", "query"),
+            (0, layout.keys, "keys", "of all tokens", "key"),
+            (0, layout.scores, "scores", f"q · k ÷ √{K}", "ink"),
+            (self.last, layout.weights, "weights", "softmax", "attention"),
+            (self.last, layout.values, "values", "of all tokens", "value"),
+            (self.last, layout.mean, *layout.heads, "value"),
+        ]
+        ends = [left - 6 for _, (left, _), *_ in columns[1:]] + [layout.width]
+        for (band, (left, _), name, what, role), end in zip(columns, ends, strict=True):
+            y = self.tops[band] - RULE
+            self._write(left, y - 29, name, role, bold=True, fontsize=TEXT_SIZE)
+            self._write(left, y - 12, what, "quiet")
+            if end < left or end == layout.width:  # the last column of its band
+                self._line((left, y), (layout.width, y))
+            else:
+                self._arrow((left, y), (end, y))
+
+    def _query(self) -> None:
+        """The query of the followed token, with a line to the key of each."""
+        query, keys, (_, start), (end, _) = self.detail.query, self.detail.key, self.layout.query, self.layout.keys
+        self._strips("query", self.layout.query, {self.place: query[self.place]}, query[self.place])
+        self._strips("key", self.layout.keys, dict(enumerate(keys)), keys)
+        for i in range(self.count):
+            self._curve((start + 2, self._y(self.place)), (end - 2, self._y(i)), "query", 0.9)
+        words = f"Each strip: {query.shape[-1]} numbers, grey where negative"
+        self._write(self.layout.query[0], self._y(self.count), words, "quiet")
+
+    def _scores(self) -> None:
+        (left, right), scores = self.layout.scores, self.detail.scores[self.place].tolist()
+        known = [score for score in scores if math.isfinite(score)]
+        low, high = min(0.0, *known, 0.0), max(1e-9, *known, 0.0)
+        unit = (right - 36 - left) / (high - low)
+        zero = left - low * unit
+        self._line((zero, self._y(-0.5)), (zero, self._y(self.count - 0.5)))
+        for i, score in enumerate(scores):
+            lit, cut = i == self.most, not math.isfinite(score)
+            if not cut:
+                self._bar(zero, self._y(i), score * unit, "ink" if lit else "stream")
+            number = "cut" if cut else f"{score:.1f}".translate(MINUS)
+            self._write(right, self._y(i), number, "ink" if lit else "quiet", lit, ha="right")
+
+    def _weights(self) -> None:
+        """The weights; the smallest are counted and added up below."""
+        (left, right), band = self.layout.weights, self.last
+        self._line((left, self._y(-0.5, band)), (left, self._y(self.count - 0.5, band)))
+        for i, weight in enumerate(self.weights):
+            lit, long = i == self.most, weight * (right - 52 - left)
+            self._bar(left, self._y(i, band), long, "attention")
+            if weight >= SMALL:
+                self._write(left + long + 5, self._y(i, band), share(weight), "ink" if lit else "quiet", lit)
+        small = [weight for weight in self.weights if weight < SMALL]
+        if small:
+            others = "the other" + f" {len(small)}" * (len(small) > 1)
+            self._write(left, self._y(self.count, band), f"{others}: {share(sum(small))}", "quiet")
+
+    def _mean(self) -> None:
+        """The values, a ribbon from each, as wide as its weight, to their weighted mean, and where that goes."""
+        values, mean, band = self.detail.value, self.detail.mixed[self.place], self.last
+        (_, start), (end, right) = self.layout.values, self.layout.mean
+        self._strips("value", self.layout.values, dict(enumerate(values)), values, band)
+        self._strips("value", self.layout.mean, {self.place: mean}, values, band)
+        y = self._y(self.place, band)
+        for i, weight in enumerate(self.weights):
+            if weight > 0:
+                self._curve((start + 2, self._y(i, band)), (end, y), "attention", max(0.6, weight * STRIP))
+        line = self._y(self.count, band) + WORDS * (self.layout.foot - 2)
+        self._arrow(((end + right) / 2, y + STRIP / 2 + 2), ((end + right) / 2, line - 10))
+        others = f"with the other {self.heads - 1} heads"
+        for words in (f"output projection, {others},", f"then added to the vector of {self.name}"):
+            self._write(right, line, words, "quiet", ha="right")
+            line += WORDS
+
+    def _strips(self, role: str, span: Span, vectors: Mapping[int, Tensor], scale: Tensor, band: int = 0) -> None:
+        """Vectors as strips: a number's cell is the deeper, the larger it is beside those of `scale`."""
+        left, right = span
+        cells: dict[tuple[bool, int], list[Point]] = {}
+        wide, most = (right - left) / scale.shape[-1], max(1e-9, scale.abs().max().item())
+        for row, vector in vectors.items():
+            low, high = self._y(row, band) - STRIP / 2, self._y(row, band) + STRIP / 2
+            for k, number in enumerate(vector.tolist()):
+                x = left + wide * (k + 0.5)
+                cells.setdefault((number > 0, round(SHADES * abs(number) / most)), []).extend([(x, low), (x, high)])
+            frame = Rectangle((left, low), right - left, STRIP, fill=False, edgecolor=LIGHT["line"], linewidth=0.6)
+            self._add(frame)
+        for (positive, shade), points in cells.items():
+            if shade:
+                path = Path(points, [Path.MOVETO, Path.LINETO] * (len(points) // 2))
+                path.should_simplify = False
+                look = {"edgecolor": LIGHT[role if positive else "line-strong"], "alpha": shade / SHADES}
+                self._add(PathPatch(path, fill=False, linewidth=wide * POINT, capstyle="butt", **look))
+
+    def _bar(self, x: float, y: float, width: float, role: str) -> None:
+        self._add(Rectangle((x, y - BAR / 2), width, BAR, color=LIGHT[role], linewidth=0))
+
+    def _curve(self, start: Point, end: Point, role: str, width: float) -> None:
+        middle = (start[0] + end[0]) / 2
+        path = Path([start, (middle, start[1]), (middle, end[1]), end], [Path.MOVETO, *[Path.CURVE4] * 3])
+        look = {"edgecolor": LIGHT[role], "alpha": 0.55, "capstyle": "butt"}
+        self._add(PathPatch(path, fill=False, linewidth=width * POINT, **look))
+
+    def _line(self, start: Point, end: Point) -> None:
+        self._add(PathPatch(Path([start, end]), fill=False, edgecolor=LIGHT["line-strong"], linewidth=0.9))
+
+    def _arrow(self, start: Point, end: Point) -> None:
+        arrow = FancyArrowPatch(start, end, arrowstyle="-|>,head_length=3.6,head_width=1.8", shrinkA=0, shrinkB=0)
+        arrow.set(color=LIGHT["line-strong"], linewidth=0.9)
+        self._add(arrow)
+
+    def _write(self, x: float, y: float, text: str, role: str, bold: bool = False, **look: object) -> None:
+        look = {"color": LIGHT[role], "weight": "bold" if bold else "normal", "fontsize": NOTE_SIZE} | look
+        self.ax.text(x, y + CENTRE, text, **plain_text(va="baseline", **look))
+
+    def _add(self, patch: Patch) -> None:
+        self.ax.add_patch(patch).set_clip_on(False)
