@@ -44,14 +44,18 @@ APPEAR = """async (place) => {
     if (performance.now() - start > 20000) throw new Error('nothing came');
   }
 }"""
-# Milliseconds for each text, ten times, once it has been read.
+# Milliseconds for each text with its words in another order each time, since the worker keeps the runs of texts that it
+# has read; then for texts that it has just read. A first turn fetches the model and the rows of these words.
 READ = """async (texts) => {
-  const { read } = await import('/_static/player/reader.js'), times = [];
-  for (let turn = 0; turn < 11; turn++) {
+  const { read } = await import('/_static/player/reader.js'), times = { fetched: [], fresh: [], again: [] };
+  for (let turn = 0; turn < 6; turn++) {
     for (const text of texts) {
-      const start = performance.now();
-      await read(text);
-      if (turn) times.push(performance.now() - start);
+      const words = text.split(' '), turned = [...words.slice(turn), ...words.slice(0, turn)].join(' ');
+      for (const kind of [turn ? 'fresh' : 'fetched', 'again']) {
+        const start = performance.now();
+        await read(turned);
+        times[kind].push(performance.now() - start);
+      }
     }
   }
   return times;
@@ -77,17 +81,18 @@ def test_explorer_appears_within_a_second_of_scrolling_to_it(browser):
 
 
 def test_minilm_reads_a_sentence_in_the_browser_within_200_ms(browser):
-    """From the text on its way to the worker until tokens, weights and vector are back."""
+    """From the text on its way to the worker until tokens, weights and vector are back, for texts that are new."""
     with served(HTML) as address:
         page = browser.new_page()
         page.goto(address)
         times = page.evaluate(READ, RECORDED)
         page.close()
     load = os.getloadavg()[0] if hasattr(os, "getloadavg") else float("nan")
-    print(
-        f"MiniLM reads a sentence in {median(times):.0f} ms (median), at most {max(times):.0f} ms, at load {load:.1f}"
-    )
-    assert median(times) < READS
+    fresh, again = times["fresh"], times["again"]
+    print(f"MiniLM reads a new sentence in {median(fresh):.0f} ms (median), at most {max(fresh):.0f} ms,", end=" ")
+    print(f"and one that it has just read in {median(again):.0f} ms, at load {load:.1f}")
+    assert median(fresh) < READS
+    assert median(fresh) > 2 * median(again)  # otherwise these texts weren't new, and nothing was computed
 
 
 # Interventions that are new each time: cuts in the lowest layer of one sentence or both, higher up, and a knockout.
