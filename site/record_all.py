@@ -23,6 +23,7 @@ from encoder_lib.course.kit.widget.search import Search
 
 HERE = Path(__file__).parent
 EXPLORER = re.compile(r"\bexplore\.(?!(?:predict|judge|Question|Prediction)\b)(\w+)\(")
+FIGURE = 'class="figure"'  # of a stored picture
 
 
 def explorer_name(source: str) -> str:
@@ -30,8 +31,9 @@ def explorer_name(source: str) -> str:
     return EXPLORER.search(source)[1]
 
 
-def _explores(cell: nbformat.NotebookNode) -> bool:
-    return bool(EXPLORER.search(cell.source))
+def _shows(cell: nbformat.NotebookNode) -> bool:
+    """Whether a cell shows an explorer, or a picture, which a phone gets drawn anew."""
+    return bool(EXPLORER.search(cell.source)) or FIGURE in str(cell.get("outputs"))
 
 
 def name_on_phone(stem: str, alt: str) -> str:
@@ -89,7 +91,7 @@ def _recorded(explorer: Explorer | Alive | Search) -> bytes:
     return explorer.record() if isinstance(explorer, Search) else record(explorer)
 
 
-def needed(cells: list[nbformat.NotebookNode], wanted_for: Callable = _explores) -> list[nbformat.NotebookNode]:
+def needed(cells: list[nbformat.NotebookNode], wanted_for: Callable = _shows) -> list[nbformat.NotebookNode]:
     """Return the cells that explorers and pictures depend on, in order. The others, such as trainings, are skipped.
 
     They are the cells that `wanted_for` finds, the first one, which sets up, and every cell that creates or changes

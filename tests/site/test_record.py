@@ -236,9 +236,9 @@ def test_the_page_computes_what_python_computes(player, name):
             np.testing.assert_allclose(np.array(shown["numbers"], np.float32), expected, rtol=1e-5, atol=1e-6)
 
 
-def test_cells_that_no_explorer_needs_are_left_out():
+def test_cells_that_no_explorer_or_picture_needs_are_left_out():
     """What gives a name, or may change the object behind it, is needed; what only draws or trains beside it is not."""
-    setup, table, change, training, read, drawing, explorer, after = (
+    setup, table, change, training, read, drawing, explorer, curve, picture, after = (
         "from encoder_lib.course.kit.notebook import setup\nimport torch\nsetup()",
         "table = torch.rand(3, 4)\nrows = list(table)",
         "rows.append(table[0])",
@@ -246,11 +246,14 @@ def test_cells_that_no_explorer_needs_are_left_out():
         "with open('words') as file:\n    words = file.read()",
         "height = 3\ntorch.rand(height)",
         "explore.similarity(rows, words=[word for word in words])",
+        "curve = torch.rand(3)",
+        "show(plot_lines({'curve': curve}), alt='One curve.')",
         "rows = None",
     )
-    cells = [setup, table, change, training, read, drawing, explorer, after]
-    found = needed([nbformat.v4.new_code_cell(source) for source in cells])
-    assert [cell.source for cell in found] == [setup, table, change, read, explorer]
+    cells = [setup, table, change, training, read, drawing, explorer, curve, picture, after]
+    stored = {picture: [nbformat.v4.new_output("display_data", {"text/html": '<img class="figure" alt="One curve.">'})]}
+    found = needed([nbformat.v4.new_code_cell(source, outputs=stored.get(source, [])) for source in cells])
+    assert [cell.source for cell in found] == [setup, table, change, read, explorer, curve, picture]
 
 
 @pytest.mark.long
