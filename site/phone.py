@@ -3,6 +3,7 @@
 import pickle
 import textwrap
 from collections.abc import Callable
+from itertools import pairwise
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -17,6 +18,7 @@ WIDE = 3.7  # inches, or 355 pixels: the text of a page on a phone
 LETTERS, ROW_LETTERS = 34, 20  # that fit on a line of a title, and of the name of a row
 ROW, LEGEND = 0.4, 1.2  # inches of a row whose name takes two lines, and of what holds a legend alone
 USUAL = 0.05  # of a plot's width, to the left and right of what it shows
+BETWEEN = 3  # pixels between two names
 NARROW = 5.0  # inches of a figure that is shown as it is
 
 
@@ -46,6 +48,7 @@ def narrowed(figure: Figure) -> None:
     figure.set_size_inches(WIDE, sum(heights))
     figure.draw_without_rendering()
     for ax in plots:
+        _turn_names(ax)
         _turn_numbers(ax)
         if legend := ax.get_legend():
             legend.set_bbox_to_anchor((0, 0), ax.transAxes + ScaledTranslation(*_corner(ax), figure.dpi_scale_trans))
@@ -59,6 +62,15 @@ def _height(ax: Axes) -> float:
     if ax.get_legend() and not ax.axison:
         return LEGEND
     return max(min(WIDE, style.room_of(ax)[1]), ROW * len(_long_rows(ax)))
+
+
+def _turn_names(ax: Axes) -> None:
+    """Slant the names below a plot where they would run into each other."""
+    names = [name for name in ax.get_xticklabels() if name.get_text() and not name.get_rotation()]
+    places = [name.get_window_extent() for name in names]
+    if any(right.x0 < left.x1 + BETWEEN for left, right in pairwise(places)):
+        for name in names:
+            name.set(rotation=40, ha="right", rotation_mode="anchor")
 
 
 def _turn_numbers(ax: Axes) -> None:
