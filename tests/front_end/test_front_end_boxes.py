@@ -13,6 +13,10 @@ WHERE = """() => [...home.querySelectorAll('.explorer-boxes div')].map((box) => 
   const [{left}, whole] = [box, box.parentElement].map((e) => e.getBoundingClientRect());
   return [Math.round(100 * (left - whole.left) / whole.width), box.textContent, getComputedStyle(box).opacity];
 })"""
+EDGE = """() => {
+  const { left, top, height } = home.querySelector('.explorer-boxes div').getBoundingClientRect();
+  return document.elementFromPoint(left - 4, top + height / 2).textContent;
+}"""
 GROUND = "() => getComputedStyle(home.querySelector('.explorer-boxes div')).backgroundColor"
 
 
@@ -24,6 +28,16 @@ def page(modules, start):
     start(Explorer(lambda n: view, Range("n", 0, min=0, max=1), title="Boxes"))
     tag = modules.page.add_style_tag(content=front_end.STYLE)
     yield modules.page
+    tag.evaluate("(tag) => tag.remove()")
+
+
+def test_words_that_are_wider_than_a_box_at_the_edge_are_whole(modules, start):
+    """As numbers beside bars are on a phone: what is four pixels to the left of the picture belongs to the box."""
+    boxes = Boxes([[[0, 0, 0.1, 1, 1]]], ["note"], size=(4, 2), labels=[["80 %"]], title="One box")
+    view = View(boxes, frames="n", description=["One."])
+    start(Explorer(lambda n: view, Range("n", 0, min=0, max=0), title="Boxes"))
+    tag = modules.page.add_style_tag(content=front_end.STYLE)
+    assert modules.page.evaluate(EDGE) == "80 %"
     tag.evaluate("(tag) => tag.remove()")
 
 
