@@ -114,8 +114,11 @@ function movedAlong(model) {
  * @param {Record<string, string>} links
  */
 function needsKernel(controls, links) {
-  const values = controls.filter(({ stops }) => stops).map(({ label, stops }) => `${label} ${stops?.join(", ")}`);
-  const words = `This explorer shows what was recorded: ${values.join("; ")}. For all values, run `;
+  const sliders = controls.filter(({ kind, stops }) => stops && kind !== "select");
+  const values = sliders.map(({ label, stops }) => `${label} ${stops?.join(", ")}`);
+  const words = values.length
+    ? `This explorer shows what was recorded: ${values.join("; ")}. For all values, run `
+    : "Here you can choose among recorded sentences. To type your own, run ";
   const ways = Object.entries(links).flatMap(([name, href], i) => [
     i ? " or " : "it on ",
     element("a", { href }, name),

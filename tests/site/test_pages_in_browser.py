@@ -56,6 +56,19 @@ READ = """async () => {
   }
   return found;
 }"""
+# The names of cells in tables, and of lines of code to put in order, that are on more than one line.
+BROKEN = """() => [...document.querySelectorAll('td .pre, .order [data-line] code')].flatMap((code) => {
+  const texts = document.createTreeWalker(code, NodeFilter.SHOW_TEXT), broken = [];
+  for (let text = texts.nextNode(); text; text = texts.nextNode()) {
+    for (const { 0: name, index } of text.data.matchAll(/[\\w.]+/g)) {
+      const range = document.createRange();
+      range.setStart(text, index);
+      range.setEnd(text, index + name.length);
+      if (new Set([...range.getClientRects()].map(({ top }) => top)).size > 1) broken.push(name);
+    }
+  }
+  return broken;
+})"""
 # Whether the folds between a question and the next one are open.
 FOLDS = """(question) => {
   const parts = [...document.querySelectorAll('.prediction, details.after')];
@@ -142,6 +155,19 @@ def test_a_page_works(pages, place):
 def test_the_code_of_a_picture_is_folded_on_a_phone_alone(pages, place):
     drawing = pages[place].page.locator(".draws pre").all()
     assert {code.is_visible() for code in drawing} <= {place == "desk"}
+
+
+def test_names_in_tables_and_in_lines_to_order_stay_whole_on_a_phone(pages):
+    """Where there is no room for one, the table or the list of lines scrolls."""
+    assert pages["phone"].page.evaluate(BROKEN) == []
+
+
+def test_a_note_does_not_repeat_the_sentences_of_a_menu(pages):
+    page = pages["phone"].page
+    notes = " ".join(page.locator(".recorded-note").all_text_contents())
+    assert [
+        text for text in page.locator(".recorded option").all_text_contents() if len(text) > 12 and text in notes
+    ] == []
 
 
 def has_figures(name):
