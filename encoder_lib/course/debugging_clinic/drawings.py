@@ -68,8 +68,8 @@ def grid_boxes(noticed: np.ndarray, tests: Sequence[str], left_out: Sequence[boo
                 hit = bool(run and noticed[p, i])
                 found[p] += hit
                 boxes += [
-                    ("grey", "missed" if run and not hit else "", (*place, 1 if run else 0.4 * (not left_out[i]))),
-                    ("noticed", "found" if hit else "", (*place, int(hit))),
+                    ("grey", "no" if run and not hit else "", (*place, 1 if run else 0.4 * (not left_out[i]))),
+                    ("noticed", "yes" if hit else "", (*place, int(hit))),
                 ]
         ended = runs == noticed.size
         for p in range(patients):

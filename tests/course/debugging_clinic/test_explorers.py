@@ -20,8 +20,8 @@ def test_grid_is_filled_test_by_test():
     """In each step one patient more; the last one says who has not been noticed."""
     explorer = explore.who_notices(NOTICED)
     (panel,) = explorer._view.panels
-    found = [labels.count("found") for labels in panel.labels]
-    missed = [labels.count("missed") for labels in panel.labels]
+    found = [labels.count("yes") for labels in panel.labels]
+    missed = [labels.count("no") for labels in panel.labels]
     assert found == [0, 1, 1, 2, 2, 2, 3] and missed == [0, 0, 1, 1, 2, 3, 3]
     assert panel.labels[-1].count("none") == 1 and "none" not in panel.labels[-2]
     explorer.runs = 6
@@ -31,7 +31,7 @@ def test_grid_is_filled_test_by_test():
 def test_a_test_that_is_left_out_finds_nothing():
     explorer = explore.who_notices(NOTICED, runs=6, without="one")
     (panel,) = explorer._view.panels
-    assert panel.labels[-1].count("found") == 1 and panel.labels[-1].count("missed") == 2
+    assert panel.labels[-1].count("yes") == 1 and panel.labels[-1].count("no") == 2
     assert explorer.description.endswith("tests are done without one. No test notices patient 1 and patient 2.")
     explorer.runs = 2
     assert explorer.description == "Run 2: one is left out."
