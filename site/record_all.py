@@ -12,6 +12,7 @@ from pathlib import Path
 
 import matplotlib
 import nbformat
+import torch
 from address import ROOT
 from phone import catching, narrowed
 from record import record
@@ -150,7 +151,8 @@ def write_recordings(paths: list[Path], folder: Path) -> None:
     """Record the explorers of all notebooks in two processes. What hasn't changed since the last time is kept."""
     known = {file.stem: file.read_text() for file in folder.glob("*.digest")}
     new = [path for path in paths if known.get(path.stem) != _digest(path)]
-    with ProcessPoolExecutor(2) as pool:
+    # One thread each: with more of them than cores, those of a small product mostly wait for each other.
+    with ProcessPoolExecutor(2, initializer=torch.set_num_threads, initargs=(1,)) as pool:
         for _ in pool.map(_write, new, [folder] * len(new)):
             pass
 
