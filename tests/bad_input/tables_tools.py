@@ -18,7 +18,6 @@ TEXT = types(b"text")
 KINDS = {
     "batch_tokens": numbers(0),
     "device": numbers("cuda:77"),
-    "function": types(None),
     "model": types(nn.Linear),
     "progress": types(1),
     "seed": numbers(2**64),
@@ -50,7 +49,6 @@ def read(method):
 ENTRIES = [
     row(enter, seed=0),
     row(notebook.setup, seed=0, wrong={"seed": numbers(2**32)}),
-    row(lambda function: notebook.error_message(function, "x"), function=int),
     row(
         lambda things: notebook.show_source(LayerNorm, things),
         things=LayerNorm,

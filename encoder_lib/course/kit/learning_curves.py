@@ -6,11 +6,13 @@ beside this file. `learning_curve` draws any of them again, and `python -m encod
 records them all.
 """
 
+from collections.abc import Callable, Iterable
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import torch
+from torch import nn
 
 from encoder_lib import expect
 from encoder_lib.course.kit import ladder
@@ -44,28 +46,35 @@ def learning_curve(model: str, *, steps: int, seed: int = 0, progress: bool = Tr
     Returns: a table with the columns model, seed, step and accuracy, in per cent, like that of `stored_curves`.
     Raises: ValueError for a name that is in neither; KeyboardInterrupt when it is stopped by hand.
     """
-    import pandas as pd  # here, so that no first cell waits for it
-
     settings = {**MODELS, **CONTROLS}
     expect.choice("model", model, tuple(settings))
+    parts: dict[str, Any] = {"positions": "learned", "attention": True} | settings[model]
+    return measured(model, partial(ladder.CardModel, **parts), steps=steps, seed=seed, progress=progress)
+
+
+def measured(
+    name: str, build: Callable[[], nn.Module], *, steps: int, seed: int = 0, progress: bool = False
+) -> "pd.DataFrame":
+    """Train what `build` returns, and measure its accuracy along the way, as `learning_curve` does for its models."""
+    import pandas as pd  # here, so that no first cell waits for it
+
     with seeded(TEST_SEED):
         test = ladder.deal(2000)
-    measured: list[float] = []
+    accuracies: list[float] = []
     done = 0
 
     def measure() -> None:
         nonlocal done
         if done % EVERY == 0:
-            measured.append(round(100 * accuracy(network, *test), 1))
+            accuracies.append(round(100 * accuracy(network, *test), 1))
         done += 1
         bar.update(done > 1)
 
-    with seeded(seed), progress_bar.bar(steps, f"{model}, seed {seed}", shown=progress) as bar:
-        parts: dict[str, Any] = {"positions": "learned", "attention": True} | settings[model]
-        network = ladder.build_float32(partial(ladder.CardModel, **parts))
+    with seeded(seed), progress_bar.bar(steps, f"{name}, seed {seed}", shown=progress) as bar:
+        network = ladder.build_float32(build)
         if len(fit(network, lambda: ladder.deal(128), steps=steps, callback=measure)) < steps:
             raise KeyboardInterrupt
-    columns = {"model": model, "seed": seed, "step": range(0, steps + 1, EVERY), "accuracy": measured}
+    columns = {"model": name, "seed": seed, "step": range(0, steps + 1, EVERY), "accuracy": accuracies}
     return pd.DataFrame(columns)
 
 
@@ -75,25 +84,30 @@ def stored_curves(*models: str) -> "pd.DataFrame":
     Returns: a table with the columns model, seed, step and accuracy, in per cent.
     Raises: ValueError for a name that is in neither.
     """
-    import pandas as pd
-
     for model in models:
         expect.choice("model", model, (*MODELS, *CONTROLS))
-    wide = pd.read_csv(STORED)  # a row for each model and seed, a column for each step
-    curves = wide.melt(["model", "seed"], var_name="step", value_name="accuracy").astype({"step": int})
+    curves = read(STORED)
     return curves[curves["model"].isin(models or tuple(MODELS))].reset_index(drop=True)
 
 
-def record() -> None:
-    """Train all MODELS and CONTROLS from all SEEDS and store their curves: an hour on one core."""
+def read(path: Path) -> "pd.DataFrame":
+    """The curves of a file that `write` has written: a table with the columns model, seed, step and accuracy."""
+    import pandas as pd
+
+    wide = pd.read_csv(path)  # a row for each model and seed, a column for each step
+    return wide.melt(["model", "seed"], var_name="step", value_name="accuracy").astype({"step": int})
+
+
+def write(path: Path, curve: Callable[..., "pd.DataFrame"], models: Iterable[str], steps: int, seeds: range) -> None:
+    """Draw the curves of all models from all seeds with `curve(model, steps=…, seed=…)`, and store them."""
     import pandas as pd
 
     torch.set_num_threads(1)
-    models = [*MODELS, *CONTROLS]
-    curves = pd.concat(learning_curve(model, steps=STEPS, seed=seed) for model in models for seed in SEEDS)
+    models = [*models]
+    curves = pd.concat(curve(model, steps=steps, seed=seed) for model in models for seed in seeds)
     wide = curves.pivot(index=["model", "seed"], columns="step", values="accuracy")
-    wide.loc[models].to_csv(STORED, lineterminator="\n")
+    wide.loc[models].to_csv(path, lineterminator="\n")
 
 
 if __name__ == "__main__":
-    record()
+    write(STORED, learning_curve, [*MODELS, *CONTROLS], STEPS, SEEDS)

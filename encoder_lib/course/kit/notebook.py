@@ -153,19 +153,6 @@ def _highlight(kind: tuple, piece: str) -> str:
     return text if colour is None else f'<span style="color:var(--jp-{colour})">{text}</span>'
 
 
-def error_message(function: Callable, *arguments: object) -> str:
-    """The type and message of the error that `function` raises for these arguments.
-
-    Raises: AssertionError if it raises no error; TypeError if it is not a function.
-    """
-    expect.instance("function", function, Callable, "a function")
-    try:
-        function(*arguments)
-    except Exception as error:
-        return f"{type(error).__name__}: {error}"
-    raise AssertionError(f"expected {function} to refuse its arguments, but it took them")
-
-
 def show_source(*things: Callable) -> Source:
     """Show the source of classes, functions or methods of the library, one after the other.
 

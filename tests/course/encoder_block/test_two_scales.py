@@ -1,10 +1,9 @@
 """The stored curves of two layers at two scales are those that the code records."""
 
 import pytest
-import torch
 
-from encoder_lib.course.encoder_block import two_scales
-from encoder_lib.course.encoder_block.two_scales import EVERY, MODELS, SEEDS, STEPS, learning_curve, stored_curves
+from encoder_lib.course.encoder_block.two_scales import MODELS, SEEDS, STEPS, learning_curve, stored_curves
+from encoder_lib.course.kit.learning_curves import EVERY
 
 
 @pytest.mark.long
@@ -22,19 +21,6 @@ def test_stored_curves_hold_all_models_seeds_and_steps():
     assert list(curves["model"].unique()) == list(MODELS)
     assert len(curves) == len(MODELS) * len(SEEDS) * (STEPS // EVERY + 1)
     assert curves["step"].max() == STEPS and curves["accuracy"].between(0, 100).all()
-
-
-@pytest.mark.long
-def test_record_writes_what_stored_curves_reads(tmp_path, monkeypatch):
-    for name, value in {"STORED": tmp_path / "curves.csv", "STEPS": 50, "SEEDS": range(1)}.items():
-        monkeypatch.setattr(two_scales, name, value)
-    threads = torch.get_num_threads()
-    two_scales.record()
-    torch.set_num_threads(threads)
-    curves = stored_curves()
-    assert list(curves["model"].unique()) == list(MODELS) and sorted(set(curves["step"])) == [0, 50]
-    again = learning_curve("× 10, norms", steps=50)
-    assert list(curves.query("model == '× 10, norms'").sort_values("step")["accuracy"]) == list(again["accuracy"])
 
 
 def test_unknown_model_is_named():

@@ -1,5 +1,7 @@
 """Learning curves can be drawn again, and the stored ones are those that the code records."""
 
+from functools import partial
+
 import pandas as pd
 import pytest
 import torch
@@ -58,17 +60,13 @@ def test_the_control_begins_like_the_network_and_is_linear():
     torch.testing.assert_close(part(2 * x) - part(x), part(x) - part(torch.zeros_like(x)))
 
 
-def test_record_writes_what_stored_curves_reads(tmp_path, monkeypatch):
-    monkeypatch.setattr(learning_curves, "STORED", tmp_path / "curves.csv")
-    monkeypatch.setattr(learning_curves, "STEPS", 50)
-    monkeypatch.setattr(learning_curves, "SEEDS", range(2))
-    threads = torch.get_num_threads()
-    learning_curves.record()
-    torch.set_num_threads(threads)
-    curves = stored_curves()
-    assert list(curves["model"].unique()) == list(MODELS) and set(curves["seed"]) == {0, 1}
+def test_what_is_written_is_read_again(tmp_path, torch_is_left_as_it_was):
+    models = ["attention + residual", "attention"]
+    learning_curves.write(tmp_path / "x.csv", partial(learning_curve, progress=False), models, 50, range(2))
+    curves = learning_curves.read(tmp_path / "x.csv")
+    assert list(curves["model"].unique()) == models and set(curves["seed"]) == {0, 1}
     again = learning_curve("attention + residual", steps=50, seed=1, progress=False)
-    stored = stored_curves("attention + residual").query("seed == 1").sort_values("step")
+    stored = curves.query("model == 'attention + residual' and seed == 1").sort_values("step")
     assert list(stored["accuracy"]) == list(again["accuracy"])
 
 

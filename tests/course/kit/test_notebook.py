@@ -18,7 +18,6 @@ from encoder_lib import LayerNorm
 from encoder_lib.course.kit import notebook
 from encoder_lib.course.kit.notebook import (
     columns_of_text,
-    error_message,
     missing,
     setup,
     show_source,
@@ -114,13 +113,6 @@ def test_show_source_is_coloured_text_and_nothing_else():
     assert "&gt;" in page
     bare = html.unescape(re.sub(r"</?(span|pre)[^>]*>", "", page))
     assert bare.strip() == repr(show_source(setup))
-
-
-def test_a_complaint_tells_the_kind_of_error_and_its_words():
-    assert error_message(int, "one").startswith("ValueError: invalid literal")
-    assert error_message([].pop) == "IndexError: pop from empty list"
-    with pytest.raises(AssertionError, match="expected <class 'int'> to refuse"):
-        error_message(int, "1")
 
 
 def column(values, **options):
