@@ -211,6 +211,7 @@ def test_by_two_clicks(page, puzzle):
 
 
 @pytest.mark.browser
+@pytest.mark.parametrize("exercise_page", ["desk"], indirect=True)
 def test_by_keyboard(page, puzzle):
     """The line keeps the focus, and the place is said; arrows at an end do nothing."""
 
@@ -257,6 +258,7 @@ def test_show_me_puts_the_lines_in_order(page, puzzle):
 
 
 @pytest.mark.browser
+@pytest.mark.parametrize("exercise_page", ["desk"], indirect=True)
 def test_without_a_network_one_can_try_again(page):
     page.context.set_offline(True)
     check(page)

@@ -145,6 +145,7 @@ def test_by_mouse_or_finger(paint):
 
 
 @pytest.mark.browser
+@pytest.mark.parametrize("exercise_page", ["desk"], indirect=True)
 def test_by_keyboard(paint):
     """From cell to cell with the arrow keys, which are read out; Space and Enter switch a cell."""
     page = paint(FUTURE)
@@ -181,6 +182,8 @@ def test_axe_finds_nothing(paint, name):
 
 
 @pytest.mark.browser
+@pytest.mark.parametrize("exercise_page", ["desk"], indirect=True)
+@pytest.mark.long
 def test_the_cosine_follows_the_mask(minilm_player, paint):
     """As the notebook has it: without a mask, after the first try, and with the right mask."""
     page = paint(HIDE)

@@ -89,6 +89,7 @@ def test_a_mistake_has_its_hint_and_others_the_exercise_s(page, found):
     ([-4.0], ["-4", "−4", "-4.0"], True),
     ([0.5], ["0.51", "-0.5"], False),
 ])  # fmt: skip
+@pytest.mark.parametrize("exercise_page", ["desk"], indirect=True)
 def test_ways_to_write_an_answer(page, wanted, written, right):
     ask(page, "?", {"head": "x: right.", "answer": wanted, "mistakes": [], "hints": ["Look again."]})
     for text in written:
@@ -97,6 +98,7 @@ def test_ways_to_write_an_answer(page, wanted, written, right):
 
 
 @pytest.mark.browser
+@pytest.mark.parametrize("exercise_page", ["desk"], indirect=True)
 def test_by_keyboard(page, found):
     """Enter checks; what is no number is said to be none; "Show me" by the Tab key."""
     question, computed = found["check_mask_padding"]
