@@ -16,6 +16,7 @@ from run_notebooks import TEXTS as WRITTEN
 SVG = "{http://www.w3.org/2000/svg}"
 DRAWINGS = {path.stem: path.read_text(encoding="utf-8") for path in (ROOT / "notebooks/pictures").iterdir()}
 ENCODER = DRAWINGS["encoder"]
+SITE = (ROOT / "site/site.css").read_text(encoding="utf-8")
 PARTS = sorted({*re.findall(r'data-part="(\w+)"', ENCODER)})
 TEXTS = {path.relative_to(ROOT): [c.source for c in nbformat.read(path, 4).cells] for path in NOTEBOOKS}
 TEXTS[(ROOT / "README.md").relative_to(ROOT)] = [(ROOT / "README.md").read_text(encoding="utf-8")]
@@ -138,14 +139,17 @@ def faults(places):
 
 @pytest.mark.browser
 @pytest.mark.parametrize("width", [360, 1000])
-def test_words_overlap_neither_each_other_nor_their_box(browser, width):
+@pytest.mark.parametrize("sheet", ["svg { max-width: 100%; height: auto }", SITE], ids=["notebook", "site"])
+def test_words_overlap_neither_each_other_nor_their_box(browser, width, sheet):
     page = browser.new_page(viewport={"width": width, "height": 600})
-    page.set_content("<style>svg { max-width: 100%; height: auto }</style>")
+    page.set_content(f"<style>{sheet}</style><body class='bd-content'>")
     everything = {**DRAWINGS, "all lit": light(ENCODER, *PARTS)}
     places = page.evaluate(PLACES, [*everything.values()])
     page.close()
     assert all(len(each["words"]) > 10 and len(each["boxes"]) > 5 for each in places)
     assert {name: found for name, each in zip(everything, places, strict=True) if (found := list(faults(each)))} == {}
+    if (sheet, width) == (SITE, 360):  # words stay legible because the drawing takes less width
+        assert min(bottom - top for each in places for _, (_, top, _, bottom) in each["words"]) > 10
 
 
 def test_overlaps_are_detected():

@@ -24,8 +24,8 @@ MEAN_AND_SCORES = (
 )
 SCORES = (
     '<a href="08_training.ipynb"><g data-part="linear">'
-    '<rect class="box" x="643" y="61" width="56" height="34" rx="6"/><text class="word" x="671" y="74.2">linear</text>'
-    '<text class="word" x="671" y="90.8">layer</text></g></a><path d="M671 61L671 41m-4 4l4 -4l4 4"/>'
+    '<rect class="box" x="643" y="58" width="56" height="40" rx="6"/><text class="word" x="671" y="74.2">linear</text>'
+    '<text class="word" x="671" y="90.8">layer</text></g></a><path d="M671 58L671 41m-4 4l4 -4l4 4"/>'
     '<g data-part="scores"><rect class="box" x="643" y="6" width="56" height="34" rx="6"/>'
     '<text class="word" x="671" y="27.5">scores</text></g>\n</g>\n'
 )
