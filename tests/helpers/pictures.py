@@ -63,7 +63,7 @@ DRAWN = {
     "plot_reordering": lambda n, t: plots.plot_reordering(rows(n), rows(n), order(n), n, title=t),
     "plot_fit": lambda n, t: fit([t] * 2),
     "plot_dots": lambda n, t: plots.plot_dots({name: dict.fromkeys(n, 1.0) for name in n}, title=t, x_label=t),
-    "plot_residual_stream": lambda n, t: plots.plot_residual_stream(title=t),
+    "plot_shapes": lambda n, t: plots.plot_shapes({name: torch.ones(i + 1, 4) for i, name in enumerate(n)}, title=t),
     "plot_normalisations": lambda n, t: plots.plot_normalisations(dict.fromkeys(n[:3], 2)),
     "plot_names": lambda n, t: plots.plot_names(dict.fromkeys(n, WAVE), dict(zip(n, n[::-1], strict=True)), title=t),
     "plot_profiles": lambda n, t: plots.plot_profiles(dict.fromkeys(n, PROFILE)),

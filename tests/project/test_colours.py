@@ -263,13 +263,6 @@ def test_lit_cubes_differ_from_others_on_every_face():
     assert min(distance(a, b) for a in lit for b in others) >= LEAST
 
 
-def test_names_of_layer_parts_are_legible():
-    ax = plots.plot_residual_stream()
-    for text, patch in zip(ax.texts, ax.patches, strict=True):
-        assert contrast(patch.get_edgecolor(), "white") >= MARK
-        assert contrast(text.get_color(), patch.get_facecolor()) >= WORD
-
-
 # Colour maps.
 
 

@@ -43,12 +43,11 @@ def plot_bar_panels(
     *,
     title: str = "",
     colors: Sequence[str] = ("C0",),
-    share_x: bool = False,
 ) -> Figure:
     """Draw several numbers of each name as bars side by side, a panel for each kind of number, with two decimals.
 
     panels: title -> numbers (N,). names: one for each row, the first on top. colors: of the rows; where there are
-    fewer, they begin again. share_x: whether bars of different panels can be compared.
+    fewer, they begin again.
     Raises ValueError for no bars, names that do not match them, or a number that is not finite; TypeError for anything
     that is not numbers.
     """
@@ -58,7 +57,7 @@ def plot_bar_panels(
         raise ValueError(f"panels: expected at least one, each with {len(names)} numbers, one for each name, got {got}")
     rows = [style.drawable(name, style.TICK) for name in as_words(names, len(names), "names")]
     size, layout = style.figure_size(len(panels), 0.7 + 0.3 * len(rows)), ConstrainedLayoutEngine(wspace=0.05)
-    figure, axes = plt.subplots(1, len(panels), figsize=size, sharex=share_x, sharey=True, squeeze=False, layout=layout)
+    figure, axes = plt.subplots(1, len(panels), figsize=size, sharey=True, squeeze=False, layout=layout)
     for ax, name, numbers in zip(axes[0], panels, arrays, strict=True):
         bars = ax.barh(range(len(rows)), numbers, height=0.6, color=[*islice(cycle(colors), len(rows))])
         ax.bar_label(bars, [f"{number:.2f}".replace("-", "−") for number in numbers], padding=4)

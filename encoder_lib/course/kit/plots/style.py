@@ -209,7 +209,7 @@ def use_whole_ticks(axis: Axis) -> None:
 def label_log_axis(axis: Axis, values: Sequence[float] = ()) -> None:
     """Label a logarithmic axis in plain numbers: by its values if they are few, by 1, 2, 5, 10 … or by 1, 10, 100 …"""
     low, high = axis.get_view_interval()
-    subs = (1, 2, 5) if high < (1e5 if isinstance(axis, YAxis) else 100) * low else (1,)
+    subs = (1, 2, 5) if high < (1e5 if isinstance(axis, YAxis) else 300) * low else (1,)
     locator = FixedLocator(values) if 0 < len(values) <= FEW else LogLocator(subs=subs)
     axis.set(major_locator=locator, minor_locator=NullLocator(), major_formatter=_plain)
 

@@ -228,7 +228,10 @@ REFUSED = {
     "bars of two lengths": (lambda: plots.plot_bar_panels({"t": [1.0], "u": [1.0, 2.0]}, ["a"]), r"got \[1, 2\]"),
     "bars up to infinity": (lambda: plots.plot_bar_panels({"t": [np.inf]}, ["a"]), "finite"),
     "dots": (lambda: plots.plot_dots({"a": {"x": np.nan}}), "finite"),
-    "no dots": (lambda: plots.plot_dots({}), "axes"),
+    "no dots": (lambda: plots.plot_dots({}), "at least one"),
+    "a row without dots": (lambda: plots.plot_dots({"a": {"x": 1.0}, "b": {}}), r"\[1, 0\]"),
+    "a dot at 0": (lambda: plots.plot_dots({"a": {"x": 0.0}}, log=True), "positive"),
+    "no shapes": (lambda: plots.plot_shapes({}), "at least one"),
     "a fit": (lambda: plots.plot_fit(**FIT | {"target": np.zeros(4)}), "one length"),
     "a fit of NaN": (lambda: plots.plot_fit(**FIT | {"units": np.full((5, 2), np.nan)}), "units: .* finite"),
     "a spread": (lambda: plots.plot_histogram([1.0, np.nan], {}), "finite"),
@@ -281,7 +284,8 @@ LABELS = {
     **dict.fromkeys(("bars", "dots"), "t | "),
     "query": "first number | second number",
     "word_vectors": "first number | second number",
-    **dict.fromkeys(("attention_lines", "token_attention", "residual_stream", "names"), " | "),
+    **dict.fromkeys(("attention_lines", "token_attention", "names"), " | "),
+    "shapes": "numbers in the tensor | ",
     "normalisations": " | ,  | ,  | ",
     "bar_panels": " | ,  | ,  | ",
     "heatmaps": "t | t, t | , t | ",
@@ -712,9 +716,9 @@ def test_bars_hold_their_numbers_in_order_and_write_them_beside():
     assert "12,000,000" in [label.get_text() for label in ax.get_xticklabels()]
 
 
-def test_bars_side_by_side_have_their_numbers_and_one_scale_if_asked():
-    left, right = plots.plot_bar_panels({"p": [1.0, -2.0], "$x^$": [0.254, 8.0]}, ["a", "b"], share_x=True).axes
-    assert [bar.get_width() for bar in right.patches] == [0.254, 8] and left.get_xlim() == right.get_xlim()
+def test_bars_side_by_side_have_their_numbers():
+    left, right = plots.plot_bar_panels({"p": [1.0, -2.0], "$x^$": [0.254, 8.0]}, ["a", "b"]).axes
+    assert [bar.get_width() for bar in right.patches] == [0.254, 8]
     assert [text.get_text() for ax in (left, right) for text in ax.texts] == ["1.00", "−2.00", "0.25", "8.00"]
     assert [label.get_text() for label in left.get_yticklabels()] == ["a", "b"] and left.yaxis_inverted()
     assert [ax.get_title() for ax in (left, right)] == ["p", "$x^$"]
@@ -730,19 +734,21 @@ def test_a_spread_counts_every_number_and_marks_places():
     assert [bar.get_height() for bar in ax.patches] == [2, 1, 0, 1]
 
 
-@pytest.mark.parametrize("norm_first", [False, True])
-def test_norms_stand_on_the_stream_or_on_the_branches(norm_first):
-    ax = plots.plot_residual_stream(norm_first=norm_first, title="t")
-    parts = {patch.get_gid(): patch.get_extents().transformed(ax.transData.inverted()) for patch in ax.patches}
-    assert sorted(parts) == sorted(plots.BLOCK_PARTS) and ax.get_title() == "t"
-    on_stream = {name for name, box in parts.items() if box.x0 < 0 < box.x1}
-    assert on_stream == {"x", "sum1", "sum2", "y"} | (set() if norm_first else {"norm1", "norm2"})
-    upwards = sorted(parts, key=lambda name: parts[name].y0)
-    order = ["x", "norm1", "attention", "sum1", "norm2", "feed_forward", "sum2", "y"]
-    post = ["x", "attention", "sum1", "norm1", "feed_forward", "sum2", "norm2", "y"]
-    assert upwards == (order if norm_first else post)
-    boxes = list(parts.values())
-    assert not any(a.overlaps(b) for i, a in enumerate(boxes) for b in boxes[:i])
+def test_each_tensor_has_its_size_and_its_shape():
+    """A part's last step, which is the part's output, is drawn once, under the part's name."""
+    last = torch.ones(2, 5)
+    tensors = {
+        "$input$": torch.ones(4),
+        "attention.q_proj": torch.ones(1, 3),
+        "attention.out_proj": last,
+        "attention": last,
+    }
+    ax = plots.plot_shapes(tensors, title="t")
+    assert [label.get_text() for label in ax.get_yticklabels()] == ["$input$", "attention.q_proj", "attention"]
+    assert [bar.get_width() for bar in ax.patches] == [4, 3, 10] and ax.yaxis_inverted()
+    assert [text.get_text() for text in ax.texts] == ["(4)", "(1, 3)", "(2, 5)"]
+    roles = [LIGHT[role] for role in ("stream", "query", "attention")]
+    assert [to_hex(bar.get_facecolor()) for bar in ax.patches] == roles
 
 
 def _profile(n_layers):
@@ -823,6 +829,23 @@ def test_few_rows_of_dots_have_their_numbers_beside_them(names, numbers):
 def test_dots_of_one_kind_have_no_legend_and_as_many_decimals_as_asked_for():
     ax = plots.plot_dots({"a": {"x": 0.12345}, "b": {"x": 1.0}}, decimals=3)
     assert [text.get_text() for text in ax.texts] == ["0.123", "1.000"] and ax.get_legend() is None
+
+
+def test_a_row_of_dots_need_not_have_every_kind():
+    ax = plots.plot_dots({"a": {"x": 1.0}, "b": {"y": 2.0}})
+    assert [text.get_text() for text in ax.texts] == ["1.00", "2.00"]
+    assert [text.get_text() for text in ax.get_legend().get_texts()] == ["x", "y"]
+    assert [len(dots.get_offsets().compressed()) // 2 for dots in ax.collections[1:]] == [1, 1]
+
+
+def test_of_many_dots_only_the_first_and_the_outer_ones_have_numbers():
+    """The first kind alone is blue. A logarithmic axis is labelled in plain numbers."""
+    ax = plots.plot_dots({"a": {"w": 1.0, "x": 0.2, "y": 0.5, "z": 11.0}}, log=True)
+    ax.figure.draw_without_rendering()
+    assert [text.get_text() for text in ax.texts] == ["1.00", "0.20", "11.00"] and ax.get_xscale() == "log"
+    assert {"0.5", "1", "10"} <= {label.get_text() for label in ax.get_xticklabels()}
+    edges = [to_hex(dots.get_edgecolor()[0]) for dots in ax.collections[1:]]
+    assert edges.count(plots.COLOURS[0]) == 1 and edges[0] == plots.COLOURS[0]
 
 
 def test_dots_that_overlap_can_be_seen():
