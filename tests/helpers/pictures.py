@@ -46,6 +46,9 @@ def fit(titles):
 DRAWN = {
     "plot_heatmap": lambda n, t: plots.plot_heatmap(rows(n), x_ticks=n, y_ticks=n, **labels(t)),
     "plot_mask": lambda n, t: plots.plot_mask(rows(n), names=n[:2], x_ticks=n, y_ticks=n, **labels(t)),
+    "plot_masks": lambda n, t: plots.plot_masks(
+        dict.fromkeys(n[:2], rows(n)), ticks=dict.fromkeys(n[:2], n), x_label=t, y_label=t
+    ),
     "plot_heatmaps": lambda n, t: plots.plot_heatmaps(dict.fromkeys(n[:3], rows(n)), x_label=t, y_label=t),
     "plot_lines": lambda n, t: plots.plot_lines(curves(n), **labels(t)),
     "plot_panels": lambda n, t: plots.plot_panels(dict.fromkeys(n[:3], curves(n)), y_label=t),

@@ -13,7 +13,7 @@ from encoder_lib.course.kit.plots.histogram import plot_histogram
 from encoder_lib.course.kit.plots.inputs import DIVERGING, as_array, as_labels, colour_limits
 from encoder_lib.course.kit.plots.ladder import plot_ladder, plot_learning_curves
 from encoder_lib.course.kit.plots.lines import plot_lines, plot_panels
-from encoder_lib.course.kit.plots.mask import plot_mask
+from encoder_lib.course.kit.plots.mask import plot_mask, plot_masks
 from encoder_lib.course.kit.plots.picture import Picture, show
 from encoder_lib.course.kit.plots.style import (
     COLOURS,
@@ -62,6 +62,7 @@ __all__ = [
     "plot_learning_curves",
     "plot_lines",
     "plot_mask",
+    "plot_masks",
     "plot_panels",
     "plot_token_attention",
     "readable",

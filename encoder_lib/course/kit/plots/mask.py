@@ -1,9 +1,13 @@
 """A mask: which query may attend to which key."""
 
+from collections.abc import Mapping, Sequence
 from typing import Any
 
+import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.axes import Axes
+from matplotlib.collections import PathCollection
+from matplotlib.figure import Figure
 from numpy.typing import ArrayLike
 
 from encoder_lib.course.kit.palette import LIGHT, VISIBLE
@@ -12,6 +16,7 @@ from encoder_lib.course.kit.plots.heatmap import plot_heatmap
 from encoder_lib.course.kit.plots.inputs import as_array
 
 TINT = next(iter(VISIBLE))
+NAMES = "True: visible", "False: masked out"
 SIGNS = 150  # cells; with more of them, none has a ×
 
 
@@ -19,15 +24,15 @@ SIGNS = 150  # cells; with more of them, none has a ×
 def plot_mask(
     mask: ArrayLike,
     *,
-    names: tuple[str, str] = ("True: visible", "False: masked out"),
+    names: tuple[str, str] | None = NAMES,
     title: str = "",
     ax: Axes | None = None,
     **labels: Any,
 ) -> Axes:
     """Draw a mask: row 0 at the top, True in a pale hue of attention, False in grey, with a small × if they are few.
 
-    mask: booleans (R, C). names: of True and of False, for the legend. labels: x_label, y_label, x_ticks and y_ticks of
-    `plot_heatmap`, whose errors it raises.
+    mask: booleans (R, C). names: of True and of False, for a legend, unless None. labels: x_label, y_label, x_ticks and
+    y_ticks of `plot_heatmap`, whose errors it raises.
     """
     visible = as_array(mask, name="mask") != 0  # (R, C)
     ax = plot_heatmap(visible, colorbar=False, ax=ax, **labels)
@@ -42,7 +47,33 @@ def plot_mask(
     if visible.size < SIGNS:
         y, x = np.nonzero(~visible)
         ax.plot(x, y, "x", color=style.QUIET, markersize=5, markeredgewidth=1)
-    for face, edge, name in zip((TINT, style.LINE), (LIGHT["attention"], style.QUIET), names, strict=True):
+    if names is not None:
+        _add_squares(ax, names)
+        style.add_legend(ax, above=True)
+    return style.label_axes(ax, title, ax.get_xlabel(), ax.get_ylabel(), pad=None if names is None else style.ABOVE)
+
+
+@style.close_on_error
+def plot_masks(masks: Mapping[str, ArrayLike], *, ticks: Mapping[str, Sequence[str]], **labels: Any) -> Figure:
+    """Draw masks side by side, with one legend.
+
+    masks: title -> booleans (T, T). ticks: title -> the T tokens, which are the queries and the keys. labels: x_label
+    and y_label of `plot_heatmap`, whose errors it raises; KeyError for a title without ticks.
+    """
+    figure, axes = plt.subplots(
+        1, len(masks), figsize=style.figure_size(len(masks), 4.0), squeeze=False, layout="constrained"
+    )
+    for ax, (title, mask) in zip(axes[0], masks.items(), strict=True):
+        plot_mask(mask, names=None, title=title, x_ticks=ticks[title], y_ticks=ticks[title], ax=ax, **labels)
+    squares = _add_squares(axes[0, 0], NAMES)
+    figure.legend(handles=squares, loc="outside lower left", ncols=2, handletextpad=0.4)
+    return figure
+
+
+def _add_squares(ax: Axes, names: tuple[str, str]) -> list[PathCollection]:
+    """Add what a legend shows of True and of False."""
+    looks = zip((TINT, style.LINE), (LIGHT["attention"], style.QUIET), names, strict=True)
+    return [
         ax.scatter([], [], s=80, marker="s", facecolor=face, edgecolor=edge, label=style.legend_label(name))
-    style.add_legend(ax, above=True)
-    return style.label_axes(ax, title, ax.get_xlabel(), ax.get_ylabel(), pad=style.ABOVE)
+        for face, edge, name in looks
+    ]

@@ -162,13 +162,14 @@ def describe(query: Query, cosines: Tensor) -> str:
 
 
 def draw(query: Query, cosines: Tensor) -> Axes:
-    """The texts as bars, the one with the highest cosine first."""
+    """The texts as bars, the one with the highest cosine first, in blue."""
     best = cosines.argsort(descending=True, stable=True).tolist()
     names = [textwrap.fill(drawable(query.texts[i], LONGEST), WRAP) for i in best]
     heights = [LINE * (1 + name.count("\n")) + 0.14 for name in names]  # inches
     middles = [sum(heights[:i]) + height / 2 for i, height in enumerate(heights)]
     _, ax = plt.subplots(figsize=plots.figure_size(1, sum(heights) + 0.6), layout="constrained")
-    bars = ax.barh(middles, cosines[best].tolist(), 0.2, color=LIGHT["sentence-2"])
+    colours = [LIGHT["sentence-1"]] + [LIGHT["norm"]] * (len(best) - 1)
+    bars = ax.barh(middles, cosines[best].tolist(), 0.2, color=colours)
     ax.bar_label(bars, [f"{cosine:.2f}" for cosine in cosines[best].tolist()], padding=4)
     ax.axvline(0, color=LIGHT["line-strong"], linewidth=0.8, zorder=0)
     ax.set_yticks(middles, names, **plain_text())

@@ -178,6 +178,19 @@ def test_a_mask_marks_what_is_out():
     assert not plots.plot_mask(torch.ones(20, 20, dtype=torch.bool).tril()).lines, "no sign in a tiny cell"
 
 
+def test_masks_side_by_side_share_a_legend():
+    causal = torch.ones(3, 3, dtype=torch.bool).tril()
+    figure = plots.plot_masks(
+        {"p": causal, "q": ~causal}, ticks={"p": "abc", "q": "def"}, x_label="key", y_label="query"
+    )
+    left, right = figure.axes
+    assert [ax.get_title() for ax in (left, right)] == ["p", "q"] and not left.get_legend()
+    assert [label.get_text() for label in right.get_yticklabels()] == [*"def"]
+    assert [text.get_text() for text in figure.legends[0].get_texts()] == ["True: visible", "False: masked out"]
+    with pytest.raises(KeyError, match="q"):
+        plots.plot_masks({"q": causal}, ticks={"p": "abc"})
+
+
 def test_heatmaps_side_by_side_share_their_colours_and_one_bar():
     figure = plots.plot_heatmaps({"p": [[1.0, -4.0]], "$x^$": [[0.0, 2.0]]}, cmap="coolwarm", y_ticks=["row"])
     left, right, bar = figure.axes
@@ -289,6 +302,7 @@ LABELS = {
     "normalisations": " | ,  | ,  | ",
     "bar_panels": " | ,  | ,  | ",
     "heatmaps": "t | t, t | , t | ",
+    "masks": "t | t, t | t",
     "panels": " | t,  | ,  | ",
     "attention": "key | query, key | query, dimension | ",
     "cards": "position | ",

@@ -10,6 +10,7 @@ import pytest
 import torch
 from explorers import minilm
 from hostile_texts import HOSTILE
+from matplotlib.colors import to_hex
 from wire import hear, wired
 
 from encoder_lib.course import explore
@@ -148,9 +149,9 @@ def test_the_picture_and_its_words_have_the_highest_cosine_first():
     ax = draw(query, cosines)
     assert [bar.get_width() for bar in ax.patches] == pytest.approx([0.456, 0.1, -0.2])
     assert [label.get_text() for label in ax.get_yticklabels()] == [TEXTS[1], TEXTS[0], TEXTS[2]]
-    assert ax.patches[0].get_facecolor() == pytest.approx(
-        [int(LIGHT["sentence-2"][i : i + 2], 16) / 255 for i in (1, 3, 5)] + [1]
-    )
+    assert [to_hex(bar.get_facecolor()) for bar in ax.patches] == [
+        LIGHT[role] for role in ("sentence-1", "norm", "norm")
+    ]
     low, high = ax.get_xlim()
     assert low < -0.2 and high > 1 and ax.yaxis_inverted()
     plt.close(ax.figure)
