@@ -77,7 +77,10 @@ def test_the_words_name_what_padding_wastes(explorer):
     explorer.set(tokens=1024, batch=2, width=64, number="float32", padding=50)
     padded, without = (counted(2, t, 64, "float32") for t in (1024, 512))
     left, whole = (sum(costs[part].flops for part in PARTS[:3]) for costs in (without, padded))
-    assert f"With 50 % padding, the unpadded layer does {100 * left / whole:.0f} % of the operations." in explorer.description
+    assert (
+        f"With 50 % padding, the unpadded layer does {100 * left / whole:.0f} % of the operations."
+        in explorer.description
+    )
     assert left / whole < 0.4  # attention falls to a quarter
     explorer.padding = 0
     assert "padding" not in explorer.description
