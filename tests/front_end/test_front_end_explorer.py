@@ -5,6 +5,7 @@ import pytest
 from front_end_page import send, text, traits
 
 from encoder_lib.course.explore import Checkbox, Explorer, Heatmap, Range, Select, Text, View
+from encoder_lib.course.kit.widget import front_end
 
 pytestmark = pytest.mark.browser
 # How often numbers have become colours since.
@@ -282,3 +283,19 @@ def test_a_click_and_enter_switch_the_cell_they_are_on(modules, start):
     canvas.click(position={"x": 60, "y": 20})
     assert modules.page.evaluate(state) == [False, False, True, True]
     assert modules.page.locator("input").evaluate_all("all => all.map((e) => e.checked)") == [False, False, True, True]
+
+
+def test_a_shorter_description_takes_as_much_room_as_the_longest(modules, start):
+    """So that nothing below it moves when a slider does; the words themselves are those of the moment."""
+    modules.page.set_viewport_size({"width": 1280, "height": 900})
+    tag = modules.page.add_style_tag(content=front_end.STYLE)
+    words = ["Short.", "Longer than one line. " * 12, "Short again."]
+    view = View(Heatmap(np.ones((3, 2, 2))), frames="n", description=words)
+    start(Explorer(lambda n: view, Range("n", 0, min=0, max=2), title="Frames"))
+    found = []
+    for n in range(3):
+        modules.page.evaluate("async (n) => { model.set('n', n); await painted(); }", n)
+        found.append(modules.page.evaluate("() => home.querySelector('.explorer-description').offsetHeight"))
+        assert text(modules, ".explorer-description") == words[n]
+    tag.evaluate("e => e.remove()")
+    assert found[0] == found[1] == found[2] > 50

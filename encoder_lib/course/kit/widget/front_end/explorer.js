@@ -68,6 +68,9 @@ function render({ model, el }) {
     const texts = model.get("_descriptions");
     const text = texts[Math.min(frame(), texts.length - 1)];
     say(description, text);
+    const room = description.dataset.room ?? "";
+    const longest = texts.reduce((long, other) => (other.length > long.length ? other : long), room);
+    if (longest !== room) description.dataset.room = longest;
     for (const picture of root.querySelectorAll(".explorer-picture:not(img)")) {
       const name = picture.closest("figure")?.querySelector("figcaption")?.firstChild?.textContent;
       picture.setAttribute("aria-label", name ? `${name}. ${text}` : text);
