@@ -51,8 +51,8 @@ def patch(model: Model, edits: Mapping[str, Edit]) -> Model:
 def _independent(copy: Model) -> Model:
     """The copy with hooks of its own, which begin as those of the original."""
     for module in copy.modules():
-        for name in (*HOOKS, *PRE_HOOKS):
-            setattr(module, name, OrderedDict(getattr(module, name)))
+        own = vars(module)  # setattr would look for parameters first, which takes ten times as long
+        own |= {name: OrderedDict(own[name]) for name in (*HOOKS, *PRE_HOOKS)}
         if isinstance(module, _PatchedAttention):
             module.edits = {part: list(edits) for part, edits in module.edits.items()}
     return copy

@@ -32,7 +32,7 @@ def test_intervention(kind, texts, capsys):
     alive = explore.alive(minilm(), *texts)
     spent = []
     for _ in range(REPEATS):
-        alive._intervened._run.cache_clear()
+        alive._intervened._runs.clear()
         alive._intervened._without.cache_clear()
         alive.set(cuts=(), knockouts=())
         alive._intervened.ask(alive.question)  # which is remembered

@@ -4,21 +4,24 @@ What comes out is all that the picture of `kit/widget/alive.py` shows. Its brows
 gives the same answers (site/player), so the names are those of `front_end/alive.d.ts`.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from threading import local
 
 import torch
 from torch import Tensor
+from torch.nn.utils.rnn import pad_sequence
 
 from encoder_lib import expect
 from encoder_lib.model.encoder import EncoderLayer, TransformerEncoder
+from encoder_lib.model.masks import lengths_mask
 from encoder_lib.patch import Edit, patch
 from encoder_lib.pretrained import SentenceEncoder
-from encoder_lib.trace import trace
 
 BRANCHES = (("attention", "residual1", "norm1"), ("feed_forward", "residual2", "norm2"))  # of a post-norm layer
+STREAM = ("embedding.token", "embedding", "encoder.layers.*.norm1", "encoder.layers.*.norm2")
+INSIDE = ("query", "key", "value", "scores", "weights", "heads")  # of an attention
 PARTS = ("position", *(part for branch in BRANCHES for part in branch))
 MOST_TOKENS = 64  # of a sentence: with more of them, a picture of all weights has no room for words
 MOST_CHARACTERS = 500
@@ -150,12 +153,13 @@ def knockout_edits(model: SentenceEncoder, knockouts: Sequence[Knockout]) -> dic
     return edits
 
 
-def cut_edits(cuts: Sequence[Cut], n_layers: int, n_heads: int, length: int) -> dict[str, Edit]:
-    """The edits, for `patch`, that cut attention between tokens of a sentence of that many tokens."""
-    cut = torch.zeros(n_layers, n_heads, length, length, dtype=torch.bool)
-    for one in cuts:
-        layers, heads = (slice(None) if at is None else at for at in (one.layer, one.head))
-        cut[layers, heads, one.query, one.key] = True
+def cut_edits(cuts: Sequence[Sequence[Cut]], n_layers: int, n_heads: int, length: int) -> dict[str, Edit]:
+    """The edits, for `patch`, that cut attention in a batch of sentences, each padded to that many tokens."""
+    cut = torch.zeros(n_layers, len(cuts), n_heads, length, length, dtype=torch.bool)
+    for b, sentence in enumerate(cuts):
+        for one in sentence:
+            layers, heads = (slice(None) if at is None else at for at in (one.layer, one.head))
+            cut[layers, b, heads, one.query, one.key] = True
     edits: dict[str, Edit] = {}
     for n, mask in enumerate(cut):
         if mask.any():
@@ -168,8 +172,18 @@ def _nothing(out: Tensor, *_: Tensor) -> Tensor:
     return torch.zeros_like(out)
 
 
-def _filling(mask: Tensor, value: float) -> Callable[[Tensor], Tensor]:
+def _filling(mask: Tensor, value: float) -> Edit:
     return lambda x: x.masked_fill(mask.to(x.device), value)
+
+
+def _keeping(kept: list[Tensor]) -> Edit:
+    """An edit that changes nothing, and keeps each tensor that it is shown."""
+
+    def keep(x: Tensor, *_: Tensor) -> Tensor:
+        kept.append(x)
+        return x
+
+    return keep
 
 
 def layers_of(model: SentenceEncoder) -> list[EncoderLayer]:
@@ -202,16 +216,18 @@ class Intervened:
         if any(layer.norm_first for layer in self.layers):
             raise ValueError("model: expected post-norm layers, as in BERT, got pre-norm ones")
         self.n_layers, self.n_heads = len(self.layers), self.layers[0].attention.n_heads
-        self._run, self._without = lru_cache(REMEMBERED)(self._fresh), lru_cache(1)(self._patched)
+        projections = [layer.attention.out_proj.weight.detach().cpu() for layer in self.layers]
+        self._heads = [matrix.T.contiguous().unflatten(0, (self.n_heads, -1)) for matrix in projections]  # (H, K, D)
+        self._without = lru_cache(1)(self._patched)
+        self._runs: dict[tuple, _Run] = {}  # by the text, its cuts and the knockouts, the newest last
 
     def ask(self, question: Question) -> Answer:
         """Compute the answer. Raises: TypeError, ValueError or IndexError for a question that has none."""
         self.check(question)
-        runs, before = [], []
-        for side, text in enumerate(question.texts):
-            before.append(self._run(text, (), ()))
-            cuts = tuple(cut for cut in question.cuts if cut.side == side)
-            runs.append(self._run(text, cuts, question.knockouts))
+        sides = range(len(question.texts))
+        before = self._run(question.texts, [() for _ in sides], ())
+        cuts = [tuple(cut for cut in question.cuts if cut.side == side) for side in sides]
+        runs = self._run(question.texts, cuts, question.knockouts)
         common = self.common(question.texts)
         word = question.word if all(question.word in run.tokens for run in runs) else max(common, key=len, default="")
         sentences = [self._sentence(*both, word, question.detail) for both in zip(runs, before, strict=True)]
@@ -274,25 +290,53 @@ class Intervened:
         """The encoder without some of its parts."""
         return patch(self.model.encoder, knockout_edits(self.model, knockouts)) if knockouts else self.model.encoder
 
+    def _run(
+        self, texts: Sequence[str], cuts: Sequence[tuple[Cut, ...]], knockouts: tuple[Knockout, ...]
+    ) -> list[_Run]:
+        """The sentences' runs, each with its own cuts: those that are remembered, and one batch of the others."""
+        asked = [(text, own, knockouts) for text, own in zip(texts, cuts, strict=True)]
+        runs = {key: run for key in set(asked) if (run := self._runs.pop(key, None))}
+        if missing := [key for key in dict.fromkeys(asked) if key not in runs]:
+            fresh = self._fresh([text for text, *_ in missing], [own for _, own, _ in missing], knockouts)
+            runs |= zip(missing, fresh, strict=True)
+        self._runs |= runs
+        for key in list(self._runs)[:-REMEMBERED]:
+            self._runs.pop(key, None)
+        return [runs[key] for key in asked]
+
     @torch.no_grad()
-    def _fresh(self, text: str, cuts: tuple[Cut, ...], knockouts: tuple[Knockout, ...]) -> _Run:
-        """Run the encoder on a sentence."""
-        tokens, encoder = self.model.tokens(text), self._without(knockouts)
-        if cuts:
-            encoder = patch(encoder, cut_edits(cuts, self.n_layers, self.n_heads, len(tokens)))
-        with trace(encoder) as t:
-            encoder(self.model.ids(text))
-        numbers = [f"encoder.layers.{n}" for n in range(self.n_layers)]
-        stream = ["embedding.token", "embedding", *(f"{n}.{norm}" for n in numbers for *_, norm in BRANCHES)]
-        parts = ("query", "key", "value", "scores", "weights", "heads")
-        inside = {part: [t[f"{n}.attention.{part}"][0].cpu() for n in numbers] for part in parts}
-        passed = [_passed(layer, value) for layer, value in zip(self.layers, inside["value"], strict=True)]
+    def _fresh(
+        self, texts: Sequence[str], cuts: Sequence[tuple[Cut, ...]], knockouts: tuple[Knockout, ...]
+    ) -> list[_Run]:
+        """Run the encoder on sentences in one batch, for which its parameters are read only once."""
+        ids = [self.model.ids(text)[0] for text in texts]  # (T,) each
+        lengths = torch.tensor([len(row) for row in ids])  # (B,)
+        edits = cut_edits(cuts, self.n_layers, self.n_heads, int(lengths.max()))
+        stream: list[Tensor] = []  # (B, T, D) each
+        inside: dict[str, list[Tensor]] = {part: [] for part in INSIDE}  # one of each layer
+        edits |= dict.fromkeys(STREAM, _keeping(stream))
+        edits |= {f"encoder.layers.*.attention.{part}": _keeping(kept) for part, kept in inside.items()}
+        model = patch(self._without(knockouts), edits)
+        mask = lengths_mask(lengths).to(self.model.device) if len(set(lengths.tolist())) > 1 else None
+        model.encoder(model.embedding(pad_sequence(ids, batch_first=True)), mask)
+        return [
+            self._run_of(text, [x[b] for x in stream], {part: [x[b] for x in kept] for part, kept in inside.items()})
+            for b, text in enumerate(texts)
+        ]
+
+    def _run_of(self, text: str, stream: list[Tensor], padded: dict[str, list[Tensor]]) -> _Run:
+        """What is kept of one sentence of a batch, without its padding."""
+        tokens = self.model.tokens(text)
+        length = len(tokens)
+        inside = {part: [x[:, :length].cpu() for x in kept] for part, kept in padded.items()}
+        inside |= {part: [x[..., :length] for x in inside[part]] for part in ("scores", "weights")}
+        products = [_products(value @ heads) for value, heads in zip(inside["value"], self._heads, strict=True)]
         return _Run(
             tokens,
-            _stacked(t, stream),
+            torch.stack([x[:length] for x in stream]).cpu().double(),
             inside,
-            [_arriving(weights, value) for weights, value in zip(inside["weights"], passed, strict=True)],
-            [value.norm(dim=-1) for value in passed],
+            [_arriving(weights, own) for weights, own in zip(inside["weights"], products, strict=True)],
+            [own.diagonal(dim1=1, dim2=2).sqrt().T for own in products],
         )
 
     def _sentence(self, run: _Run, before: _Run, word: str, detail: tuple[int, int] | None) -> Sentence:
@@ -310,26 +354,19 @@ def _index(name: str, value: int, size: int) -> int:
     return expect.integer(name, value, least=0, most=size - 1)
 
 
-def _stacked(t: Mapping[str, Tensor], names: list[str]) -> Tensor:
-    """Tensors (1, T, D) of a trace, one above the other, in float64. Shapes: -> (names, T, D)."""
-    return torch.cat([t[name] for name in names]).cpu().double()
+def _products(passed: Tensor) -> Tensor:
+    """The dot products of what the heads pass on from each key, v_g · v_h. Shapes: (H, T, D) -> (key, H, H)."""
+    by_key = passed.transpose(0, 1)  # (key, H, D)
+    return by_key @ by_key.mT
 
 
-def _passed(layer: EncoderLayer, value: Tensor) -> Tensor:
-    """The values of each head as the output projection passes them on. Shapes: value (H, T, K) -> (H, T, D)."""
-    heads = layer.attention.out_proj.weight.detach().cpu().T.unflatten(0, (len(value), -1))  # (H, K, D)
-    return value @ heads
-
-
-def _arriving(weights: Tensor, passed: Tensor) -> Tensor:
-    """The length of what each query takes from each key. Shapes: (H, T, T), (H, T, D) -> (T, T).
+def _arriving(weights: Tensor, products: Tensor) -> Tensor:
+    """The length of what each query takes from each key. Shapes: (H, T, T), (key, H, H) -> (T, T).
 
     Its square, ‖Σ_h w_h v_h‖², is Σ_g Σ_h w_g w_h (v_g · v_h), which needs no vector for each pair of tokens.
     """
-    by_key = passed.transpose(0, 1)  # (key, H, D)
-    shares = weights.permute(2, 1, 0)  # (key, query, H)
-    squares = (shares @ (by_key @ by_key.mT) * shares).sum(dim=-1)  # (key, query)
-    return squares.clamp(min=0).sqrt().T
+    shares = weights.permute(2, 1, 0).contiguous()  # (key, query, H)
+    return (shares @ products).mul_(shares).sum(dim=-1).clamp(min=0).sqrt().T
 
 
 def _cosines(a: Tensor, b: Tensor) -> Tensor:

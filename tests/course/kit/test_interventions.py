@@ -8,7 +8,7 @@ from explorers import PAIR, minilm
 from torch.nn.functional import cosine_similarity
 
 from encoder_lib.course.kit.activations import ablate
-from encoder_lib.course.kit.interventions import PARTS, Cut, Intervened, Knockout, Question, cut_edits
+from encoder_lib.course.kit.interventions import PARTS, REMEMBERED, Cut, Intervened, Knockout, Question, cut_edits
 from encoder_lib.model.encoder import TransformerEncoder
 from encoder_lib.pretrained import SentenceEncoder
 
@@ -171,20 +171,28 @@ def test_the_followed_word_is_the_wanted_one_or_the_longest_of_both(intervened, 
 
 
 def test_only_what_an_intervention_touches_runs_again():
-    intervened = Intervened(minilm())
+    intervened, ran = Intervened(minilm()), []
+    fresh = intervened._fresh
+    intervened._fresh = lambda texts, *changes: ran.append(len(texts)) or fresh(texts, *changes)
     asked = Question(PAIR, "bank")
-    runs = []
-    for question in (
-        asked,
-        replace(asked, word="the", detail=(1, 1)),  # the same runs
-        replace(asked, cuts=cuts(0)[:1]),  # one sentence
-        replace(asked, knockouts=knockouts(("norm1", 1))),  # both
-        asked,
+    for question, batches in (
+        (asked, [2]),  # both in one batch
+        (replace(asked, word="the", detail=(1, 1)), []),  # the same runs
+        (replace(asked, cuts=cuts(0)[:1]), [1]),  # one sentence
+        (replace(asked, knockouts=knockouts(("norm1", 1))), [2]),
+        (asked, []),
+        (replace(asked, texts=PAIR[:1] * 2, knockouts=knockouts(("norm2", 1))), [1]),  # the same sentence twice
     ):
-        before = intervened._run.cache_info().misses
+        ran.clear()
         intervened.ask(question)
-        runs.append(intervened._run.cache_info().misses - before)
-    assert runs == [2, 0, 1, 2, 0]
+        assert ran == batches
+
+
+def test_only_the_newest_runs_are_remembered():
+    intervened = Intervened(minilm())
+    for n in range(REMEMBERED + 2):
+        intervened.ask(Question((f"{n} banks",)))
+    assert [text for text, *_ in intervened._runs] == [f"{n} banks" for n in range(2, REMEMBERED + 2)]
 
 
 def test_the_model_is_left_as_it_was(intervened):
