@@ -1,6 +1,7 @@
 // The picture of the whole encoder on a page: at once from a recording, and then from MiniLM in the browser.
 
 import { mount } from "./alive.js";
+import { same } from "./alive_state.js";
 import { element, say } from "./dom.js";
 import { unpack } from "./kernel.js";
 import { ALONE, CHANGED, MEGABYTES, compute as runMiniLM, WEIGHT } from "./reader.js";
@@ -68,11 +69,10 @@ export function engine(known, during) {
  * @param {Known} known
  */
 function isAnswered({ word, detail, ...asked }, { question, answer }) {
-  const other = question.word !== word && answer.common.includes(word);
   const { texts, cuts, knockouts } = question;
-  if (other || JSON.stringify([asked.texts, asked.cuts, asked.knockouts]) !== JSON.stringify([texts, cuts, knockouts]))
-    return false;
-  return !detail || JSON.stringify(detail) === JSON.stringify(question.detail);
+  if (question.word !== word && answer.common.includes(word)) return false;
+  if (!same([asked.texts, asked.cuts, asked.knockouts], [texts, cuts, knockouts])) return false;
+  return !detail || same(detail, question.detail);
 }
 
 /** The words below the picture: what a change costs, how much of MiniLM has arrived, and how exact it is. */

@@ -37,13 +37,8 @@ export function mount(
   if (state.asking) drawing.current = "guess 1";
   const pen = penOf(element("canvas"));
   let [moving, playing, turn, width] = [0, 0, 0, 0];
-  /** @type {Record<"answer" | "shown" | "before", Answer>} the newest, the one on its way there, without interventions */
-  const got = /** @type {any} */ ({});
+  const got = /** @type {AliveGot} */ (/** @type {unknown} */ ({ open: [] }));
   let settled = settledOf(state);
-  /** @type {number[]} */
-  let open = [];
-  /** @type {AliveView} */
-  let view;
 
   /** Change the state; the model is asked where that changes the question. @param {Partial<AliveState>} change */
   async function set(change) {
@@ -86,14 +81,14 @@ export function mount(
 
   /** Move to another answer. @param {Answer} next */
   function show(next) {
-    const [from, opened, begun] = [got.shown, open, performance.now()];
+    const [from, opened, begun] = [got.shown, got.open, performance.now()];
     got.answer = next;
     cancelAnimationFrame(moving);
     const step = (/** @type {number} */ now) => {
       const t = isCalm() || !from ? 1 : clamp((now - begun) / MOVE, [0, 1]);
       const eased = t * t * (3 - 2 * t);
       got.shown = t < 1 ? between(from, next, eased) : next;
-      open = Array.from({ length: next.layers }, (_, n) => mix(opened[n] ?? 0, state.open === n ? 1 : 0, eased));
+      got.open = Array.from({ length: next.layers }, (_, n) => mix(opened[n] ?? 0, state.open === n ? 1 : 0, eased));
       paint();
       if (t < 1) moving = requestAnimationFrame(step);
     };
@@ -104,8 +99,9 @@ export function mount(
     pen.font = `13.5px ${getComputedStyle(root).fontFamily}`;
     const size = (/** @type {string} */ name) => (isSpecial(name) ? 32 : Math.max(20, pen.measureText(name).width));
     const words = got.shown.sentences.map(({ tokens }) => tokens.map(size));
-    const plan = planOf({ width, words, open, side: state.side });
-    view = { to: drawing.to, plan, answer: got.shown, before: got.before, state };
+    const plan = planOf({ width, words, open: got.open, side: state.side });
+    const view = { to: drawing.to, plan, answer: got.shown, before: got.before, state };
+    got.view = view;
     page.svg.setAttribute("viewBox", `0 0 ${plan.width} ${plan.height}`);
     for (const { style } of [page.svg, page.front]) {
       [style.width, style.height] = [`${plan.width}px`, `${plan.height}px`];
@@ -118,12 +114,12 @@ export function mount(
     tell();
   }
 
-  const stationOf = (/** @type {number} */ at) => stationAt(view.plan, frontOf(view.plan, at));
+  const stationOf = (/** @type {number} */ at) => stationAt(got.view.plan, frontOf(got.view.plan, at));
 
   function tell() {
-    paintFront(page.front, view, isCalm());
+    paintFront(page.front, got.view, isCalm());
     const station = state.at < 1 ? stationOf(state.at) : -1;
-    tellPage(page, { ...view, answer: got.answer }, playing > 0, station);
+    tellPage(page, { ...got.view, answer: got.answer }, playing > 0, station);
   }
 
   function play(pace = RISE) {
@@ -146,14 +142,14 @@ export function mount(
 
   function rise(/** @type {number} */ at) {
     state.at = at;
-    const y = frontOf(view.plan, at);
-    const layer = view.plan.layers.findIndex(({ end }) => y > end);
+    const y = frontOf(got.view.plan, at);
+    const layer = got.view.plan.layers.findIndex(({ end }) => y > end);
     if (at < 1 && layer >= 0 && layer !== state.layer) set({ layer });
     else tell();
   }
 
   listenTo(root, page, drawing, {
-    ...{ set, stop, tell, state, view: () => view, toggle: () => (playing ? stop() : play()) },
+    ...{ set, stop, tell, state, got, toggle: () => (playing ? stop() : play()) },
     guess: (/** @type {number | null} */ guess) => {
       set({ guess, asking: false });
       if (!isCalm()) play(RISE / 3);
@@ -172,15 +168,15 @@ export function mount(
     show(first);
   }
   if (!first || touched(state)) ask();
-  const leave = () => {
-    for (const frame of [playing, moving]) cancelAnimationFrame(frame);
-    resizing.disconnect();
+  return {
+    ...{ set, state },
+    /** Answer a question that does not come from the reader. @param {Question} question */
+    follow: (question) => same(stateOf(question), stateOf(questionOf(state))) || set(stateOf(question)),
+    stop: () => {
+      for (const frame of [playing, moving]) cancelAnimationFrame(frame);
+      resizing.disconnect();
+    },
   };
-  /** Answer a question that does not come from the reader. @param {Question} question */
-  const follow = (question) => {
-    if (!same(stateOf(question), stateOf(questionOf(state)))) set(stateOf(question));
-  };
-  return { set, state, follow, stop: leave };
 }
 
 /** @param {AskedProps<Question, Answer, AliveOptions>} props */

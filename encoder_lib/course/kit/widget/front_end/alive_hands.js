@@ -12,7 +12,7 @@ const actOf = (node) => {
 };
 
 /** @type {(root: HTMLElement, page: Record<string, any>, drawing: AliveDrawing, hands: AliveHands) => void} */
-export const listenTo = (root, page, drawing, { set, stop, tell, state, view, toggle, guess }) => {
+export const listenTo = (root, page, drawing, { set, stop, tell, state, got, toggle, guess }) => {
   const { svg } = drawing;
   let [resting, typing, pressed] = [0, 0, ""];
   /** @type {Record<string, (...about: any[]) => void>} */
@@ -21,12 +21,12 @@ export const listenTo = (root, page, drawing, { set, stop, tell, state, view, to
     answer: () => guess(null),
     guess,
     side: (side) => set({ side }),
-    open: (layer) => set(opening(view(), state.open === layer ? null : layer)),
-    ribbon: (...ribbon) => set({ cuts: toggleCut(view(), ribbon) }),
+    open: (layer) => set(opening(got.view, state.open === layer ? null : layer)),
+    ribbon: (...ribbon) => set({ cuts: toggleCut(got.view, ribbon) }),
     part: (part, layer) => set({ knockouts: toggleOut(state, part, layer === "" ? null : layer) }),
     mend: (/** @type {"cuts"} */ list, index) => set({ [list]: state[list].filter((_, i) => i !== index) }),
     restore: () => set({ cuts: [], knockouts: [] }),
-    try: (index) => set(triesOf(view())[index][1]),
+    try: (index) => set(triesOf(got.view)[index][1]),
     token: (side, token) =>
       set({ focus: { side, token }, pinned: !(state.pinned && same({ side, token }, state.focus)) }),
   };
@@ -39,7 +39,7 @@ export const listenTo = (root, page, drawing, { set, stop, tell, state, view, to
 
   const layerAt = (/** @type {number} */ clientY) => {
     const y = clientY - svg.getBoundingClientRect().top;
-    const found = view()?.plan.layers.findIndex(({ begin, end }) => y < begin && y > end) ?? -1;
+    const found = got.view?.plan.layers.findIndex(({ begin, end }) => y < begin && y > end) ?? -1;
     return found < 0 ? state.layer : found;
   };
 
@@ -75,7 +75,7 @@ export const listenTo = (root, page, drawing, { set, stop, tell, state, view, to
     classList.toggle("alive-scrolled", scrollLeft > 0);
   });
   on(svg, "pointermove", ({ target, clientY, pointerType }) => {
-    if (pointerType === "touch" || !view()) return;
+    if (pointerType === "touch" || !got.view) return;
     const [act, ...about] = actOf(target);
     const change = { layer: layerAt(clientY), pointed: act === "ribbon" ? about.join(" ") : "" };
     const focus = { side: about[0], token: about[1] };
@@ -97,7 +97,7 @@ export const listenTo = (root, page, drawing, { set, stop, tell, state, view, to
   on(svg, "keydown", (event) => {
     if (event.key === "Enter" || event.key === " ") perform(event.target);
     else if (event.key === "Escape")
-      set({ focus: null, pinned: false, ...(state.open !== null && opening(view(), null)) });
+      set({ focus: null, pinned: false, ...(state.open !== null && opening(got.view, null)) });
     else if (event.key.startsWith("Arrow")) nearest(event.target, event.key)?.focus();
     else return;
     event.preventDefault();

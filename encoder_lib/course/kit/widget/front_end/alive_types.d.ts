@@ -196,6 +196,20 @@ interface AliveView {
   state: AliveState;
 }
 
+/** What a picture has of the model. Before the first answer it has nothing, and no view. */
+interface AliveGot {
+  /** The newest. */
+  answer: Answer;
+  /** On its way there. */
+  shown: Answer;
+  /** Without interventions. */
+  before: Answer;
+  /** How far each layer is open. */
+  open: number[];
+  /** What is drawn. */
+  view: AliveView;
+}
+
 type Draw = (view: AliveView) => void;
 type DrawSide = (view: AliveView, side: number) => void;
 type DrawLayer = (view: AliveView, side: number, layer: number) => void;
@@ -239,8 +253,7 @@ interface AliveHands {
   stop: (at?: number) => void;
   tell: () => void;
   state: AliveState;
-  /** What is drawn; nothing before the first answer. */
-  view: () => AliveView;
+  got: AliveGot;
   toggle: () => void;
   /** Take the reader's mark, or none, and show the strands. */
   guess: (station: number | null) => void;
