@@ -38,3 +38,16 @@ def test_bars_glide_and_stay_in_the_picture(modules, start):
     written = [word for word, _ in found["texts"]]
     assert "3.00" in written and "90.00" in written and len({word for word in written if "." in word}) > 8
     assert all(-10 <= y <= found["height"] for _, y in found["texts"])
+
+
+def test_a_number_below_its_bar_leaves_the_name_of_the_bar_alone(modules, start):
+    values = [[1.0, 1.0], [-90.0, 1.0]]
+    show = lambda n: View(  # noqa: E731
+        Bars(values, ["a", "b"], limits=(-1, 5), titles=["first", "second"], outlines=values[0]),
+        frames="n",
+        description=["First.", "Second."],
+    )
+    start(Explorer(show, Range("n", 0, min=0, max=1, label="step"), title="Bars"))
+    texts = modules.page.evaluate(WRITTEN, 1)["texts"]
+    (name, *_), *_, number = [y for word, y in texts if word == "a"], *[y for word, y in texts if word == "−90.00"]
+    assert name - number >= 12, "a line of text apart"

@@ -10,6 +10,7 @@ from encoder_lib.course.kit.plots import GREY, as_array
 from encoder_lib.course.kit.plots.style import HALO, INK, NOTE_SIZE, label_axes, plain_text
 from encoder_lib.course.kit.widget.plane import WORD_COLOURS, Plane
 
+ROOM = 0.06  # of the height of the picture: what a number takes below its bar, if it has as much
 WIDE = 0.7  # the width of a bar, where a bar and the space after it make 1; as in bars.js
 
 
@@ -73,7 +74,8 @@ class Bars(Plane):
         ax.bar(x, outlines, WIDE, color="none", edgecolor=colours, alpha=0.6)
         ax.bar(x, heights, WIDE, color=colours)
         for i in range(count):
-            place, side = np.clip(heights[i], bottom, top), -1 if heights[i] < 0 else 1
+            place = np.clip(heights[i], bottom, top)
+            side = -1 if heights[i] < 0 and place - bottom > ROOM * (top - bottom) else 1
             ax.annotate(
                 decimals(heights[i]), (x[i], place), xytext=(0, 3 * side), textcoords="offset points", ha="center",
                 va="bottom" if side > 0 else "top", fontsize=NOTE_SIZE, gid=HALO, **plain_text(),

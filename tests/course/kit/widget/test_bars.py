@@ -26,6 +26,13 @@ def test_the_stored_picture_has_bars_outlines_and_numbers():
     assert ax.texts[1].xy[1] == 2, "a bar beyond the picture has its number at the edge"
 
 
+def test_a_number_below_its_bar_stays_in_the_picture():
+    """And leaves the name of the bar, below the picture, alone."""
+    looks = LOOKS | {"titles": ["one"]}
+    (ax,) = View(Bars([[-9.0, -1.0]], ["a", "b"], **looks), description="Bars.").draw(0).axes
+    assert [(text.get_text(), text.get_va()) for text in ax.texts[:2]] == [("−9.00", "bottom"), ("−1.00", "top")]
+
+
 @pytest.mark.parametrize("wrong", [{"titles": ["one"]}, {"outlines": [1.0]}, {"kinds": ["x"]}])
 def test_what_does_not_match_is_refused(wrong):
     with pytest.raises(ValueError, match="expected"):

@@ -50,7 +50,8 @@ export class Bars extends Plane {
     for (let i = 0; i < count; i++) {
       const [x, y] = this.inside(i);
       const below = points[2 * i + 1] < 0;
-      this.write(fixed(points[2 * i + 1], 2), x, y + (below ? 10 : -9));
+      const number = clamp(y + (below ? 10 : -9), [layout.top + 6, layout.top + layout.height - 6]);
+      this.write(fixed(points[2 * i + 1], 2), x, number);
       pen.fillText(this.spec.names[i], x, layout.top + layout.height + 12);
     }
     const [x, y] = this.at(count + 1.05, mean);
