@@ -318,7 +318,7 @@ def test_opening_a_layer_asks_for_its_telling_head(page):
         return [asked.map(({ detail }) => detail), rows, root.querySelectorAll('.alive-vector').length]""",
     )
     assert details == [None, [1, 1], None] and closed == 0
-    for name in ("query", "key", "value", "weighted sum"):
+    for name in ("query", "key", "value", "weighted mean"):
         assert name in rows
 
 

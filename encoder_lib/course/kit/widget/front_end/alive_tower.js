@@ -19,6 +19,7 @@ export const hueOf = (cosine, side) => {
 /** The names at the left: most take their part out, and a layer's number opens it. @type {Draw} */
 export const drawNames = ({ to, plan, state }) => {
   const { gutter, wide, right, table } = plan;
+  const mean = wide ? "weighted mean" : "mean";
   /** @param {string} role @param {number} y @param {string} text */
   const write = (role, y, text) =>
     to.names`<text class="alive-name alive-${role}" x="${gutter - 12}" y="${y}">${text}</text>`;
@@ -50,7 +51,7 @@ export const drawNames = ({ to, plan, state }) => {
       const [role] = inside.split(":");
       write(role, begin - up + 4, wide ? inside : role);
     }
-    write("value", plus1 + 26, "weighted sum");
+    write("value", plus1 + 26, mean);
   });
   write("embedding", table.y + 6, "embedding");
   name(["position", "position", "the positions", "position"], null, table.plus + 1);
@@ -183,7 +184,7 @@ const drawRibbons = ({ to, plan, answer, before, state }, side, n) => {
 const largest = (numbers) =>
   numbers.reduce((most, v) => (Number.isFinite(v) ? Math.max(most, Math.abs(v)) : most), 1e-6);
 
-/** An open layer from within: a query, all keys, the scores, their softmax, the values, the weighted sum. @type {DrawSide} */
+/** An open layer from within: a query, all keys, the scores, their softmax, the values, their weighted mean. @type {DrawSide} */
 const drawInside = (view, side) => {
   const { to, plan, answer, state } = view;
   const { detail, tokens } = answer.sentences[side];
@@ -195,9 +196,9 @@ const drawInside = (view, side) => {
   const [reach, K, out] = [clamp(room - 2, [6, 16]), detail.query.length / T, isOut(state, "attention", detail.layer)];
   /** @param {string} kind @param {string} path @param {number} opacity */
   const put = (kind, path, opacity = 100) => to.inside`<path class="alive-${kind}" opacity="${opacity}%" d="${path}"/>`;
-  /** @param {number} x @param {number} y @param {string} text */
-  const write = (x, y, text) =>
-    to.inside`<text class="alive-figure alive-small alive-middle" x="${x}" y="${y}">${text}</text>`;
+  /** @param {number} x @param {number} y @param {string} text @param {string} lit */
+  const write = (x, y, text, lit) =>
+    to.inside`<text class="alive-figure alive-small alive-middle${lit}" x="${x}" y="${y}">${text}</text>`;
   /** A vector: its numbers one above the other, to the left or to the right. @param {"query" | "key" | "value" | "mixed"} name @param {number} token @param {number} y @param {number} opacity */
   const vector = (name, token, y, opacity = 100) => {
     const scale = reach / largest(detail[name]);
@@ -211,12 +212,13 @@ const drawInside = (view, side) => {
   vector("query", focus, y - 6);
   lanes.forEach((lane, key) => {
     const [bar, tall] = [Number.isFinite(scores[key]) ? (scores[key] / most) * 13 : 0, 24 * weights[key]];
+    const lit = weights[key] === largest(weights) ? " alive-lit" : "";
     put("fan", curve([x, y - 43, x, y - 56, lane.x, y - 46, lane.x, y - 62]));
     vector("key", key, y - 65);
-    put("score", markup`M${lane.x - 5} ${zero}v${-bar || -1}h10V${zero}z`);
+    put(`score${lit}`, markup`M${lane.x - 5} ${zero}v${-bar || -1}h10V${zero}z`);
     put("weight", markup`M${lane.x - 6} ${base}v${-Math.max(0.8, tall)}h12V${base}z`);
-    if (room > 11) write(lane.x, zero - Math.max(bar, 0) - 4, fixed(scores[key], room > 13 ? 1 : 0));
-    if (room > 10 && tall > 0.12) write(lane.x, base - tall - 4, weights[key].toFixed(2).replace(/^0/, ""));
+    if (room > 11) write(lane.x, zero - Math.max(bar, 0) - 4, fixed(scores[key], room > 13 ? 1 : 0), lit);
+    if (room > 10 && tall > 0.12) write(lane.x, base - tall - 4, weights[key].toFixed(2).replace(/^0/, ""), lit);
     vector("value", key, y - 216, out ? 10 : 25 + 75 * Math.sqrt(weights[key]));
   });
   if (!out) vector("mixed", focus, layer.plus1 + 42);

@@ -34,7 +34,7 @@ interface Detail {
   key: Float32Array;
   value: Float32Array;
   scores: Float32Array;
-  /** The weighted sum of the values. */
+  /** The weighted mean of the values. */
   mixed: Float32Array;
 }
 
