@@ -6,8 +6,20 @@ const TOKEN = [3, 5, 9, 5, 3, 5];
 const MOVED = 2; // the dimension whose number, gain and bias can be changed
 /** @type {Record<string, string[]>} */
 const TITLES = {
-  "layer norm": ["The token x", "Minus the mean μ", "Divided by √(σ² + ε)", "Times the gain γ", "Plus the bias β"],
-  "RMS norm": ["The token x", "No mean is subtracted", "Divided by √(RMS² + ε)", "Times the gain γ", "Plus the bias β"],
+  "layer norm": [
+    "The token x",
+    "Minus the mean μ, so that they average 0",
+    "Divided by √(σ² + ε), so that their size no longer counts",
+    "Times the gain γ, which is learned",
+    "Plus the bias β, which is learned too",
+  ],
+  "RMS norm": [
+    "The token x",
+    "No mean is subtracted",
+    "Divided by √(RMS² + ε), so that their size no longer counts",
+    "Times the gain γ, which is learned",
+    "Plus the bias β, which is learned too",
+  ],
 };
 
 /** @param {number[]} x */

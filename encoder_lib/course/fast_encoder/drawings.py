@@ -127,6 +127,8 @@ def packing_boxes(lengths: tuple[int, ...]) -> Boxes:
     cells = [(i, t) for i in range(len(lengths)) for t in range(longest)]
     frames = [[_cell(i, t, lengths, starts, step) for i, t in cells] for step in range(len(lengths) + 3)]
     for step, frame in enumerate(frames):
+        left = [(i, t, 0.25 * (step >= i + 2)) for i, t in cells if t < lengths[i]]  # where a token was stays marked
+        frame[:0] = [(f"text {i}", "", (t + 0.05, 1 + i + 0.05, 0.9, 0.9, pale)) for i, t, pale in left]
         moved = min(max(step - 1, 0), len(lengths))
         row = f"packed sequence: {starts[moved]} tokens" if moved else ""
         batch = f"padded batch: {len(cells)} cells, {len(cells) - total} of them padding"

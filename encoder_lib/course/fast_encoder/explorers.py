@@ -185,7 +185,7 @@ def _corrected(state: Running) -> str:
     )
 
 
-def packing(step: int = 0, longest: int = 6) -> Explorer:
+def packing(step: int = 6, longest: int = 6) -> Explorer:
     """Four texts in a padded batch, whose real tokens glide into one packed sequence."""
 
     def show(step: int, longest: int) -> View:

@@ -14,13 +14,19 @@ METHODS = {"layer norm": LayerNorm, "RMS norm": RMSNorm}
 TOKEN = (3.0, 5.0, 9.0, 5.0, 3.0, 5.0)  # (D,), as in the notebook
 MOVED = 2  # the dimension whose number, gain and bias can be changed
 TITLES = {
-    "layer norm": ("The token x", "Minus the mean μ", "Divided by √(σ² + ε)", "Times the gain γ", "Plus the bias β"),
+    "layer norm": (
+        "The token x",
+        "Minus the mean μ, so that they average 0",
+        "Divided by √(σ² + ε), so that their size no longer counts",
+        "Times the gain γ, which is learned",
+        "Plus the bias β, which is learned too",
+    ),
     "RMS norm": (
         "The token x",
         "No mean is subtracted",
-        "Divided by √(RMS² + ε)",
-        "Times the gain γ",
-        "Plus the bias β",
+        "Divided by √(RMS² + ε), so that their size no longer counts",
+        "Times the gain γ, which is learned",
+        "Plus the bias β, which is learned too",
     ),
 }
 

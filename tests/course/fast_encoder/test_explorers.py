@@ -136,6 +136,8 @@ def test_packing_lays_every_token_end_to_end(longest):
     assert len({float(top) for top in last[tokens, 1]}) == 1
     grey = [i for i, kind in enumerate(panel.kinds) if kind == "grey"]
     assert len(grey) == 3 * longest - 6 and first[grey, 4].all() and not last[grey, 4].any()
+    pale = [i for i, kind in enumerate(panel.kinds) if kind.startswith("text") and not panel.labels[0][i]]
+    assert len(pale) == longest + 6 and not first[pale, 4].any() and (last[pale, 4] == 0.25).all()
     rules = [i for i, kind in enumerate(panel.kinds) if kind == "rule"]
     assert [round(float(x)) for x in last[rules, 0] + 0.06] == [3, 3 + longest, 4 + longest]
     assert f"{4 * longest} cells. {longest + 6} of them are tokens" in explorer.description
