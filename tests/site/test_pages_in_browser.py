@@ -157,6 +157,12 @@ def test_the_code_of_a_picture_is_folded_on_a_phone_alone(pages, place):
     assert {code.is_visible() for code in drawing} <= {place == "desk"}
 
 
+@pytest.mark.parametrize("place", WIDTHS)
+def test_a_picture_can_be_enlarged_on_a_phone_alone(pages, place):
+    buttons = pages[place].page.locator(".enlarge").all()
+    assert {button.is_visible() for button in buttons} <= {place == "phone"}
+
+
 def test_names_in_tables_and_in_lines_to_order_stay_whole_on_a_phone(pages):
     """Where there is no room for one, the table or the list of lines scrolls."""
     assert pages["phone"].page.evaluate(BROKEN) == []
