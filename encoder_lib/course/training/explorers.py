@@ -67,7 +67,7 @@ def training_card(
         *([Rounds("rounds", longer.rounds, max=MOST, label="Train on")] if longer else []),
         Text("text", text, label="text, with _ for each gap", max_length=72),
         title="Gaps fill up",
-        web=Web(heights=(672, 750, 673), stops={"text": EXAMPLES}),
+        web=Web(heights=(629, 633, 588), stops={"text": EXAMPLES}),
     )
 
 

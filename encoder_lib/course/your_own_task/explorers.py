@@ -35,7 +35,7 @@ def which_library(probabilities: Callable[[str], Tensor], sentence: str) -> Expl
         return View(heatmap, description=words)
 
     control = Text("sentence", sentence, max_length=120, label="your sentence")
-    web = Web(heights=(775, 664), stops={"sentence": (sentence, *RECORDED)})
+    web = Web(heights=(683, 550, 638), stops={"sentence": (sentence, *RECORDED)})
     return Explorer(show, control, title="Which library does it sound like?", web=web)
 
 
