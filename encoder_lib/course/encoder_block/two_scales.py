@@ -35,7 +35,7 @@ def build(model: str) -> ladder.CardModel:
     return ladder.CardModel(positions="learned", **parts, **MODELS[model])
 
 
-def learning_curve(model: str, *, steps: int, seed: int = 0) -> "pd.DataFrame":
+def learning_curve(model: str, *, steps: int, seed: int) -> "pd.DataFrame":
     """Train one of MODELS with `ladder.train`, and measure its accuracy before the first step and after every 50.
 
     Returns: a table with the columns model, seed, step and accuracy, in per cent, like that of `stored_curves`.

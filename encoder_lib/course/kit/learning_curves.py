@@ -53,7 +53,7 @@ def learning_curve(model: str, *, steps: int, seed: int = 0, progress: bool = Tr
 
 
 def measured(
-    name: str, build: Callable[[], nn.Module], *, steps: int, seed: int = 0, progress: bool = False
+    name: str, build: Callable[[], nn.Module], *, steps: int, seed: int, progress: bool = False
 ) -> "pd.DataFrame":
     """Train what `build` returns, and measure its accuracy along the way, as `learning_curve` does for its models."""
     import pandas as pd  # here, so that no first cell waits for it
