@@ -163,6 +163,15 @@ def test_a_picture_can_be_enlarged_on_a_phone_alone(pages, place):
     assert {button.is_visible() for button in buttons} <= {place == "phone"}
 
 
+def test_tables_have_no_stripes_and_no_lines_between_columns(pages):
+    """As in JupyterLab, where cells have no room at their edges for them."""
+    looks = """() => [...new Set([...document.querySelectorAll('table.dataframe td')].map((cell) => {
+      const row = getComputedStyle(cell.parentElement);
+      return `${row.backgroundColor} ${getComputedStyle(cell).borderLeftWidth}`;
+    }))]"""
+    assert set(pages["desk"].page.evaluate(looks)) <= {"rgba(0, 0, 0, 0) 0px"}
+
+
 def test_names_in_tables_and_in_lines_to_order_stay_whole_on_a_phone(pages):
     """Where there is no room for one, the table or the list of lines scrolls."""
     assert pages["phone"].page.evaluate(BROKEN) == []
