@@ -170,3 +170,10 @@ def test_swap_changes_the_case_of_one_letter(notebook):
 def test_unit_found_by_ed_responds_to_other_past_forms(notebook):
     top = list(notebook["new_words"])[:12]
     assert {"found", "was", "given"} <= set(top) and sum(word.endswith("ed") for word in top) > 6
+
+
+def test_three_units_find_the_decision_from_three_of_eight_seeds_and_16_from_all(notebook):
+    three, sixteen = (torch.stack(notebook["misses"][name]) for name in ("3 units", "16 units"))
+    missed = three[three > 0.005]
+    assert len(three) == len(sixteen) == 8 and sixteen.max() < 0.005
+    assert len(missed) == 5 and missed.min() > 0.495 and missed.max() < 0.675
