@@ -39,6 +39,7 @@ def run(notebook, folder, timeout=600):
         kernel_name="python3",
         resources={"metadata": {"path": str(folder)}},
         record_timing=False,
+        coalesce_streams=True,  # what is printed in two portions or in one is stored alike
         extra_arguments=["--log-level=ERROR"],
     ).execute()
 
