@@ -28,7 +28,6 @@ def check_head_loss(attempt: Callable) -> Verdict:
 
     cases = [
         case("a head of zeros", 2, [1], 0, 0.5),
-        case("one text", 2, [1], 1, 0.0),
         case("four texts", 3, [2, 0, 0, 1], 1, 0.0),
         case("with decay", 3, [2, 0, 0, 1], 1, 0.3),
         case("scores above a thousand", 4, [3, 3, 1], 3000, 0.0),
@@ -49,7 +48,6 @@ def check_recall_at(attempt: Callable) -> Verdict:
         ("one relevant text, found first", [0.1, 0.7], [0, 1], 1),
         ("one relevant text, found last", [0.1, 0.7, 0.4], [1, 0, 0], 2),
         ("one of two", [0.9, 0.7, -0.4, 0.5], [1, 0, 1, 0], 3),
-        ("three of four", numbers(7, seed=3), [1, 0, 1, 1, 0, 0, 1], 5),
         ("a k larger than all", numbers(3, seed=4), [1, 0, 1], 10),
     ]
     inputs = [Case(label, (torch.as_tensor(s).double(), torch.tensor(r).bool(), k)) for label, s, r, k in cases]
@@ -72,7 +70,6 @@ def check_freeze(attempt: Callable) -> Verdict:
         return "" if right else f"expected the {len(ids)} parameters of the last layers, each once, got {len(got)}"
 
     probes = [
-        Probe("the last of two layers", partial(look, n_layers=2, n_last=1)),
         Probe("the last two of three", partial(look, n_layers=3, n_last=2)),
         Probe("an encoder that is frozen at first", partial(look, n_layers=3, n_last=2, learning=False)),
         Probe("no layer at all", partial(look, n_layers=2, n_last=0)),

@@ -15,7 +15,6 @@ from encoder_lib.course.kit.widget.web import Web
 from encoder_lib.course.your_own_task.docstrings import LIBRARIES
 
 NAMES = list(LIBRARIES)
-RIGHT, BELOW = NAMES.index("pandas"), NAMES.index("PyTorch")  # where the map has the means of these two libraries
 # What can be chosen on the web, where one cannot type.
 RECORDED = "Draw a red line.", "Number the rows.", "Train the layer.", "Show what I typed.", "How do I bake a cake?"
 
@@ -31,8 +30,7 @@ def which_library(probabilities: Callable[[str], Tensor], sentence: str) -> Expl
         epochs, ends = [str(epoch) for epoch in range(len(rows))], rows[[0, -1]].tolist()
         before, after = (", ".join(f"{n} {percent(p)}" for n, p in zip(NAMES, row, strict=True)) for row in ends)
         heatmap = Heatmap(rows.T, title="Probability of each library", x_label="epoch", x_ticks=epochs, y_ticks=NAMES)
-        words = f"Before fine-tuning: {before}. After {epochs[-1]} epochs: {after}."
-        return View(heatmap, description=words)
+        return View(heatmap, description=f"Before fine-tuning: {before}. After {epochs[-1]} epochs: {after}.")
 
     control = Text("sentence", sentence, max_length=120, label="your sentence")
     web = Web(heights=(683, 550, 638), stops={"sentence": (sentence, *RECORDED)})
@@ -51,8 +49,8 @@ def text_map(texts: Mapping[str, tuple[Tensor, Tensor]]) -> Explorer:
     middle = everything.mean(dim=0)
     apart = everything - middle
     axes = torch.linalg.svd(apart, full_matrices=False).Vh[:2]  # (2, D)
-    sides = torch.stack([apart[label_of_each == RIGHT].sum(dim=0), -apart[label_of_each == BELOW].sum(dim=0)])  # (2, D)
-    axes = torch.where((axes * sides).sum(dim=1, keepdim=True) < 0, -axes, axes)
+    pandas, pytorch = (apart[label_of_each == NAMES.index(name)].sum(dim=0) for name in ("pandas", "PyTorch"))  # (D,)
+    axes = torch.where((axes * torch.stack([pandas, -pytorch])).sum(dim=1, keepdim=True) < 0, -axes, axes)
     x, y = (1.05 * (apart @ axes.T).abs().amax(dim=0)).tolist()
     plane = partial(Plane, x_limits=(-x, x), y_limits=(-y, y), wide=max(x / y, 1.5), dots=True)
     first, (start, _) = next(iter(texts.items()))
@@ -69,9 +67,9 @@ def text_map(texts: Mapping[str, tuple[Tensor, Tensor]]) -> Explorer:
         panel = plane(shown, names, kinds=kinds, title=title, x_label=x_label, y_label="second principal component")
         return View(panel, frames="epoch", description=[_how_close(v, labels, i) for i, v in enumerate(vectors)])
 
-    select, web = Select("texts_shown", first, options=tuple(texts), label="texts"), Web(heights=(671, 710))
+    select = Select("texts_shown", first, options=tuple(texts), label="texts")
     epoch = Range("epoch", 0, min=0, max=len(start) - 1)
-    return Explorer(show, select, epoch, title="Where the texts are, epoch by epoch", web=web)
+    return Explorer(show, select, epoch, title="Where the texts are, epoch by epoch", web=Web(heights=(671, 710)))
 
 
 def _how_close(vectors: Tensor, labels: Tensor, epoch: int) -> str:

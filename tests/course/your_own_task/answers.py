@@ -7,7 +7,6 @@ from encoder_lib.course import checks
 
 _head_loss, _recall_at, _freeze = folded("13", __name__, "head_loss", "recall_at", "freeze")
 
-
 CROSS, LOGARITHM = "F.cross_entropy(scores, labels)", "F.nll_loss(scores.log_softmax(dim=1), labels)"
 FIRST = "scores.argsort(descending=True)[:k]"
 LEARNING = "return [p for p in encoder.parameters() if p.requires_grad]"
@@ -29,7 +28,6 @@ ANSWERS = {
             "precision": {"/ relevant.sum()": "/ k"},
             "the smallest": {"descending=True": "descending=False"},
             "found or not": {".sum() / relevant.sum()": ".any().double()"},
-            "one more": {"[:k]": "[:k + 1]"},
             "topk of more than there are": {FIRST: "scores.topk(k).indices"},
         }),
     ),
@@ -42,7 +40,6 @@ ANSWERS = {
             "nothing frozen": {"    encoder.requires_grad_(False)\n": ""},
             "one layer": {"layers[len(layers) - n_last:]": "layers[-1:]"},
             "all parameters": {"return learning": "return list(encoder.parameters())"},
-            "a generator": {"return learning": "return encoder.parameters()"},
             "layers in place of parameters": {"learning += layer.parameters()": "learning.append(layer)"},
         }),
     ),
