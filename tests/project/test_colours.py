@@ -225,7 +225,7 @@ def test_legend_entries_are_visible_and_distinguishable():
         figures = {name: figure_of(name, names="abcdefg") for name in DRAWN}
         figures |= {e.__name__: e()._figure for e in (explore.depth, explore.fit_curve)}
     marks = {name: found for name, figure in figures.items() if (found := marks_of(figure))}
-    assert len(marks) == 12, "ten plots have a legend or name their curves, and these explorers"
+    assert len(marks) == 13, "eleven plots have a legend or name their curves, and these explorers"
     assert [(name, too_pale(found), too_close(found)) for name, found in marks.items()] == [(n, [], []) for n in marks]
 
 

@@ -131,7 +131,7 @@ def test_the_drawing_shows_the_numbers_of_the_code(notebook):
             vector.tolist(), abs=1e-5 if "." not in numbers[0] else 0.005
         )
     for kind in ("score", "weight"):
-        got = [float(x) for x in re.findall(rf"{kind} ([\d.]+)", written)]
+        got = [float(x) for x in re.search(rf"([\d.]+) {kind}s ([\d.]+)", written.replace(" softmax", "")).groups()]
         assert got == pytest.approx(notebook[f"{kind}s"].tolist(), abs=0.005)
     widths = [float(x) for x in re.findall(r"stroke-width:([\d.]+)\"/>", drawing)]
     assert widths == pytest.approx((10 * notebook["weights"]).tolist(), abs=0.05)

@@ -19,11 +19,12 @@ from encoder_lib.course.kit.plots.style import NOTE_SIZE, TEXT_SIZE, TITLE_SIZE,
 
 # CSS pixels, as are all lengths here: of a row and what is drawn in it; of a line of the title, of the names of the
 # columns, from the line below these to the rows, and of a line of words below the rows; between bands, and drawings
-ROW, STRIP, BAR = 22, 14, 11
+ROW, STRIP, BAR = 24, 17, 12
 TITLE, HEADS, RULE, WORDS = 20, 66, 14, 16
 APART, GAP = 30, 40
 CENTRE = 4  # from the middle of a line of words to where its letters stand
 INCH, POINT = 96, 0.75  # pixels of an inch, points of a pixel
+BOX = 20  # a layer beside the title, where there is one band
 SHADES = 10  # of the numbers of a vector
 NAME = 10  # characters of a token
 SMALL = 0.005  # a weight from here on has a number of its own
@@ -52,7 +53,7 @@ class Layout(NamedTuple):
 
 WEIGHTED = ("weighted mean", "Σ weight · value")
 WIDE = Layout(
-    749, 100, 1, 64, (74, 160), (198, 284), (300, 402), (418, 520), (536, 622), (660, 749), WEIGHTED, 2
+    749, 80, 1, 64, (74, 160), (198, 284), (300, 402), (418, 520), (536, 622), (660, 749), WEIGHTED, 2
 )  # fmt: skip
 NARROW = Layout(
     355, 44, 2, 62, (70, 142), (172, 244), (258, 355), (70, 170), (182, 254), (286, 355), ("mean", "weighted"), 3
@@ -116,9 +117,32 @@ def draw_chains(opened: Sequence[tuple[Sentence, Detail, str]], *, wide: bool = 
     for (sentence, detail, role), title, high in zip(opened, titles, heights, strict=True):
         look = plain_text(fontsize=TITLE_SIZE, weight="bold", va="top", linespacing=1.3)
         ax.text(0, top, "\n".join(title), **look)
+        if layout.bands == 1:
+            _draw_layers(ax, layout.width, top, len(sentence.weights), detail.layer)
         _Chain(ax, layout, sentence, detail, top + TITLE * len(title)).draw(role)
         top += high + GAP
     return figure
+
+
+def _draw_layers(ax: Axes, right: int, top: int, count: int, opened: int) -> None:
+    """The encoder's layers, a box for each, at the right of a title; the open one is framed."""
+    left, y = right - BOX * count, top + TITLE / 2
+    look = plain_text(fontsize=NOTE_SIZE, va="baseline")
+    ax.text(left - 6, y + CENTRE - 1, "layers", color=LIGHT["quiet"], ha="right", **look)
+    for n in range(count):
+        role, edge, weight = ("ink", 1.2, "bold") if n == opened else ("quiet", 0, "normal")
+        box = Rectangle((left + BOX * n, y - BOX / 2 - 1), BOX - 3, BOX - 3, linewidth=edge)
+        box.set(facecolor=LIGHT["band-lit"], edgecolor=LIGHT[role])
+        ax.add_patch(box).set_clip_on(False)
+        ax.text(
+            left + BOX * (n + 0.5) - 1.5,
+            y + CENTRE - 2,
+            str(n + 1),
+            color=LIGHT[role],
+            ha="center",
+            weight=weight,
+            **look,
+        )
 
 
 class _Chain:

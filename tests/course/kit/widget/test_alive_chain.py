@@ -162,6 +162,15 @@ def test_rows_are_equally_high_and_nothing_is_cut_off_or_overlaps(intervened, wi
     assert bold == {"bank", "river", "big"}
 
 
+def test_the_open_layer_is_framed_among_all_six(it):
+    ax = chain_of_it(it)
+    number = {text.get_text(): text for text in ax.texts if text.get_position()[0] > WIDE.mean[0] - 60}
+    boxes = [p for p in ax.patches if isinstance(p, Rectangle) and p.get_edgecolor() == to_rgba(LIGHT["ink"])]
+    framed = [box for box in boxes if box.get_linewidth() and box.get_facecolor() == to_rgba(LIGHT["band-lit"])]
+    assert len(framed) == 1 and framed[0].get_bbox().contains(*number[str(LAYER + 1)].get_position())
+    assert [number[n].get_weight() for n in "123456"] == ["bold" if n == LAYER + 1 else "normal" for n in range(1, 7)]
+
+
 @pytest.mark.parametrize("wide", [True, False], ids=["wide", "phone"])
 def test_it_fills_the_page_or_the_phone(it, wide):
     svg = show(chain_of_it(it, wide=wide).figure, alt="One.").svg
