@@ -41,16 +41,16 @@ HOW = {  # what a part does to a row, on two lines
     "norm 2": ("minus its mean, divided by its", "standard deviation, × gain, + bias"),
 }
 BLOCK: dict[str, Place] = {  # where the parts are in the drawing
-    "x": (2, 54.6, 11, 5), "attention": (15, 45.6, 22, 6), "sum 1": (5, 39.2, 5, 4.4), "norm 1": (1, 31, 13, 5),
-    "feed-forward": (15, 21.6, 22, 6), "sum 2": (5, 15.2, 5, 4.4), "norm 2": (1, 7.4, 13, 5),
+    "x": (1, 11, 5, 5), "attention": (9.5, 1, 18, 6), "sum 1": (28.3, 11.3, 4.4, 4.4), "norm 1": (35, 11, 13.5, 5),
+    "feed-forward": (52, 1, 24, 6), "sum 2": (76.8, 11.3, 4.4, 4.4), "norm 2": (83, 11, 13.5, 5),
 }  # fmt: skip
-OUT: Place = (2, 0.4, 11, 5)  # y, which the last norm makes
-LINES: tuple[Place, ...] = (
-    (7.15, 5, 0.7, 50), (7.5, 48.4, 7.5, 0.4), (25.8, 41.2, 0.4, 4.4), (10, 41.2, 16.2, 0.4), (7.5, 24.4, 7.5, 0.4),
-    (25.8, 17.2, 0.4, 4.4), (10, 17.2, 16.2, 0.4),
+OUT: Place = (98.3, 11, 5, 5)  # y, which the last norm makes
+LINES: tuple[Place, ...] = (  # the residual stream, and a branch of four lines to each part
+    (6, 13.15, 92.3, 0.7), (7.5, 3.8, 0.4, 9.7), (7.5, 3.8, 2, 0.4), (27.5, 3.8, 3.2, 0.4), (30.3, 3.8, 0.4, 7.5),
+    (50, 3.8, 0.4, 9.7), (50, 3.8, 2, 0.4), (76, 3.8, 3.2, 0.4), (78.8, 3.8, 0.4, 7.5),
 )  # fmt: skip
-LEFT, CELL = 40.0, 12.8  # of the cells
-SLOTS = 7.0, 25.0, 43.0  # the upper edges of the headings: of two operands and of the result
+LEFT, WIDE, CELL = 0.5, 103.0, 20.6  # of the cells
+SLOTS = 23.5, 35.5, 48.0  # the upper edges of the headings: of two operands and of the result
 
 
 def one_row(model: SentenceEncoder, sentence: str, *, word: int = 1, layer: int = 1, step: int = 2) -> Explorer:
@@ -107,17 +107,18 @@ def _boxes(step: str, numbers: dict[str, list[str]], dimensions: list[int]) -> l
     boxes.append(("norm", "y", (*OUT, 1.0)))
     left, top, width, height = BLOCK[step]
     boxes.append(("ghost", "", (left - 1, top - 1, width + 2, height + 2, 1.0)))
-    boxes += [("heading", line, (LEFT, SLOTS[1] + 4 * i, 64, 4, 1.0)) for i, line in enumerate(HOW.get(step, ("", "")))]
-    boxes.append(("heading", "dimension", (LEFT, 0, 20, 3.5, 1.0)))
-    boxes.append(("rule", "", (LEFT, SLOTS[2] - 2.5, 64, 0.25, float(step != "x"))))
-    boxes += [("note", str(d), (LEFT + CELL * i, 3.5, CELL, 3, 1.0)) for i, d in enumerate(dimensions)]
+    how = enumerate(HOW.get(step, ("", "")))
+    boxes += [("heading", line, (LEFT, SLOTS[1] + 4 * i, WIDE, 4, 1.0)) for i, line in how]
+    boxes.append(("rule", "", (LEFT, SLOTS[2] - 0.8, WIDE, 0.25, float(step != "x"))))
+    heads = [f"dimension {dimensions[0]}", *map(str, dimensions[1:])]
+    boxes += [("note", head, (LEFT + CELL * i, 19.5, CELL, 3.5, 1.0)) for i, head in enumerate(heads)]
     used = dict(zip(FROM[step], SLOTS, strict=False)) | {step: SLOTS[2]}
     for name, (_, title, role) in ROWS.items():
         sign = "= " if name == step != "x" else "+ " if used.get(name) == SLOTS[1] else ""
         seen, slot = float(name in used), used.get(name, 0.0)
-        boxes.append(("heading", sign + title, (LEFT, slot, 64, 4, seen)))
+        boxes.append(("heading", sign + title, (LEFT, slot, WIDE, 4, seen)))
         for i, number in enumerate(numbers[name]):
-            place = (LEFT + CELL * i + 0.3, slot + 4.5, CELL - 0.6, 7.0) if seen else BLOCK[name]
+            place = (LEFT + CELL * i + 0.3, slot + 4.5, CELL - 0.6, 6.2) if seen else BLOCK[name]
             boxes.append((role, number, (*place, seen)))
     return boxes
 

@@ -17,7 +17,6 @@ ANSWERS = {
             "no bias": {" + bias": ""},
             "no decay": {" + decay * weight.square().sum()": ""},
             "the bias, too": {"weight.square().sum()": "(weight.square().sum() + bias.square().sum())"},
-            "a sum over texts": {"scores, labels": "scores, labels, reduction='sum'"},
             "without gradients": {CROSS: f"{CROSS}.detach()"},
             "the logarithm of zero": {CROSS: "F.nll_loss(scores.softmax(dim=1).log(), labels)"},
         }),
@@ -27,6 +26,7 @@ ANSWERS = {
         wrong(_recall_at, {
             "precision": {"/ relevant.sum()": "/ k"},
             "the smallest": {"descending=True": "descending=False"},
+            "one more": {"[:k]": "[:k + 1]"},
             "found or not": {".sum() / relevant.sum()": ".any().double()"},
             "topk of more than there are": {FIRST: "scores.topk(k).indices"},
         }),

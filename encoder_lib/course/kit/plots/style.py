@@ -230,5 +230,7 @@ def add_grid(ax: Axes, axis: Literal["both", "x", "y"] = "y") -> None:
 
 
 def add_suptitle(figure: Figure, title: str) -> None:
-    """Write a title above all Axes of a figure, as plain text."""
+    """Write a title above all Axes of a figure, as plain text, with some room between it and their own titles."""
+    if engine := figure.get_layout_engine():
+        engine.set(h_pad=0.09)  # in inches
     figure.suptitle(textwrap.fill(drawable(title, TITLE), 90), x=0.008, **plain_text(ha="left"))

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.patches import Rectangle
+from matplotlib.patches import FancyBboxPatch, Rectangle
 from numpy.typing import ArrayLike
 
 from encoder_lib.course.kit import palette
@@ -110,7 +110,9 @@ class Boxes:
             if colour == "ghost":
                 patch.set(fill=False, linestyle="--", edgecolor=GREY)
             if tinted:
-                ax.add_patch(Rectangle((left, top), width, height, alpha=strength, facecolor=GROUND))
+                style = f"round,pad=0,rounding_size={min(0.006 * self.size[0], width / 2, height / 2)}"
+                ax.add_patch(FancyBboxPatch((left, top), width, height, style, alpha=strength, facecolor=GROUND, lw=0))
+                patch = FancyBboxPatch((left, top), width, height, style)
                 patch.set(alpha=None, facecolor=(_paint(colour), TINT * strength), edgecolor=(_paint(colour), strength))
             if colour not in ("note", "heading"):
                 ax.add_patch(patch)
