@@ -15,6 +15,7 @@ from matplotlib.axis import Axis, YAxis
 from matplotlib.figure import Figure
 from matplotlib.font_manager import fontManager
 from matplotlib.ft2font import FT2Font
+from matplotlib.layout_engine import ConstrainedLayoutEngine
 from matplotlib.ticker import FixedLocator, LogLocator, MaxNLocator, NullLocator
 
 from encoder_lib.course.kit.palette import COMPARED, LIGHT
@@ -231,6 +232,7 @@ def add_grid(ax: Axes, axis: Literal["both", "x", "y"] = "y") -> None:
 
 def add_suptitle(figure: Figure, title: str) -> None:
     """Write a title above all Axes of a figure, as plain text, with some room between it and their own titles."""
-    if engine := figure.get_layout_engine():
+    engine = figure.get_layout_engine()
+    if isinstance(engine, ConstrainedLayoutEngine):
         engine.set(h_pad=0.09)  # in inches
     figure.suptitle(textwrap.fill(drawable(title, TITLE), 90), x=0.008, **plain_text(ha="left"))

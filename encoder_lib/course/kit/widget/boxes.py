@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.patches import FancyBboxPatch, Rectangle
+from matplotlib.patches import FancyBboxPatch, Patch, Rectangle
 from numpy.typing import ArrayLike
 
 from encoder_lib.course.kit import palette
@@ -105,7 +105,8 @@ class Boxes:
             left, top, width, height, strength = map(float, box)
             if not strength:
                 continue
-            patch = Rectangle((left, top), width, height, alpha=strength, facecolor=_paint(colour), edgecolor="none")
+            patch: Patch = Rectangle((left, top), width, height)
+            patch.set(alpha=strength, facecolor=_paint(colour), edgecolor="none")
             tinted = bool(label) and colour in palette.LIGHT  # what is written on it stays in the colour of text
             if colour == "ghost":
                 patch.set(fill=False, linestyle="--", edgecolor=GREY)
