@@ -21,8 +21,8 @@ ROLES = {  # what a tensor's name holds -> the role of its bar's colour
 def plot_shapes(tensors: Mapping[str, Tensor], *, title: str = "", ax: Axes | None = None) -> Axes:
     """Draw how many numbers each tensor holds, the first on top, with its shape beside the bar, in its role's colour.
 
-    tensors: name -> tensor, such as a trace. A part's last step is drawn once, under the part's name: a tensor that
-    comes twice in a row is one tensor.
+    tensors: name -> tensor, such as a trace. A part's last step and its output are one tensor, which is drawn once,
+    under the part's name.
     Raises TypeError for anything that isn't a dictionary of tensors; ValueError for no tensors.
     """
     expect.instance("tensors", tensors, Mapping, "a dictionary", "; try a trace")

@@ -177,7 +177,7 @@ def _filling(mask: Tensor, value: float) -> Edit:
 
 
 def _keeping(kept: list[Tensor]) -> Edit:
-    """An edit that changes nothing, and keeps each tensor that it is shown."""
+    """An edit that changes nothing and appends each tensor that it gets to `kept`."""
 
     def keep(x: Tensor, *_: Tensor) -> Tensor:
         kept.append(x)

@@ -17,11 +17,6 @@ RIVER_AND_BIG = [(layer, head) for layer in (0, None) for head in (2, None)]
 EVERYWHERE = [(part, layer) for part in PARTS for layer in (1, None) if part != "position" or layer is None]
 
 
-@pytest.fixture(scope="module")
-def intervened():
-    return Intervened(minilm())
-
-
 def cuts(layer=None, head=None, query=BANK, key=BEFORE):
     """The same cut in both sentences."""
     return tuple(Cut(side, layer, head, query, key) for side in (0, 1))

@@ -27,8 +27,8 @@ def plot_dots(
     """Draw several numbers for each name as dots on one line, the first name on top, and a legend for the kinds of dot.
 
     Dots after the first kind are hollow, so that those below them show. With at most eight names, each dot has its
-    number beside it, with so many decimals; by default two, or one if a number has two digits before the point. Of more
-    than three dots on a line, only the first kind, the smallest and the largest have theirs.
+    number beside it, with so many decimals; by default two, or one if a number has two digits before the point. With
+    more than three dots on a line, only the first kind, the smallest and the largest get a number.
 
     values: name -> {kind of dot: number}; a name need not have every kind. log: whether the axis is logarithmic.
     Raises ValueError for no numbers, one that is not finite, or on a logarithmic axis one that is not positive;

@@ -71,7 +71,7 @@ def plot_masks(masks: Mapping[str, ArrayLike], *, ticks: Mapping[str, Sequence[s
 
 
 def _add_squares(ax: Axes, names: tuple[str, str]) -> list[PathCollection]:
-    """Add what a legend shows of True and of False."""
+    """Add the legend's squares for True and for False, and return them."""
     looks = zip((TINT, style.LINE), (LIGHT["attention"], style.QUIET), names, strict=True)
     return [
         ax.scatter([], [], s=80, marker="s", facecolor=face, edgecolor=edge, label=style.legend_label(name))

@@ -124,7 +124,7 @@ def _short(svg: str) -> str:
 
 
 def _short_path(path: str) -> str:
-    """The same path, with lines straight across or down by the one coordinate that changes."""
+    """The same path, with its horizontal and vertical lines written as H and V."""
     short, x, y = "", "", ""
     for step in re.findall(r"[A-DF-Za-df-z][^A-DF-Za-df-z]*", path):
         numbers = step[1:].split()

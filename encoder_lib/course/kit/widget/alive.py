@@ -120,7 +120,7 @@ class Alive(Answering):
         return recording(self.title, self._options, list(zip(named, answers, strict=True)))
 
     def picture(self, *, wide: bool = True) -> plots.Picture:
-        """What is shown now, as a picture that stands still; of an open layer also for a phone, which is not wide."""
+        """The current picture as a still; an open layer can also be drawn for a phone (`wide=False`)."""
         return plots.show(draw(self.answer, wide=wide), alt=self.description)
 
     def _repr_mimebundle_(self, **kwargs: dict) -> tuple[dict, dict]:

@@ -10,7 +10,7 @@ from encoder_lib.course.kit.plots import GREY, as_array
 from encoder_lib.course.kit.plots.style import HALO, INK, NOTE_SIZE, label_axes, plain_text
 from encoder_lib.course.kit.widget.plane import WORD_COLOURS, Plane
 
-ROOM = 0.06  # of the height of the picture: what a number takes below its bar, if it has as much
+ROOM = 0.06  # the fraction of the picture's height that a number below its bar needs
 WIDE = 0.7  # the width of a bar, where a bar and the space after it make 1; as in bars.js
 
 

@@ -23,12 +23,6 @@ from encoder_lib.course.kit.plots import NOT_FINITE, TICK, Picture, plot_heatmap
 from encoder_lib.course.kit.plots.names import Name, apart
 
 
-@pytest.fixture(autouse=True)
-def close_figures():
-    yield
-    plt.close("all")
-
-
 def drawn(ax):
     """The numbers that an Axes shows as colours."""
     return ax.images[0].get_array()

@@ -9,7 +9,7 @@ import pytest
 import torch
 from explorers import PAIR, minilm
 from hostile_texts import HOSTILE
-from wire import hear, wired
+from widget_messages import connect, send
 
 from encoder_lib.course import explore
 from encoder_lib.course.kit.interventions import Cut, Knockout
@@ -23,7 +23,7 @@ LIMIT = 400_000  # bytes of a recording
 
 @pytest.fixture
 def alive():
-    return wired(explore.alive(minilm(), *PAIR))
+    return connect(explore.alive(minilm(), *PAIR))
 
 
 def numbers_of(header, data):
@@ -42,7 +42,7 @@ def test_a_message_is_answered_and_becomes_the_current_question(alive):
     """And what the front end already has is not sent to it again."""
     cut = {"side": 0, "layer": None, "head": None, "query": 3, "key": 2}
     asked = alive._question | {"cuts": [cut, cut | {"side": 1}]}
-    ((reply, (data,)),) = hear(alive, {"id": "a-1", "question": asked})
+    ((reply, (data,)),) = send(alive, {"id": "a-1", "question": asked})
     assert alive.comm.traits == {}
     assert set(reply) == {"id", "answer"} and reply["id"] == "a-1"
     assert round(float(numbers_of(reply["answer"]["word_cosines"], data)[-1]), 3) == 0.917
@@ -71,7 +71,7 @@ def test_a_message_is_answered_and_becomes_the_current_question(alive):
 )
 def test_what_is_wrong_with_a_message_is_said_in_words(alive, question, words):
     before = alive._question, alive._answer, alive._data
-    ((reply, _),) = hear(alive, {"id": 7, "question": question})
+    ((reply, _),) = send(alive, {"id": 7, "question": question})
     assert set(reply) == {"id", "error"} and reply["id"] == 7 and reply["error"].startswith(words)
     assert reply["error"].isprintable() and len(reply["error"]) <= 500
     assert (alive._question, alive._answer, alive._data) == before
@@ -155,7 +155,7 @@ def test_there_is_a_picture_without_a_kernel(texts):
 @pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE)
 def test_a_hostile_text_stays_text_or_is_refused(alive, text):
     """In the traits, in a reply, in the picture and in words."""
-    ((reply, _),) = hear(alive, {"id": 1, "question": {"texts": [text, text]}})
+    ((reply, _),) = send(alive, {"id": 1, "question": {"texts": [text, text]}})
     said = json.dumps(reply, ensure_ascii=False)
     assert said.encode() and not INVISIBLE.search(said)
     if "error" in reply:

@@ -2,7 +2,6 @@
 
 import itertools
 
-import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 from explorers import PAIR, minilm
@@ -11,7 +10,7 @@ from matplotlib.patches import PathPatch, Rectangle
 from matplotlib.path import Path
 
 from encoder_lib import trace
-from encoder_lib.course.kit.interventions import Cut, Intervened, Question
+from encoder_lib.course.kit.interventions import Cut, Question
 from encoder_lib.course.kit.palette import LIGHT
 from encoder_lib.course.kit.plots import show
 from encoder_lib.course.kit.widget.alive_chain import (
@@ -28,17 +27,6 @@ from encoder_lib.course.kit.widget.alive_chain import (
 
 LAYER, HEAD = 2, 1  # counted from 0: several tokens have a weight here
 TEXT = "The trophy does not fit into the suitcase because it is too big."
-
-
-@pytest.fixture(scope="module")
-def intervened():
-    return Intervened(minilm())
-
-
-@pytest.fixture(autouse=True)
-def close_figures():
-    yield
-    plt.close("all")
 
 
 @pytest.fixture(scope="module")

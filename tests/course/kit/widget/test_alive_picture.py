@@ -1,11 +1,10 @@
 """The stored picture shows how far apart the vectors are and what the word attends to, and the words say it."""
 
-import matplotlib.pyplot as plt
 import pytest
-from explorers import PAIR, minilm
+from explorers import PAIR
 from matplotlib.patches import PathPatch
 
-from encoder_lib.course.kit.interventions import Cut, Intervened, Knockout, Question
+from encoder_lib.course.kit.interventions import Cut, Knockout, Question
 from encoder_lib.course.kit.palette import LIGHT
 from encoder_lib.course.kit.widget.alive_picture import (
     NAMES,
@@ -17,17 +16,6 @@ from encoder_lib.course.kit.widget.alive_picture import (
     draw,
     largest,
 )
-
-
-@pytest.fixture(scope="module")
-def intervened():
-    return Intervened(minilm())
-
-
-@pytest.fixture(autouse=True)
-def close_figures():
-    yield
-    plt.close("all")
 
 
 def test_distances_of_known_cosines():

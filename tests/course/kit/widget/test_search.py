@@ -11,7 +11,7 @@ import torch
 from explorers import minilm
 from hostile_texts import HOSTILE
 from matplotlib.colors import to_hex
-from wire import hear, wired
+from widget_messages import connect, send
 
 from encoder_lib.course import explore
 from encoder_lib.course.kit.palette import LIGHT
@@ -26,12 +26,12 @@ LIMIT = 6000  # bytes of the recording of three texts
 
 @pytest.fixture
 def search():
-    return wired(explore.search(minilm(), TEXTS, question=QUESTION))
+    return connect(explore.search(minilm(), TEXTS, question=QUESTION))
 
 
 def answer_to(widget, question):
     """The answer to a question of the front end."""
-    (answer,) = hear(widget, {"id": "a-1", "question": question})
+    (answer,) = send(widget, {"id": "a-1", "question": question})
     return answer
 
 

@@ -1,9 +1,9 @@
-"""A widget's connection to its front end, without a browser: messages go in, and what the widget sends is kept."""
+"""Messages between a widget and its front end, without a browser: those to the widget are sent, those from it kept."""
 
 from comm.base_comm import BaseComm
 
 
-class Wire(BaseComm):
+class RecordingComm(BaseComm):
     """Keeps what a widget sends: the contents of messages with their buffers, and the traits that Python changes."""
 
     def __init__(self):
@@ -17,14 +17,14 @@ class Wire(BaseComm):
             self.traits |= data["state"]
 
 
-def wired(widget):
-    """The widget, with a wire."""
-    widget.comm = Wire()
+def connect(widget):
+    """Give the widget a connection that records."""
+    widget.comm = RecordingComm()
     return widget
 
 
-def hear(widget, content):
-    """A message from the front end, as the kernel hands it on; gives the messages that are sent back."""
+def send(widget, content):
+    """Send the widget a message as its front end does; returns the messages that the widget sends back."""
     widget.comm.messages.clear()
     widget._handle_msg({"content": {"data": {"method": "custom", "content": content}}, "buffers": []})
     return widget.comm.messages
