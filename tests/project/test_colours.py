@@ -13,9 +13,8 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 from jupyter_core.paths import jupyter_path
-from matplotlib import colormaps
 from matplotlib.collections import LineCollection
-from matplotlib.colors import to_rgb, to_rgba, to_rgba_array
+from matplotlib.colors import to_hex, to_rgb, to_rgba, to_rgba_array
 from matplotlib.patches import FancyArrowPatch, FancyBboxPatch
 from pictures import DRAWN, WAVE, figure_of, plots
 from places import ROOT
@@ -23,7 +22,8 @@ from places import ROOT
 from encoder_lib.course import explore
 from encoder_lib.course.kit import notebook, palette
 from encoder_lib.course.kit.checking.verdict import Verdict
-from encoder_lib.course.kit.plots.inputs import colour_map
+from encoder_lib.course.kit.plots import style
+from encoder_lib.course.kit.plots.colour_maps import OURS, colour_map, is_diverging
 from encoder_lib.course.kit.widget import front_end
 from encoder_lib.course.kit.widget.plane import WORD_COLOURS
 
@@ -266,33 +266,35 @@ def test_lit_cubes_differ_from_others_on_every_face():
 # Colour maps.
 
 
-def maps_in_use():
-    """The names of all colour maps that the library and the notebooks ask for."""
-    sources = [*ROOT.glob("encoder_lib/**/*.py"), *ROOT.glob("notebooks/*.ipynb")]
-    text = "\n".join(path.read_text() for path in sources)
-    named = re.findall(r'cmap(?:: str)?\s*=\s*\\?"(\w+)', text) + re.findall(r'"cmap": \\?"(\w+)', text)
-    return sorted(set(named))
+def ordered(name, vision, *, dark=False):
+    """Whether lightness changes all the way to one side; in a diverging map, to the middle and back.
 
-
-def ordered(name, vision):
-    """Whether lightness rises all the way; in a diverging map, rises to the middle and falls after it."""
-    colours = lab(colour_map(name)(np.arange(256))[:, :3], vision)
-    steps = np.diff(colours[:, 0])
-    if name in plots.DIVERGING:
+    A step back by less than 0.1 is the rounding of colours to 8 bits.
+    """
+    colours = lab(colour_map(name, dark=dark)(np.arange(256))[:, :3], vision)
+    steps = np.diff(colours[:, 0]) * (1 if colours[128, 0] > colours[0, 0] else -1)
+    if is_diverging(name):
         far = np.linalg.norm(colours[64] - colours[191]) >= 2 * LEAST  # below and above zero, half-way
-        return far and (steps[:126] > 0).all() and (steps[129:] < 0).all()
-    return (steps > 0).all() and colours[-1, 0] - colours[0, 0] > 60
+        return far and (steps[:126] > -0.1).all() and (steps[129:] < 0.1).all()
+    return (steps > -0.1).all() and abs(colours[-1, 0] - colours[0, 0]) > 60
 
 
-def test_colour_maps_stay_ordered_with_every_vision():
-    assert {"viridis", "coolwarm"} <= set(maps_in_use())
-    assert [(name, vision) for name in maps_in_use() for vision in VISIONS if not ordered(name, vision)] == []
+@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
+def test_colour_maps_stay_ordered_with_every_vision(dark):
+    assert [(name, vision) for name in OURS for vision in VISIONS if not ordered(name, vision, dark=dark)] == []
     assert not ordered("jet", "usual") and not ordered("RdYlGn", "deuteranopia")  # such maps would be noticed
 
 
+@pytest.mark.parametrize("theme", [0, 1], ids=["light", "dark"])
+def test_the_least_colour_of_a_map_is_nearly_that_of_the_page(theme):
+    """So near that it recedes, and so far that a cell is seen."""
+    ground = [palette.LIGHT, palette.DARK][theme]["ground"]
+    least = [colour_map(name, dark=bool(theme))(place)[:3] for name, place in (("sequential", 0), ("diverging", 0.5))]
+    assert all(3 < np.linalg.norm(lab(to_rgb(ground)) - lab(colour)) < LEAST / 2 for colour in least)
+
+
 def test_non_finite_cells_are_striped():
-    """Some see the middle of viridis as the grey of NaN; no cell with a number has stripes."""
-    assert min(distance(plots.NOT_FINITE, colour) for colour in colormaps["viridis"](np.arange(256))[:, :3]) < 5
+    """No cell with a number has stripes."""
     for value, striped in ((np.nan, True), (1.0, False)):
         ax = plt.figure(dpi=100).add_axes((0, 0, 1, 1))
         plots.plot_heatmap([[value] * 70], limits=(0, 2), colorbar=False, ax=ax)
@@ -305,17 +307,23 @@ def test_non_finite_cells_are_striped():
         assert (distance(often[0], often[-1]) >= LEAST) == striped and (striped or len(shades) == 1)
 
 
-def test_text_is_legible_on_every_colour_map_shade():
-    for name in maps_in_use():
-        ax = plots.plot_token_attention(np.linspace(0, 1, 64), ["w"] * 64, chosen=0, cmap=name)
-        grounds, inks = [patch.get_facecolor() for patch in ax.patches], [text.get_color() for text in ax.texts]
-        assert len(inks) == 2 * len(grounds) == 128
-        assert min(contrast(ink, grounds[i // 2]) for i, ink in enumerate(inks)) >= WORD
-        ax = plots.plot_heatmap(np.linspace(-1, 1, 60).reshape(6, 10), cmap=name)
-        (image,), inks = ax.images, {text.get_position(): text.get_color() for text in ax.texts}
-        assert len(inks) == 60 and len(set(inks.values())) == 2
-        for (column, row), ink in inks.items():
-            assert contrast(ink, image.cmap(image.norm(image.get_array()[row, column]))) >= WORD
+@pytest.mark.parametrize("name", [*OURS, "viridis"])
+def test_text_is_legible_on_every_colour_map_shade_in_both_themes(name):
+    inks_in_the_dark = {ink: dark for (_, dark), ink in style.INKS.items()}
+
+    def is_legible(ink, colour):
+        dark = style.IN_THE_DARK.get(to_hex(colour), colour)
+        return contrast(ink, colour) >= WORD and contrast(inks_in_the_dark[ink], dark) >= WORD
+
+    ax = plots.plot_token_attention(np.linspace(0, 1, 64), ["w"] * 64, chosen=0, cmap=name)
+    grounds, inks = [patch.get_facecolor() for patch in ax.patches], [text.get_color() for text in ax.texts]
+    assert len(inks) == 2 * len(grounds) == 128
+    assert all(is_legible(ink, grounds[i // 2]) for i, ink in enumerate(inks))
+    ax = plots.plot_heatmap(np.linspace(-1, 1, 60).reshape(6, 10), cmap=name)
+    (image,), inks = ax.images, {text.get_position(): text.get_color() for text in ax.texts}
+    assert len(inks) == 60 and len(set(inks.values())) >= 2
+    for (column, row), ink in inks.items():
+        assert is_legible(ink, image.cmap(image.norm(image.get_array()[row, column])))
 
 
 # Explorers, questions, verdicts and source code in JupyterLab's themes, and in a page without one.

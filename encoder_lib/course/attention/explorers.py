@@ -24,7 +24,7 @@ MOST_WORDS, LONGEST_WORD = 12, 16  # words of a sentence, characters of a word
 WIDEST, VALUES = 512, 8  # numbers of a query or key, and of a value
 SILENT = ("no word", "the first word", "the second word", "the third word", "the last word")
 PADDED = 2  # words at the end that the padding mask masks out
-SIGNED = partial(Heatmap, cmap="coolwarm", limits=(-3, 3))
+SIGNED = partial(Heatmap, cmap="diverging", limits=(-3, 3))
 
 
 def attend(sentence: str = "the dog bites the man", *, similarity: float = 0.0, masks: bool = True) -> Explorer:
@@ -56,7 +56,7 @@ def attend(sentence: str = "the dog bites the man", *, similarity: float = 0.0, 
                 words,
                 "Scores: query · key / √K" if scaled else "Scores: query · key",
                 missing="masked",
-                cmap="coolwarm",
+                cmap="diverging",
                 limits=_limits(scores[mask]),
             ),
             shown,

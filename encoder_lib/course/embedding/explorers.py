@@ -34,7 +34,7 @@ def look_up(first: int = 2, second: int = 0, third: int = 2) -> Explorer:
         out = embed(ids).detach()  # (T, D)
         names = [f"id {i}" for i in ids.tolist()]
         rows, limit = [f"row {i}" for i in range(VOCABULARY)], table.abs().max().item()
-        signed = partial(Heatmap, cmap="coolwarm", limits=(-limit, limit), x_label="dimension")
+        signed = partial(Heatmap, cmap="diverging", limits=(-limit, limit), x_label="dimension")
         return View(
             Heatmap(one_hot, title="The ids, one-hot", y_ticks=names, x_label="row of the table"),
             signed(lit, title="The rows that are read", missing="not read", y_ticks=rows),
@@ -76,7 +76,7 @@ def similarity(tables: Tensor, words: Sequence[str], kinds: Sequence[str]) -> Ex
                 title="Cosine between every two words",
                 x_ticks=words,
                 y_ticks=words,
-                cmap="coolwarm",
+                cmap="diverging",
                 limits=(-1, 1),
             ),
             frames="step",

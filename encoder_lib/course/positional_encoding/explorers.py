@@ -33,7 +33,7 @@ def positional(length: int = 64, d_model: int = 128, base: float = 10_000, shift
             y_label="position",
             y_ticks=[str(t) for t in position.flatten().tolist()],
             window=length,
-            cmap="coolwarm",
+            cmap="diverging",
             limits=(-1, 1),
         )
         return View(

@@ -28,10 +28,10 @@ def plot_reordering(
     if left.shape != right.shape:
         raise ValueError(f"expected before and after of one shape, got {left.shape}, {right.shape}")
     words = as_words(words, len(left), "words")
-    limits = colour_limits(np.stack([left, right]), None, "coolwarm")
+    limits = colour_limits(np.stack([left, right]), None, "diverging")
     size, layout = style.figure_size(2, 1.3 + 0.5 * len(left)), ConstrainedLayoutEngine(wspace=0.2)
     figure, (a, b) = plt.subplots(1, 2, figsize=size, layout=layout)
-    draw = partial(plot_heatmap, limits=limits, cmap="coolwarm", x_label="dimension")
+    draw = partial(plot_heatmap, limits=limits, cmap="diverging", x_label="dimension")
     draw(left, y_ticks=words, colorbar=False, ax=a)
     draw(right, y_ticks=[words[i] for i in order], ax=b)
     reach = 0.03 + 0.03 * max(map(len, words))  # to the left of the second heatmap, past its words

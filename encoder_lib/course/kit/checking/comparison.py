@@ -7,9 +7,11 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+from encoder_lib.course.kit.plots.colour_maps import DIVERGING, OURS
+
 ROWS, COLUMNS = 12, 16  # of the largest tensor that is shown
 WRITTEN = 8  # columns up to which the cells hold their numbers
-WARM, COLD = "#b40426", "#3b4cc0"  # of positive and negative numbers, the ends of the course's heatmaps
+COLD, WARM = OURS[DIVERGING][0][1], OURS[DIVERGING][0][-2]  # of negative and positive numbers, as in heatmaps
 STRONGEST = 55  # percent of colour, on the page's ground, on which its text keeps a contrast of 4.5 to 1
 NAN = "repeating-linear-gradient(45deg,#8f8f8f66 0 2px,transparent 2px 5px)"
 CODE = "var(--jp-code-font-family,monospace)"

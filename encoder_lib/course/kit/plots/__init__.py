@@ -10,7 +10,7 @@ from encoder_lib.course.kit.plots.cards import plot_cards
 from encoder_lib.course.kit.plots.dots import plot_dots
 from encoder_lib.course.kit.plots.heatmap import label_ticks, plot_heatmap, plot_heatmaps
 from encoder_lib.course.kit.plots.histogram import plot_histogram
-from encoder_lib.course.kit.plots.inputs import DIVERGING, as_array, as_labels, colour_limits
+from encoder_lib.course.kit.plots.inputs import as_array, as_labels, colour_limits
 from encoder_lib.course.kit.plots.ladder import plot_ladder, plot_learning_curves
 from encoder_lib.course.kit.plots.lines import plot_lines, plot_panels
 from encoder_lib.course.kit.plots.mask import plot_mask, plot_masks
@@ -34,7 +34,6 @@ from encoder_lib.course.kit.plots.token_attention import plot_token_attention, t
 __all__ = [
     "COLOURS",
     "DASHES",
-    "DIVERGING",
     "GREY",
     "INVISIBLE",
     "LABEL",

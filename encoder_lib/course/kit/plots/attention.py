@@ -25,8 +25,8 @@ def plot_attention(
     size = style.figure_size(3, 3.0)
     figure, axes = plt.subplots(1, 3, figsize=size, width_ratios=(1, 1, width), layout="constrained")
     square = partial(plot_heatmap, x_label="key", y_label="query", x_ticks=words, y_ticks=words)
-    square(scores, title=titles[0], cmap="coolwarm", ax=axes[0])
+    square(scores, title=titles[0], cmap="diverging", ax=axes[0])
     square(weights, title=titles[1], limits=(0, 1), ax=axes[1])
-    plot_heatmap(output, title=titles[2], cmap="coolwarm", x_label="dimension", y_ticks=words, ax=axes[2])
+    plot_heatmap(output, title=titles[2], cmap="diverging", x_label="dimension", y_ticks=words, ax=axes[2])
     axes[2].set_box_aspect(1 / width)  # as high as the squares
     return figure

@@ -17,11 +17,13 @@ from matplotlib.ticker import MaxNLocator
 from numpy.typing import ArrayLike
 
 from encoder_lib.course.kit.plots import style
-from encoder_lib.course.kit.plots.inputs import as_array, as_labels, colour_limits, colour_map
+from encoder_lib.course.kit.plots.colour_maps import SEQUENTIAL, colour_map
+from encoder_lib.course.kit.plots.inputs import as_array, as_labels, colour_limits
 
 LINE = 0.2  # inches between two slanted labels, at least
 MOST_NUMBERS = 60  # with more cells, no numbers are written into them
 FEW = 16  # rows or columns; fewer have lines between them, which would be a grid in front of more
+SHADES = 64  # of a colour bar
 APART = 0.07  # inches; nor have cells that are less wide or less high lines between them
 
 
@@ -35,7 +37,7 @@ def plot_heatmap(
     x_ticks: Sequence | None = None,
     y_ticks: Sequence | None = None,
     limits: tuple[float, float] | None = None,
-    cmap: str = "viridis",
+    cmap: str = SEQUENTIAL,
     colorbar: bool = True,
     ax: Axes | None = None,
 ) -> Axes:
@@ -43,10 +45,12 @@ def plot_heatmap(
 
     The cells of a matrix with as many rows as columns are squares. A few cells have lines between them, so that they
     can be counted even if all numbers are equal. If there are at most 60 cells and their numbers fit, these are written
-    into the cells.
+    into the cells, and there is no colour bar.
 
     values: tensor or array (R, C). x_ticks: one label for each of the C columns; y_ticks: one for each of the R rows.
     limits: the values at the two ends of the colours; without it they fit the data (see `colour_limits`).
+    cmap: "sequential" or, for numbers above and below zero, "diverging", which follow the theme of the page; or one of
+    matplotlib's.
     Raises ValueError for another shape, or labels that do not match it; TypeError for anything that is not numbers.
     """
     array = as_array(values)  # (R, C)
@@ -89,9 +93,9 @@ def plot_heatmap(
             getattr(ax, f"{axis}axis").set_major_locator(whole)
     if max(array.shape) < FEW and min(cell) >= APART:
         _draw_gaps(ax, array.shape)
-    if colorbar:
+    written = _write_numbers(ax, array, image, cell)
+    if colorbar and not written:
         _add_bar(image, ax)
-    _write_numbers(ax, array, image, cell)
     return style.label_axes(ax, title, x_label, y_label)
 
 
@@ -100,7 +104,7 @@ def plot_heatmaps(
     maps: Mapping[str, ArrayLike],
     *,
     limits: tuple[float, float] | None = None,
-    cmap: str = "viridis",
+    cmap: str = SEQUENTIAL,
     y_label: str = "",
     height: float | None = None,
     **settings: Any,
@@ -117,7 +121,8 @@ def plot_heatmaps(
     for i, (ax, (title, array)) in enumerate(zip(axes[0], arrays.items(), strict=True)):
         names = {"title": title, "y_label": "" if i else y_label}
         plot_heatmap(array, limits=limits, cmap=cmap, colorbar=False, ax=ax, **names, **settings)
-    _add_bar(axes[0, 0].images[0], list(axes[0]))
+    if not all(ax.texts for ax in axes[0]):
+        _add_bar(axes[0, 0].images[0], list(axes[0]))
     style.level_titles(axes[0])
     return figure
 
@@ -128,7 +133,10 @@ def _add_bar(image: AxesImage, axes: Axes | list[Axes]) -> None:
     near = {"pad": 0.02} if isinstance(axes, list) else {}
     bar = figure.colorbar(image, ax=axes, **near)
     bar.outline.set_visible(False)
+    bar.solids.set_visible(False)  # blended where they meet, its colours would not be those of the map
     bar.ax.tick_params(length=0)
+    (low, high), look = image.get_clim(), {"cmap": image.cmap, "aspect": "auto", "interpolation": "none"}
+    bar.ax.imshow(np.linspace(high, low, SHADES)[:, None], vmin=low, vmax=high, extent=(0, 1, low, high), **look)
 
 
 def _draw_gaps(ax: Axes, shape: tuple[int, int]) -> None:
@@ -155,19 +163,23 @@ def _cell_size(ax: Axes, shape: tuple[int, int], longest: int) -> tuple[float, f
     return (min(cell), min(cell)) if ax.get_aspect() != "auto" else cell
 
 
-def _write_numbers(ax: Axes, array: np.ndarray, image: AxesImage, cell: tuple[float, float]) -> None:
-    """Write each cell's number into it, with as many decimals as fit; cells with NaN or infinity stay empty."""
+def _write_numbers(ax: Axes, array: np.ndarray, image: AxesImage, cell: tuple[float, float]) -> bool:
+    """Write each cell's number into it, with as many decimals as fit. Returns whether they do.
+
+    Cells with NaN or infinity stay empty.
+    """
     shown = np.isfinite(array)
     if array.size > MOST_NUMBERS or not shown.any():
-        return
+        return False
     sizes = style.TICK_SIZE, style.NOTE_SIZE, 8.5
     for write, size in itertools.product(_formats(array[shown]), sizes):
         texts = {tuple(place): write(array[tuple(place)]) for place in np.argwhere(shown)}
         if cell[0] > (0.52 * max(map(len, texts.values())) + 0.3) * size / 72 and cell[1] > 1.3 * size / 72:
             for (row, column), text in texts.items():
-                ink = style.ink_on(image.to_rgba(array[row, column]))
+                ink = style.ink_on(tuple(image.to_rgba(array[row, column])))
                 ax.text(column, row, text, color=ink, fontsize=size, ha="center", va="center", **style.plain_text())
-            return
+            return True
+    return False
 
 
 def _formats(numbers: np.ndarray) -> list[Callable[[float], str]]:

@@ -4,22 +4,10 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 import torch
-from matplotlib import colormaps
-from matplotlib.colors import Colormap, ListedColormap
 from numpy.typing import ArrayLike
 
 from encoder_lib.course.kit.plots import style
-
-DIVERGING = frozenset({"BrBG", "PRGn", "PiYG", "PuOr", "RdBu", "RdGy", "bwr", "coolwarm", "icefire", "seismic", "vlag"})
-
-ENDS = 0.06, 0.94  # of a diverging map: beyond them it is so dark that equal large numbers look like a wall
-
-
-def colour_map(name: str) -> Colormap:
-    """Return a colour map of matplotlib, a diverging one without its darkest colours."""
-    if name.removesuffix("_r") not in DIVERGING:
-        return colormaps[name]
-    return ListedColormap(colormaps[name].resampled(4096)(np.linspace(*ENDS, 256)))
+from encoder_lib.course.kit.plots.colour_maps import is_diverging
 
 
 def as_array(
@@ -77,7 +65,7 @@ def colour_limits(values: np.ndarray, limits: tuple[float, float] | None, cmap: 
         return float(low), float(high)
     finite = values[np.isfinite(values)]
     low, high = (float(finite.min()), float(finite.max())) if finite.size else (0.0, 1.0)
-    if cmap.removesuffix("_r") in DIVERGING:
+    if is_diverging(cmap):
         bound = max(-low, high) or 1.0
         return -bound, bound
     if low == high:  # a single value gets the middle of the map

@@ -11,12 +11,16 @@ from typing import Any
 
 import matplotlib as mpl
 import matplotlib.pyplot as plt
+import numpy as np
 from matplotlib.axes import Axes
+from matplotlib.colors import to_hex, to_rgb
 from matplotlib.figure import Figure
 from matplotlib.layout_engine import ConstrainedLayoutEngine
+from PIL import Image
 
 from encoder_lib.course.kit.palette import COMPARED, DARK, LIGHT, VISIBLE, WORDS
 from encoder_lib.course.kit.plots import style
+from encoder_lib.course.kit.plots.colour_maps import OURS, light_to_dark
 from encoder_lib.course.kit.plots.fonts import FAMILY, embedded
 from encoder_lib.course.kit.plots.names import place_all_names
 
@@ -29,6 +33,10 @@ PAPER = {"light": "#ffffff", "dark": "#111111"}  # JupyterLab's own; elsewhere a
 HALO = ".halo text{paint-order:stroke;stroke:var(--paper);stroke-width:3px}"  # see `style.HALO`
 # Every colour that changes with the theme; black is what a cell draws without asking for a colour.
 IN_THE_DARK = {LIGHT[role]: DARK[role] for role in LIGHT} | COMPARED | VISIBLE | WORDS | {"#000000": DARK["ink"]}
+IN_THE_DARK |= style.IN_THE_DARK | {ink: dark for (light, dark), ink in style.INKS.items() if light != dark}
+COLOUR = re.compile(r"#[0-9a-f]{6}\b")
+IMAGE = re.compile(r'<image[^>]* href="data:image/png;base64,([^"]*)"[^>]*/>')
+ONE_OF_TWO = ".dark{display:none}@media(prefers-color-scheme:dark){.light{display:none}.dark{display:inline}}"
 VIEW = re.compile(r'<svg [^>]*viewBox="0 0 ([\d.]+) ([\d.]+)"[^>]*>')
 EXACT_OR_LONG = re.compile(r">[^<]+<|(?:scale|matrix)\([^)]*\)|base64,[^\"']*|-?\d*\.\d{3,}(?:e-\d+)?")
 
@@ -89,9 +97,13 @@ def themed(svg: str) -> str:
     """
     _, wide, high, body = VIEW.split(svg)  # in points; 72 of them are 96 pixels
     body, rules = _with_classes(_short(body))
-    used = {colour: f"--{_letters(i)}" for i, colour in enumerate(c for c in IN_THE_DARK if c in rules + body)}
-    for colour, name in used.items():
-        rules, body = (text.replace(colour, f"var({name})") for text in (rules, body))
+    body, pairs = IMAGE.subn(_in_both_themes, body)
+    found = dict.fromkeys(colour for colour in COLOUR.findall(rules + body) if colour in IN_THE_DARK)
+    used = {colour: f"--{_letters(i)}" for i, colour in enumerate(found)}
+    rules, body = (
+        COLOUR.sub(lambda colour: f"var({used[colour[0]]})" if colour[0] in used else colour[0], text)
+        for text in (rules + ONE_OF_TWO * bool(pairs), body)
+    )
     light = "".join(f"{name}:{colour};" for colour, name in used.items()) + f"--ink:{LIGHT['ink']};"
     dark = "".join(f"{name}:{IN_THE_DARK[colour]};" for colour, name in used.items()) + f"--ink:{DARK['ink']};"
     sheet = (
@@ -103,6 +115,29 @@ def themed(svg: str) -> str:
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{float(wide) * 4 / 3:.0f}" height="{float(high) * 4 / 3:.0f}" '
         f'viewBox="0 0 {wide} {high}"><style>{sheet}</style>{body}'
     )
+
+
+def _in_both_themes(tag: re.Match[str]) -> str:
+    """An image of colours that change with the theme as two images, of which the theme shows one; any other stays."""
+    pixels = np.asarray(Image.open(io.BytesIO(base64.b64decode(tag[1]))).convert("RGBA"))  # (H, W, 4)
+    colours, places = np.unique(pixels.reshape(-1, 4), axis=0, return_inverse=True)
+    light = [to_hex(colour / 255) for colour in colours]
+    opaque = colours[:, 3] > 0
+    maps = [pairs for pairs in map(light_to_dark, OURS) if pairs.keys() >= {*np.array(light)[opaque]}]
+    if len(colours) > 256 or not maps:
+        return tag[0]
+    dark = [maps[0].get(colour, colour) for colour in light]
+    places = places.reshape(pixels.shape[:2])
+    images = {theme: _png(places, chosen, opaque) for theme, chosen in (("light", light), ("dark", dark))}
+    return "".join(f'<g class="{theme}">{tag[0].replace(tag[1], png)}</g>' for theme, png in images.items())
+
+
+def _png(places: np.ndarray, colours: list[str], opaque: np.ndarray) -> str:
+    """An image of these colours, some of them transparent, as PNG in base64. places: of each pixel's colour, (H, W)."""
+    image, file = Image.fromarray(places.astype(np.uint8)), io.BytesIO()
+    image.putpalette([round(255 * part) for colour in colours for part in to_rgb(colour)])
+    image.save(file, "png", optimize=True, transparency=bytes(255 * opaque.astype(np.uint8)))
+    return base64.b64encode(file.getvalue()).decode()
 
 
 def _short(svg: str) -> str:

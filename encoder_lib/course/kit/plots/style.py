@@ -12,22 +12,32 @@ import numpy as np
 from cycler import cycler
 from matplotlib.axes import Axes
 from matplotlib.axis import Axis, YAxis
+from matplotlib.colors import to_hex, to_rgb
 from matplotlib.figure import Figure
 from matplotlib.font_manager import fontManager
 from matplotlib.ft2font import FT2Font
 from matplotlib.layout_engine import ConstrainedLayoutEngine
 from matplotlib.ticker import FixedLocator, LogLocator, MaxNLocator, NullLocator
+from matplotlib.typing import ColorType
 
 from encoder_lib.course.kit.palette import COMPARED, LIGHT
+from encoder_lib.course.kit.plots.colour_maps import DIVERGING, SEQUENTIAL, light_to_dark
 from encoder_lib.course.kit.plots.fonts import FAMILY
 
 COLOURS = tuple(COMPARED)  # of curves, dots and bars, which have no role
 INK, QUIET, GROUND = LIGHT["ink"], LIGHT["quiet"], LIGHT["ground"]
 LINE, LINE_STRONG = LIGHT["line"], LIGHT["line-strong"]
 GREY = LIGHT["norm"]
-ON_DARK, ON_PALE = "#fffffe", "#000001"  # of words on colours that are the same in both themes, as in a heatmap
-NOT_FINITE = "#8f8f8f"  # the grey of NaN and infinity; striped, because some people see the middle of viridis as grey
+WHITE, BLACK = "#ffffff", "#000000"
+INKS = {  # of words on a colour, by what has contrast in the light and in the dark; each is distinct in an SVG
+    (BLACK, BLACK): "#000001",
+    (WHITE, WHITE): "#fffffe",
+    (BLACK, WHITE): "#010000",
+    (WHITE, BLACK): "#feffff",
+}
+NOT_FINITE = "#8f8f8f"  # the grey of NaN and infinity; striped, because a cell with a number may be as dark
 HALO = "halo"  # as the `gid` of a text, keeps it readable where a line runs beneath it
+IN_THE_DARK = light_to_dark(DIVERGING) | light_to_dark(SEQUENTIAL)  # the colours of both maps
 DASHES, MARKERS = ("-", "--", "-.", ":"), "osD^vPX"
 FEW = 8  # values of a logarithmic axis that are all written beside it
 # A picture is 7.8 inches, or 749 pixels, wide, with one plot or with several. A notebook shows it without scaling, so
@@ -123,10 +133,16 @@ def percent(fraction: float) -> str:
     return f"{whole + (100 * fraction - whole >= 0.5)} %"
 
 
-def ink_on(colour: Sequence[float] | np.ndarray) -> str:
-    """Black or white, whichever has more contrast with a colour: at least 4.5 to 1 (relative luminance, WCAG 2.2)."""
-    linear = [v / 12.92 if v <= 0.04045 else ((v + 0.055) / 1.055) ** 2.4 for v in colour[:3]]
-    return ON_PALE if float(np.dot(linear, (0.2126, 0.7152, 0.0722))) > 0.179 else ON_DARK
+def ink_on(colour: ColorType) -> str:
+    """Black or white, whichever has more contrast with a colour, and with that colour in the dark: an ink of `INKS`."""
+    light = to_hex(colour)
+    return INKS[_black_or_white(light), _black_or_white(IN_THE_DARK.get(light, light))]
+
+
+def _black_or_white(colour: str) -> str:
+    """The one that has more contrast with a colour: at least 4.5 to 1 (relative luminance, WCAG 2.2)."""
+    linear = [v / 12.92 if v <= 0.04045 else ((v + 0.055) / 1.055) ** 2.4 for v in to_rgb(colour)]
+    return BLACK if float(np.dot(linear, (0.2126, 0.7152, 0.0722))) > 0.179 else WHITE
 
 
 def readable(text: object, limit: int) -> str:

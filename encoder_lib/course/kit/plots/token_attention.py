@@ -10,7 +10,8 @@ from matplotlib.patches import Rectangle
 from numpy.typing import ArrayLike
 
 from encoder_lib.course.kit.plots import style
-from encoder_lib.course.kit.plots.inputs import as_array, as_words, colour_map
+from encoder_lib.course.kit.plots.colour_maps import SEQUENTIAL, colour_map
+from encoder_lib.course.kit.plots.inputs import as_array, as_words
 
 
 @style.close_on_error
@@ -21,7 +22,7 @@ def plot_token_attention(
     chosen: int,
     title: str = "",
     limits: tuple[float, float] = (0.0, 1.0),
-    cmap: str = "viridis",
+    cmap: str = SEQUENTIAL,
     ax: Axes | None = None,
 ) -> Axes:
     """Draw a sentence as boxes, each coloured by the attention weight of the chosen word on it, in per cent.

@@ -39,7 +39,7 @@ class Explorer(anywidget.AnyWidget):
     _descriptions: List[str] = List().tag(sync=True)  # one text, or one for each frame
     _panels: List[dict] = List().tag(sync=True)  # each heatmap's title and how it is cut into frames
     _limits: List[list[float]] = List().tag(sync=True)  # its smallest and largest colour
-    _colours = Dict().tag(sync=True)  # colour map -> 256 colours
+    _colours = Dict().tag(sync=True)  # colour map -> 256 colours in the light, then in the dark
     _data = Bytes().tag(sync=True)  # the numbers of all panels, one after another, as float32
     _frames = Unicode().tag(sync=True)  # the control that picks the frame
     _tokens = Dict().tag(sync=True)  # the panel whose words are buttons, if any

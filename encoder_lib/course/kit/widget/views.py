@@ -22,7 +22,7 @@ from encoder_lib.course.kit.plots import (
     readable,
     token_attention_height,
 )
-from encoder_lib.course.kit.plots.inputs import colour_map
+from encoder_lib.course.kit.plots.colour_maps import SEQUENTIAL, colour_map
 from encoder_lib.course.kit.plots.style import INK
 from encoder_lib.course.kit.widget.boxes import Boxes
 from encoder_lib.course.kit.widget.plane import PANEL_FIELDS, Plane
@@ -55,7 +55,7 @@ class Heatmap:
         x_ticks: Sequence | None = None,
         y_ticks: Sequence | None = None,
         limits: tuple[float, float] = (0.0, 1.0),
-        cmap: str = "viridis",
+        cmap: str = SEQUENTIAL,
         window: int | None = None,
         missing: str = "NaN",
         tile: int | None = None,
@@ -214,5 +214,6 @@ def _draw_tokens(weights: Heatmap, chosen: int, index: int, ax: Axes) -> None:
 
 @lru_cache
 def colour_table(cmap: str) -> bytes:
-    """Return the 256 colours of a colour map, three bytes (red, green, blue) each."""
-    return colour_map(cmap)(np.arange(256), bytes=True)[:, :3].tobytes()
+    """Return the 256 colours of a colour map in the light, then in the dark, three bytes (red, green, blue) each."""
+    maps = (colour_map(cmap, dark=dark) for dark in (False, True))
+    return b"".join(colours(np.arange(256), bytes=True)[:, :3].tobytes() for colours in maps)

@@ -3,9 +3,8 @@
 import numpy as np
 import pytest
 import torch
-from matplotlib import colormaps
 
-from encoder_lib.course.kit.plots.inputs import as_array, as_labels, as_words, colour_limits, colour_map
+from encoder_lib.course.kit.plots.inputs import as_array, as_labels, as_words, colour_limits
 
 
 @pytest.mark.parametrize(
@@ -54,8 +53,8 @@ def test_labels_are_texts_one_for_each_row():
 @pytest.mark.parametrize(
     ("values", "limits", "cmap", "ends"),
     [
-        ([1.0, 3.0, np.inf], None, "viridis", (1, 3)),
-        ([-1.0, 3.0], None, "coolwarm", (-3, 3)),
+        ([1.0, 3.0, np.inf], None, "sequential", (1, 3)),
+        ([-1.0, 3.0], None, "diverging", (-3, 3)),
         ([-4.0, 3.0], None, "PuOr_r", (-4, 4)),
         ([0.0], None, "RdBu", (-1, 1)),
         ([4.0], None, "viridis", (2, 6)),
@@ -66,10 +65,3 @@ def test_labels_are_texts_one_for_each_row():
 )
 def test_the_ends_of_a_colour_map_fit_the_numbers(values, limits, cmap, ends):
     assert colour_limits(np.array(values), limits, cmap) == pytest.approx(ends)
-
-
-@pytest.mark.parametrize(("name", "same"), [("viridis", True), ("coolwarm", False), ("coolwarm_r", False)])
-def test_diverging_maps_end_before_their_darkest_colours(name, same):
-    ours, theirs = colour_map(name), colormaps[name]
-    for end, place in ((0.0, 0.06), (1.0, 0.94)):
-        assert ours(end) == pytest.approx(theirs(end if same else place), abs=0.01)

@@ -1,5 +1,7 @@
 """The static pictures: what the artists hold, which input is refused, and which alt text survives."""
 
+import base64
+import io
 import itertools
 import re
 import warnings
@@ -13,6 +15,7 @@ import torch
 from matplotlib.colors import to_hex, to_rgba
 from matplotlib.patches import ConnectionPatch, FancyArrowPatch, FancyBboxPatch
 from pictures import DRAWN, figure_of, plots
+from PIL import Image
 from small_explorers import HOSTILE
 
 from encoder_lib.course import explore
@@ -20,6 +23,7 @@ from encoder_lib.course.kit.measure import Profile
 from encoder_lib.course.kit.notebook import setup
 from encoder_lib.course.kit.palette import DARK, LIGHT
 from encoder_lib.course.kit.plots import NOT_FINITE, TICK, Picture, plot_heatmap, show, style
+from encoder_lib.course.kit.plots.colour_maps import colour_map
 from encoder_lib.course.kit.plots.names import Name, apart
 
 
@@ -53,7 +57,7 @@ def cell(ax):
 def drawn_axes(figure):
     """The Axes of a figure that hold a matrix, where `show` puts them."""
     show(figure, alt="Maps.")
-    return [ax for ax in figure.axes if ax.images]
+    return [ax for ax in figure.axes if ax.images and ax.get_label() != "<colorbar>"]
 
 
 @pytest.mark.parametrize("size", [(7, 3.6), (3, 6), (9, 2)])
@@ -186,11 +190,13 @@ def test_masks_side_by_side_share_a_legend():
 
 
 def test_heatmaps_side_by_side_share_their_colours_and_one_bar():
-    figure = plots.plot_heatmaps({"p": [[1.0, -4.0]], "$x^$": [[0.0, 2.0]]}, cmap="coolwarm", y_ticks=["row"])
+    figure = plots.plot_heatmaps(
+        {"p": [[1.0, -4.0] * 31], "$x^$": [[0.0, 2.0] * 31]}, cmap="diverging", y_ticks=["row"]
+    )
     left, right, bar = figure.axes
     assert [ax.get_title() for ax in (left, right)] == ["p", "$x^$"] and bar.get_label() == "<colorbar>"
     assert [ax.images[0].get_clim() for ax in (left, right)] == [(-4, 4)] * 2
-    assert drawn(right).tolist() == [[0, 2]]
+    assert drawn(right).tolist() == [[0, 2] * 31]
     show(figure, alt="Two maps.")
     assert [ax.yaxis.get_tick_params()["labelleft"] for ax in (left, right)] == [True, False]
 
@@ -356,7 +362,7 @@ def test_it_draws_on_the_given_axes():
     assert plot_heatmap([[1.0]], ax=right, colorbar=False) is right
     assert not left.images
     assert len(right.figure.axes) == 2
-    plot_heatmap([[1.0]], ax=left)
+    plot_heatmap(np.eye(9), ax=left)
     assert len(right.figure.axes) == 3  # and its colour bar
 
 
@@ -376,6 +382,34 @@ def test_colours_of_the_palette_follow_the_theme_and_others_stay():
     light, dark = svg.partition("@media(prefers-color-scheme:dark)")[::2]
     assert DARK["attention"] in dark and DARK["attention"] not in light
     assert svg.count(LIGHT["attention"]) == 1 and svg.count("#123456") == 1
+
+
+def test_heatmaps_follow_the_theme_and_other_images_stay():
+    values = [[0.0, 0.5, np.nan], [1.0, 0.9, 0.1]]
+    for cmap, themes in (("sequential", ["light", "dark"]), ("viridis", [])):
+        svg = show(plot_heatmap(values, limits=(0, 1), cmap=cmap), alt="Six cells.").svg
+        groups = re.findall(r'<g class="(light|dark)"><image[^>]*base64,([^"]*)"', svg)
+        assert [theme for theme, _ in groups] == themes and svg.count("<image") == max(1, len(themes))
+        for theme, png in groups:
+            pixels = np.asarray(Image.open(io.BytesIO(base64.b64decode(png))).convert("RGBA"))
+            expected = colour_map(cmap, dark=theme == "dark")(np.ma.masked_invalid(values), bytes=True)
+            np.testing.assert_array_equal(pixels[..., 3] > 0, np.isfinite(values))
+            np.testing.assert_array_equal(pixels[np.isfinite(values)], expected[np.isfinite(values)])
+
+
+def test_numbers_in_cells_are_read_in_both_themes():
+    svg = show(plot_heatmap([[0.0, 1.0]], limits=(0, 1)), alt="Two cells.").svg
+    light, dark = (re.findall(r"--(\w+):(#\w+)", part) for part in svg.split("@media")[:2])
+    inks = re.findall(r'<text style="[^"]*fill:var\(--(\w+)\)"[^>]*>[01]<', svg)
+    assert [dict(dark)[ink] for ink in inks] == ["#ffffff", "#000000"]
+    assert [dict(light)[ink] for ink in inks] == [style.INKS["#000000", "#ffffff"], style.INKS["#ffffff", "#000000"]]
+
+
+def test_a_colour_bar_stands_where_no_numbers_do():
+    few, many = plot_heatmap(np.eye(3)), plot_heatmap(np.eye(9))
+    assert (len(few.figure.axes), len(many.figure.axes)) == (1, 2)
+    (shades,) = many.figure.axes[1].images
+    assert shades.get_clim() == (0, 1) and shades.get_array()[0] == 1 and shades.get_array()[-1] == 0
 
 
 def test_black_takes_the_colour_of_text_in_the_dark():
@@ -564,13 +598,14 @@ def test_the_three_steps_of_attention_stand_side_by_side():
 
 
 def test_attention_weights_are_boxes_in_their_colours():
-    words, weights = ["the", "$x^$", "你好"], [0.0, 0.25, 1.0]
+    words, weights, inks = ["the", "$x^$", "你好"], [0.0, 0.25, 1.0], style.INKS
     ax = plots.plot_token_attention(weights, words, chosen=1, title="A finding")
-    assert [box.get_facecolor() for box in ax.patches] == [mpl.colormaps["viridis"](w) for w in weights]
+    assert [box.get_facecolor() for box in ax.patches] == [colour_map("sequential")(w) for w in weights]
     assert [box.get_linewidth() > 0 for box in ax.patches] == [False, True, False]
     assert [text.get_text() for text in ax.texts[1::2]] == ["0 %", "25 %", "100 %"]
     assert ax.texts[0].get_text() == "the" and ax.texts[2].get_text() == "$x^$"
-    assert (ax.texts[0].get_color(), ax.texts[4].get_color()) == (style.ON_DARK, style.ON_PALE)
+    colours = ax.texts[0].get_color(), ax.texts[4].get_color()
+    assert colours == (inks[style.BLACK, style.WHITE], inks[style.WHITE, style.BLACK])
     starts = [box.get_x() for box in ax.patches]
     assert starts == sorted(starts) and len({box.get_y() for box in ax.patches}) == 1
 

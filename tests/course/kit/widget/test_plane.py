@@ -23,7 +23,7 @@ def test_frames_and_colours_travel_beside_a_heatmap():
     spec = explorer._panels[0]["plane"]
     assert (spec["names"], spec["colours"]) == (["a", ""], [0, 1])
     assert spec["paths"] == [([0, 1], "thin"), ([1, 0], "dashed")]
-    assert set(explorer._colours) == {"viridis"} and "plane" not in explorer._panels[1]
+    assert set(explorer._colours) == {"sequential"} and "plane" not in explorer._panels[1]
 
 
 @pytest.mark.parametrize(

@@ -44,10 +44,12 @@ def test_tiles_that_are_not_there_cannot_be_picked():
         Heatmap(np.eye(2), picks=("row", "column"))
 
 
-def test_a_colour_table_holds_256_colours():
-    table = np.frombuffer(colour_table("viridis"), dtype=np.uint8).reshape(256, 3)
-    np.testing.assert_array_equal(table[[0, -1]], [[68, 1, 84], [253, 231, 36]])
-    assert still([[1.0]], cmap="coolwarm")._colours == {"coolwarm": colour_table("coolwarm")}
+def test_a_colour_table_holds_256_colours_for_each_theme():
+    same = np.frombuffer(colour_table("viridis"), dtype=np.uint8).reshape(2, 256, 3)
+    np.testing.assert_array_equal(same[:, [0, -1]], [[[68, 1, 84], [253, 231, 36]]] * 2)
+    light, dark = np.frombuffer(colour_table("sequential"), dtype=np.uint8).reshape(2, 256, 3)
+    np.testing.assert_array_equal((light[0] > 200) & (dark[0] < 50), [True] * 3)
+    assert still([[1.0]], cmap="diverging")._colours == {"diverging": colour_table("diverging")}
 
 
 # ---- the words above a heatmap ----

@@ -1,13 +1,15 @@
 // From values to colours.
 
 /**
- * 256 colours, three bytes each, as 256 pixels.
+ * The 256 colours of a theme as pixels. The table has three bytes for each, first of the light theme, then of the dark.
  * @param {DataView} table
+ * @param {boolean} dark
  */
-export function toPalette(table) {
+export function toPalette(table, dark) {
+  const first = dark ? 768 : 0;
   const pixels = new Uint8ClampedArray(1024).fill(255);
   for (let i = 0; i < 256; i++) {
-    for (let j = 0; j < 3; j++) pixels[4 * i + j] = table.getUint8(3 * i + j);
+    for (let j = 0; j < 3; j++) pixels[4 * i + j] = table.getUint8(first + 3 * i + j);
   }
   return new Uint32Array(pixels.buffer);
 }
@@ -43,6 +45,15 @@ export function toPixels({ values, limits, palette }) {
 export function colourOf(value, { limits, palette }) {
   const pixel = palette[shadeOf(value, ...limits)];
   return [0, 8, 16].map((bits) => (pixel >> bits) & 255);
+}
+
+/**
+ * Whether a computed colour, such as that of text in the dark, is lighter than the middle grey.
+ * @param {string} colour
+ */
+export function isLight(colour) {
+  const parts = (colour.match(/\d+/g) ?? []).slice(0, 3);
+  return parts.reduce((sum, part) => sum + Number(part), 0) > 382;
 }
 
 /**

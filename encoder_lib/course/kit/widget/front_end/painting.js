@@ -1,7 +1,8 @@
 // Paints one heatmap: cells, labels, colour bar and frames, all from a scene.
 
+import { colourOf, inkOn, isLight } from "./colour.js";
 import { element, penOf } from "./dom.js";
-import { formatValue } from "./format.js";
+import { fixed, formatValue } from "./format.js";
 import { BAR, LINE } from "./layout.js";
 import { clamp } from "./numbers.js";
 import { stripesOf } from "./stripes.js";
@@ -13,6 +14,8 @@ const FRAME = [
   { grow: 1, colour: "#ffffff", line: 2 },
   { grow: 2.5, colour: "#1a1a1a", line: 1.5 },
 ];
+const MOST_NUMBERS = 60; // with more cells, no numbers are written into them
+const FEW = 16; // rows or columns; fewer have lines between them
 const CHOSEN = 3; // pixels by which the frame of the chosen tile is thicker
 const bar = element("canvas", { width: 1, height: 256 });
 
@@ -26,8 +29,8 @@ export function paint(pen, scene) {
   const side = tileSize(matrix.spec);
   pen.setTransform(style.ratio, 0, 0, style.ratio, 0, 0);
   pen.clearRect(0, 0, pen.canvas.width, pen.canvas.height);
-  paintCells(pen, scene);
   pen.font = style.font;
+  paintCells(pen, scene);
   pen.fillStyle = style.colour;
   paintRows(pen, scene);
   paintColumns(pen, scene);
@@ -49,16 +52,41 @@ function paintCells(pen, scene) {
   pen.imageSmoothingEnabled = shrunk; // otherwise every cell keeps its sharp edges
   pen.drawImage(scene.cells, left, top, width, height);
   for (const kind of scene.strange) paintStripes(pen, scene, kind);
-  if (scene.matrix.spec.toggles) paintGrid(pen, scene);
+  if (scene.matrix.spec.tile) return;
+  if (Math.max(rows, columns) < FEW && Math.min(width / columns, height / rows) > 7) paintGrid(pen, scene);
+  if (rows * columns <= MOST_NUMBERS) paintNumbers(pen, scene);
 }
 
 /**
- * Thin lines between cells that can be switched one by one.
+ * The numbers of all cells, with as many decimals as fit; none where they don't.
  * @param {CanvasRenderingContext2D} pen
  * @param {Scene} scene
  */
-function paintGrid(pen, { matrix: { spec }, layout: { left, top, width, height } }) {
-  pen.fillStyle = "#ffffff80";
+function paintNumbers(pen, { matrix, layout: { left, top, width, height } }) {
+  const { rows, columns } = matrix.spec;
+  const finite = [...matrix.values.keys()].filter((i) => Number.isFinite(matrix.values[i]));
+  const whole = finite.every((i) => Number.isInteger(matrix.values[i]));
+  const [wide, high] = [width / columns, height / rows];
+  for (const digits of whole ? [0] : [2, 1]) {
+    const texts = finite.map((i) => fixed(matrix.values[i], digits));
+    if (high < LINE || Math.max(...texts.map((text) => pen.measureText(text).width)) > wide - 8) continue;
+    pen.textAlign = "center";
+    pen.textBaseline = "middle";
+    finite.forEach((i, n) => {
+      pen.fillStyle = inkOn(colourOf(matrix.values[i], matrix));
+      pen.fillText(texts[n], left + ((i % columns) + 0.5) * wide, top + (Math.floor(i / columns) + 0.5) * high);
+    });
+    return;
+  }
+}
+
+/**
+ * Thin lines in the colour of the page between a few cells.
+ * @param {CanvasRenderingContext2D} pen
+ * @param {Scene} scene
+ */
+function paintGrid(pen, { matrix: { spec }, style, layout: { left, top, width, height } }) {
+  pen.fillStyle = isLight(style.colour) ? "#11111199" : "#ffffff99";
   for (let row = 1; row < spec.rows; row++) pen.fillRect(left, top + (row * height) / spec.rows, width, 1);
   for (let column = 1; column < spec.columns; column++)
     pen.fillRect(left + (column * width) / spec.columns, top, 1, height);

@@ -2,7 +2,7 @@
 
 import { Bars } from "./bars.js";
 import { Boxes } from "./boxes.js";
-import { toPalette } from "./colour.js";
+import { isLight, toPalette } from "./colour.js";
 import { isCalm, say } from "./dom.js";
 import { Heatmap } from "./heatmap.js";
 import { layOut } from "./layout.js";
@@ -31,12 +31,13 @@ export function showPanels(model, listen, { above, pictures, readout, frame, des
   /** @type {Tokens | null} */
   let tokens = null; // the words above the panels, where there are any
   let specs = model.get("_panels");
+  let dark = false; // the theme of the page, as `arrange` finds it
   let palettes = specs.map(paletteOf);
   let data = floats(model.get("_data"));
 
   /** @param {PanelSpec} spec */
   function paletteOf({ cmap }) {
-    return cmap ? toPalette(model.get("_colours")[cmap]) : new Uint32Array();
+    return cmap ? toPalette(model.get("_colours")[cmap], dark) : new Uint32Array();
   }
 
   const announce = () => {
@@ -167,6 +168,11 @@ export function showPanels(model, listen, { above, pictures, readout, frame, des
     const total = pictures.clientWidth;
     if (!total) return; // hidden: the ResizeObserver calls again
     const { color, fontFamily } = getComputedStyle(pictures);
+    if (isLight(color) !== dark) {
+      dark = !dark;
+      palettes = specs.map(paletteOf);
+      show();
+    }
     const ratio = window.devicePixelRatio || 1;
     const style = { colour: color, font: `11px ${fontFamily}`, titleFont: `600 13px ${fontFamily}`, ratio };
     const sizes = panels.map((panel) => panel.sizes(style, total));

@@ -1,5 +1,6 @@
 // Points in a plane on the page: arrows, hands of a clock, a grid that folds; they glide from frame to frame.
 
+import { isLight } from "./colour.js";
 import { element, isCalm, penOf } from "./dom.js";
 import { Handles } from "./handles.js";
 import { clamp } from "./numbers.js";
@@ -248,8 +249,7 @@ export class Plane {
   colour(i) {
     const text = /** @type {{ style: Style }} */ (this.place).style.colour;
     const pair = WORD_COLOURS[this.spec.colours[i] % WORD_COLOURS.length];
-    const light = (text.match(/\d+/g) ?? []).slice(0, 3).reduce((sum, part) => sum + Number(part), 0) > 382;
-    return pair ? pair[light ? "dark" : "light"] : text;
+    return pair ? pair[isLight(text) ? "dark" : "light"] : text;
   }
 
   /** The two axes with their numbers and names, and the circle. */
