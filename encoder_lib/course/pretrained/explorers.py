@@ -88,7 +88,7 @@ def habit(weights: Tensor, tokens: list[str]) -> str:
 def _tiled(weights: Tensor) -> Heatmap:
     """All maps (layers, H, T, T) in one: layers from top to bottom, heads from left to right, with gaps between."""
     n_layers, n_heads, length, _ = weights.shape
-    gap = 1 + length // 6  # wide enough not to look like a bright column
+    gap = 1 + length // 6  # wide enough not to look like a coloured column
     step = max(1, -(-(length + gap) * n_heads // 480))  # a long sentence is thinned out until it fits
     gap = 1 + -(-length // step) // 6
     small = torch.nn.functional.pad(weights[:, :, ::step, ::step], (0, gap, 0, gap), value=torch.nan)
