@@ -5,6 +5,7 @@ import pytest
 from front_end_page import send, text, traits
 
 from encoder_lib.course.explore import Checkbox, Explorer, Heatmap, Range, Select, Text, View
+from encoder_lib.course.kit.plots.colour_maps import colour_map
 from encoder_lib.course.kit.widget import front_end
 
 pytestmark = pytest.mark.browser
@@ -176,6 +177,21 @@ def test_a_removed_view_stops_listening(modules, start):
 
 # ---- the words of a sentence ----
 
+# The theme of the page, and the colour of its text.
+TURNED = """([theme, ink]) => {
+  home.style.color = home.firstChild.style.color = ink;
+  document.body.setAttribute('data-jp-theme-light', theme);
+  return painted();
+}"""
+# What is written in the middle of cells, and not beside them or at the colour bar.
+WRITTEN = """() => {
+  const write = CanvasRenderingContext2D.prototype.fillText;
+  CanvasRenderingContext2D.prototype.fillText = function (text, ...place) {
+    const inside = this.textAlign === 'center' && this.textBaseline === 'middle' && this.getTransform().b === 0;
+    if (inside) window.written.push(text);
+    return write.call(this, text, ...place);
+  };
+}"""
 NAMES = ["the", "<b>", "a,b", "dog", "dog", "bites", "it", "now", "x", "y", "z"]
 
 
@@ -239,6 +255,32 @@ def test_mouse_and_focus_choose_a_word_and_survive_a_new_sentence(modules, words
     assert text(modules, ".explorer-readout") == "“a,b” attends to nothing"
     send(modules, explorer, words=11)
     assert chosen(buttons) == [4]
+
+
+def test_cells_and_words_follow_the_theme_of_the_page(modules, words):
+    """Number by number the colours of that theme's map, from the least to the largest weight."""
+    buttons, page = words[1], modules.page
+    buttons.nth(0).hover()
+    found = []
+    for theme, ink in (("true", "black"), ("false", "white"), ("true", "black")):
+        page.evaluate(TURNED, [theme, ink])
+        found.append(buttons.evaluate_all("all => all.map((e) => getComputedStyle(e).backgroundColor)"))
+    weights = np.linspace(0, 1, 11)
+    maps = [colour_map("sequential", dark=dark)(weights, bytes=True)[:, :3].tolist() for dark in (False, True)]
+    light, dark = ([f"rgb({r}, {g}, {b})" for r, g, b in colours] for colours in maps)
+    assert found == [light, dark, light]
+
+
+def test_numbers_are_written_where_they_fit(modules, start):
+    """With two decimals or one, whole ones without; none in many cells, in narrow ones, or where there is no number."""
+    page = modules.page
+    page.evaluate(WRITTEN)
+    found = []
+    for values in ([[0.125, -2]], [[3, 40]], [[np.nan, 0.5]], np.full((8, 8), 0.25), np.full((1, 40), 0.25)):
+        page.evaluate("() => { window.written = []; }")
+        start(Explorer(lambda values=values: View(Heatmap(values, limits=(-2, 2)), description="0"), title="Cells"))
+        found.append(page.evaluate("() => [...new Set(written)]"))
+    assert found == [["0.13", "−2.00"], ["3", "40"], ["0.50"], [], []]
 
 
 def test_a_click_and_enter_open_the_tile_they_are_on(modules, start):

@@ -11,11 +11,11 @@ SEQUENTIAL, DIVERGING = "sequential", "diverging"
 # lightness changes by equal steps. The hues are those of attention and, below zero, of the followed token.
 OURS = {
     SEQUENTIAL: (
-        ("#faf1ec", "#f4c4ae", "#e6936d", "#d2602f", "#ab3a10", "#7a1e00"),
+        ("#faf1ec", "#f4c4ae", "#e6936d", "#d2602f", "#ad3c12", "#8a2600"),
         ("#1f1c1f", "#4f2d1c", "#874217", "#bf5a17", "#ef8330", "#ffbd85"),
     ),
     DIVERGING: (
-        ("#0f4273", "#1470b8", "#5aa5de", "#acd0ee", "#f2f3f5", "#f3bfa9", "#e08355", "#b93f12", "#7a1e00"),
+        ("#0f5088", "#1470b8", "#5aa5de", "#acd0ee", "#f2f3f5", "#f3bfa9", "#e08355", "#b93f12", "#8a2600"),
         ("#a5e0ff", "#4fb4ee", "#1f7fb8", "#1b4a6b", "#20242b", "#5d301d", "#a04b15", "#ea7d2c", "#ffbd85"),
     ),
 }
