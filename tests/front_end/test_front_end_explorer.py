@@ -272,15 +272,22 @@ def test_cells_and_words_follow_the_theme_of_the_page(modules, words):
 
 
 def test_numbers_are_written_where_they_fit(modules, start):
-    """With two decimals or one, whole ones without; none in many cells, in narrow ones, or where there is no number."""
-    page = modules.page
+    """With two decimals, in less room without their zero or with one; none where they don't fit or aren't numbers."""
+    page, widths = modules.page, (*[[0.125, -0.5, 1]] * 2, *[[0.125, -2, 1]] * 2)
     page.evaluate(WRITTEN)
     found = []
-    for values in ([[0.125, -2]], [[3, 40]], [[np.nan, 0.5]], np.full((8, 8), 0.25), np.full((1, 40), 0.25)):
+    for few, values in enumerate([[3, 40], [np.nan, 0.5], [0.25] * 61, *widths]):
         page.evaluate("() => { window.written = []; }")
-        start(Explorer(lambda values=values: View(Heatmap(values, limits=(-2, 2)), description="0"), title="Cells"))
+        panels = [Heatmap([[*values, *[np.nan] * (0, 0, 0, 0, 20, 0, 20)[few]]], limits=(-2, 2))]
+        start(Explorer(lambda panels=panels: View(*panels, description="0"), title="Cells"))
         found.append(page.evaluate("() => [...new Set(written)]"))
-    assert found == [["0.13", "−2.00"], ["3", "40"], ["0.50"], [], []]
+    assert found[:3] == [["3", "40"], ["0.50"], []]
+    assert found[3:] == [
+        ["0.13", "−0.50", "1.00"],
+        [".13", "−.50", "1.0"],
+        ["0.13", "−2.00", "1.00"],
+        ["0.1", "−2.0", "1.0"],
+    ]
 
 
 def test_a_click_and_enter_open_the_tile_they_are_on(modules, start):

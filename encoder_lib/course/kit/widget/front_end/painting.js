@@ -58,26 +58,34 @@ function paintCells(pen, scene) {
 }
 
 /**
- * The numbers of all cells, with as many decimals as fit; none where they don't.
+ * The ways to write these numbers, best first: whole, with two decimals, in less room.
+ * @param {number[]} numbers
+ */
+function waysToWrite(numbers) {
+  if (numbers.every(Number.isInteger)) return [numbers.map((number) => fixed(number, 0))];
+  const exact = numbers.map((number) => fixed(number, 2));
+  if (numbers.some((number) => Math.abs(number) > 1)) return [exact, numbers.map((number) => fixed(number, 1))];
+  return [exact, exact.map((text) => (text.endsWith("1.00") ? text.slice(0, -1) : text.replace("0.", ".")))];
+}
+
+/**
+ * The numbers of all cells, where they fit.
  * @param {CanvasRenderingContext2D} pen
  * @param {Scene} scene
  */
 function paintNumbers(pen, { matrix, layout: { left, top, width, height } }) {
   const { rows, columns } = matrix.spec;
   const finite = [...matrix.values.keys()].filter((i) => Number.isFinite(matrix.values[i]));
-  const whole = finite.every((i) => Number.isInteger(matrix.values[i]));
   const [wide, high] = [width / columns, height / rows];
-  for (const digits of whole ? [0] : [2, 1]) {
-    const texts = finite.map((i) => fixed(matrix.values[i], digits));
-    if (high < LINE || Math.max(...texts.map((text) => pen.measureText(text).width)) > wide - 8) continue;
-    pen.textAlign = "center";
-    pen.textBaseline = "middle";
-    finite.forEach((i, n) => {
-      pen.fillStyle = inkOn(colourOf(matrix.values[i], matrix));
-      pen.fillText(texts[n], left + ((i % columns) + 0.5) * wide, top + (Math.floor(i / columns) + 0.5) * high);
-    });
-    return;
-  }
+  const fits = (/** @type {string} */ text) => pen.measureText(text).width <= wide - 8 && high >= LINE;
+  const texts = waysToWrite(finite.map((i) => matrix.values[i])).find((way) => way.every(fits)) ?? [];
+  pen.textAlign = "center";
+  pen.textBaseline = "middle";
+  texts.forEach((text, n) => {
+    const i = finite[n];
+    pen.fillStyle = inkOn(colourOf(matrix.values[i], matrix));
+    pen.fillText(text, left + ((i % columns) + 0.5) * wide, top + (Math.floor(i / columns) + 0.5) * high);
+  });
 }
 
 /**
