@@ -1,12 +1,13 @@
 """The steps of one token's attention: what is drawn and said are the numbers of a trace, in rows of equal height."""
 
 import itertools
+from collections import Counter
 
 import numpy as np
 import pytest
 from explorers import PAIR, minilm
 from matplotlib.colors import to_rgba
-from matplotlib.patches import PathPatch, Rectangle
+from matplotlib.patches import Circle, FancyArrowPatch, PathPatch, Rectangle
 from matplotlib.path import Path
 
 from encoder_lib import trace
@@ -95,7 +96,7 @@ def test_scores_and_weights_are_those_of_a_trace(it, traced):
     ax, place = chain_of_it(it), it[2]
     scores, weights = traced["scores"][place].numpy(), traced["weights"][place].numpy()
     (left, right), (first, last) = WIDE.scores, WIDE.weights
-    lengths = np.array([bar.get_width() for bar in bars_of(ax, ("ink", "stream"), left, right)])
+    lengths = np.array([bar.get_width() for bar in bars_of(ax, ("ink", "quiet"), left, right)])
     np.testing.assert_allclose(lengths / lengths.max(), scores / scores.max(), rtol=1e-4)
     lengths = np.array([bar.get_width() for bar in bars_of(ax, ("attention",), first, last)])
     np.testing.assert_allclose(lengths / lengths.sum(), weights, atol=1e-6)
@@ -129,6 +130,27 @@ def test_a_ribbon_is_as_wide_as_its_weight_and_ends_at_the_mean(it, traced):
     assert len(curves_of(ax, "query")) == len(weights), "one line to each key"
 
 
+@pytest.mark.parametrize("layout", [WIDE, NARROW], ids=["wide", "phone"])
+def test_the_stream_runs_past_all_columns_and_what_attention_computes_is_added_to_it(it, layout):
+    ax = chain_of_it(it, wide=layout is WIDE)
+    (plus,) = (patch for patch in ax.patches if isinstance(patch, Circle))
+    arrows = [patch for patch in ax.patches if isinstance(patch, FancyArrowPatch) and colour_of(patch) == "stream"]
+    stream, to_query, back = (arrow._path_original for arrow in arrows)  # in the units of the axes
+    assert arrows[0].get_linewidth() > 2 * arrows[1].get_linewidth()
+    assert stream.vertices[0][0] == layout.query[0] and stream.vertices[:, 0].max() > layout.mean[1] - 4
+    assert stream.intersects_path(plus.get_path().transformed(plus.get_patch_transform()), filled=False)
+    assert stream.vertices[0][1] == to_query.vertices[0][1] and layout.query[0] < to_query.vertices[0][0]
+    strips = [patch for patch in ax.patches if isinstance(patch, Rectangle) and patch.get_height() == STRIP]
+    for column, (x, y) in ((layout.query, to_query.vertices[-1]), (layout.mean, back.vertices[0])):
+        (strip,) = (strip for strip in strips if strip.get_x() == column[0])
+        assert column[0] < x < column[1] and 0 < y - strip.get_bbox().y1 < 4, "at the lower edge of the strip"
+    assert np.hypot(*(back.vertices[-1] - plus.center)) == pytest.approx(plus.radius)
+    assert any(  # the stream has the name of its token
+        text.get_text() == "it" and text.get_position() == (layout.names, pytest.approx(stream.vertices[0][1], abs=5))
+        for text in ax.texts
+    )
+
+
 @pytest.mark.parametrize(("wide", "layout"), [(True, WIDE), (False, NARROW)], ids=["wide", "phone"])
 def test_rows_are_equally_high_and_nothing_is_cut_off_or_overlaps(intervened, wide, layout):
     answer = intervened.ask(Question(PAIR, "bank", detail=(0, 2)))
@@ -138,9 +160,12 @@ def test_rows_are_equally_high_and_nothing_is_cut_off_or_overlaps(intervened, wi
     ax = drawn(opened, wide=wide)
     ax.figure.draw_without_rendering()
     names = [text for text in ax.texts if text.get_position()[0] == layout.names]
-    assert len(names) == layout.bands * sum(len(s.tokens) for s in answer.sentences)
-    steps = {round(b.get_position()[1] - a.get_position()[1]) for a, b in itertools.pairwise(names)}
-    assert min(steps) == ROW and len(steps) == layout.bands + 1, "between rows, bands and sentences"
+    assert len(names) == sum(layout.bands * len(s.tokens) + 1 for s in answer.sentences), "and beside the stream"
+    heights = sorted(text.get_position()[1] for text in names)
+    steps = Counter(round(below - above) for above, below in itertools.pairwise(heights))
+    assert min(steps) == ROW and steps[ROW] == sum(layout.bands * (len(s.tokens) - 1) for s in answer.sentences)
+    assert words_of(ax).count("Layer 1, head 3, in both sentences") == 1
+    assert words_of(ax).count("scores") == (1 if wide else 2), "the names of the columns, once where there is one band"
     boxes = [text.get_window_extent() for text in ax.texts]
     assert not [(a, b) for a, b in itertools.combinations(boxes, 2) if a.overlaps(b)]
     whole = ax.figure.bbox
@@ -179,7 +204,7 @@ def test_the_words_say_what_is_found(it):
     assert finding(sentence, detail) == "In layer 3, head 2, “it” gives “big” 79 % of its attention"
     assert in_words(sentence, detail).endswith(": the score of its key is 5.4, and the highest of the others is 3.4")
     said = words_of(chain_of_it(it))
-    assert {"the other 9: 1 %", "q · k ÷ √32", "then added to the vector of “it”"} <= set(said)
+    assert {"the other 9: 1 %", "q · k ÷ √32", "residual stream: the vector of “it”"} <= set(said)
 
 
 def test_a_cut_key_is_named_and_with_all_keys_cut_it_attends_to_nothing(intervened):
