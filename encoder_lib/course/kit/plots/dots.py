@@ -1,4 +1,4 @@
-"""Several numbers for each name, as dots on one line."""
+"""Several numbers for each name, as dots."""
 
 import textwrap
 from collections.abc import Mapping
@@ -11,6 +11,8 @@ from encoder_lib.course.kit.plots import style
 from encoder_lib.course.kit.plots.inputs import as_array
 
 MOST_NUMBERS = 8  # with more names, no numbers are written beside the dots
+MOST_DOTS = 3  # on one line; with more for a name, each gets a line of its own
+LINE = 0.18  # inches of such a line
 LETTERS = 34  # on a line of a name, if numbers are written
 
 
@@ -24,11 +26,12 @@ def plot_dots(
     log: bool = False,
     ax: Axes | None = None,
 ) -> Axes:
-    """Draw several numbers for each name as dots on one line, the first name on top, and a legend for the kinds of dot.
+    """Draw several numbers for each name as dots, the first name on top.
 
-    Dots after the first kind are hollow, so that those below them show. With at most eight names, each dot has its
-    number beside it, with so many decimals; by default two, or one if a number has two digits before the point. With
-    more than three dots on a line, only the first kind, the smallest and the largest get a number.
+    Up to three dots share a line, with a legend for the kinds of dot. Those after the first kind are hollow, so that
+    those below them show. If a name has more dots, each is on a line of its own, with its kind beside it. With at most
+    eight names, each dot has its number beside it, with so many decimals; by default two, or one if a number has two
+    digits before the point.
 
     values: name -> {kind of dot: number}; a name need not have every kind. log: whether the axis is logarithmic.
     Raises ValueError for no numbers, one that is not finite, or on a logarithmic axis one that is not positive;
@@ -47,9 +50,16 @@ def plot_dots(
     if log and np.nanmin(array) <= 0:
         raise ValueError(f"values: expected positive numbers on a logarithmic axis, got {np.nanmin(array):g}")
     most = max(map(len, given))
+    apart = most > MOST_DOTS
     rows = np.arange(len(array))
-    ax = style.axes_or_new(ax, style.figure_size(1, min(style.HEIGHT, 1.4 + (0.42 if most > 1 else 0.3) * len(array))))
-    ax.hlines(rows, np.nanmin(array, axis=1), np.nanmax(array, axis=1), color=style.LINE_STRONG, linewidth=2, zorder=1)
+    places = rows[:, None] + (np.arange(len(kinds)) - (len(kinds) - 1) / 2) / (len(kinds) + 1) * apart  # (names, kinds)
+    high = LINE * (len(kinds) + 1) if apart else 0.42 if most > 1 else 0.3
+    ax = style.axes_or_new(ax, style.figure_size(1, min(style.HEIGHT, 1.4 + high * len(array))))
+    if not apart:
+        ends = np.nanmin(array, axis=1), np.nanmax(array, axis=1)
+        ax.hlines(rows, *ends, color=style.LINE_STRONG, linewidth=2, zorder=1)
+    for row in rows[1:] if apart else ():
+        ax.axhline(row - 0.5, color=style.LINE, linewidth=0.8, zorder=1)
     if log:
         ax.set_xscale("log")
     few = len(array) <= MOST_NUMBERS
@@ -60,19 +70,22 @@ def plot_dots(
         zip(kinds, array.T, chain(style.COLOURS, cycle(style.COLOURS[1:])), cycle(style.MARKERS), strict=False)
     ):
         look = {"color": colour} if i == 0 else {"facecolor": style.GROUND, "edgecolor": colour, "linewidth": 2}
-        ax.scatter(column, rows, **look, marker=marker, s=50, label=style.legend_label(kind), zorder=3 - (i > 0))
-    for row, line in enumerate(array if few else ()):
+        ax.scatter(
+            column, places[:, i], **look, marker=marker, s=50, label=style.legend_label(kind), zorder=3 - (i > 0)
+        )
+    for row, line in enumerate(array if few or apart else ()):
         first, last = np.nanargmin(line), np.nanargmax(line)
         for i, number in enumerate(line):
-            if np.isnan(number) or (most > 3 and i not in (0, first, last)):
+            if np.isnan(number):
                 continue
-            side, across, up = ("left", 9, 0) if i == last else ("right", -9, 0)
-            if i not in (first, last):
+            side, across, up = ("left", 9, 0) if i == last or apart else ("right", -9, 0)
+            if i not in (first, last) and not apart:
                 side, across, up = "center", 0, 11
+            written = f"{number:.{decimals}f}".replace("-", "−") if few else ""
             ax.annotate(
-                f"{number:.{decimals}f}".replace("-", "−"), (number, row), (across, up),
-                textcoords="offset points", ha=side, va="center_baseline", fontsize=style.NOTE_SIZE, gid=style.HALO,
-                **style.plain_text(),
+                f"{style.drawable(kinds[i], style.LABEL)} {written}" if apart else written, (number, places[row, i]),
+                (across, up), textcoords="offset points", ha=side, va="center_baseline", fontsize=style.NOTE_SIZE,
+                gid=style.HALO, zorder=1.5, **style.plain_text(),
             )  # fmt: skip
     names = [textwrap.fill(style.drawable(name, style.LABEL), LETTERS if few else style.LABEL) for name in values]
     ax.set_yticks(rows, names, **style.plain_text())
@@ -81,6 +94,6 @@ def plot_dots(
         style.label_log_axis(ax.xaxis)
     style.add_grid(ax, "x")
     ax.tick_params(axis="y", length=0)
-    if len(kinds) > 1:
+    if legend := len(kinds) > 1 and not apart:
         style.add_legend(ax, above=True)
-    return style.label_axes(ax, title, x_label, pad=style.ABOVE if len(kinds) > 1 else None)
+    return style.label_axes(ax, title, x_label, pad=style.ABOVE if legend else None)

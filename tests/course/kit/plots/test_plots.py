@@ -881,13 +881,22 @@ def test_a_row_of_dots_need_not_have_every_kind():
     assert [len(dots.get_offsets().compressed()) // 2 for dots in ax.collections[1:]] == [1, 1]
 
 
-def test_of_many_dots_only_the_first_and_the_outer_ones_have_numbers():
+def test_of_many_dots_each_has_a_line_of_its_own_with_its_kind_and_number():
     """The first kind alone is blue. A logarithmic axis is labelled in plain numbers."""
-    ax = plots.plot_dots({"a": {"w": 1.0, "x": 0.2, "y": 0.5, "z": 11.0}}, log=True)
+    many = {"w": 1.0, "x": 0.2, "y": 0.21, "z": 11.0}
+    ax = plots.plot_dots({"a": many, "b": {"w": 0.2}}, log=True)
     ax.figure.draw_without_rendering()
-    assert [text.get_text() for text in ax.texts] == ["1.00", "0.20", "11.00"] and ax.get_xscale() == "log"
-    assert {"0.5", "1", "10"} <= {label.get_text() for label in ax.get_xticklabels()}
-    edges = [to_hex(dots.get_edgecolor()[0]) for dots in ax.collections[1:]]
+    assert [text.get_text() for text in ax.texts] == ["w 1.00", "x 0.20", "y 0.21", "z 11.00", "w 0.20"]
+    places = np.array([text.xy for text in ax.texts])
+    np.testing.assert_allclose(places[:, 0], [*many.values(), 0.2])
+    dots = [dots.get_offsets().compressed().reshape(-1, 2) for dots in ax.collections]
+    np.testing.assert_allclose(np.concatenate([*(kind[:1] for kind in dots), dots[0][1:]]), places)
+    assert all(upper + 0.15 < lower for upper, lower in itertools.pairwise(places[:, 1]))
+    assert places[3, 1] < 0.5 < places[4, 1], "each row keeps its lines together"
+    boxes = [text.get_window_extent() for text in ax.texts]
+    assert not any(a.overlaps(b) for a, b in itertools.combinations(boxes, 2)) and ax.get_legend() is None
+    assert {"0.5", "1", "10"} <= {label.get_text() for label in ax.get_xticklabels()} and ax.get_xscale() == "log"
+    edges = [to_hex(dots.get_edgecolor()[0]) for dots in ax.collections]
     assert edges.count(plots.COLOURS[0]) == 1 and edges[0] == plots.COLOURS[0]
 
 
