@@ -101,7 +101,7 @@ def fold(stage: float = 2.0) -> Explorer:
                 title="Does a line separate the two colours?",
                 x_label="own, then unit 1",
                 y_label="fetched, then unit 2",
-                wide=1.3,
+                wide=2.0,
             ),
             frames="stage",
             description=[_fold_words(0.05 * n, frame[2], frame[3]) for n, frame in enumerate(moved)],

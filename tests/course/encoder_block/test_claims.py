@@ -103,6 +103,13 @@ def test_cls_is_the_same_vector_at_first_in_every_sentence(notebook, text):
     assert t["attention.weights"][0, 2].diagonal(-1).min() > (0.985 if text else 0.99)
 
 
+def test_in_the_mean_of_all_heads_only_cls_gets_much_weight(notebook):
+    """Of the other eleven heads, at least half give the most to [CLS] in most rows."""
+    weights = notebook["weights"][0]
+    assert weights.mean(dim=0)[:, 1:].max() < 0.21 < weights.mean(dim=0)[:, 0].max()
+    assert ((weights.argmax(dim=-1) == 0).sum(dim=-1) > 6).sum() >= 6
+
+
 # Norm after, or norm before
 
 
