@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 GAP = 8  # per cent between the ends of two groups of learning curves
+FIRST_STEP = 50  # of a logarithmic axis
 
 
 @style.close_on_error
@@ -48,9 +49,7 @@ def plot_ladder(
 
 
 @style.close_on_error
-def plot_learning_curves(
-    curves: "pd.DataFrame", *, level: float | None = 50, title: str = "", first_step: int = 50
-) -> Figure:
+def plot_learning_curves(curves: "pd.DataFrame", *, level: float | None = 50, title: str = "") -> Figure:
     """Draw accuracy against training steps: a panel for each model, with a thin line for each seed and their median.
 
     Where the lines end, it says how many of them are there.
@@ -58,7 +57,6 @@ def plot_learning_curves(
     curves: a table with the columns model, seed, step and accuracy, in per cent, as `learning_curve` and
     `stored_curves` give it; the panels are in the order of its models, four of them in a square. level: an accuracy
     drawn as a dashed line: that of a model which finds the letter and guesses its case.
-    first_step: the step with which the axis, which is logarithmic, begins.
     Raises ValueError for a table without rows or without one of these columns.
     """
     missing = {"model", "seed", "step", "accuracy"} - set(curves)
@@ -71,7 +69,7 @@ def plot_learning_curves(
     size = style.figure_size(len(models), 4 if rows == 1 else 5)
     layout = ConstrainedLayoutEngine(wspace=0.05, hspace=0.06)
     figure, axes = plt.subplots(rows, columns, figsize=size, sharex=True, sharey=True, squeeze=False, layout=layout)
-    shown = curves[curves["step"] >= first_step]
+    shown = curves[curves["step"] >= FIRST_STEP]
     (blue, _, grey), last = style.COLOURS, shown["step"].max()
     for ax, model in zip(axes.flat, models, strict=True):
         of_model = [name == model for name in shown["model"]]
@@ -81,10 +79,10 @@ def plot_learning_curves(
         ax.plot(table, color=grey, linewidth=0.8)[0].set_label("each seed")
         ax.plot(table.median(axis=1), color=blue, label="median of the seeds")
         _count_ends(ax, table)
-        ax.set(xscale="log", xlim=(0.9 * first_step, last), ylim=(0, 103), yticks=range(0, 101, 25))
+        ax.set(xscale="log", xlim=(0.9 * FIRST_STEP, last), ylim=(0, 103), yticks=range(0, 101, 25))
         style.add_grid(ax)
         style.label_axes(ax, model if len(models) > 1 else title)
-    ticks = [step for step in (100, 1000) if first_step <= step <= last / 2] + [last]
+    ticks = [step for step in (100, 1000) if step <= last / 2] + [last]
     axes[0, 0].xaxis.set(major_locator=FixedLocator(ticks), minor_locator=NullLocator(), major_formatter="{x:,.0f}")
     for ax in axes[-1]:
         ax.set_xlabel("step")
