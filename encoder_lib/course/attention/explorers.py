@@ -207,7 +207,7 @@ def _bars(words: list[str], scores: list[float], weights: list[float]) -> Boxes:
         boxes.append((begin + BAR * weight, top, SHARE, 1, 1))
         kinds += ["note", "note", word, "note"]
         labels += [word, decimals(score), "", percent(weight)]
-    size = (begin + BAR + SHARE, STEP * (len(words) + 1))
+    size = (begin + BAR + SHARE, STEP * len(words) + 1)
     return Boxes(boxes, kinds, size=size, labels=labels, title="Scores and weights", least=176)
 
 

@@ -120,8 +120,9 @@ class Plane:
     def draw(self, index: int, ax: Axes) -> None:
         """Draw frame `index` on a matplotlib Axes."""
         points, (left, right), (bottom, top) = self.frame(index), self.x_limits, self.y_limits
-        room = max(0.0, (top - bottom) * self.wide - (right - left)) / 2
-        ax.set(xlim=(left - room, right + room), ylim=(bottom, top), aspect="equal")
+        height = max(top - bottom, (right - left) / self.wide)
+        across, up = (self.wide * height - right + left) / 2, (height - top + bottom) / 2
+        ax.set(xlim=(left - across, right + across), ylim=(bottom - up, top + up), aspect="equal")
         ax.axhline(0, color=GREY, linewidth=0.7, zorder=0)
         ax.axvline(0, color=GREY, linewidth=0.7, zorder=0)
         if self.circle:

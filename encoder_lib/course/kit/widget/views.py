@@ -190,8 +190,7 @@ class View:
         if self.tokens:
             bottom, top = (height + GAP) / (height + above), 1 - 0.35 / (height + above)  # with its title above
             _draw_tokens(self.tokens, self.chosen, index, figure.add_axes((0, bottom, 1, top - bottom)))
-        squares = any(panel.rows == panel.columns for panel in self.panels)
-        grid = figure.add_gridspec(rows, columns)
+        grid, drawn = figure.add_gridspec(rows, columns), []
         for i, panel in enumerate(self.panels):
             cell = grid[i]
             beside = tiled and not panel.tile  # in the middle, about as wide as high
@@ -200,7 +199,10 @@ class View:
             panel.draw(index, ax)
             if isinstance(panel, Heatmap) and panel.picks and positions:
                 panel.frame_tile(ax, *(positions[name] for name in panel.picks))
-            if squares and ax.get_aspect() == "auto":
+            drawn.append(ax)
+        loose = [ax for ax in drawn if ax.get_aspect() == "auto"]
+        if len(loose) < len(drawn):
+            for ax in loose:
                 ax.set_box_aspect(1)  # as high as the squares beside it
         return figure
 

@@ -1,11 +1,16 @@
 """Heatmaps and words on their way to the front end: every number and every label arrives; and the still picture."""
 
+import itertools
+
 import numpy as np
 import pytest
 import torch
 from small_explorers import numbers, still
 
 from encoder_lib.course.explore import Explorer, Heatmap, Range, View
+from encoder_lib.course.kit.plots import picture
+from encoder_lib.course.kit.widget.boxes import Boxes
+from encoder_lib.course.kit.widget.plane import Plane
 from encoder_lib.course.kit.widget.views import attention_map, colour_table
 
 WORDS = ["the", "$x^$", "<b>"]
@@ -87,6 +92,24 @@ def test_static_picture_shows_the_chosen_words_row():
     assert view.draw(0).axes[0].texts[1].get_text() == "0 %"
     figure.draw_without_rendering()
     assert all(strip.get_position().y0 > ax.get_position().y1 for ax in heatmaps)
+
+
+SMALL = {
+    "square": lambda: Heatmap(np.eye(3)),
+    "wide": lambda: Heatmap(np.zeros((3, 12))),
+    "plane": lambda: Plane([[4.0, 1.0]], ["a"], x_limits=(-1, 6), y_limits=(0, 2), x_label="x"),
+    "boxes": lambda: Boxes([[0, 0, 9, 1, 1]], ["a"], size=(9, 2)),
+}
+
+
+@pytest.mark.parametrize("names", [*itertools.combinations(SMALL, 3)], ids="-".join)
+def test_panels_of_a_static_picture_begin_and_end_level(names):
+    figure = View(*(SMALL[name]() for name in names), description="1 of 2.").draw(0)
+    picture.show(figure, alt="1 of 2.")
+    first, *others = [ax.get_position() for ax in figure.axes if ax.get_label() != "<colorbar>"]
+    assert len(others) == 2
+    for other in others:
+        assert (other.y0, other.y1) == pytest.approx((first.y0, first.y1), abs=0.005)
 
 
 @pytest.mark.parametrize("text", ["$x^$", "<b>", "\ud800", "你好"])

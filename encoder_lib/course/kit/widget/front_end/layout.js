@@ -11,26 +11,29 @@ const PLOT_HEIGHT = [40, 340];
 const PLOT_WIDTH = 155; // of a plot with room; narrower screens put panels below one another
 const LEAST_WIDTH = { plot: 110, column: 14 }; // of a plot, and of one of its columns up to PLOT_WIDTH
 const CELL = 72; // the most that one square cell takes
-const STRETCH = 1.4; // how much taller than wide a cell may get so that panels have one height
 const ROW_LABEL = 13; // height of a row with room for a label
 const SHORT = 24; // labels up to this width are not slanted
 export const BAR = 10; // width of the colour bar
 export const LINE = 15; // height of a line of text
 
+const APART = 6; // between two labels
+
 /**
- * Lay out panels side by side, or below one another where `total`, the width for all, is too narrow: they share one
- * height, one bottom margin and one number of title lines, so that their plots stand level.
+ * Lay out panels side by side, or below one another where `total`, the width for all, is too narrow: those of a row share
+ * one height, and all of them one bottom margin and one number of title lines, so that plots begin and end level.
  * @param {PanelSizes[]} panels
  * @param {number} total
  * @returns {PanelLayout[]}
  */
 export function layOut(panels, total) {
   const margins = panels.map(marginsOf);
-  const widths = widthsOf(panels, margins, total);
+  const { widths, across } = widthsOf(panels, margins, total);
   const rooms = panels.map((_, i) => Math.max(60, widths[i] - margins[i].left - margins[i].right));
   const square = panels.map(({ rows, columns }, i) => clamp(Math.min(rooms[i] / columns, CELL) * rows, PLOT_HEIGHT));
-  const shared = Math.max(...square);
-  const plots = panels.map((panel, i) => plotOf(panel, rooms[i], square[i], shared));
+  const plots = panels.map((panel, i) => {
+    const first = i - (i % across);
+    return plotOf(panel, rooms[i], Math.max(...square.slice(first, first + across)));
+  });
   const bottoms = panels.map((panel, i) => bottomOf(panel, plots[i].slanted));
   const deepest = Math.max(...bottoms);
   const wholes = plots.map(({ width }, i) => margins[i].left + width + margins[i].right);
@@ -51,7 +54,7 @@ function marginsOf({ rowLabels, numbers, named }) {
 }
 
 /**
- * The width of each panel: as many stand side by side as have room, in rows of one length, and those share the width.
+ * The width of each panel, and how many are in a row: as many as have room, in rows of one length, which share the width.
  * @param {PanelSizes[]} panels
  * @param {{ left: number, right: number }[]} margins
  * @param {number} total
@@ -75,7 +78,7 @@ function widthsOf(panels, margins, total) {
     const row = wanted.slice(widths.length, widths.length + across);
     widths.push(...shareOut((row.length * (total + GAP)) / across - row.length * GAP, row));
   }
-  return widths;
+  return { widths, across };
 }
 
 /**
@@ -95,18 +98,16 @@ export function shareOut(width, wanted) {
 }
 
 /**
- * The plot: it takes the height that panels share, unless that would stretch its cells.
+ * The plot, in a row of panels of one height.
  * @param {PanelSizes} panel
  * @param {number} room
- * @param {number} square
- * @param {number} shared
+ * @param {number} height
  */
-function plotOf({ rows, columns, columnLabels }, room, square, shared) {
-  const height = Math.min(shared, Math.max(STRETCH * square, 1.5 * LINE * rows));
-  const width = Math.min(room, Math.max(PLOT_WIDTH, (shared * columns) / rows));
-  const slanted = columnLabels > SHORT && columnLabels + 6 > width / columns;
+function plotOf({ rows, columns, columnLabels }, room, height) {
+  const width = Math.min(room, Math.max(PLOT_WIDTH, (height * columns) / rows));
+  const slanted = columnLabels > SHORT && columnLabels + APART > width / columns;
   const row = niceStep(ROW_LABEL / (height / rows));
-  const column = niceStep((slanted ? LINE : columnLabels + 8) / (width / columns));
+  const column = niceStep((slanted ? LINE : columnLabels + APART) / (width / columns));
   return { width, height, slanted, every: { row, column } };
 }
 
