@@ -71,7 +71,7 @@ def attend(sentence: str = "the dog bites the man", *, similarity: float = 0.0, 
             description=_words(words, scores[mask], weights, mask),
         )
 
-    web = Web(heights=(820, 1925, 1215) if masks else (710, 1622, 1050), computed="attend")
+    web = Web(heights=(820, 1851, 1165) if masks else (710, 1548, 1000), computed="attend")
     controls: list[Control] = [
         Text("sentence", sentence, max_length=100, label="your sentence"),
         Range("similarity", similarity, min=0, max=1, step=0.05, label="query/key similarity"),
@@ -192,7 +192,7 @@ def one_query(words: Sequence[str], query: ArrayLike, keys: ArrayLike, values: A
             for name, number, label in zip(names, numbers, labels, strict=True)
         ),
         title="One query, its scores, its weights, its output",
-        web=Web(heights=(546, 1550, 1010), computed="one_query", given=("words", "points")),
+        web=Web(heights=(546, 1457, 1010), computed="one_query", given=("words", "points")),
     )
 
 
@@ -264,7 +264,7 @@ def paint_mask(words: Sequence[str], queries: ArrayLike, keys: ArrayLike, values
             for other, name in zip(words, row, strict=True)
         ),
         title="Paint a mask",
-        web=Web(heights=(690, 1310, 661), computed="paint_mask", given=("words", "scores", "points", "names")),
+        web=Web(heights=(690, 1224, 661), computed="paint_mask", given=("words", "scores", "points", "names")),
     )
 
 
@@ -336,7 +336,7 @@ def head_slices(n_heads: int = 3, head: int = 1) -> Explorer:
         Select("n_heads", n_heads, options=DIVISORS, label="number of heads H"),
         Range("head", head, min=1, max=D_MODEL, label="head shown (the last one at most)"),
         title="Heads are slices of D",
-        web=Web(heights=(860, 1218, 790), together=(("n_heads", "head"),)),
+        web=Web(heights=(860, 1122, 768), together=(("n_heads", "head"),)),
     )
 
 

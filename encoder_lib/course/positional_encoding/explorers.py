@@ -50,7 +50,7 @@ def positional(length: int = 64, d_model: int = 128, base: float = 10_000, shift
         Range("base", base, min=10, max=100_000, step=None, log=True, label="base"),
         Range("shift", shift, min=0, max=FURTHEST, label="shift s"),
         title="The sinusoidal table",
-        web=Web(heights=(670, 1186), computed="positional"),
+        web=Web(heights=(670, 1049), computed="positional"),
     )
 
 
