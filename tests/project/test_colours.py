@@ -240,8 +240,9 @@ def test_cards_are_legible_and_the_lit_arrow_differs():
     assert arrows[1].get_linewidth() > arrows[0].get_linewidth()
 
 
-def test_thin_attention_lines_have_contrast():
-    ax = plots.plot_attention_lines([[0.9, 0.1], [0.05, 0.95]], ["a", "b"])
+@pytest.mark.parametrize("only", [None, [1]], ids=str)
+def test_thin_attention_lines_have_contrast(only):
+    ax = plots.plot_attention_lines([[0.9, 0.1], [0.05, 0.95]], ["a", "b"], only=only)
     shades = [contrast(on_white(line.get_color(), line.get_alpha()), "white") for line in ax.lines]
     words = [contrast(text.get_color(), "white") for text in ax.texts]
     assert len(shades) == 4 and min(shades) >= MARK and min(words) >= WORD

@@ -21,7 +21,7 @@ from small_explorers import HOSTILE
 from encoder_lib.course import explore
 from encoder_lib.course.kit.measure import Profile
 from encoder_lib.course.kit.notebook import setup
-from encoder_lib.course.kit.palette import DARK, LIGHT
+from encoder_lib.course.kit.palette import DARK, FOLLOWED, LIGHT
 from encoder_lib.course.kit.plots import NOT_FINITE, TICK, Picture, plot_heatmap, show, style
 from encoder_lib.course.kit.plots.colour_maps import colour_map
 from encoder_lib.course.kit.plots.names import Name, apart
@@ -616,19 +616,24 @@ SHARES = [[0.9, 0.1, 0.0], [0.04, 0.06, 0.9], [0.0, 1.0, 0.0]]
 def test_attention_lines_are_as_thick_as_the_weights():
     ax = plots.plot_attention_lines(torch.tensor(SHARES, requires_grad=True), ["the", "$x^$", "the"], title="t")
     drawn = {tuple(line.get_ydata()): line.get_linewidth() for line in ax.lines}
-    assert drawn == {pair: pytest.approx(4 * SHARES[pair[0]][pair[1]]) for pair in
+    assert drawn == {pair: pytest.approx(5 * SHARES[pair[0]][pair[1]]) for pair in
                      [(0, 0), (0, 1), (1, 1), (1, 2), (2, 1)]}, "weights below 0.05 are left out"  # fmt: skip
     assert all(list(line.get_xdata()) == [0, 1] for line in ax.lines) and ax.get_title() == "t"
     places = {text.get_position(): text.get_text() for text in ax.texts}
-    assert [places[-0.04, i] for i in range(3)] == [places[1.04, i] for i in range(3)] == ["the", "$x^$", "the"]
+    assert [places[-0.06, i] for i in range(3)] == [places[1.06, i] for i in range(3)] == ["the", "$x^$", "the"]
     assert ax.get_ylim()[0] > ax.get_ylim()[1], "the first word is on top"
     assert [label.get_text() for label in ax.get_xticklabels()] == ["query", "key"]
 
 
-@pytest.mark.parametrize(("only", "rows"), [(None, {0, 1, 2}), ([1], {1}), ((0, 2), {0, 2}), ([], set())])
-def test_lines_of_some_words_alone(only, rows):
+@pytest.mark.parametrize(("only", "lit"), [(None, set()), ([1], {1}), ((0, 2), {0, 2}), ([], set())])
+def test_lines_of_some_words_are_lit(only, lit):
+    """In front of the others, and the words themselves have a frame."""
     ax = plots.plot_attention_lines(SHARES, "abc", only=only)
-    assert {line.get_ydata()[0] for line in ax.lines} == rows and len(ax.texts) == 6
+    blue = {line.get_ydata()[0] for line in ax.lines if line.get_color() == LIGHT[FOLLOWED]}
+    assert blue == lit and len({line.get_color() for line in ax.lines}) == 1 + bool(lit)
+    depths = {row: {line.get_zorder() for line in ax.lines if line.get_ydata()[0] == row} for row in range(3)}
+    assert all(min(depths[row]) > max(depths[other]) for row in lit for other in {0, 1, 2} - lit)
+    assert {text.get_position() for text in ax.texts if text.get_bbox_patch()} == {(-0.06, row) for row in lit}
 
 
 def arrows_of(ax):
