@@ -11,18 +11,20 @@ from encoder_lib.course.kit.palette import LIGHT
 from encoder_lib.course.kit.plots import style
 
 ROW = 0.235  # inches
-ROLES = {  # what a tensor's name holds -> the role of its bar's colour
-    "q_proj": "query", "query": "query", "k_proj": "key", "key": "key", "v_proj": "value", "value": "value",
-    "norm": "norm", "attention": "attention", "feed_forward": "forward",
-}  # fmt: skip
+PARTS = {  # what a tensor's name holds -> the name of the part, and the role of its colour
+    "norm": ("Norm", "norm"),
+    "attention": ("Attention", "attention"),
+    "feed_forward": ("Feed-forward", "forward"),
+    "": ("", "stream"),
+}
 
 
 @style.close_on_error
 def plot_shapes(tensors: Mapping[str, Tensor], *, title: str = "", ax: Axes | None = None) -> Axes:
-    """Draw how many numbers each tensor holds, the first on top, with its shape beside the bar, in its role's colour.
+    """Draw how many numbers each tensor holds, the first on top, with its shape beside the bar, part by part.
 
-    tensors: name -> tensor, such as a trace. A part's last step and its output are one tensor, which is drawn once,
-    under the part's name.
+    tensors: name -> tensor, such as a trace. The bars of a part have its colour, and its name above them. A part's last
+    step and its output are one tensor, which is drawn once, under the part's name.
     Raises TypeError for anything that isn't a dictionary of tensors; ValueError for no tensors.
     """
     expect.instance("tensors", tensors, Mapping, "a dictionary", "; try a trace")
@@ -32,13 +34,20 @@ def plot_shapes(tensors: Mapping[str, Tensor], *, title: str = "", ax: Axes | No
     if not names:
         raise ValueError("tensors: expected at least one, got none; has the model run inside the `with` block?")
     names = [a for a, b in itertools.pairwise(names) if tensors[a] is not tensors[b]] + names[-1:]
-    ax = style.axes_or_new(ax, style.figure_size(1, 1.0 + ROW * len(names)))
+    lines: list[str | None] = []  # from the top; None for the heading of the part that follows
+    for (part, _), steps in itertools.groupby(names, _part):
+        lines += [None] * bool(part) + [*steps]
+    rows = [row for row, name in enumerate(lines) if name is not None]
+    ax = style.axes_or_new(ax, style.figure_size(1, 1.0 + ROW * len(lines)))
     sizes = [tensors[name].numel() for name in names]
-    bars = ax.barh(range(len(names)), sizes, height=0.62, color=[_colour(name) for name in names])
+    bars = ax.barh(rows, sizes, height=0.62, color=[LIGHT[_part(name)[1]] for name in names])
+    for row, (line, after) in enumerate(itertools.pairwise(lines)):
+        if line is None and after is not None:
+            ax.text(0, row + 0.1, _part(after)[0], weight="bold", va="center", color=style.INK)
     shapes = [f"({', '.join(map(str, tensors[name].shape))})" for name in names]
     ax.bar_label(bars, shapes, padding=5, fontsize=style.NOTE_SIZE, **style.plain_text())
-    ax.set_yticks(range(len(names)), [style.drawable(name, style.LABEL) for name in names], **style.plain_text())
-    ax.set_ylim(len(names) - 0.4, -0.6)
+    ax.set_yticks(rows, [style.drawable(name, style.LABEL) for name in names], **style.plain_text())
+    ax.set_ylim(len(lines) - 0.4, -0.6)
     ax.margins(x=0.14)
     ax.spines[:].set_visible(False)
     ax.tick_params(length=0)
@@ -47,5 +56,6 @@ def plot_shapes(tensors: Mapping[str, Tensor], *, title: str = "", ax: Axes | No
     return style.label_axes(ax, title, "numbers in the tensor")
 
 
-def _colour(name: str) -> str:
-    return LIGHT[next((role for part, role in ROLES.items() if part in name), "stream")]
+def _part(name: str) -> tuple[str, str]:
+    """The name and the role of the part that a tensor belongs to."""
+    return next(part for words, part in PARTS.items() if words in name)

@@ -783,7 +783,7 @@ def test_a_spread_counts_every_number_and_marks_places():
 
 
 def test_each_tensor_has_its_size_and_its_shape():
-    """A part's last step, which is the part's output, is drawn once, under the part's name."""
+    """Below the name of its part. A part's last step, which is its output, is drawn once, under the part's name."""
     last = torch.ones(2, 5)
     tensors = {
         "$input$": torch.ones(4),
@@ -794,8 +794,11 @@ def test_each_tensor_has_its_size_and_its_shape():
     ax = plots.plot_shapes(tensors, title="t")
     assert [label.get_text() for label in ax.get_yticklabels()] == ["$input$", "attention.q_proj", "attention"]
     assert [bar.get_width() for bar in ax.patches] == [4, 3, 10] and ax.yaxis_inverted()
-    assert [text.get_text() for text in ax.texts] == ["(4)", "(1, 3)", "(2, 5)"]
-    roles = [LIGHT[role] for role in ("stream", "query", "attention")]
+    assert {text.get_text() for text in ax.texts} == {"(4)", "(1, 3)", "(2, 5)", "Attention"}
+    heading = [text.get_position()[1] for text in ax.texts if text.get_text() == "Attention"]
+    rows = [bar.get_y() + bar.get_height() / 2 for bar in ax.patches]
+    assert [*rows[:1], *heading, *rows[1:]] == pytest.approx([0, 1, 2, 3], abs=0.2)
+    roles = [LIGHT[role] for role in ("stream", "attention", "attention")]
     assert [to_hex(bar.get_facecolor()) for bar in ax.patches] == roles
 
 
