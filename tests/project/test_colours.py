@@ -101,10 +101,11 @@ def test_confusable_pairs_and_pale_marks_are_detected():
 
 
 def test_palette_is_visible_and_distinguishable():
-    """Also where dashes or markers begin anew, and colour alone is left."""
+    """Also where dashes or markers begin anew, and colour alone is left. Only the first of them is blue."""
     for forms in (plots.DASHES, plots.MARKERS):
-        marks = [(c, c, form) for c, form, _ in zip(itertools.cycle(plots.COLOURS), itertools.cycle(forms), range(7))]
+        marks = [(c, c, form) for c, form in itertools.islice(plots.style.compared(forms), 9)]
         assert too_pale(marks) == [] and too_close(marks) == [] and len(set(forms)) == len(forms)
+        assert [mark[0] == palette.LIGHT[palette.FOLLOWED] for mark in marks] == [True] + 8 * [False]
     assert contrast(plots.GREY, "white") >= MARK and contrast(plots.NOT_FINITE, "white") >= MARK
 
 
@@ -112,7 +113,8 @@ def test_curves_are_distinguishable_in_the_dark():
     dark = [palette.COMPARED[colour] for colour in plots.COLOURS]
     assert min(contrast(colour, palette.DARK["ground"]) for colour in dark) >= MARK
     for forms in (plots.DASHES, plots.MARKERS):
-        marks = [(c, c, form) for c, form, _ in zip(itertools.cycle(dark), itertools.cycle(forms), range(7))]
+        looks = itertools.islice(plots.style.compared(forms), 9)
+        marks = [(colour, palette.COMPARED[colour], form) for colour, form in looks]
         assert too_close(marks) == []
 
 

@@ -1,7 +1,6 @@
 """Stacks, measured layer by layer."""
 
 from collections.abc import Mapping
-from itertools import cycle
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -26,8 +25,7 @@ def plot_profiles(profiles: Mapping[str, object]) -> Figure:
     """
     figure, axes = plt.subplots(1, 3, figsize=style.figure_size(3), layout="constrained")
     for ax, (quantity, name) in zip(axes, PANELS.items(), strict=True):
-        styles = zip(cycle(style.COLOURS), cycle(style.DASHES), strict=False)
-        for (label, profile), (colour, dash) in zip(profiles.items(), styles, strict=False):
+        for (label, profile), (colour, dash) in zip(profiles.items(), style.compared(style.DASHES), strict=False):
             values = as_array(getattr(profile, quantity), ndim=(1,))  # (L,) or (L + 1,)
             layers = np.arange(len(values)) + (quantity == "gradient")  # the input has no gradient of its own
             ax.plot(layers, values, color=colour, linestyle=dash, label=style.legend_label(label))

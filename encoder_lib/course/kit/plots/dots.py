@@ -2,7 +2,7 @@
 
 import textwrap
 from collections.abc import Mapping
-from itertools import chain, cycle
+from itertools import chain
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -66,9 +66,8 @@ def plot_dots(
     decimals = (2 if np.nanmax(abs(array)) < 10 or log else 1) if decimals is None else decimals
     if few:
         ax.margins(x=0.12)
-    for i, (kind, column, colour, marker) in enumerate(
-        zip(kinds, array.T, chain(style.COLOURS, cycle(style.COLOURS[1:])), cycle(style.MARKERS), strict=False)
-    ):
+    looks = style.compared(style.MARKERS)
+    for i, (kind, column, (colour, marker)) in enumerate(zip(kinds, array.T, looks, strict=False)):
         look = {"color": colour} if i == 0 else {"facecolor": style.GROUND, "edgecolor": colour, "linewidth": 2}
         ax.scatter(
             column, places[:, i], **look, marker=marker, s=50, label=style.legend_label(kind), zorder=3 - (i > 0)

@@ -1,7 +1,6 @@
 """The distribution of numbers."""
 
 from collections.abc import Mapping
-from itertools import cycle
 
 from matplotlib.axes import Axes
 from numpy.typing import ArrayLike
@@ -38,7 +37,7 @@ def plot_histogram(
         style.use_whole_ticks(ax.xaxis)
     else:
         sns.rugplot(array, color=style.INK, ax=ax)
-    for (name, position), colour, dash in zip(marks.items(), cycle(style.COLOURS), cycle(style.DASHES), strict=False):
+    for (name, position), (colour, dash) in zip(marks.items(), style.compared(style.DASHES), strict=False):
         ax.axvline(position, color=colour, linestyle=dash, linewidth=2, label=style.legend_label(name))
     _name_marks(ax, marks)
     return style.label_axes(ax, title, x_label, y_label)

@@ -1,7 +1,6 @@
 """Curves: one set, or several side by side."""
 
 from collections.abc import Mapping
-from itertools import cycle
 from typing import Any
 
 import matplotlib.pyplot as plt
@@ -30,7 +29,7 @@ def plot_lines(
     named: bool = True,
     ax: Axes | None = None,
 ) -> Axes:
-    """Draw curves over common x values, each with its own colour and dashes and named at its end, or in a legend.
+    """Draw curves over common x values, the first blue and the others grey, each named at its end, or in a legend.
 
     lines: name -> values (N,). x: (N,), 0 … N − 1 by default. The scales are "linear" or "log". named: whether their
     names are written. Raises ValueError for lines without points, or a line that is not as long as x; TypeError for
@@ -39,7 +38,7 @@ def plot_lines(
     curves = {name: as_array(values, ndim=(1,), name=f"lines: {name}") for name, values in lines.items()}
     x_values = np.arange(len(next(iter(curves.values())))) if x is None else as_array(x, ndim=(1,), name="x")
     ax = style.axes_or_new(ax)
-    for (name, values), colour, dash in zip(curves.items(), cycle(style.COLOURS), cycle(style.DASHES), strict=False):
+    for (name, values), (colour, dash) in zip(curves.items(), style.compared(style.DASHES), strict=False):
         ax.plot(x_values, values, color=colour, linestyle=dash, marker=marker, label=style.legend_label(name))
     style.add_grid(ax)
     ax.margins(x=0.02)

@@ -3,8 +3,9 @@
 import math
 import re
 import textwrap
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache, wraps
+from itertools import count
 from typing import Any, Literal, ParamSpec, TypeVar
 
 import matplotlib.pyplot as plt
@@ -112,6 +113,18 @@ def close_on_error(draw: Callable[Given, Drawn]) -> Callable[Given, Drawn]:
             raise
 
     return drawn
+
+
+def compared(forms: Sequence[str]) -> Iterator[tuple[str, str]]:
+    """A colour and a form for each of what is compared: blue for the first, and greys for all others.
+
+    forms: dashes or markers. Each grey has had each of them before any pair comes back.
+    """
+    yield COLOURS[0], forms[0]
+    greys = COLOURS[1:]
+    for i in count():
+        shift = i // math.lcm(len(greys), len(forms))
+        yield greys[i % len(greys)], forms[(i + 1 + shift) % len(forms)]
 
 
 def axes_or_new(ax: Axes | None, figsize: tuple[float, float] | None = None) -> Axes:
