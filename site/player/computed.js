@@ -1,10 +1,11 @@
 // The model of an explorer that is computed on this page, so that its picture follows a control at once.
 
+import { withMinus } from "./format_numbers.js";
 import { startOf } from "./model.js";
 import { packed, Traits } from "./traits.js";
 
 /**
- * @typedef {{ _panels?: PanelSpec[], _data?: ArrayLike<number>[], _picture?: string, [name: string]: unknown }} Shown
+ * @typedef {{ _panels?: PanelSpec[], _data?: ArrayLike<number>[], _picture?: string, _descriptions?: string[], [name: string]: unknown }} Shown
  * @typedef {(values: Record<string, any>, panels: PanelSpec[], width: number) => Shown} Show computes the picture from the values of the controls
  */
 
@@ -56,6 +57,7 @@ class ComputedModel extends Traits {
 
   follow() {
     const { _data, _picture, ...shown } = this.compute();
+    if (shown._descriptions) shown._descriptions = shown._descriptions.map(withMinus);
     if (_data) shown._data = packed(_data);
     if (_picture) shown._picture = new DataView(new TextEncoder().encode(_picture).buffer);
     this.change(shown);

@@ -13,6 +13,12 @@ export function general(value, digits = 6) {
 }
 
 /**
+ * A text whose negative numbers have a real minus, as `Explorer` writes it in Python.
+ * @param {string} text
+ */
+export const withMinus = (text) => text.replace(/(?<![\p{L}\p{N}_“−-])-(?=\.?\d)/gu, "−");
+
+/**
  * With two decimals, and no minus before a zero.
  * @param {number} value
  */

@@ -3,6 +3,7 @@
 import { element } from "./dom.js";
 import { headOf, listOf, withVerdict } from "./exercise.js";
 import explorer from "./explorer.js";
+import { fixed } from "./format.js";
 import { offer } from "./live.js";
 import { startOf } from "./model.js";
 import { CHANGED, compute } from "./reader.js";
@@ -154,7 +155,7 @@ class Mask extends Traits {
     );
     const { word_cosines } = await compute({ texts, word, cuts, knockouts: [], detail: null }, report);
     if (turn !== this.asked) return;
-    this.cosine = `The cosine of ${word} and ${word} is ${word_cosines?.at(-1)?.toFixed(3)}.`;
+    this.cosine = `The cosine of ${word} and ${word} is ${fixed(word_cosines?.at(-1) ?? 0, 3)}.`;
     this.show();
   }
 }

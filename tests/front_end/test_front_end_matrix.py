@@ -56,7 +56,7 @@ def test_a_cell_is_read_with_the_names_of_its_axes(modules):
     panel = Heatmap(values, y_label="from", x_ticks=["a", "b"], missing="hidden")
     explorer = Explorer(lambda: View(panel, description="Cells."), title="Cells")
     script = "({ matrix }, [m]) => [[0, 0], [0, 1], [1, 0], [1, 1]].map((cell) => matrix.reading(m, cell))"
-    expected = ["from 0, column a: 0.125", "from 0, column b: hidden", "from 1, column a: +∞", "from 1, column b: -2"]
+    expected = ["from 0, column a: 0.125", "from 0, column b: hidden", "from 1, column a: +∞", "from 1, column b: −2"]
     assert cut(modules, explorer, 0, script) == expected
 
 

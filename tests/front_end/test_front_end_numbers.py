@@ -33,8 +33,8 @@ def in_words(value):
         return "0"
     if abs(value) < 1e-3 or abs(value) >= 1e6:
         number, _, power = f"{rounded(value, 3):.2e}".partition("e")
-        return f"{number}e{int(power):+d}"
-    return f"{rounded(value, 4).normalize():f}"
+        return f"{number}e{int(power):+d}".replace("-", "−")
+    return f"{rounded(value, 4).normalize():f}".replace("-", "−")
 
 
 def test_percentage_is_the_same_live_and_stored(modules):
@@ -57,8 +57,8 @@ def test_decimals_have_a_real_minus_but_not_before_a_zero(modules):
 
 @pytest.mark.parametrize(("step", "decimals"), [(1, 0), (5, 0), (0.1, 1), (0.25, 2), (1e-3, 3), (1e-7, 7), (2.5e-7, 8)])
 def test_the_step_decides_the_decimals(modules, step, decimals):
-    """Every value that steps lead to reads as Python would print it with as many decimals as the step has."""
+    """Every value that steps lead to has as many decimals as the step, and a whole one has none."""
     values = [float(f"{n * step:.12g}") for n in range(-50, 51)]
     said = modules.call("format.js", "formatStep", [[value, step] for value in values])
-    assert said == [f"{value + 0.0:.{decimals}f}" for value in values]
+    assert said == [f"{value + 0.0:.{0 if value % 1 == 0 else decimals}f}".replace("-", "−") for value in values]
     assert modules.call("format.js", "formatStep", [[1 / 3, None], [12345.678, None]]) == ["0.3333", "12350"]

@@ -1,5 +1,6 @@
 """The explorers of 01_embedding."""
 
+import math
 from collections.abc import Sequence
 from functools import partial
 
@@ -33,7 +34,7 @@ def look_up(first: int = 2, second: int = 0, third: int = 2) -> Explorer:
         lit = table.masked_fill(~read[:, None], torch.nan)  # (V, D)
         out = embed(ids).detach()  # (T, D)
         names = [f"id {i}" for i in ids.tolist()]
-        rows, limit = [f"row {i}" for i in range(VOCABULARY)], table.abs().max().item()
+        rows, limit = [f"row {i}" for i in range(VOCABULARY)], math.ceil(2 * table.abs().max().item()) / 2
         signed = partial(Heatmap, cmap="diverging", limits=(-limit, limit), x_label="dimension")
         return View(
             Heatmap(one_hot, title="The ids, one-hot", y_ticks=names, x_label="row of the table"),

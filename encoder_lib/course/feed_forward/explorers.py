@@ -122,7 +122,7 @@ def _fold_words(stage: float, one: torch.Tensor, both: torch.Tensor) -> str:
         verdict = "The dashed line separates A → b and a → B from the other two cards"
     elif stage > 1 and total > both.sum().item() + 1e-6:
         verdict = "A line could separate A → b and a → B from the other two cards, but not the dashed one yet"
-    return f"Stage {stage:.2f}: A → b is at {at}, A → B at {also}. {verdict}."
+    return f"Stage {f'{stage:.2f}'.removesuffix('.00')}: A → b is at {at}, A → B at {also}. {verdict}."
 
 
 def _words(network: FeedForward, unit: int) -> str:

@@ -70,7 +70,7 @@ def test_kept_gradients_add_up():
     gradients = [-2.4, -2.4 + 0.1 * 2.4]  # at the first two places
     w = gradients[1] - 0.1 * sum(gradients)
     assert ball(explorer, 2)[0] == pytest.approx(w)
-    assert f".grad, which the next step uses, is {sum(gradients) + w:.2f}" in explorer.description
+    assert f".grad, which the next step uses, is {sum(gradients) + w:.2f}" in explorer.description.replace("−", "-")
 
 
 def test_the_words_say_when_the_ball_has_left_the_picture():

@@ -52,7 +52,7 @@ def test_the_words_name_the_step_the_numbers_and_their_moments():
     explorer = explore.normalise(step=2, add=1.0)
     assert explorer.description == (
         "Step 2, divided by √(σ² + ε), so that their size no longer counts: "
-        "the token 4, 6, 10, 6, 4, 6 has become -1.00, 0.00, 2.00, 0.00, -1.00, 0.00. "
+        "the token 4, 6, 10, 6, 4, 6 has become −1.00, 0.00, 2.00, 0.00, −1.00, 0.00. "
         "Mean 0.00, standard deviation 1."
     )
     explorer.step = 0

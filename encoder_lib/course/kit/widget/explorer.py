@@ -1,6 +1,7 @@
 """The live pictures of the notebooks: controls, and a picture computed from their values."""
 
 import io
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -17,6 +18,8 @@ from encoder_lib.course.kit.widget.controls import Control, ControlTrait, Range
 from encoder_lib.course.kit.widget.front_end import STYLE, script
 from encoder_lib.course.kit.widget.views import View
 from encoder_lib.course.kit.widget.web import RUN, Web
+
+HYPHEN = re.compile(r"(?<![\w“−-])-(?=\.?\d)")  # in place of a minus; as in site/player/format_numbers.js
 
 
 class Explorer(anywidget.AnyWidget):
@@ -139,9 +142,13 @@ class Explorer(anywidget.AnyWidget):
         self._computed_from = self.values
         shown = self._show(**self._computed_from)
         if self._canvas is not None:
-            return {"_picture": _render(self._canvas), "_descriptions": [plots.readable(shown, 2000)]}
-        self._view = shown
-        return shown.to_spec() | self._reach(shown)
+            state = {"_picture": _render(self._canvas)}
+            descriptions = [plots.readable(shown, 2000)]
+        else:
+            self._view = shown
+            state = shown.to_spec() | self._reach(shown)
+            descriptions = shown.descriptions
+        return state | {"_descriptions": [HYPHEN.sub("−", text) for text in descriptions]}
 
     def _reach(self, view: View) -> dict:
         """Let the control that picks the frame reach the last one, and go there if that is new."""

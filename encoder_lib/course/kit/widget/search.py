@@ -157,8 +157,12 @@ def _text(name: str, text: Any) -> str:
 def describe(query: Query, cosines: Tensor) -> str:
     """What the bars show, in words."""
     best = cosines.argsort(descending=True, stable=True).tolist()
-    found = (f"“{plots.readable(query.texts[i], 80)}” {cosines[i]:.2f}" for i in best)
+    found = (f"“{plots.readable(query.texts[i], 80)}” {_decimals(cosines[i])}" for i in best)
     return plots.readable(f"Cosine with “{query.question}”, the highest first: {', '.join(found)}.", 2000)
+
+
+def _decimals(cosine: Tensor) -> str:
+    return f"{cosine:.2f}".replace("-", "−")
 
 
 def draw(query: Query, cosines: Tensor) -> Axes:
@@ -170,7 +174,7 @@ def draw(query: Query, cosines: Tensor) -> Axes:
     _, ax = plt.subplots(figsize=plots.figure_size(1, sum(heights) + 0.6), layout="constrained")
     colours = [LIGHT["sentence-1"]] + [LIGHT["norm"]] * (len(best) - 1)
     bars = ax.barh(middles, cosines[best].tolist(), 0.2, color=colours)
-    ax.bar_label(bars, [f"{cosine:.2f}" for cosine in cosines[best].tolist()], padding=4)
+    ax.bar_label(bars, [_decimals(cosine) for cosine in cosines[best]], padding=4)
     ax.axvline(0, color=LIGHT["line-strong"], linewidth=0.8, zorder=0)
     ax.set_yticks(middles, names, **plain_text())
     ax.set_ylim(sum(heights), 0)

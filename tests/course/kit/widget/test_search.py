@@ -144,7 +144,7 @@ def test_there_is_a_picture_without_a_kernel(search):
 
 def test_the_picture_and_its_words_have_the_highest_cosine_first():
     query, cosines = Query(QUESTION, tuple(TEXTS)), torch.tensor([0.1, 0.456, -0.2])
-    said = f"Cosine with “{QUESTION}”, the highest first: “{TEXTS[1]}” 0.46, “{TEXTS[0]}” 0.10, “{TEXTS[2]}” -0.20."
+    said = f"Cosine with “{QUESTION}”, the highest first: “{TEXTS[1]}” 0.46, “{TEXTS[0]}” 0.10, “{TEXTS[2]}” −0.20."
     assert describe(query, cosines) == said
     ax = draw(query, cosines)
     assert [bar.get_width() for bar in ax.patches] == pytest.approx([0.456, 0.1, -0.2])

@@ -3,26 +3,27 @@
 import { NOT_FINITE } from "./not_finite.js";
 
 /**
- * A number with four digits.
+ * A number with four digits, and a real minus.
  * @param {number} value
  */
 export function formatValue(value) {
   const special = NOT_FINITE.find((kind) => kind.is(value));
   if (special) return special.name;
   const size = Math.abs(value);
-  if (size !== 0 && (size < 1e-3 || size >= 1e6)) return value.toExponential(2);
-  return String(Number(value.toPrecision(4)));
+  const far = size !== 0 && (size < 1e-3 || size >= 1e6);
+  return (far ? value.toExponential(2) : String(Number(value.toPrecision(4)))).replaceAll("-", "−");
 }
 
 /**
- * A number with as many decimals as its steps have.
+ * A number with as many decimals as its steps have, none if it is whole, and a real minus.
  * @param {number} value
  * @param {number | null} step
  */
 export function formatStep(value, step) {
   if (step === null) return formatValue(value);
   const [, decimals = "", exponent = "0"] = /(?:\.(\d+))?(?:e([+-]\d+))?$/.exec(String(step)) ?? [];
-  return value.toFixed(Math.min(20, Math.max(0, decimals.length - Number(exponent))));
+  const digits = Math.min(20, Math.max(0, decimals.length - Number(exponent)));
+  return fixed(value, digits).replace(/\.0+$/, "");
 }
 
 /**
