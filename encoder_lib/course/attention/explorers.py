@@ -320,7 +320,7 @@ def head_slices(n_heads: int = 3, head: int = 1) -> Explorer:
         elsewhere = (dimension < first) | (dimension >= first + d_head)  # (D,)
         query, joined = (t[name][0].transpose(0, 1).flatten(1) for name in ("query", "heads"))  # (T, D) each
         weights = t["weights"][0, shown - 1]  # (T, T)
-        lit = partial(SIGNED, x_label="dimension", y_ticks=words, missing="another head")
+        lit = partial(SIGNED, x_label="dimension", y_label="query", y_ticks=words, missing="another head")
         return View(
             lit(
                 query.masked_fill(elsewhere, torch.nan),

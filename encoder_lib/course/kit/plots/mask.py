@@ -66,7 +66,7 @@ def plot_masks(masks: Mapping[str, ArrayLike], *, ticks: Mapping[str, Sequence[s
     for ax, (title, mask) in zip(axes[0], masks.items(), strict=True):
         plot_mask(mask, names=None, title=title, x_ticks=ticks[title], y_ticks=ticks[title], ax=ax, **labels)
     squares = _add_squares(axes[0, 0], NAMES)
-    figure.legend(handles=squares, loc="outside lower left", ncols=2, handletextpad=0.4)
+    figure.legend(handles=squares, loc="outside lower center", ncols=2, handletextpad=0.4)
     return figure
 
 
