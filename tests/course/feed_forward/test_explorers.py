@@ -90,6 +90,7 @@ def test_fold_passes_the_cards_through_a_hidden_layer():
         cuts = beyond.tolist() in ([False, True, True, False], [True, False, False, True])
         assert cuts == ("The dashed line separates" in explorer.description), n
         assert separable(points[:4], [0, 1, 1, 0]) == ("No line" not in explorer.description), n
+        assert explorer.description.startswith(f"Stage {n // 20 if n % 20 == 0 else f'{n / 20:.2f}'}: ")
 
 
 def test_the_grid_of_fold_stays_straight_up_to_the_pre_activations():

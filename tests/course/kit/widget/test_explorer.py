@@ -31,6 +31,20 @@ def test_each_change_computes_once():
     assert explorer.description == "Call 4."
 
 
+@pytest.mark.parametrize(
+    ("said", "shown"),
+    [
+        ("From -2.5 to (-1, -.5).", "From −2.5 to (−1, −.5)."),
+        ("“-5” in 2-3 steps of word-2, 1e-05.", "“-5” in 2-3 steps of word-2, 1e-05."),
+    ],
+)
+def test_negative_numbers_have_a_real_minus_and_other_hyphens_stay(said, shown):
+    view = View(Heatmap(np.eye(2)), description=said)
+    figure = plt.figure()
+    assert Explorer(lambda: view, title="T").description == shown
+    assert Explorer(lambda: said, title="T", figure=figure).description == shown
+
+
 def test_set_is_all_or_nothing():
     show = Counted()
     explorer = Explorer(show, LENGTH, Checkbox("mask", False), title="Set")
