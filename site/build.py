@@ -7,10 +7,12 @@ import subprocess
 import sys
 import tempfile
 import time
+from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 from urllib.parse import quote
 
 import pydata_sphinx_theme
+import torch
 from sphinx.cmd.build import main as sphinx
 
 HERE = Path(__file__).parent
@@ -51,14 +53,17 @@ def build(folder: Path, node_modules: Path) -> int:
     static = pages / "_static"
     static.mkdir(parents=True)
     _copy_static(static, node_modules)
-    write_minilm(static / "minilm")
     begun, recordings = time.perf_counter(), folder / "recordings"
-    write_recordings(notebooks(), recordings)
+    # One thread each: with more of them than cores, those of a small product mostly wait for each other.
+    with ProcessPoolExecutor(2, initializer=torch.set_num_threads, initargs=(1,)) as pool:
+        minilm = pool.submit(write_minilm, static / "minilm")
+        write_recordings(notebooks(), recordings, pool)
+        write_orders(notebooks(), folder / "orders", pool)
+        minilm.result()  # or its error
     shutil.copytree(recordings, static / "recordings", ignore=shutil.ignore_patterns("*.digest", "*.heights", "*.p*"))
-    write_orders(notebooks(), folder / "orders")
     shutil.copytree(folder / "orders", static / "orders", ignore=shutil.ignore_patterns("*.digest"))
     write_pages(pages, static, recordings)
-    print(f"The recordings and exercises took {time.perf_counter() - begun:.0f} s.")
+    print(f"The recordings, exercises and weights took {time.perf_counter() - begun:.0f} s.")
     os.environ["NODE_MODULES"] = str(node_modules)
     begun = time.perf_counter()
     options = ["-b", "html", "-W", "--keep-going", "-q", "-E", "-d", str(folder / "doctrees"), "-c", str(HERE)]

@@ -13,13 +13,12 @@ import linecache
 import random
 import re
 from collections.abc import Iterator
-from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures import Executor
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
 import nbformat
-import torch
 from address import ROOT
 from pygments import highlight
 from pygments.formatters import HtmlFormatter
@@ -160,8 +159,8 @@ def _right(puzzle: Puzzle, begun: tuple[int, ...], everything: tuple[int, ...]) 
                 yield from _right(puzzle, (*begun, line), everything)
 
 
-def write_orders(paths: list[Path], folder: Path) -> None:
-    """Solve the exercises of all notebooks in two processes. What hasn't changed since the last time is kept."""
+def write_orders(paths: list[Path], folder: Path, pool: Executor) -> None:
+    """Solve the exercises of all notebooks. What hasn't changed since the last time is kept."""
     folder.mkdir(parents=True, exist_ok=True)
     found = {f"{path.stem}-{name}": puzzle for path in paths for name, puzzle in _read(path).items()}
     digests = {name: _digest(puzzle) for name, puzzle in found.items()}
@@ -169,11 +168,10 @@ def write_orders(paths: list[Path], folder: Path) -> None:
     for stale in folder.iterdir():
         if stale.stem not in found:
             stale.unlink()
-    with ProcessPoolExecutor(2, initializer=torch.set_num_threads, initargs=(1,)) as pool:  # two cores, a thread each
-        for name, solved in zip(new, pool.map(solve, [found[name] for name in new]), strict=True):
-            (folder / f"{name}.json").write_text(json.dumps(solved, ensure_ascii=False), encoding="utf-8")
-            (folder / f"{name}.digest").write_text(digests[name])
-            print(f"  {name}: {len(solved['right'])} right orders")
+    for name, solved in zip(new, pool.map(solve, [found[name] for name in new]), strict=True):
+        (folder / f"{name}.json").write_text(json.dumps(solved, ensure_ascii=False), encoding="utf-8")
+        (folder / f"{name}.digest").write_text(digests[name])
+        print(f"  {name}: {len(solved['right'])} right orders")
 
 
 def _read(path: Path) -> dict[str, Puzzle]:

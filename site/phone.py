@@ -5,6 +5,7 @@ import textwrap
 from collections.abc import Callable
 from itertools import pairwise
 
+import matplotlib.pyplot as plt
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.gridspec import GridSpec
@@ -115,16 +116,21 @@ def _name_below(ax: Axes) -> None:
 
 
 def catching(keep: Callable[[str, str], None]) -> Callable[..., Picture]:
-    """Return `show`, which also gives `keep` the alt text of each wide picture and the picture as a phone shows it."""
+    """Return a `show` that draws a wide picture for a phone alone, and gives `keep` its alt text and its SVG.
+
+    How a desk shows it is stored in the notebook.
+    """
 
     def showing(picture: Axes | Figure, *, alt: str) -> Picture:
         figure = picture if isinstance(picture, Figure) else picture.figure.get_figure(root=True)
         wide = figure.get_figwidth() > NARROW and any(ax.get_subplotspec() for ax in figure.axes)
-        shown = show(picture, alt=alt)
-        if wide:
-            copy = pickle.loads(pickle.dumps(figure))  # since whoever drew the figure may go on with it
-            narrowed(copy)
-            keep(shown.alt, show(copy, alt=alt).svg)
+        if not wide:
+            return show(picture, alt=alt)
+        plt.close(figure)
+        copy = pickle.loads(pickle.dumps(figure))  # since whoever drew the figure may go on with it
+        narrowed(copy)
+        shown = show(copy, alt=alt)
+        keep(shown.alt, shown.svg)
         return shown
 
     return showing

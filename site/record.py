@@ -81,6 +81,7 @@ def record(explorer: Explorer) -> bytes:
     controls = _controls(explorer)
     states = []
     drawn = not web.computed  # by Python; otherwise the player computes it
+    explorer._render = bytes  # no PNG, since the figure is drawn as SVG
     for values in states_of(explorer):
         explorer.set(**values)
         panels = [arrays.add(panel.values) for panel in explorer._view.panels] if explorer._view and drawn else []
@@ -96,6 +97,7 @@ def record(explorer: Explorer) -> bytes:
         if explorer._figure and drawn:
             state["picture"] = [shared.add(line) for line in svg_of(explorer._figure, web.shades).splitlines()]
         states.append(list(state.values()))
+    del explorer._render
     explorer.set(**start)
     index, codes = arrays.packed()
     header = {

@@ -1,18 +1,20 @@
 """Run the cells of the notebooks, and record their explorers and pictures for the pages."""
 
 import ast
+import builtins
 import hashlib
 import io
 import re
+import symtable
 import warnings
 from collections.abc import Callable
-from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures import Executor
 from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
+from typing import NamedTuple
 
 import matplotlib
 import nbformat
-import torch
 from address import ROOT
 from phone import catching, narrowed
 from record import record
@@ -97,30 +99,70 @@ def needed(cells: list[nbformat.NotebookNode], wanted_for: Callable = _shows) ->
 
     They are the cells that `wanted_for` finds, the first one, which sets up, and every cell that creates or changes
     something that a needed cell reads further down. To be safe, a cell counts as changing every object that it names,
-    except modules, functions and classes.
+    except modules, functions and classes. Where a cell gives a name to a new object, the earlier ones are not wanted.
     """
     names = [_names(cell.source) for cell in cells]
-    tools = {name for _, _, defined in names for name in defined}
+    tools = {name for one in names for name in one.tools}.union(dir(builtins))
     found, wanted = [], set()
     for place in reversed(range(len(cells))):
-        read, bound, defined = names[place]
-        if wanted_for(cells[place]) or place == 0 or wanted & (bound | defined | read - tools):
+        one = names[place]
+        if wanted_for(cells[place]) or place == 0 or wanted & (one.given | one.tools | one.read - tools):
             found.append(cells[place])
-            wanted |= read
+            wanted = (wanted | one.read) - one.new
     return found[::-1]
 
 
-def _names(source: str) -> tuple[set[str], set[str], set[str]]:
-    """Return the names that a cell reads, those it gives to objects, and those of functions, classes and modules."""
-    read, bound, defined = set(), set(), set()
-    for node in ast.walk(ast.parse(source)):
-        if isinstance(node, ast.Name):
-            (read if isinstance(node.ctx, ast.Load) else bound).add(node.id)
-        elif isinstance(node, ast.FunctionDef | ast.ClassDef):
-            defined.add(node.name)
+class Names(NamedTuple):
+    """The names that a cell reads, those that it gives, those of its functions, classes and modules, and new ones.
+
+    A name is new if the cell gives it to an object before reading it.
+    """
+
+    read: set[str]
+    given: set[str]
+    tools: set[str]
+    new: set[str]
+
+
+def _names(source: str) -> Names:
+    tree, tools = ast.parse(source), set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.FunctionDef | ast.ClassDef):
+            tools.add(node.name)
         elif isinstance(node, ast.Import | ast.ImportFrom):
-            defined |= {(name.asname or name.name).partition(".")[0] for name in node.names}
-    return read, bound, defined
+            tools |= {(name.asname or name.name).partition(".")[0] for name in node.names}
+    return Names(*_global(tree), tools, _new(tree.body, set()))
+
+
+def _global(node: ast.AST) -> tuple[set[str], set[str]]:
+    """Return the global names that code reads, also inside functions, and those that it gives."""
+    read, given = set(), set()
+    tables = [symtable.symtable(ast.unparse(node), "<cell>", "exec")]
+    for table in tables:
+        tables += table.get_children()
+        for name in table.get_symbols():
+            if table.get_type() == "module" or name.is_global():
+                read |= {name.get_name()} if name.is_referenced() else set()
+                given |= {name.get_name()} if name.is_assigned() else set()
+    return read, given
+
+
+def _new(body: list[ast.stmt], seen: set[str]) -> set[str]:
+    """Return the names that statements give to objects before reading them. Names that were `seen` before are not new.
+
+    A loop counts as run at least once.
+    """
+    new = set()
+    for statement in body:
+        if isinstance(statement, ast.For):
+            seen |= _global(statement.iter)[0]
+            given = _global(statement.target)[0]  # on its own, a target looks like something that is read
+            new |= given - seen | _new(statement.body, seen | given)
+        read, given = _global(statement)
+        if isinstance(statement, ast.Assign | ast.FunctionDef | ast.ClassDef | ast.Import | ast.ImportFrom):
+            new |= given - read - seen
+        seen |= read | given
+    return new
 
 
 def _run(cell: nbformat.NotebookNode, variables: dict) -> object:
@@ -147,14 +189,15 @@ def _write(path: Path, folder: Path) -> None:
             recorder(cell, _run(cell, variables))
 
 
-def write_recordings(paths: list[Path], folder: Path) -> None:
-    """Record the explorers of all notebooks in two processes. What hasn't changed since the last time is kept."""
+def write_recordings(paths: list[Path], folder: Path, pool: Executor) -> None:
+    """Record the explorers of all notebooks. What hasn't changed since the last time is kept.
+
+    The last notebooks take longest. They come first, so that all processes are busy to the end.
+    """
     known = {file.stem: file.read_text() for file in folder.glob("*.digest")}
-    new = [path for path in paths if known.get(path.stem) != _digest(path)]
-    # One thread each: with more of them than cores, those of a small product mostly wait for each other.
-    with ProcessPoolExecutor(2, initializer=torch.set_num_threads, initargs=(1,)) as pool:
-        for _ in pool.map(_write, new, [folder] * len(new)):
-            pass
+    new = [path for path in reversed(paths) if known.get(path.stem) != _digest(path)]
+    for _ in pool.map(_write, new, [folder] * len(new)):
+        pass
 
 
 def _digest(path: Path) -> str:

@@ -24,6 +24,7 @@ def svg_of(figure: Figure, shades: int) -> str:
     file, (wide, high) = io.StringIO(), figure.get_size_inches() * figure.dpi
     for image in squares:
         image.set_interpolation("none")
+    figure.set_layout_engine(None)  # already laid out; otherwise everything would be drawn twice
     with mpl.rc_context(AGAIN):
         figure.savefig(file, format="svg", dpi=figure.dpi, metadata=UNDATED)
     for image in squares:

@@ -1,6 +1,7 @@
 """Lines to put in order: which orders are right is found by running them; a reader moves them in every way."""
 
 import json
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from itertools import permutations
 
@@ -11,6 +12,8 @@ from places import NOTEBOOKS
 from playwright.sync_api import expect
 
 from encoder_lib.course.kit import lessons
+
+POOL = ThreadPoolExecutor(1)
 
 # Gradients may be cleared at any place before `backward`, or at the end of the step.
 ANSWER = """def descend(model, given, beside, steps, lr):
@@ -48,7 +51,7 @@ def written(tmp_path_factory):
     """The notebook, and the folder into which its orders are written."""
     folder = tmp_path_factory.mktemp("solved")
     nbformat.write(notebook(), folder / "99_x.ipynb")
-    write_orders([folder / "99_x.ipynb"], folder / "orders")
+    write_orders([folder / "99_x.ipynb"], folder / "orders", POOL)
     return folder / "99_x.ipynb", folder / "orders"
 
 
@@ -130,9 +133,9 @@ def test_a_table_that_fits_no_answer_is_refused(monkeypatch, puzzle):
 
 def test_what_is_known_is_not_run_again(written, solved, capsys):
     path, folder = written
-    write_orders([path], folder)
+    write_orders([path], folder, POOL)
     assert capsys.readouterr().out == ""
-    write_orders([], folder)
+    write_orders([], folder, POOL)
     assert list(folder.iterdir()) == []
 
 

@@ -92,9 +92,7 @@ def test_long_names_of_curves_take_a_line_each():
 def test_the_figure_that_was_shown_stays_as_it_was():
     ax = plot_heatmap(np.eye(2), y_ticks=["two words in one row", "a word"], title=TITLE)
     width, title, names = ax.figure.get_figwidth(), ax.get_title(), [label.get_text() for label in ax.get_yticklabels()]
-    kept = {}
-    shown = catching(kept.__setitem__)(ax, alt="Four cells.")
-    assert kept["Four cells."] != shown.svg
+    catching(print)(ax, alt="Four cells.")
     assert ax.figure.get_figwidth() == width and ax.get_title() == title
     assert [label.get_text() for label in ax.get_yticklabels()] == names
 
@@ -137,13 +135,13 @@ def test_a_legend_stands_right_below_its_plot(count):
     plt.close(ax.figure)
 
 
-def test_only_wide_pictures_are_drawn_twice():
-    kept = {}
+def test_only_wide_pictures_are_drawn_anew():
+    kept, before = {}, plt.get_fignums()
     drawing = catching(kept.__setitem__)
-    panels = {name: {"y": [1, 2]} for name in ("left", "right")}
-    assert drawing(plot_panels(panels), alt="Two.").svg == show(plot_panels(panels), alt="Two.").svg
-    drawing(plt.subplots(figsize=(4, 3))[1], alt="Small.")
-    assert list(kept) == ["Two."]
+    small = show(plt.subplots(figsize=(4, 3))[1], alt="Small.")
+    assert drawing(plt.subplots(figsize=(4, 3))[1], alt="Small.") == small
+    wide = drawing(plot_panels({name: {"y": [1, 2]} for name in ("left", "right")}), alt="Two.")
+    assert kept == {"Two.": wide.svg} and plt.get_fignums() == before
     width, height = map(int, re.search(r'width="(\d+)" height="(\d+)"', kept["Two."]).groups())
     assert width <= 96 * WIDE + 12 and height > 1.5 * width
 

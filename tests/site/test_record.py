@@ -237,12 +237,16 @@ def test_the_page_computes_what_python_computes(player, name):
 
 
 def test_cells_that_no_explorer_or_picture_needs_are_left_out():
-    """What gives a name, or may change the object behind it, is needed; what only draws or trains beside it is not."""
-    setup, table, change, training, read, drawing, explorer, curve, picture, after = (
+    """What gives a name, or may change the object behind it, is needed; what draws or trains beside it is not.
+
+    Nor is what gives a name that is given anew before it is read.
+    """
+    setup, old, table, change, training, read, drawing, explorer, curve, picture, after = (
         "from encoder_lib.course.kit.notebook import setup\nimport torch\nsetup()",
+        "rows = [3, 4]",
         "table = torch.rand(3, 4)\nrows = list(table)",
         "rows.append(table[0])",
-        "def train(steps):\n    return torch.rand(steps)\n\n\nlosses = train(400)",
+        "def train(steps):\n    return torch.rand(steps)\n\n\nlosses = train(400)\nprint(max(losses))",
         "with open('words') as file:\n    words = file.read()",
         "height = 3\ntorch.rand(height)",
         "explore.similarity(rows, words=[word for word in words])",
@@ -250,7 +254,7 @@ def test_cells_that_no_explorer_or_picture_needs_are_left_out():
         "show(plot_lines({'curve': curve}), alt='One curve.')",
         "rows = None",
     )
-    cells = [setup, table, change, training, read, drawing, explorer, curve, picture, after]
+    cells = [setup, old, table, change, training, read, drawing, explorer, curve, picture, after]
     stored = {picture: [nbformat.v4.new_output("display_data", {"text/html": '<img class="figure" alt="One curve.">'})]}
     found = needed([nbformat.v4.new_code_cell(source, outputs=stored.get(source, [])) for source in cells])
     assert [cell.source for cell in found] == [setup, table, change, read, explorer, curve, picture]

@@ -142,13 +142,22 @@ class Explorer(anywidget.AnyWidget):
         self._computed_from = self.values
         shown = self._show(**self._computed_from)
         if self._canvas is not None:
-            state = {"_picture": _render(self._canvas)}
+            state = {"_picture": self._render()}
             descriptions = [plots.readable(shown, 2000)]
         else:
             self._view = shown
             state = shown.to_spec() | self._reach(shown)
             descriptions = shown.descriptions
         return state | {"_descriptions": [HYPHEN.sub("−", text) for text in descriptions]}
+
+    def _render(self) -> bytes:
+        """Return the figure as PNG, barely compressed, three times as fast as `savefig`."""
+        assert self._canvas is not None  # of the figure
+        self._canvas.draw()
+        pixels = np.asarray(self._canvas.buffer_rgba())[..., :3]
+        file = io.BytesIO()
+        Image.fromarray(pixels).save(file, "png", compress_level=1)
+        return file.getvalue()
 
     def _reach(self, view: View) -> dict:
         """Let the control that picks the frame reach the last one, and go there if that is new."""
@@ -176,12 +185,3 @@ class Explorer(anywidget.AnyWidget):
 def returns_explorer(function: Callable) -> bool:
     """Whether a function is annotated to return an `Explorer`, which makes it one of the course's explorers."""
     return getattr(function, "__annotations__", {}).get("return") is Explorer
-
-
-def _render(canvas: FigureCanvasAgg) -> bytes:
-    """Return the figure as PNG, barely compressed, three times as fast as `savefig`."""
-    canvas.draw()
-    pixels = np.asarray(canvas.buffer_rgba())[..., :3]
-    file = io.BytesIO()
-    Image.fromarray(pixels).save(file, "png", compress_level=1)
-    return file.getvalue()
