@@ -3,7 +3,6 @@
 import { computedModel } from "./computed.js";
 import { element, say } from "./dom.js";
 import { remember, showDone, wasDone } from "./done.js";
-import { offerLarger } from "./enlarge.js";
 import explorer from "./explorer.js";
 import { LiveModel, NOTE, offer } from "./live.js";
 import { RecordedModel } from "./model.js";
@@ -134,7 +133,6 @@ function ask(place) {
   prediction.render({ model, el: root });
   model.on("change:_outcome", () => remember(address));
   place.replaceChildren(root);
-  new MutationObserver(() => offerLarger(root)).observe(root, { childList: true, subtree: true });
   if (wasDone(address)) place.append(element("p", { class: "recorded-note" }, DONE_BEFORE));
 }
 
@@ -159,7 +157,6 @@ function followTheme() {
 
 followTheme();
 showDone();
-offerLarger(document.body);
 explainTerms();
 /** @param {HTMLElement} place */
 const tryToPlay = (place) => play(place).catch((problem) => console.error(problem)); // the stored picture stays
