@@ -20,7 +20,7 @@ SCRIPTS = ("player", "search", "worker", "reader")  # those that pages and bench
 ROOT = HERE.parent
 THEME = Path(pydata_sphinx_theme.__file__).parent / "theme/pydata_sphinx_theme/static"
 UNUSED = (  # files of the theme and the search that no page fetches
-    *("*.map", "fontawesome.js*", "searchtools.js", "language_data.js"),
+    *("*.map", "fontawesome.js*", "doctools.js", "searchtools.js", "sphinx_highlight.js", "language_data.js"),
     *("pagefind-*ui.*", "pagefind-highlight.js", "wasm.unknown.pagefind"),
 )
 ICONS = (

@@ -8,10 +8,12 @@ HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE))
 
 from address import HOME, KNOWN, REPOSITORY  # noqa: E402
+from formulas import unbroken  # noqa: E402
 from reference import as_rst  # noqa: E402
 
 project = "The Transformer encoder"
 TO_DO = re.compile(r"\bdata-(?:answer|order|paint|typed)=")  # a question or an exercise on the page of a notebook
+UNUSED = ("doctools.js", "sphinx_highlight.js")
 extensions = ["myst_nb", "sphinx.ext.autodoc", "formulas", "words"]
 exclude_patterns = ["_static"]
 templates_path = ["templates"]
@@ -64,10 +66,15 @@ def _docstring(app, what, name, thing, options, lines):
 
 
 def _headings(app, pagename, templatename, context, doctree):
-    """Give headings the ids of their sections, because the search links to headings; code counts less than prose."""
+    """Give headings the ids of their sections, since the search links to headings; code counts less; see `unbroken`."""
     named = r'<section id="([^"]+)">\s*(?:<span id="[^"]+"></span>)*<(h\d)>'
     body = re.sub(named, r'<section><\2 id="\1">', context.get("body", ""))
-    context["body"] = body.replace('<div class="cell ', '<div data-pagefind-weight="0.2" class="cell ')
+    context["body"] = unbroken(body).replace('<div class="cell ', '<div data-pagefind-weight="0.2" class="cell ')
+
+
+def _scripts(app, pagename, templatename, context, doctree):
+    """Leave out the scripts of Sphinx's own search, which would be two requests more."""
+    context["script_files"] = [script for script in context["script_files"] if Path(script.filename).name not in UNUSED]
 
 
 def _preloads(app, pagename, templatename, context, doctree):
@@ -92,6 +99,7 @@ def setup(app):
     """Called by Sphinx."""
     app.connect("html-page-context", _headings)
     app.connect("html-page-context", _preloads)
+    app.connect("html-page-context", _scripts)
     app.connect("builder-inited", _no_search)
     app.connect("builder-inited", _totals)
     app.connect("autodoc-process-docstring", _docstring)

@@ -14,6 +14,14 @@ from sphinx.writers.html5 import HTML5Translator
 SCRIPT = Path(__file__).with_name("formulas.mjs")
 ROOT = re.compile(r"<msqrt><(m[in])>(\w+)</m[in]></msqrt>")  # of a letter or a number
 SEARCHED = r'<msqrt data-word="√\2" data-pagefind-index-attrs="data-word"><\1 data-pagefind-ignore>\2</\1></msqrt>'
+SHORT = 24  # letters of a formula that stays on one line, with what ends its sentence
+END = "</span><!-- of a formula -->"
+ENDED = re.compile(END + r"([.,;:)]+)")
+
+
+def unbroken(body: str) -> str:
+    """Return the HTML of a page whose short formulas stay together with the punctuation behind them."""
+    return ENDED.sub(r"\1</span>", body).replace(END, "</span>")
 
 
 @cache
@@ -39,7 +47,9 @@ def set_formula(latex: str, *, display: bool) -> str:
 
 
 def _inline(self: HTML5Translator, node: nodes.math) -> None:
-    self.body.append(set_formula(node.astext(), display=False))
+    formula = set_formula(node.astext(), display=False)
+    short = len(node.astext()) <= SHORT
+    self.body.append(f'<span class="unbroken">{formula}{END}' if short else formula)
     raise nodes.SkipNode
 
 

@@ -91,6 +91,15 @@ export function movableLines(list, onMove) {
       );
     }
   });
+  // A finger beside a handle scrolls, so it is heard here, once it has not.
+  list.addEventListener("click", (event) => {
+    const { pointerType } = /** @type {PointerEvent} */ (event);
+    const at = placeAt(event);
+    const beside = event.target instanceof Element && !event.target.closest("button");
+    if (!picked || at < 0 || !beside || pointerType !== "touch") return;
+    move(picked, at);
+    pick();
+  });
   draw();
   return {
     /** The numbers of the lines, in their present order. */

@@ -28,7 +28,7 @@ FOLDING = (1.5, -1.0), (-1.0, 1.5)  # (D, F): 1.5 own - fetched, and 1.5 fetched
 THRESHOLD = 1.25  # of the sum of both activations, on the line that separates the cards
 LINES = (0.0, 0.25, 0.5, 0.75, 1.0)  # of the grid
 NAMES = {"ReLU": "relu", "GELU": "gelu"}
-TITLES = "The curve, its fit, and the corners of the units", "What each unit adds to the fit"
+TITLES = "The curve and its fit", "What each unit adds to the fit"
 
 
 def fit_curve(width: int = 4, unit: int = 1, activation: str = "ReLU", curve: str = "wave") -> Explorer:

@@ -65,7 +65,7 @@ def _fit_axes(titles: Sequence[str]) -> Figure:
     """A figure with two Axes and the artists of `plot_fit`, without data."""
     figure, (left, right) = plt.subplots(1, 2, figsize=style.figure_size(2, 3.8), layout="constrained")
     left.plot([], [], color=style.GREY, linewidth=5, label="target")
-    left.plot([], [], color=style.COLOURS[0], linewidth=1.8, label="fit: all units and the bias")
+    left.plot([], [], color=style.COLOURS[0], linewidth=1.8, label="fit: units and bias")
     left.plot([], [], color=style.INK, linestyle="", marker="o", markersize=5, label="corner of a unit")
     right.add_collection(LineCollection([], colors=style.GREY, linewidths=0.9, label="units"))
     right.plot([], [], color=LIGHT["forward"], linewidth=3.5, label="chosen unit")
