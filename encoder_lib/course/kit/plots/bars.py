@@ -8,7 +8,6 @@ import matplotlib.pyplot as plt
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.layout_engine import ConstrainedLayoutEngine
-from matplotlib.ticker import MaxNLocator, StrMethodFormatter
 from numpy.typing import ArrayLike
 
 from encoder_lib.course.kit.plots import style
@@ -24,16 +23,16 @@ def plot_bars(values: Mapping[str, float], *, title: str = "", x_label: str = ""
     Raises ValueError for no bars, or a number that is not finite; TypeError for anything that is not numbers.
     """
     numbers = as_array(list(values.values()), ndim=(1,), finite=True)
-    ax = style.axes_or_new(ax, style.figure_size(1, min(style.HEIGHT, 1.1 + 0.4 * len(numbers))))
-    bars = ax.barh(range(len(numbers)), numbers, height=0.6, color=style.COLOURS[0])
-    ax.bar_label(bars, [f"{number:,.0f}" for number in numbers], padding=4)
+    ax = style.axes_or_new(ax, style.figure_size(1, min(style.HEIGHT, 0.9 + 0.4 * len(numbers))))
+    bars = ax.barh(range(len(numbers)), numbers, height=0.5, color=style.COLOURS[0])
+    ax.bar_label(bars, [f"{number:,.0f}".replace("-", "−") for number in numbers], padding=4)
     _name_bars(ax, [textwrap.fill(style.drawable(name, style.LABEL), LETTERS) for name in values])
+    ax.axvline(0, color=style.LINE_STRONG, linewidth=0.8)
+    ax.set_xticks([])  # the numbers stand beside the bars
     ax.margins(x=0.15)
-    style.add_grid(ax, "x")
-    if abs(numbers).max() >= 10_000:  # written out, as beside the bars, and not as 1e7 in a corner
-        ax.xaxis.set_major_locator(MaxNLocator(4))
-        ax.xaxis.set_major_formatter(StrMethodFormatter("{x:,.0f}"))
-    return style.label_axes(ax, title, x_label)
+    style.label_axes(ax, title, x_label)
+    ax.xaxis.label.set(x=0, ha="left")
+    return ax
 
 
 @style.close_on_error

@@ -8,15 +8,16 @@ from matplotlib.colors import Colormap, LinearSegmentedColormap, ListedColormap,
 
 SEQUENTIAL, DIVERGING = "sequential", "diverging"
 # The course's own maps, each in its light and in its dark version: the least colour is nearly that of the page, and
-# lightness changes by equal steps. The hues are those of attention and, below zero, of the followed token.
+# lightness changes by about equal steps, in the dark by larger ones at first, since eyes see less there. The hues are
+# those of attention and, below zero, of the followed token.
 OURS = {
     SEQUENTIAL: (
         ("#faf1ec", "#f4c4ae", "#e6936d", "#d2602f", "#ad3c12", "#8a2600"),
-        ("#1f1c1f", "#4f2d1c", "#874217", "#bf5a17", "#ef8330", "#ffbd85"),
+        ("#1f1c1f", "#5f3722", "#95501f", "#c4651f", "#ee8634", "#ffb87c"),
     ),
     DIVERGING: (
         ("#0f5088", "#1470b8", "#5aa5de", "#acd0ee", "#f2f3f5", "#f3bfa9", "#e08355", "#b93f12", "#8a2600"),
-        ("#a5e0ff", "#4fb4ee", "#1f7fb8", "#1b4a6b", "#20242b", "#5d301d", "#a04b15", "#ea7d2c", "#ffbd85"),
+        ("#a5e0ff", "#4fb4ee", "#1f7fb8", "#1b4a6b", "#20242b", "#68381f", "#a85017", "#ec802e", "#ffb87c"),
     ),
 }
 OF_MATPLOTLIB = frozenset(

@@ -60,9 +60,8 @@ def plot_masks(masks: Mapping[str, ArrayLike], *, ticks: Mapping[str, Sequence[s
     masks: title -> booleans (T, T). ticks: title -> the T tokens, which are the queries and the keys. labels: x_label
     and y_label of `plot_heatmap`, whose errors it raises; KeyError for a title without ticks.
     """
-    figure, axes = plt.subplots(
-        1, len(masks), figsize=style.figure_size(len(masks), 4.0), squeeze=False, layout="constrained"
-    )
+    size = style.figure_size(len(masks), 3.2)
+    figure, axes = plt.subplots(1, len(masks), figsize=size, squeeze=False, layout="constrained")
     for ax, (title, mask) in zip(axes[0], masks.items(), strict=True):
         plot_mask(mask, names=None, title=title, x_ticks=ticks[title], y_ticks=ticks[title], ax=ax, **labels)
     squares = _add_squares(axes[0, 0], NAMES)

@@ -760,8 +760,7 @@ def test_bars_hold_their_numbers_in_order_and_write_them_beside():
     assert [label.get_text() for label in ax.get_yticklabels()] == ["a", "$x^$"]
     assert [text.get_text() for text in ax.texts] == ["3", "11,720,448"]
     assert ax.yaxis_inverted() and ax.get_title() == "t"
-    ax.figure.canvas.draw()
-    assert "12,000,000" in [label.get_text() for label in ax.get_xticklabels()]
+    assert ax.get_xticklabels() == []
 
 
 def test_bars_side_by_side_have_their_numbers():
