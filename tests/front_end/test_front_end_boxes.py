@@ -76,7 +76,7 @@ def test_colours_of_boxes_follow_the_theme(page):
         page.evaluate("(light) => { document.body.dataset.jpThemeLight = light; }", light)
         found.append(page.evaluate(GROUND))
     page.evaluate("() => { delete document.body.dataset.jpThemeLight; }")
-    assert found == ["rgb(26, 79, 184)", "rgb(111, 155, 255)"]
+    assert found == ["rgb(26, 79, 184)", "rgb(111, 168, 255)"]
 
 
 def test_a_box_is_filled_with_its_role_or_not_at_all(modules):

@@ -17,10 +17,10 @@ const ARC = 34; // the radius at which an angle is drawn
 const [NARROW_ANGLE, BESIDE] = [0.7, 0.4]; // radians: up to this angle, its number has no room between the arrows and is beside the first
 /** Colours of words, at least 4.5 to 1 on a light and on a dark ground; a null takes the colour of text. */
 export const WORD_COLOURS = [
-  { light: "#1a4fb8", dark: "#6f9bff" },
-  { light: "#c04400", dark: "#f09e75" },
-  { light: "#008058", dark: "#9adf3a" },
-  { light: "#730d62", dark: "#eb4799" },
+  { light: "#1a4fb8", dark: "#6fa8ff" },
+  { light: "#9a6200", dark: "#e8bb62" },
+  { light: "#008058", dark: "#8cc48f" },
+  { light: "#730d62", dark: "#b673b3" },
   null,
 ];
 
