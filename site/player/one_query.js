@@ -2,7 +2,7 @@
 
 import { percent } from "./format.js";
 
-const [WORD, SCORE, BAR, SHARE, STEP] = [2.4, 2.2, 3.2, 2, 1.6]; // as in encoder_lib/course/attention/explorers.py
+const [WORD, SCORE, BAR, SHARE, HIGH, STEP] = [2, 2.2, 4, 1.6, 1.3, 1.6]; // as in encoder_lib/course/attention/explorers.py
 const BEGIN = WORD + SCORE;
 
 /**
@@ -22,19 +22,20 @@ export function one_query({ words, points, ...places }, [plane, bars, mean]) {
   const labels = ["score", "weight", ...words.flatMap(labelsOf)];
   /** @param {string} word @param {number} i */
   function labelsOf(word, i) {
-    return [word, decimals(scores[i]), "", percent(weights[i])];
+    return [word, decimals(scores[i]), "", "", percent(weights[i])];
   }
   /** @param {number} weight @param {number} i */
   const row = (weight, i) => {
     const top = STEP * (i + 1);
     return [
-      [0, top, WORD, 1, 1],
-      [WORD, top, SCORE, 1, 1],
-      [BEGIN, top, BAR * weight, 1, 1],
-      [BEGIN + BAR * weight, top, SHARE, 1, 1],
+      [0, top, WORD, HIGH, 1],
+      [WORD, top, SCORE, HIGH, 1],
+      [BEGIN, top, BAR, HIGH, 1],
+      [BEGIN, top, BAR * weight, HIGH, 1],
+      [BEGIN + BAR, top, SHARE, HIGH, 1],
     ].flat();
   };
-  const heads = [WORD, 0, SCORE, 1, 1, BEGIN, 0, BAR, 1, 1];
+  const heads = [WORD, 0, SCORE, HIGH, 1, BEGIN, 0, BAR, HIGH, 1];
   const boxes = { .../** @type {BoxesSpec} */ (bars.boxes), labels: [labels] };
   const said = words.map(
     (/** @type {string} */ word, /** @type {number} */ i) =>

@@ -141,8 +141,9 @@ def _words(words: list[str], scores: Tensor, weights: Tensor, mask: Tensor) -> s
 
 
 NTH = ("1st", "2nd")
-REACH, ROOM = 3.0, 3.6  # the largest number of a query or key, and how far the plane reaches
-WORD, SCORE, BAR, SHARE, STEP = 2.4, 2.2, 3.2, 2.0, 1.6  # widths of a row's parts; the distance between two rows
+REACH, ROOM = 3.0, 3.2  # the largest number of a query or key, and how far the plane reaches
+WORD, SCORE, BAR, SHARE = 2.0, 2.2, 4.0, 1.6  # widths of a row's parts
+HIGH, STEP = 1.3, 1.6  # height of a row, and its distance from the next
 
 
 def one_query(words: Sequence[str], query: ArrayLike, keys: ArrayLike, values: ArrayLike) -> Explorer:
@@ -197,17 +198,17 @@ def one_query(words: Sequence[str], query: ArrayLike, keys: ArrayLike, values: A
 
 
 def _bars(words: list[str], scores: list[float], weights: list[float]) -> Boxes:
-    """For each word its score, and a bar as long as its weight."""
+    """For each word its score, and a bar as long as its weight, on a grey one as long as a weight of 1."""
     begin = WORD + SCORE
-    boxes: list[tuple[float, ...]] = [(WORD, 0, SCORE, 1, 1), (begin, 0, BAR, 1, 1)]
-    kinds, labels = ["note", "note"], ["score", "weight"]
+    boxes: list[tuple[float, ...]] = [(WORD, 0, SCORE, HIGH, 1), (begin, 0, BAR, HIGH, 1)]
+    kinds, labels = ["note", "heading"], ["score", "weight"]
     for i, (word, score, weight) in enumerate(zip(words, scores, weights, strict=True)):
         top = STEP * (i + 1)
-        boxes += [(0, top, WORD, 1, 1), (WORD, top, SCORE, 1, 1), (begin, top, BAR * weight, 1, 1)]
-        boxes.append((begin + BAR * weight, top, SHARE, 1, 1))
-        kinds += ["note", "note", word, "note"]
-        labels += [word, decimals(score), "", percent(weight)]
-    size = (begin + BAR + SHARE, STEP * len(words) + 1)
+        boxes += [(0, top, WORD, HIGH, 1), (WORD, top, SCORE, HIGH, 1), (begin, top, BAR, HIGH, 1)]
+        boxes += [(begin, top, BAR * weight, HIGH, 1), (begin + BAR, top, SHARE, HIGH, 1)]
+        kinds += ["heading", "note", "grey", word, "note"]
+        labels += [word, decimals(score), "", "", percent(weight)]
+    size = (begin + BAR + SHARE, STEP * len(words) + HIGH)
     return Boxes(boxes, kinds, size=size, labels=labels, title="Scores and weights", least=176)
 
 

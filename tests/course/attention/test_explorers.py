@@ -114,7 +114,7 @@ def test_one_query_follows_its_arrows():
         weights = scores.softmax(dim=0)
         arrows, bars, mean = frames(explorer)
         torch.testing.assert_close(arrows, torch.cat([keys, torch.tensor([query]).double()]), atol=1e-6, rtol=0)
-        torch.testing.assert_close(bars[4::4, 2] / bars[1, 2], weights, atol=1e-6, rtol=0)
+        torch.testing.assert_close(bars[5::5, 2] / bars[1, 2], weights, atol=1e-6, rtol=0)
         torch.testing.assert_close(mean[3], weights @ torch.tensor(ROW["values"]).double(), atol=1e-6, rtol=0)
         assert f"river the score {scores[1]:.2f}".replace("-", "−") in explorer.description
 

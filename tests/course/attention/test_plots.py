@@ -33,6 +33,18 @@ def test_every_name_stands_at_its_tip_and_below_a_longer_arrow(ax):
     assert names["up"].xyann[1] > 0 and names["long"].xyann[0] > 0
 
 
+def test_an_arrow_along_a_longer_one_is_broader_paler_and_below_it(ax):
+    long, _, short, _ = (note for note in ax.texts if note.arrow_patch)
+    ax.figure.draw_without_rendering()
+    heights = [note.arrow_patch.get_window_extent().height for note in (long, short)]
+    assert heights[1] > 1.5 * heights[0] and short.arrow_patch.get_alpha() < 1 and short.zorder < long.zorder
+
+
+def test_a_picture_of_its_own_fills_its_column(ax):
+    ax.figure.draw_without_rendering()
+    assert ax.get_window_extent().width > 0.85 * ax.figure.bbox.width
+
+
 def test_all_tips_are_in_view_and_both_axes_have_one_scale(ax):
     (left, right), (low, high) = ax.get_xlim(), ax.get_ylim()
     assert left < 0 and right > 2 and low < 0 and high > 2 and ax.get_aspect() == 1

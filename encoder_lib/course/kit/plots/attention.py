@@ -9,7 +9,6 @@ from numpy.typing import ArrayLike
 
 from encoder_lib.course.kit.plots import style
 from encoder_lib.course.kit.plots.heatmap import plot_heatmap
-from encoder_lib.course.kit.plots.inputs import as_array
 
 
 @style.close_on_error
@@ -21,12 +20,10 @@ def plot_attention(
     titles: what each step shows. Masked scores, −∞ or NaN, are grey.
     Raises ValueError for shapes that do not match the words; TypeError for anything that is not numbers.
     """
-    width = min(max(as_array(output, name="output").shape[1] / len(words), 0.5), 1)  # scores and weights have 1
-    size = style.figure_size(3, 3.0)
-    figure, axes = plt.subplots(1, 3, figsize=size, width_ratios=(1, 1, width), layout="constrained")
+    figure, axes = plt.subplots(1, 3, figsize=style.figure_size(3, 3.0), layout="constrained")
     square = partial(plot_heatmap, x_label="key", y_label="query", x_ticks=words, y_ticks=words)
     square(scores, title=titles[0], cmap="diverging", ax=axes[0])
     square(weights, title=titles[1], limits=(0, 1), ax=axes[1])
     plot_heatmap(output, title=titles[2], cmap="diverging", x_label="dimension", y_ticks=words, ax=axes[2])
-    axes[2].set_box_aspect(1 / width)  # as high as the squares
+    axes[2].set_box_aspect(1)  # as high as the squares, and as wide
     return figure

@@ -13,6 +13,8 @@ from encoder_lib.course.kit.plots import style
 from encoder_lib.course.kit.plots.colour_maps import SEQUENTIAL, colour_map
 from encoder_lib.course.kit.plots.inputs import as_array, as_words
 
+GAP = 0.3  # at either side of a box, in characters
+
 
 @style.close_on_error
 def plot_token_attention(
@@ -41,7 +43,7 @@ def plot_token_attention(
     positions = _word_positions(words, room)
     for i, ((line, start, width), word, weight) in enumerate(zip(positions, words, row.tolist(), strict=True)):
         colour = colour_map(cmap)(scale(weight))
-        box = Rectangle((start + 0.3, line + 0.08), width - 0.6, 0.84, facecolor=colour)
+        box = Rectangle((start + GAP, line + 0.08), width - 2 * GAP, 0.84, facecolor=colour, clip_on=False)
         box.set(edgecolor=style.INK if i == chosen else style.GROUND, linewidth=2.5 if i == chosen else 0)
         ax.add_patch(box)
         middle = style.plain_text(ha="center", va="center", color=style.ink_on(colour))
@@ -49,8 +51,9 @@ def plot_token_attention(
         ax.text(place, line + 0.34, style.drawable(word, style.TICK), fontsize=style.TICK_SIZE, **middle)
         ax.text(place, line + 0.7, style.percent(weight), fontsize=style.NOTE_SIZE, **middle)
     end = max(start + width for _, start, width in positions)
-    margin = max(0, _line_room(room) - end) / 2  # a short sentence is centred
-    ax.set(xlim=(-margin, end + margin), ylim=(positions[-1][0] + 1, 0))
+    ax.set(
+        xlim=(GAP, max(_line_room(room), end) + GAP), ylim=(positions[-1][0] + 1, 0)
+    )  # the first box below the title
     ax.axis("off")
     return style.label_axes(ax, title)
 

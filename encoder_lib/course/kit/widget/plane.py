@@ -149,7 +149,7 @@ class Plane:
                         "color": colour,
                         "shrinkA": 0,
                         "shrinkB": 0,
-                        "linewidth": 2 if self.circle else 1,
+                        "linewidth": 2 if self.circle or self.drags else 1,
                     },
                 )
             else:

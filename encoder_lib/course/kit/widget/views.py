@@ -179,7 +179,7 @@ class View:
         """
         tiled = any(panel.tile for panel in self.panels)  # many small matrices, which need a row for themselves
         rows, columns = (len(self.panels), 1) if tiled else (1, len(self.panels))
-        width, height = figure_size(columns, 4.0 if columns < 3 else 2.8)
+        width, height = figure_size(columns, 4.0 if columns < 3 else 2.8 if self.tokens else 3.1)
         room = max(panel.room_for_long_words() for panel in self.panels)
         width, height = width + room * columns, (height + room) * rows
         above = token_attention_height(self.tokens.y_ticks or [], width) + GAP if self.tokens else 0

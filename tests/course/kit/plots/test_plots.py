@@ -77,8 +77,8 @@ def test_the_maps_of_attention_are_square_and_equally_high():
         scores, weights, output = drawn_axes(figure)
         for ax in (scores, weights):
             assert cell(ax)[0] == pytest.approx(cell(ax)[1])
-        heights = [ax.get_window_extent().height for ax in (scores, weights, output)]
-        assert heights == pytest.approx([heights[0]] * 3, rel=0.02)
+        sizes = [ax.get_window_extent().size for ax in (scores, weights, output)]
+        assert np.array(sizes) == pytest.approx(np.array([sizes[0]] * 3), rel=0.02)
 
 
 def test_other_matrices_fill_their_room():
@@ -608,6 +608,7 @@ def test_attention_weights_are_boxes_in_their_colours():
     assert colours == (inks[style.BLACK, style.WHITE], inks[style.WHITE, style.BLACK])
     starts = [box.get_x() for box in ax.patches]
     assert starts == sorted(starts) and len({box.get_y() for box in ax.patches}) == 1
+    assert starts[0] == ax.get_xlim()[0], "the first box is below the beginning of the title"
 
 
 SHARES = [[0.9, 0.1, 0.0], [0.04, 0.06, 0.9], [0.0, 1.0, 0.0]]

@@ -337,7 +337,7 @@ export class Plane {
     const { pen } = this;
     const [[x, y], end] = [this.at(0, 0), this.pixel(i)];
     Object.assign(pen, { strokeStyle: this.colour(i), fillStyle: this.colour(i) });
-    pen.lineWidth = this.spec.circle ? 3 : 1.6;
+    pen.lineWidth = this.spec.circle ? 3 : this.handles ? 2.4 : 1.6;
     pen.beginPath();
     if (!this.spec.arrows) {
       pen.arc(...end, 5.5, 0, 2 * Math.PI);
