@@ -3,6 +3,7 @@
 import pytest
 
 from encoder_lib.course.explore import Explorer, Range, View
+from encoder_lib.course.kit.palette import LIGHT
 from encoder_lib.course.kit.widget import front_end
 from encoder_lib.course.kit.widget.boxes import Boxes
 
@@ -83,6 +84,26 @@ def test_a_box_is_filled_with_its_role_or_not_at_all(modules):
     fills = modules.call("boxes.js", "fillOf", [["value", ""], ["value", "v"], ["note", "n"], [4, ""]])
     mixed = [f"color-mix(in srgb, var(--value) {share}%, var(--ground))" for share in (100, 14)]
     assert fills == [*mixed, "", "var(--ink)"]
+
+
+def test_a_circle_is_round_in_any_box_and_large_texts_are_larger(modules, start):
+    """Its ground is a gradient around the middle; an arrowhead has the colour of the residual stream."""
+    look = """() => [...home.querySelectorAll('.explorer-boxes div')].map((box) => {
+      const { backgroundImage, backgroundColor, fontSize } = getComputedStyle(box);
+      return [backgroundImage.split('(')[0], backgroundColor, fontSize];
+    })"""
+    found = []
+    for large in (False, True):
+        boxes = Boxes(
+            [[0, 0, 1, 1, 1], [1, 0, 1, 1, 1]], ["round", "right"], size=(4, 2), labels=["+", ""], large=large
+        )
+        start(Explorer(lambda n, boxes=boxes: View(boxes, description="One."), Range("n", 0, min=0, max=1), title="B"))
+        tag = modules.page.add_style_tag(content=front_end.STYLE)
+        found.append(modules.page.evaluate(look))
+        tag.evaluate("(tag) => tag.remove()")
+    stream = f"rgb({', '.join(str(int(LIGHT['stream'][i : i + 2], 16)) for i in (1, 3, 5))})"
+    for size, (circle, arrow) in zip(("12px", "15px"), found, strict=True):
+        assert circle == ["radial-gradient", "rgba(0, 0, 0, 0)", size] and arrow == ["none", stream, size]
 
 
 def test_a_click_on_a_box_leads_to_its_frame(modules, start):

@@ -41,16 +41,20 @@ HOW = {  # what a part does to a row, on two lines
     "norm 2": ("minus its mean, divided by its", "standard deviation, × gain, + bias"),
 }
 BLOCK: dict[str, Place] = {  # where the parts are in the drawing
-    "x": (1, 11, 5, 5), "attention": (9.5, 1, 18, 6), "sum 1": (28.3, 11.3, 4.4, 4.4), "norm 1": (35, 11, 13.5, 5),
-    "feed-forward": (52, 1, 24, 6), "sum 2": (76.8, 11.3, 4.4, 4.4), "norm 2": (83, 11, 13.5, 5),
+    "x": (1, 11, 5, 5), "attention": (9.5, 1, 18, 6), "sum 1": (28.3, 11.3, 4.4, 4.4), "norm 1": (35, 11, 12.4, 5),
+    "feed-forward": (52, 1, 24, 6), "sum 2": (76.8, 11.3, 4.4, 4.4), "norm 2": (82.2, 11, 12.4, 5),
 }  # fmt: skip
 OUT: Place = (98.3, 11, 5, 5)  # y, which the last norm makes
-LINES: tuple[Place, ...] = (  # the residual stream, and a branch of four lines to each part
-    (6, 13.15, 92.3, 0.7), (7.5, 3.8, 0.4, 9.7), (7.5, 3.8, 2, 0.4), (27.5, 3.8, 3.2, 0.4), (30.3, 3.8, 0.4, 7.5),
-    (50, 3.8, 0.4, 9.7), (50, 3.8, 2, 0.4), (76, 3.8, 3.2, 0.4), (78.8, 3.8, 0.4, 7.5),
+LINES: tuple[tuple[str, Place], ...] = (  # the residual stream, and a branch of three lines to and from each part
+    ("stream", (3.5, 13.05, 92.5, 0.9)), ("right", (95.4, 11.9, 2.8, 3.2)),
+    ("stream", (7.4, 3.9, 0.33, 9.5)), ("stream", (7.4, 3.9, 1.6, 0.33)), ("right", (8.4, 3.2, 1.1, 1.7)),
+    ("stream", (27.5, 3.9, 3.1, 0.33)), ("stream", (30.37, 3.9, 0.33, 7)), ("down", (29.7, 9.9, 1.6, 1.3)),
+    ("stream", (49.9, 3.9, 0.33, 9.5)), ("stream", (49.9, 3.9, 1.6, 0.33)), ("right", (50.9, 3.2, 1.1, 1.7)),
+    ("stream", (76, 3.9, 3.1, 0.33)), ("stream", (78.87, 3.9, 0.33, 7)), ("down", (78.2, 9.9, 1.6, 1.3)),
 )  # fmt: skip
-LEFT, WIDE, CELL = 0.5, 103.0, 20.6  # of the cells
-SLOTS = 23.5, 35.5, 48.0  # the upper edges of the headings: of two operands and of the result
+LEFT, WIDE, CELL = 6.0, 97.5, 19.5  # of the cells; what stands before them is written to their left
+SLOTS = 22.4, 34.4, 47.2  # the upper edges of the headings: of two operands and of the result
+HEADS = 3.6  # the height of the names of the dimensions, between the first heading and its cells
 
 
 def one_row(model: SentenceEncoder, sentence: str, *, word: int = 1, layer: int = 1, step: int = 2) -> Explorer:
@@ -84,7 +88,7 @@ def one_row(model: SentenceEncoder, sentence: str, *, word: int = 1, layer: int 
         leading = [-1] * len(LINES) + [*range(len(STEPS)), len(STEPS) - 1]
         steps = leading + [-1] * (len(frames[0]) - len(leading))
         return View(
-            framed(frames, f"The row of “{tokens[word]}” in layer {layer}", SIZE, steps=steps),
+            framed(frames, f"The row of “{tokens[word]}” in layer {layer}", SIZE, steps=steps, large=True),
             frames="step",
             description=[_words(name, numbers, dimensions, rows) for name in STEPS],
         )
@@ -101,24 +105,26 @@ def one_row(model: SentenceEncoder, sentence: str, *, word: int = 1, layer: int 
 
 def _boxes(step: str, numbers: dict[str, list[str]], dimensions: list[int]) -> list[Box]:
     """The drawing with a frame around one part, and the rows that this part computes with."""
-    boxes: list[Box] = [("grey", "", (*line, 1.0)) for line in LINES]
+    boxes: list[Box] = [(kind, "", (*line, 1.0)) for kind, line in LINES]
     for name, place in BLOCK.items():
-        boxes.append((ROWS[name][2], "+" if "sum" in name else name, (*place, 1.0)))
-    boxes.append(("norm", "y", (*OUT, 1.0)))
+        kind = "round" if name == "x" or "sum" in name else ROWS[name][2]
+        boxes.append((kind, "+" if "sum" in name else name, (*place, 1.0)))
+    boxes.append(("round", "y", (*OUT, 1.0)))
     left, top, width, height = BLOCK[step]
     boxes.append(("ghost", "", (left - 1, top - 1, width + 2, height + 2, 1.0)))
     how = enumerate(HOW.get(step, ("", "")))
-    boxes += [("heading", line, (LEFT, SLOTS[1] + 4 * i, WIDE, 4, 1.0)) for i, line in how]
-    boxes.append(("rule", "", (LEFT, SLOTS[2] - 0.8, WIDE, 0.25, float(step != "x"))))
+    boxes += [("heading", line, (LEFT, SLOTS[1] + 1.5 + 4.2 * i, WIDE, 4, 1.0)) for i, line in how]
+    boxes.append(("rule", "", (LEFT, SLOTS[2] - 1.2, WIDE, 0.25, float(step != "x"))))
     heads = [f"dimension {dimensions[0]}", *map(str, dimensions[1:])]
-    boxes += [("note", head, (LEFT + CELL * i, 19.5, CELL, 3.5, 1.0)) for i, head in enumerate(heads)]
-    used = dict(zip(FROM[step], SLOTS, strict=False)) | {step: SLOTS[2]}
+    boxes += [("note", head, (LEFT + CELL * i, SLOTS[0], CELL, 4, 1.0)) for i, head in enumerate(heads)]
+    used = dict(zip(FROM[step], SLOTS, strict=False)) | {step: SLOTS[2 if FROM[step] else 0]}
+    for least, sign, slot in ((2, "+", SLOTS[1]), (1, "=", SLOTS[2])):
+        boxes.append(("note", sign, (0.0, slot + 4.4, LEFT, 6.2, float(len(FROM[step]) >= least))))
     for name, (_, title, role) in ROWS.items():
-        sign = "= " if name == step != "x" else "+ " if used.get(name) == SLOTS[1] else ""
         seen, slot = float(name in used), used.get(name, 0.0)
-        boxes.append(("heading", sign + title, (LEFT, slot, WIDE, 4, seen)))
+        boxes.append(("heading", title, (LEFT, slot - HEADS * (slot == SLOTS[0]), WIDE, 4, seen)))
         for i, number in enumerate(numbers[name]):
-            place = (LEFT + CELL * i + 0.3, slot + 4.5, CELL - 0.6, 6.2) if seen else BLOCK[name]
+            place = (LEFT + CELL * i + 0.3, slot + 4.4, CELL - 0.6, 6.2) if seen else BLOCK[name]
             boxes.append((role, number, (*place, seen)))
     return boxes
 

@@ -51,7 +51,13 @@ def test_each_part_shows_what_torch_computes(layer, word):
 def test_a_sum_is_written_as_two_rows_and_their_sum():
     explorer = explore.one_row(minilm(), SENTENCE, word=8)
     (x, first), (added, second), (total, third) = numbers(explorer, 2)
-    assert (x, added, total) == ("x", "+ what attention adds", "= the first sum")
+    assert (x, added, total) == ("x", "what attention adds", "the first sum")
+    (panel,) = explorer._view.panels
+    signs = [i for i, label in enumerate(panel.labels[2]) if label in "+=" and panel.kinds[i] == "note" and label]
+    assert [panel.labels[2][i] for i in signs] == ["+", "="]
+    assert [panel.frame(step)[signs, 4].tolist() for step in (0, 2, 3)] == [[0, 0], [1, 1], [0, 1]]
+    beside = [i for i, label in enumerate(panel.labels[2]) if label in ("0.10", "0.50") and panel.frame(2)[i, 4]]
+    assert {*panel.frame(2)[signs, 1]} <= {*panel.frame(2)[beside, 1]}, "at the height of the numbers that they make"
     assert [a + b for a, b in zip(first, second, strict=True)] == pytest.approx(third, abs=0.0151)
     assert explorer.description.startswith("Step 2, sum 1, in dimensions 0, 1, 2, 3 and 63: x (0.40, ")
 

@@ -4,12 +4,12 @@ from collections.abc import Sequence
 
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.patches import FancyBboxPatch, Patch, Rectangle
+from matplotlib.patches import FancyBboxPatch, Patch, Polygon, Rectangle
 from numpy.typing import ArrayLike
 
 from encoder_lib.course.kit import palette
 from encoder_lib.course.kit.plots import GREY, LABEL, as_array, as_labels, readable
-from encoder_lib.course.kit.plots.style import GROUND, INK, NOTE_SIZE, label_axes, plain_text
+from encoder_lib.course.kit.plots.style import GROUND, INK, NOTE_SIZE, TITLE_SIZE, label_axes, plain_text
 from encoder_lib.course.kit.widget.plane import PANEL_FIELDS, WORD_COLOURS
 
 LOOKS = (
@@ -18,7 +18,11 @@ LOOKS = (
     "ghost",
     "rule",
     "grey",
-)  # text alone, in the middle or at the left; a dashed outline, a line, and what doesn't count
+    "round",
+    "right",
+    "down",
+)  # text alone, in the middle or at the left; a dashed outline, a line, what doesn't count, a circle, two arrowheads
+ROUND = 20  # points of a circle's diameter
 TINT = 0.14  # how much of its colour the ground of a labelled box of a role has, as in `boxes.js`
 
 Box = tuple[str, str, tuple[float, float, float, float, float]]  # kind, label, and place with opacity
@@ -34,6 +38,7 @@ class Boxes:
     labels: a text for each box, or N lists of them; "" for none.
     steps: for each box the frame that a click on it leads to, or -1.
     least: the least width in pixels, at which the labels still have room; where there is less, panels are stacked.
+    large: whether the labels are as large as the words of a drawing.
     Raises ValueError for other shapes, and for kinds or labels that do not match.
     """
 
@@ -51,6 +56,7 @@ class Boxes:
         title: str = "",
         steps: Sequence[int] = (),
         least: int = 270,
+        large: bool = False,
     ) -> None:
         self.values = as_array(values, ndim=(2, 3), finite=True).astype(np.float32)
         if self.values.shape[-1] != 5:
@@ -58,7 +64,7 @@ class Boxes:
         self.rows, self.columns = self.values.shape[-2:]
         self.framed = self.values.ndim == 3
         self.frames = len(self.values) if self.framed else 1
-        self.size, self.title, self.least, self.limits = size, title, least, (0.0, 1.0)
+        self.size, self.title, self.limits, self.least, self.large = size, title, (0.0, 1.0), least, large
         self.kinds = as_labels(kinds, self.rows, "kinds") or []
         given = list(labels if labels is not None else [""] * self.rows)
         several = bool(given) and not isinstance(given[0], str)
@@ -88,6 +94,7 @@ class Boxes:
             "labels": self.labels,
             "steps": self.steps,
             "least": self.least,
+            "large": self.large,
         }
         return spec | {"stride": 5 * self.rows, "shift_rows": False, "boxes": boxes}
 
@@ -99,6 +106,7 @@ class Boxes:
         """Draw frame `index` on a matplotlib Axes."""
         ax.set(xlim=(0, self.size[0]), ylim=(self.size[1], 0))
         ax.axis("off")
+        size = TITLE_SIZE if self.large else NOTE_SIZE
         for box, colour, label in zip(
             self.frame(index), self.colours, self.labels[index % len(self.labels)], strict=True
         ):
@@ -115,13 +123,20 @@ class Boxes:
                 ax.add_patch(FancyBboxPatch((left, top), width, height, style, alpha=strength, facecolor=GROUND, lw=0))
                 patch = FancyBboxPatch((left, top), width, height, style)
                 patch.set(alpha=None, facecolor=(_paint(colour), TINT * strength), edgecolor=(_paint(colour), strength))
-            if colour not in ("note", "heading"):
+            if colour == "round":  # also where the units of width and height differ
+                middle = [left + width / 2], [top + height / 2]
+                ax.plot(*middle, "o", ms=ROUND, mfc=GROUND, mec=INK, mew=1, alpha=strength)
+            if colour in ("right", "down"):
+                far = (left + width, top + height / 2) if colour == "right" else (left + width / 2, top + height)
+                near = (left, top + height) if colour == "right" else (left + width, top)
+                patch = Polygon([(left, top), far, near], alpha=strength, facecolor=_paint("stream"), lw=0)
+            if colour not in ("note", "heading", "round"):
                 ax.add_patch(patch)
             if label:
                 ink = INK if colour in LOOKS or tinted else "white"
                 side, across = ("left", 0) if colour == "heading" else ("center", width / 2)
                 place = left + across, top + height / 2
-                ax.text(*place, label, ha=side, va="center", fontsize=NOTE_SIZE, color=ink, **plain_text())
+                ax.text(*place, label, ha=side, va="center", fontsize=size, color=ink, **plain_text())
         label_axes(ax, self.title)
 
 
@@ -132,8 +147,15 @@ def _paint(colour: str | int) -> str:
     return {"grey": palette.LIGHT["line"], "rule": "black"}.get(colour) or palette.LIGHT.get(colour, "white")
 
 
-def framed(frames: Sequence[Sequence[Box]], title: str, size: tuple[float, float], steps: Sequence[int] = ()) -> Boxes:
+def framed(
+    frames: Sequence[Sequence[Box]],
+    title: str,
+    size: tuple[float, float],
+    steps: Sequence[int] = (),
+    large: bool = False,
+) -> Boxes:
     """Boxes of N frames, each given as a list of the same boxes in the same order."""
     places = np.array([[place for *_, place in frame] for frame in frames])  # (N, P, 5)
     labels = [[label for _, label, _ in frame] for frame in frames]
-    return Boxes(places, [kind for kind, *_ in frames[0]], size=size, labels=labels, title=title, steps=steps)
+    kinds = [kind for kind, *_ in frames[0]]
+    return Boxes(places, kinds, size=size, labels=labels, title=title, steps=steps, large=large)

@@ -5,6 +5,7 @@ import pytest
 from small_explorers import numbers
 
 from encoder_lib.course.explore import Explorer, Range, View
+from encoder_lib.course.kit.plots.style import INK, TITLE_SIZE
 from encoder_lib.course.kit.widget.boxes import Boxes
 from encoder_lib.course.kit.widget.plane import WORD_COLOURS
 
@@ -20,7 +21,7 @@ def test_frames_kinds_and_labels_travel_to_the_front_end():
     )
     for n in (0, 1):
         np.testing.assert_allclose(numbers(explorer, 0, n), CELLS[n])
-    sent = {"size": (2, 1), "colours": [0, "value"], "labels": labels, "steps": [], "least": 270}
+    sent = {"size": (2, 1), "colours": [0, "value"], "labels": labels, "steps": [], "least": 270, "large": False}
     assert explorer._panels[0]["boxes"] == sent
 
 
@@ -54,3 +55,16 @@ def test_the_stored_picture_shows_the_boxes_of_its_frame():
         assert ax.patches[0].get_x() == n and ax.patches[0].get_alpha() == places[n][0][4]
         red, green, blue = (round(255 * part) for part in ax.patches[0].get_facecolor()[:3])
         assert f"#{red:02x}{green:02x}{blue:02x}" == WORD_COLOURS[0]
+
+
+def test_a_circle_and_arrowheads_are_drawn_in_their_box():
+    """The circle in the middle of its box, in the colour of text; an arrowhead points to the right, or down."""
+    places, kinds = [[0, 0, 2, 2, 1], [2, 0, 1, 2, 1], [4, 0, 2, 1, 1]], ["round", "right", "down"]
+    boxes = Boxes(places, kinds, size=(6, 2), labels=["+", "", ""], large=True)
+    figure = View(boxes, description="Boxes.").draw(0)
+    (ax,) = figure.axes
+    (circle,), (text,) = ax.lines, ax.texts
+    assert circle.get_xydata().tolist() == [[1, 1]] and circle.get_markeredgecolor() == text.get_color() == INK
+    right, down = (patch.get_xy()[:3].tolist() for patch in ax.patches)
+    assert right == [[2, 0], [3, 1], [2, 2]] and down == [[4, 0], [5, 1], [6, 0]]
+    assert text.get_fontsize() == TITLE_SIZE

@@ -6,7 +6,7 @@ import { captionWidths, writeCaption } from "./text.js";
 
 const SQUARES = 5; // as many square cells high as a heatmap that takes all the height there is
 const WIDEST = 1.4; // how much wider than high a picture is at most where the page is narrow
-const LOOKS = ["note", "heading", "ghost", "rule", "grey"];
+const LOOKS = ["note", "heading", "ghost", "rule", "grey", "round", "right", "down"];
 
 /**
  * What a box is filled with: the colour of a role, or of a word; "" where its look says it. Where something is written
@@ -58,7 +58,8 @@ export class Boxes {
   show(matrix) {
     this.matrix = matrix;
     writeCaption(this.caption, matrix);
-    const { size, colours, labels, steps } = this.spec;
+    const { size, colours, labels, steps, large } = this.spec;
+    this.picture.classList.toggle("explorer-large", large);
     const { values, shift } = matrix;
     const boxes = this.picture.children;
     while (boxes.length > colours.length) this.picture.lastChild?.remove();

@@ -92,6 +92,8 @@ interface BoxesSpec {
   steps: number[];
   /** The least width that leaves room for them. */
   least: number;
+  /** Whether the texts are as large as the words of a drawing. */
+  large: boolean;
 }
 
 /** Bars, which are points of a plane: `Bars.to_spec` in bars.py. After them come as many outlines, and the mean and the standard deviation as one point. */
