@@ -10,9 +10,12 @@ from encoder_lib import expect
 from encoder_lib.course.kit.palette import LIGHT
 from encoder_lib.course.kit.plots import style
 
-ROW = 0.235  # inches
+ROW = 0.22  # inches
+BETWEEN = 0.7  # rows of air above the name of a part
 PARTS = {  # what a tensor's name holds -> the name of the part, and the role of its colour
     "norm": ("Norm", "norm"),
+    "attention.q": ("Attention", "query"),
+    "attention.k": ("Attention", "key"),
     "attention": ("Attention", "attention"),
     "feed_forward": ("Feed-forward", "forward"),
     "": ("", "stream"),
@@ -23,8 +26,8 @@ PARTS = {  # what a tensor's name holds -> the name of the part, and the role of
 def plot_shapes(tensors: Mapping[str, Tensor], *, title: str = "", ax: Axes | None = None) -> Axes:
     """Draw how many numbers each tensor holds, the first on top, with its shape beside the bar, part by part.
 
-    tensors: name -> tensor, such as a trace. The bars of a part have its colour, and its name above them. A part's last
-    step and its output are one tensor, which is drawn once, under the part's name.
+    tensors: name -> tensor, such as a trace. The bars of a part have its colour, and its name above them; queries and
+    keys have theirs. A part's last step and its output are one tensor, which is drawn once, under the part's name.
     Raises TypeError for anything that isn't a dictionary of tensors; ValueError for no tensors.
     """
     expect.instance("tensors", tensors, Mapping, "a dictionary", "; try a trace")
@@ -35,19 +38,20 @@ def plot_shapes(tensors: Mapping[str, Tensor], *, title: str = "", ax: Axes | No
         raise ValueError("tensors: expected at least one, got none; has the model run inside the `with` block?")
     names = [a for a, b in itertools.pairwise(names) if tensors[a] is not tensors[b]] + names[-1:]
     lines: list[str | None] = []  # from the top; None for the heading of the part that follows
-    for (part, _), steps in itertools.groupby(names, _part):
+    for part, steps in itertools.groupby(names, lambda name: _part(name)[0]):
         lines += [None] * bool(part) + [*steps]
-    rows = [row for row, name in enumerate(lines) if name is not None]
-    ax = style.axes_or_new(ax, style.figure_size(1, 1.0 + ROW * len(lines)))
+    places = [*itertools.accumulate(1 + BETWEEN * (line is None) for line in lines)]
+    rows = [place for place, line in zip(places, lines, strict=True) if line is not None]
+    ax = style.axes_or_new(ax, style.figure_size(1, 1.0 + ROW * (places[-1] - places[0] + 1)))
     sizes = [tensors[name].numel() for name in names]
     bars = ax.barh(rows, sizes, height=0.62, color=[LIGHT[_part(name)[1]] for name in names])
-    for row, (line, after) in enumerate(itertools.pairwise(lines)):
+    for place, (line, after) in zip(places, itertools.pairwise(lines), strict=False):
         if line is None and after is not None:
-            ax.text(0, row + 0.1, _part(after)[0], weight="bold", va="center", color=style.INK)
+            ax.text(0, place + 0.1, _part(after)[0], weight="bold", va="center", color=style.INK)
     shapes = [f"({', '.join(map(str, tensors[name].shape))})" for name in names]
     ax.bar_label(bars, shapes, padding=5, fontsize=style.NOTE_SIZE, **style.plain_text())
     ax.set_yticks(rows, [style.drawable(name, style.LABEL) for name in names], **style.plain_text())
-    ax.set_ylim(len(lines) - 0.4, -0.6)
+    ax.set_ylim(places[-1] + 0.6, places[0] - 0.6)
     ax.margins(x=0.14)
     ax.spines[:].set_visible(False)
     ax.tick_params(length=0)
