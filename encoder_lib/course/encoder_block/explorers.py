@@ -42,7 +42,7 @@ HOW = {  # what a part does to a row, on two lines
 }
 BLOCK: dict[str, Place] = {  # where the parts are in the drawing
     "x": (1, 11, 5, 5), "attention": (9.5, 1, 18, 6), "sum 1": (28.3, 11.3, 4.4, 4.4), "norm 1": (35, 11, 12.4, 5),
-    "feed-forward": (52, 1, 24, 6), "sum 2": (76.8, 11.3, 4.4, 4.4), "norm 2": (82.2, 11, 12.4, 5),
+    "feed-forward": (52, 1, 24, 6), "sum 2": (76.8, 11.3, 4.4, 4.4), "norm 2": (82.7, 11, 12.4, 5),
 }  # fmt: skip
 OUT: Place = (98.3, 11, 5, 5)  # y, which the last norm makes
 LINES: tuple[tuple[str, Place], ...] = (  # the residual stream, and a branch of three lines to and from each part
