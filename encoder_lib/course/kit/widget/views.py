@@ -195,7 +195,7 @@ class View:
             cell = grid[i]
             beside = tiled and not panel.tile  # in the middle, about as wide as high
             ax = figure.add_subplot(cell.subgridspec(1, 3, width_ratios=(1, 3, 1))[1] if beside else cell)
-            ax.set_anchor("N")  # titles stand level
+            ax.set_anchor("N" if len(self.panels) > 1 else "NW")  # titles stand level, a single one at the left
             panel.draw(index, ax)
             if isinstance(panel, Heatmap) and panel.picks and positions:
                 panel.frame_tile(ax, *(positions[name] for name in panel.picks))
