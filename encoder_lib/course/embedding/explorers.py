@@ -44,7 +44,7 @@ def look_up(first: int = 2, second: int = 0, third: int = 2) -> Explorer:
         )
 
     controls = (Range(n, v, min=0, max=VOCABULARY - 1) for n, v in zip(NAMES, (first, second, third), strict=True))
-    web = Web(heights=(530, 1245, 865), together=(("first", "second", "third"),))
+    web = Web(heights=(500, 1245), together=(("first", "second", "third"),))
     return Explorer(show, *controls, title="Look up three ids in a table", web=web)
 
 
