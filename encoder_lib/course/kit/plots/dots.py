@@ -50,15 +50,17 @@ def plot_dots(
     if log and np.nanmin(array) <= 0:
         raise ValueError(f"values: expected positive numbers on a logarithmic axis, got {np.nanmin(array):g}")
     most = max(map(len, given))
-    apart = most > MOST_DOTS
+    separate = most > MOST_DOTS
     rows = np.arange(len(array))
-    places = rows[:, None] + (np.arange(len(kinds)) - (len(kinds) - 1) / 2) / (len(kinds) + 1) * apart  # (names, kinds)
-    high = LINE * (len(kinds) + 1) if apart else 0.42 if most > 1 else 0.3
+    places = (
+        rows[:, None] + (np.arange(len(kinds)) - (len(kinds) - 1) / 2) / (len(kinds) + 1) * separate
+    )  # (names, kinds)
+    high = LINE * (len(kinds) + 1) if separate else 0.42 if most > 1 else 0.3
     ax = style.axes_or_new(ax, style.figure_size(1, min(style.HEIGHT, 1.4 + high * len(array))))
-    if not apart:
+    if not separate:
         ends = np.nanmin(array, axis=1), np.nanmax(array, axis=1)
         ax.hlines(rows, *ends, color=style.LINE_STRONG, linewidth=2, zorder=1)
-    for row in rows[1:] if apart else ():
+    for row in rows[1:] if separate else ():
         ax.axhline(row - 0.5, color=style.LINE, linewidth=0.8, zorder=1)
     if log:
         ax.set_xscale("log")
@@ -72,17 +74,17 @@ def plot_dots(
         ax.scatter(
             column, places[:, i], **look, marker=marker, s=50, label=style.legend_label(kind), zorder=3 - (i > 0)
         )
-    for row, line in enumerate(array if few or apart else ()):
+    for row, line in enumerate(array if few or separate else ()):
         first, last = np.nanargmin(line), np.nanargmax(line)
         for i, number in enumerate(line):
             if np.isnan(number):
                 continue
-            side, across, up = ("left", 9, 0) if i == last or apart else ("right", -9, 0)
-            if i not in (first, last) and not apart:
+            side, across, up = ("left", 9, 0) if i == last or separate else ("right", -9, 0)
+            if i not in (first, last) and not separate:
                 side, across, up = "center", 0, 11
             written = f"{number:.{decimals}f}".replace("-", "−") if few else ""
             ax.annotate(
-                f"{style.drawable(kinds[i], style.LABEL)} {written}" if apart else written, (number, places[row, i]),
+                f"{style.drawable(kinds[i], style.LABEL)} {written}" if separate else written, (number, places[row, i]),
                 (across, up), textcoords="offset points", ha=side, va="center_baseline", fontsize=style.NOTE_SIZE,
                 gid=style.HALO, zorder=1.5, **style.plain_text(),
             )  # fmt: skip
@@ -93,6 +95,6 @@ def plot_dots(
         style.label_log_axis(ax.xaxis)
     style.add_grid(ax, "x")
     ax.tick_params(axis="y", length=0)
-    if legend := len(kinds) > 1 and not apart:
+    if legend := len(kinds) > 1 and not separate:
         style.add_legend(ax, above=True)
     return style.label_axes(ax, title, x_label, pad=style.ABOVE if legend else None)

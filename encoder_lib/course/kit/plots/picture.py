@@ -120,21 +120,21 @@ def themed(svg: str) -> str:
 def _in_both_themes(tag: re.Match[str]) -> str:
     """An image of colours that change with the theme as two images, of which the theme shows one; any other stays."""
     pixels = np.asarray(Image.open(io.BytesIO(base64.b64decode(tag[1]))).convert("RGBA"))  # (H, W, 4)
-    colours, places = np.unique(pixels.reshape(-1, 4), axis=0, return_inverse=True)
+    colours, indices = np.unique(pixels.reshape(-1, 4), axis=0, return_inverse=True)
     light = [to_hex(colour / 255) for colour in colours]
     opaque = colours[:, 3] > 0
     maps = [pairs for pairs in map(light_to_dark, OURS) if pairs.keys() >= {*np.array(light)[opaque]}]
     if len(colours) > 256 or not maps:
         return tag[0]
     dark = [maps[0].get(colour, colour) for colour in light]
-    places = places.reshape(pixels.shape[:2])
-    images = {theme: _png(places, chosen, opaque) for theme, chosen in (("light", light), ("dark", dark))}
+    indices = indices.reshape(pixels.shape[:2])
+    images = {theme: _png(indices, chosen, opaque) for theme, chosen in (("light", light), ("dark", dark))}
     return "".join(f'<g class="{theme}">{tag[0].replace(tag[1], png)}</g>' for theme, png in images.items())
 
 
-def _png(places: np.ndarray, colours: list[str], opaque: np.ndarray) -> str:
-    """An image of these colours, some of them transparent, as PNG in base64. places: of each pixel's colour, (H, W)."""
-    image, file = Image.fromarray(places.astype(np.uint8)), io.BytesIO()
+def _png(indices: np.ndarray, colours: list[str], opaque: np.ndarray) -> str:
+    """An image of these colours, some of them transparent, as PNG in base64. indices: of the pixels' colours."""
+    image, file = Image.fromarray(indices.astype(np.uint8)), io.BytesIO()
     image.putpalette([round(255 * part) for colour in colours for part in to_rgb(colour)])
     image.save(file, "png", optimize=True, transparency=bytes(255 * opaque.astype(np.uint8)))
     return base64.b64encode(file.getvalue()).decode()

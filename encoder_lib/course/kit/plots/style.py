@@ -118,7 +118,7 @@ def close_on_error(draw: Callable[Given, Drawn]) -> Callable[Given, Drawn]:
 def compared(forms: Sequence[str]) -> Iterator[tuple[str, str]]:
     """A colour and a form for each of what is compared: blue for the first, and greys for all others.
 
-    forms: dashes or markers. Each grey has had each of them before any pair comes back.
+    forms: dashes or markers. No grey repeats a form before it has had all of them.
     """
     yield COLOURS[0], forms[0]
     greys = COLOURS[1:]

@@ -51,9 +51,8 @@ def plot_token_attention(
         ax.text(place, line + 0.34, style.drawable(word, style.TICK), fontsize=style.TICK_SIZE, **middle)
         ax.text(place, line + 0.7, style.percent(weight), fontsize=style.NOTE_SIZE, **middle)
     end = max(start + width for _, start, width in positions)
-    ax.set(
-        xlim=(GAP, max(_line_room(room), end) + GAP), ylim=(positions[-1][0] + 1, 0)
-    )  # the first box below the title
+    width = max(_line_room(room), end)
+    ax.set(xlim=(GAP, width + GAP), ylim=(positions[-1][0] + 1, 0))  # the first box begins below the title
     ax.axis("off")
     return style.label_axes(ax, title)
 

@@ -82,9 +82,8 @@ def attends(sentence: Sentence, detail: Detail) -> str:
     names = [f"“{drawable(token, 14)}”" for token in sentence.tokens]
     most = weights.index(max(weights))
     whom, given = "itself" if most == place else names[most], share(weights[most]).replace("> ", "more than ")
-    return f"{names[place]} " + (
-        f"gives {whom} {given} of its attention" if weights[most] > 0 else "attends to nothing"
-    )
+    gives = f"gives {whom} {given} of its attention" if weights[most] > 0 else "attends to nothing"
+    return f"{names[place]} {gives}"
 
 
 def finding(sentence: Sentence, detail: Detail) -> str:

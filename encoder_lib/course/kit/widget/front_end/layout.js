@@ -16,7 +16,7 @@ const SHORT = 24; // labels up to this width are not slanted
 export const BAR = 10; // width of the colour bar
 export const LINE = 15; // height of a line of text
 
-const APART = 6; // between two labels
+const LABEL_GAP = 6; // between two labels
 
 /**
  * Lay out panels side by side, or below one another where `total`, the width for all, is too narrow: those of a row share
@@ -105,9 +105,9 @@ export function shareOut(width, wanted) {
  */
 function plotOf({ rows, columns, columnLabels }, room, height) {
   const width = Math.min(room, Math.max(PLOT_WIDTH, (height * columns) / rows));
-  const slanted = columnLabels > SHORT && columnLabels + APART > width / columns;
+  const slanted = columnLabels > SHORT && columnLabels + LABEL_GAP > width / columns;
   const row = niceStep(ROW_LABEL / (height / rows));
-  const column = niceStep((slanted ? LINE : columnLabels + APART) / (width / columns));
+  const column = niceStep((slanted ? LINE : columnLabels + LABEL_GAP) / (width / columns));
   return { width, height, slanted, every: { row, column } };
 }
 
