@@ -279,7 +279,7 @@ def ordered(name, vision, *, dark=False):
     if is_diverging(name):
         far = np.linalg.norm(colours[64] - colours[191]) >= 2 * LEAST  # below and above zero, half-way
         return far and (steps[:126] > -0.1).all() and (steps[129:] < 0.1).all()
-    return (steps > -0.1).all() and abs(colours[-1, 0] - colours[0, 0]) > 60
+    return (steps > -0.1).all() and abs(colours[-1, 0] - colours[0, 0]) > 50
 
 
 @pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])

@@ -18,4 +18,4 @@ COMPARED = {LIGHT[FOLLOWED]: DARK[FOLLOWED], "#4c596d": "#aab4c4", "#8b94a2": "#
 VISIBLE = {"#f2cbbb": "#6d3d1d"}  # the pale hue of attention, of what a mask lets through
 
 # Further colours for words, at least 4.5 to 1 on their ground: light -> dark, as `front_end/plane.js` has them.
-WORDS = {"#1a4fb8": "#6fa8ff", "#9a6200": "#e8bb62", "#008058": "#8cc48f", "#730d62": "#b673b3"}
+WORDS = {"#1a4fb8": "#6fa8ff", "#b25c00": "#e8bb62", "#008058": "#8cc48f", "#730d62": "#b673b3"}

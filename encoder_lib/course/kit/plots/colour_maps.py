@@ -12,11 +12,11 @@ SEQUENTIAL, DIVERGING = "sequential", "diverging"
 # those of attention and, below zero, of the followed token.
 OURS = {
     SEQUENTIAL: (
-        ("#faf1ec", "#f4c4ae", "#e6936d", "#d2602f", "#ad3c12", "#8a2600"),
+        ("#faf1ec", "#f5cfbd", "#edaa8b", "#e08257", "#cb5a2b", "#ad3c12"),
         ("#1f1c1f", "#5f3722", "#95501f", "#c4651f", "#ee8634", "#ffb87c"),
     ),
     DIVERGING: (
-        ("#0f5088", "#1470b8", "#5aa5de", "#acd0ee", "#f2f3f5", "#f3bfa9", "#e08355", "#b93f12", "#8a2600"),
+        ("#145f9f", "#3a86c4", "#75b0e0", "#b4d4ef", "#f2f3f5", "#f4c7b3", "#e79872", "#ce6434", "#ad3c12"),
         ("#a5e0ff", "#4fb4ee", "#1f7fb8", "#1b4a6b", "#20242b", "#68381f", "#a85017", "#ec802e", "#ffb87c"),
     ),
 }

@@ -18,7 +18,7 @@ const [NARROW_ANGLE, BESIDE] = [0.7, 0.4]; // radians: up to this angle, its num
 /** Colours of words, at least 4.5 to 1 on a light and on a dark ground; a null takes the colour of text. */
 export const WORD_COLOURS = [
   { light: "#1a4fb8", dark: "#6fa8ff" },
-  { light: "#9a6200", dark: "#e8bb62" },
+  { light: "#b25c00", dark: "#e8bb62" },
   { light: "#008058", dark: "#8cc48f" },
   { light: "#730d62", dark: "#b673b3" },
   null,
