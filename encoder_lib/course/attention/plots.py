@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
+from matplotlib.transforms import offset_copy
 from numpy.typing import ArrayLike
 
 from encoder_lib.course.kit.palette import WORDS
@@ -13,9 +14,10 @@ from encoder_lib.course.kit.plots import style
 from encoder_lib.course.kit.plots.inputs import as_array, as_words
 
 LETTERS = 40  # of a name
-WIDE = 1.93  # at least as many times as wide as high, as the picture is
-THIN = {"arrowstyle": "-|>", "linewidth": 2.2, "mutation_scale": 16}  # looks of arrows
-BROAD = {"arrowstyle": "simple, tail_width=0.4, head_width=1", "linewidth": 0, "mutation_scale": 22, "alpha": 0.5}
+HIGH, LETTER = 3.1, 0.075  # inches: how high the plot is, and how wide a letter of a name
+LEFT_AND_RIGHT, ABOVE_AND_BELOW = 0.75, 0.8  # inches around the plot, for its labels and its title
+BESIDE = 7  # points between an arrow and one that covers it
+LOOK = {"arrowstyle": "-|>", "linewidth": 2.2, "mutation_scale": 15, "shrinkA": 0, "shrinkB": 0}  # of arrows
 
 
 @style.close_on_error
@@ -24,8 +26,8 @@ def plot_query(
 ) -> Axes:
     """Draw a query (2,) and keys (N, 2) as arrows from the origin, each in a colour of its own.
 
-    names: that of the query, and one for each key, written at the tips. An arrow along a longer one is broad and pale,
-    so that both are seen, and its name is below it.
+    names: that of the query, and one for each key, written at the tips. An arrow along a longer one is beside it, a few
+    points to the right of its way, so that both are seen.
     Raises ValueError for other shapes or numbers that are not finite; TypeError for anything that is not numbers.
     """
     first = as_array(query, ndim=(1,), name="query", finite=True)  # (2,)
@@ -34,29 +36,54 @@ def plot_query(
         raise ValueError(f"expected a query (2,) and keys (N, 2), got {first.shape}, {others.shape}")
     tips = np.vstack([others, first])
     names = [*as_words(names[1:], len(others), "keys", LETTERS), style.readable(names[0], LETTERS)]
-    ax = style.axes_or_new(ax, (style.WIDTH, 4.6))
+    reach = max(1.0, np.abs(tips).max())
+    low, high = np.minimum(tips.min(axis=0), 0) - 0.15 * reach, np.maximum(tips.max(axis=0), 0) + 0.15 * reach
+    unit = HIGH / (high[1] - low[1])  # inches
+    sides = [_side(tip) for tip in tips]
+    for tip, name, side in zip(tips, names, sides, strict=True):
+        room = (LETTER * len(name) + 0.1) / unit
+        low[0] = min(low[0], tip[0] - room * (side in ("left", "level")))
+        high[0] = max(high[0], tip[0] + room * (side not in ("left", "level")))
+    size = min(style.WIDTH, unit * (high[0] - low[0]) + LEFT_AND_RIGHT), HIGH + ABOVE_AND_BELOW
+    ax = style.axes_or_new(ax, size)
     *first_colours, last_colour = WORDS  # as the explorers draw words
     colours = [*islice(cycle(first_colours), len(others)), last_colour]
     lengths = np.linalg.norm(tips, axis=1)
-    for tip, length, name, colour in zip(tips, lengths, names, colours, strict=True):
-        covered = (np.isclose(tips @ tip, length * lengths) & (lengths > length)).any()
-        look = BROAD if covered else THIN
+    for i, (tip, length, name, colour, side) in enumerate(zip(tips, lengths, names, colours, sides, strict=True)):
+        along = np.isclose(tips @ tip, length * lengths) & (length > 0)
+        longer = (along & ((lengths > length) | (lengths == length) & (np.arange(len(tips)) < i))).sum()
+        across = longer * BESIDE * np.array([tip[1], -tip[0]]) / (length or 1)  # (2,) in points
+        moved = offset_copy(ax.transData, ax.figure, *across, units="points")
+        arrow = LOOK | {"color": colour}
+        ax.annotate("", tip, (0, 0), xycoords=moved, textcoords=moved, arrowprops=arrow, zorder=3)
         ax.annotate(
-            "", tip, (0, 0), arrowprops={"color": colour, "shrinkA": 0, "shrinkB": 0} | look, zorder=2 if covered else 3
-        )
-        place: dict[str, Any] = {"xytext": (8, 0), "va": "center"}
-        if covered:
-            place = {"xytext": (0, -14), "ha": "center", "va": "top"}
-        elif abs(tip[0]) < 0.1 * tip[1]:  # above an arrow that points straight up
-            place = {"xytext": (-6, 7), "va": "bottom"}
-        text = style.plain_text(color=colour, gid=style.HALO)
-        ax.annotate(style.drawable(name, LETTERS), tip, textcoords="offset points", **place, **text)
-    reach = max(1.0, np.abs(tips).max())
-    low, high = np.minimum(tips.min(axis=0), 0) - 0.16 * reach, np.maximum(tips.max(axis=0), 0) + 0.16 * reach
-    high[0] += 0.6 * reach  # for names
-    beside = max(0.0, WIDE * (high[1] - low[1]) - (high[0] - low[0])) / 2
-    ax.set(xlim=(low[0] - beside, high[0] + beside), ylim=(low[1], high[1]), aspect="equal")
+            style.drawable(name, LETTERS), tip, xycoords=moved, textcoords="offset points",
+            **_place(side, covered=longer > 0), **style.plain_text(color=colour, gid=style.HALO),
+        )  # fmt: skip
+    ax.set(xlim=(low[0], high[0]), ylim=(low[1], high[1]), aspect="equal")
     style.use_whole_ticks(ax.xaxis)
     style.use_whole_ticks(ax.yaxis)
     style.add_grid(ax, "both")
     return style.label_axes(ax, title, "first number", "second number")
+
+
+def _side(tip: np.ndarray) -> str:
+    """Where the name of an arrow is: above it if it is level or upright, and otherwise beside its tip."""
+    if abs(tip[1]) < 0.1 * abs(tip[0]):
+        return "level" if tip[0] > 0 else "level, to the left"
+    if abs(tip[0]) < 0.1 * tip[1]:
+        return "upright"
+    return "right" if tip[0] >= 0 else "left"
+
+
+def _place(side: str, *, covered: bool) -> dict[str, Any]:
+    """How a name is put there, relative to the tip; below it, where the arrow is below another."""
+    if covered and side in ("level", "right"):
+        return {"xytext": (0, -6), "ha": "right" if side == "level" else "left", "va": "top"}
+    return {
+        "level": {"xytext": (0, 7), "ha": "right", "va": "bottom"},
+        "level, to the left": {"xytext": (0, 7), "va": "bottom"},
+        "upright": {"xytext": (-6, 7), "va": "bottom"},
+        "right": {"xytext": (8, 0), "va": "center"},
+        "left": {"xytext": (-8, 0), "ha": "right", "va": "center"},
+    }[side]
