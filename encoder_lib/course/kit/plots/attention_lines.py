@@ -12,7 +12,8 @@ from encoder_lib.course.kit.plots.inputs import as_array, as_words
 
 FAINTEST = 0.05  # a weight below it is not drawn
 LONGEST = 16  # characters of a word that fit beside the lines
-THICKEST = 5  # in points, for a weight of 1
+THICKEST, THICKEST_GREY = 4.5, 2.2  # in points, for a weight of 1
+MOST = 0.5  # the least weight with which a lit word is said to attend to another
 QUIET = [*COMPARED][-1]
 
 
@@ -28,7 +29,8 @@ def plot_attention_lines(
     """Draw the words twice, and a line from each query on the left to each key on the right, thicker if it weighs more.
 
     weights: (T, T), row i belongs to word i, numbers from 0 to 1; those below 0.05 are left out. only: the words whose
-    lines are lit, and they themselves as queries; the lines of the others are grey.
+    lines are lit, and they themselves as queries, and the keys that get most of their weight; the lines of the others
+    are grey and thinner.
     Raises ValueError for weights that are not square or not finite, or words that don't match; TypeError for
     anything that is not numbers.
     """
@@ -37,15 +39,18 @@ def plot_attention_lines(
         raise ValueError(f"weights: expected (T, T), got {array.shape}")
     names = as_words(words, len(array), "words")
     ax = style.axes_or_new(ax, (4.6, 1.0 + 0.3 * len(array)))
-    lit = [] if only is None else only
+    lit = [] if only is None else list(only)
+    reached = {int(key) for row in lit for key in np.flatnonzero(array[row] >= MOST)}
     for row, column in np.argwhere(array >= FAINTEST).tolist():
         colour = LIGHT["attention"] if only is None else LIGHT[FOLLOWED] if row in lit else QUIET
-        ax.plot([0, 1], [row, column], color=colour, linewidth=THICKEST * array[row, column], zorder=2 + (row in lit))
+        thickest = THICKEST_GREY if colour == QUIET else THICKEST
+        ax.plot([0, 1], [row, column], color=colour, linewidth=thickest * array[row, column], zorder=2 + (row in lit))
     card = {"boxstyle": "round,pad=0.3", "facecolor": style.GROUND, "edgecolor": LIGHT[FOLLOWED], "linewidth": 1.6}
     for place, name in enumerate(style.drawable(name, LONGEST) for name in names):
         text = ax.text(-0.06, place, name, ha="right", va="center", **style.plain_text())
         text.set_bbox(card if place in lit else None)
-        ax.text(1.06, place, name, ha="left", va="center", **style.plain_text())
+        text = ax.text(1.06, place, name, ha="left", va="center", **style.plain_text())
+        text.set_bbox(card if place in reached else None)
     ax.set(xlim=(-0.6, 1.6), ylim=(len(array) - 0.5, -0.5), xticks=[0, 1], yticks=[])
     ax.set_xticklabels(["query", "key"])
     ax.tick_params(length=0)

@@ -8,6 +8,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.collections import PathCollection
 from matplotlib.figure import Figure
+from matplotlib.transforms import offset_copy
 from numpy.typing import ArrayLike
 
 from encoder_lib.course.kit.palette import LIGHT, VISIBLE
@@ -18,6 +19,7 @@ from encoder_lib.course.kit.plots.inputs import as_array
 TINT = next(iter(VISIBLE))
 NAMES = "True: visible", "False: masked out"
 SIGNS = 150  # cells; with more of them, none has a ×
+TALLEST, BELOW = 4.2, 38  # inches of a picture of several masks, and points from a mask to the legend below its labels
 
 
 @style.close_on_error
@@ -55,17 +57,19 @@ def plot_mask(
 
 @style.close_on_error
 def plot_masks(masks: Mapping[str, ArrayLike], *, ticks: Mapping[str, Sequence[str]], **labels: Any) -> Figure:
-    """Draw masks side by side, with one legend.
+    """Draw masks side by side, with one legend, below the first.
 
     masks: title -> booleans (T, T). ticks: title -> the T tokens, which are the queries and the keys. labels: x_label
     and y_label of `plot_heatmap`, whose errors it raises; KeyError for a title without ticks.
     """
-    size = style.figure_size(len(masks), 3.2)
+    size = style.figure_size(len(masks), min(TALLEST, 1 + style.WIDTH / len(masks)))
     figure, axes = plt.subplots(1, len(masks), figsize=size, squeeze=False, layout="constrained")
     for ax, (title, mask) in zip(axes[0], masks.items(), strict=True):
         plot_mask(mask, names=None, title=title, x_ticks=ticks[title], y_ticks=ticks[title], ax=ax, **labels)
-    squares = _add_squares(axes[0, 0], NAMES)
-    figure.legend(handles=squares, loc="outside lower center", ncols=2, handletextpad=0.4)
+    first = axes[0, 0]
+    below = {"loc": "upper left", "bbox_to_anchor": (0, 0), "borderaxespad": 0, "borderpad": 0}
+    below["bbox_transform"] = offset_copy(first.transAxes, figure, -4, -BELOW, units="points")
+    first.legend(handles=_add_squares(first, NAMES), ncols=2, handletextpad=0.4, columnspacing=1.4, **below)
     return figure
 
 

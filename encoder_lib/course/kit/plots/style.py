@@ -264,4 +264,5 @@ def add_suptitle(figure: Figure, title: str) -> None:
     engine = figure.get_layout_engine()
     if isinstance(engine, ConstrainedLayoutEngine):
         engine.set(h_pad=0.09)  # in inches
-    figure.suptitle(textwrap.fill(drawable(title, TITLE), 90), x=0.008, **plain_text(ha="left"))
+    left = MARGIN / 2 / figure.get_figwidth()  # where plots begin that have nothing written beside them
+    figure.suptitle(textwrap.fill(drawable(title, TITLE), 90), x=left, **plain_text(ha="left"))

@@ -182,9 +182,14 @@ def test_masks_side_by_side_share_a_legend():
         {"p": causal, "q": ~causal}, ticks={"p": "abc", "q": "def"}, x_label="key", y_label="query"
     )
     left, right = figure.axes
-    assert [ax.get_title() for ax in (left, right)] == ["p", "q"] and not left.get_legend()
+    assert [ax.get_title() for ax in (left, right)] == ["p", "q"] and not right.get_legend()
     assert [label.get_text() for label in right.get_yticklabels()] == [*"def"]
-    assert [text.get_text() for text in figure.legends[0].get_texts()] == ["True: visible", "False: masked out"]
+    assert [text.get_text() for text in left.get_legend().get_texts()] == ["True: visible", "False: masked out"]
+    figure.draw_without_rendering()
+    legend, names = left.get_legend().get_window_extent(), left.xaxis.get_tightbbox()
+    assert legend.y1 < names.y0 and abs(legend.x0 - left.get_window_extent().x0) < 8, (
+        "below the first, from its edge on"
+    )
     with pytest.raises(KeyError, match="q"):
         plots.plot_masks({"q": causal}, ticks={"p": "abc"})
 
@@ -617,7 +622,7 @@ SHARES = [[0.9, 0.1, 0.0], [0.04, 0.06, 0.9], [0.0, 1.0, 0.0]]
 def test_attention_lines_are_as_thick_as_the_weights():
     ax = plots.plot_attention_lines(torch.tensor(SHARES, requires_grad=True), ["the", "$x^$", "the"], title="t")
     drawn = {tuple(line.get_ydata()): line.get_linewidth() for line in ax.lines}
-    assert drawn == {pair: pytest.approx(5 * SHARES[pair[0]][pair[1]]) for pair in
+    assert drawn == {pair: pytest.approx(4.5 * SHARES[pair[0]][pair[1]]) for pair in
                      [(0, 0), (0, 1), (1, 1), (1, 2), (2, 1)]}, "weights below 0.05 are left out"  # fmt: skip
     assert all(list(line.get_xdata()) == [0, 1] for line in ax.lines) and ax.get_title() == "t"
     places = {text.get_position(): text.get_text() for text in ax.texts}
@@ -628,13 +633,18 @@ def test_attention_lines_are_as_thick_as_the_weights():
 
 @pytest.mark.parametrize(("only", "lit"), [(None, set()), ([1], {1}), ((0, 2), {0, 2}), ([], set())])
 def test_lines_of_some_words_are_lit(only, lit):
-    """In front of the others, and the words themselves have a frame."""
+    """In front of the others and thicker; the words themselves have a frame, and so have the keys of their weight."""
     ax = plots.plot_attention_lines(SHARES, "abc", only=only)
     blue = {line.get_ydata()[0] for line in ax.lines if line.get_color() == LIGHT[FOLLOWED]}
     assert blue == lit and len({line.get_color() for line in ax.lines}) == 1 + bool(lit)
     depths = {row: {line.get_zorder() for line in ax.lines if line.get_ydata()[0] == row} for row in range(3)}
     assert all(min(depths[row]) > max(depths[other]) for row in lit for other in {0, 1, 2} - lit)
-    assert {text.get_position() for text in ax.texts if text.get_bbox_patch()} == {(-0.06, row) for row in lit}
+    reached = {(1.06, key) for row in lit for key in range(3) if SHARES[row][key] >= 0.5}
+    framed = {text.get_position() for text in ax.texts if text.get_bbox_patch()}
+    assert framed == {(-0.06, row) for row in lit} | reached
+    widths = {line.get_ydata()[0] in lit: line.get_linewidth() / SHARES[line.get_ydata()[0]][line.get_ydata()[1]]
+              for line in ax.lines}  # fmt: skip
+    assert len(widths) < 2 or widths[True] > 2 * widths[False]
 
 
 def arrows_of(ax):
