@@ -117,3 +117,11 @@ def test_a_click_on_a_box_leads_to_its_frame(modules, start):
         found.append(modules.page.evaluate("() => [model.get('n'), model.sent.length]"))
     assert found == [[3, 0], [4, 1]]
     tag.evaluate("(tag) => tag.remove()")
+
+
+def test_bars_may_be_slimmer_than_the_words_beside_them(modules, start):
+    """A box without a label is in the middle of its place."""
+    boxes = Boxes([[0, 0, 2, 2, 1], [2, 0, 2, 2, 1]], ["note", "cat"], size=(4, 2), labels=["a", ""], slim=0.5)
+    start(Explorer(lambda n: View(boxes, description="One."), Range("n", 0, min=0, max=0), title="Boxes"))
+    places = "() => [...home.querySelectorAll('.explorer-boxes div')].map(({ style }) => [style.top, style.height])"
+    assert modules.page.evaluate(places) == [["0%", "100%"], ["25%", "50%"]]

@@ -150,3 +150,48 @@ def test_a_point_outside_the_picture_has_neither_mark_nor_name(modules, start):
     modules.page.evaluate("() => unwatch()")
     assert last == ["stays"] and "goes" in written, "it glides out"
     assert any(text.startswith("−") for text in written) and not any(text.startswith("-") for text in written)
+
+
+ARROWS = [  # tips, in a plane of 300 by 300 pixels whose origin is in its middle
+    [(2.0, 0.0), (0.0, 2.0), (1.0, 0.0), (1.0, 2.0)],
+    [(-2.0, 1.0), (-1.0, 0.5), (-1.0, 0.5), (0.0, 0.0)],
+    [(2.9, 2.9), (2.9, -2.9), (-2.9, -2.9), (-2.9, 0.3)],
+]
+
+
+@pytest.mark.parametrize("tips", ARROWS, ids=["level", "three in one direction", "at the edges"])
+def test_names_of_arrows_are_placed_as_on_the_stored_picture(modules, tips):
+    """And so are arrows beside longer ones; the names are in the plot and not on each other."""
+    moves = plane.beside_longer(tips)
+    np.testing.assert_allclose(modules.call("plane.js", "besideLonger", [[tips]])[0], moves)
+    arrows = [(*move, 50 * x + move[0], move[1] - 50 * y) for (x, y), move in zip(tips, moves, strict=True)]
+    widths, box = [30.0, 40.0, 50.0, 35.0], [-150.0, -150.0, 150.0, 150.0]
+    places = plane.names_near_tips(arrows, widths, box)
+    np.testing.assert_allclose(modules.call("plane.js", "namesNearTips", [[arrows, widths, box]])[0], places)
+    for i, (x, y) in enumerate(places):
+        assert box[0] <= x <= box[2] - widths[i] and box[1] <= y <= box[3]
+        for (other, height), width in zip(places[:i], widths, strict=False):
+            assert x >= other + width or other >= x + widths[i] or abs(y - height) >= plane.LABEL_HIGH
+
+
+def test_rings_are_open_and_their_area_is_tinted(modules, start):
+    """A ring has the colour of its point around the ground; a name beside it is no second mark."""
+    modules.page.evaluate("""() => {
+      const { prototype } = CanvasRenderingContext2D, { stroke, fill } = prototype;
+      window.painted_shapes = [];
+      prototype.stroke = function () { painted_shapes.push(['stroke', this.strokeStyle]); stroke.call(this); };
+      prototype.fill = function () { painted_shapes.push(['fill', this.globalAlpha]); fill.call(this); };
+      window.unwatch = () => Object.assign(prototype, { stroke, fill });
+    }""")
+    points = [[0.5, 0.5], [-0.5, 0.5], [0.0, -0.5]]
+    looks = {"kinds": "abc", "rings": [0, 1], "area": [0, 1, 2]}
+    view = View(Plane(points, ["a", "", "c"], **looks, **LIMITS), description="Rings.")
+    start(Explorer(lambda n: view, Range("n", 0, min=0, max=1), title="Rings"))
+    modules.page.wait_for_timeout(300)
+    shapes = [tuple(shape) for shape in modules.page.evaluate("() => painted_shapes")]
+    modules.page.evaluate("() => unwatch()")
+    assert {("stroke", colour) for colour in plane.WORD_COLOURS[:2]} <= set(shapes)
+    tints = [alpha for kind, alpha in shapes if kind == "fill" and alpha < 0.2]
+    assert tints and [alpha for kind, alpha in shapes if kind == "fill"].count(1) == 3 * len(tints), (
+        "two rings, one dot"
+    )

@@ -141,15 +141,15 @@ def _words(words: list[str], scores: Tensor, weights: Tensor, mask: Tensor) -> s
 
 
 NTH = ("1st", "2nd")
-REACH, ROOM = 3.0, 3.2  # the largest number of a query or key, and how far the plane reaches
+LEAST, REACH, ROOM = -1.5, 3.0, 0.3  # the numbers that a query or key may have, and how much farther the plane reaches
 WORD, SCORE, BAR, SHARE = 2.0, 2.2, 4.0, 1.6  # widths of a row's parts
-HIGH, STEP = 1.3, 1.6  # height of a row, and its distance from the next
+HIGH, STEP, SLIM = 1.3, 1.6, 0.42  # height of a row, its distance from the next, and how much of it a bar takes
 
 
 def one_query(words: Sequence[str], query: ArrayLike, keys: ArrayLike, values: ArrayLike) -> Explorer:
     """One query (2,) and the keys (N, 2) as arrows to drag: weights and the weighted mean of `values` (N, 2) follow.
 
-    Raises ValueError for other shapes, and for numbers of the query or of a key beyond 3.
+    Raises ValueError for other shapes, and for numbers of the query or of a key below −1.5 or above 3.
     """
     words = [readable(word, LONGEST_WORD) for word in words]
     count = len(words)
@@ -173,8 +173,8 @@ def one_query(words: Sequence[str], query: ArrayLike, keys: ArrayLike, values: A
             [*words, "query"],
             title="Drag query and keys",
             kinds=[*words, "query"],
-            x_limits=(-ROOM, ROOM),
-            y_limits=(-ROOM, ROOM),
+            x_limits=(LEAST - ROOM, REACH + ROOM),
+            y_limits=(LEAST - ROOM, REACH + ROOM),
             x_label="1st number",
             y_label="2nd number",
             arrows=True,
@@ -189,7 +189,7 @@ def one_query(words: Sequence[str], query: ArrayLike, keys: ArrayLike, values: A
     return Explorer(
         show,
         *(
-            Range(name, number, min=-REACH, max=REACH, step=0.1, label=label)
+            Range(name, number, min=LEAST, max=REACH, step=0.1, label=label)
             for name, number, label in zip(names, numbers, labels, strict=True)
         ),
         title="One query, its scores, its weights, its output",
@@ -209,7 +209,7 @@ def _bars(words: list[str], scores: list[float], weights: list[float]) -> Boxes:
         kinds += ["heading", "note", "grey", word, "note"]
         labels += [word, decimals(score), "", "", percent(weight)]
     size = (begin + BAR + SHARE, STEP * len(words) + HIGH)
-    return Boxes(boxes, kinds, size=size, labels=labels, title="Scores and weights", least=176)
+    return Boxes(boxes, kinds, size=size, labels=labels, title="Scores and weights", least=176, slim=SLIM)
 
 
 def _mean(words: list[str], points: list[list[float]], outputs: list[list[float]]) -> Plane:
@@ -219,13 +219,33 @@ def _mean(words: list[str], points: list[list[float]], outputs: list[list[float]
     return Plane(
         [*points, *outputs],
         [*words, "output"] if alone else [*[""] * count, *words],
-        title="Values and their mean" if alone else "Outputs, among the values",
+        title="Values and their mean" if alone else "Outputs as dots, values as rings",
         kinds=[*words, "output"] if alone else [*words, *words],
         x_limits=(min(0.0, *(x for x, _ in points)) - 0.1 * reach, max(0.0, *(x for x, _ in points)) + 0.4 * reach),
         y_limits=(min(0.0, *(y for _, y in points)) - 0.1 * reach, max(0.0, *(y for _, y in points)) + 0.2 * reach),
         paths=[(a, b) for a in range(count) for b in range(a)],
-        dots=not alone,
+        rings=range(count),
+        area=_around(points),
     )
+
+
+def _around(points: list[list[float]]) -> list[int]:
+    """The points around the area that holds all their means, one after another: their convex hull."""
+
+    def half(order: list[int]) -> list[int]:
+        hull: list[int] = []
+        for i in order:
+            while len(hull) > 1 and not _turns_left(*(points[n] for n in (*hull[-2:], i))):
+                hull.pop()
+            hull.append(i)
+        return hull[:-1]
+
+    order = sorted(range(len(points)), key=points.__getitem__)
+    return half(order) + half(order[::-1])
+
+
+def _turns_left(a: list[float], b: list[float], c: list[float]) -> bool:
+    return (b[0] - a[0]) * (c[1] - a[1]) > (b[1] - a[1]) * (c[0] - a[0])
 
 
 def paint_mask(words: Sequence[str], queries: ArrayLike, keys: ArrayLike, values: ArrayLike) -> Explorer:

@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from encoder_lib.course import explore
-from encoder_lib.course.attention.explorers import DIVISORS, SILENT
+from encoder_lib.course.attention.explorers import DIVISORS, SILENT, _around
 
 SENTENCE = "the dog bites the man"
 
@@ -125,7 +125,7 @@ def test_one_query_follows_its_arrows():
         ({"query": [1.0]}, r"query: expected shape \(2,\), got \(1,\)"),
         ({"keys": [[1.0, 2.0]]}, r"keys: expected shape \(3, 2\)"),
         ({"values": [[1.0, float("nan")]] * 3}, "values: .* finite"),
-        ({"query": [4.0, 0.0]}, "query_x: expected a number from -3.0 to 3.0"),
+        ({"query": [4.0, 0.0]}, "query_x: expected a number from -1.5 to 3.0"),
     ],
 )
 def test_one_query_refuses_other_shapes_and_long_arrows(wrong, message):
@@ -175,3 +175,12 @@ def test_head_slices_highlights_one_head(n_heads):
         assert torch.equal(weights[0], weights[3])  # both are "the"
     assert explorer.description.startswith(f"Head {n_heads} of {n_heads} works on ")
     assert "The layer has 624 parameters" in explorer.description  # 4 · (12 · 12 + 12)
+
+
+def test_the_tinted_area_holds_every_mean():
+    """Its corners are the values around all others, in order; a value among the others, or between two, is none."""
+    corners = [[4.0, 0.0], [0.0, 3.0], [1.0, 1.0]]
+    for values, expected in [(corners, [1, 2, 0]), ([*corners, [1.2, 1.2], [2.0, 1.5]], [1, 2, 0])]:
+        around = _around(values)
+        turned = around.index(expected[0])
+        assert around[turned:] + around[:turned] == expected

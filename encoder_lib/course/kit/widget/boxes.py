@@ -39,6 +39,7 @@ class Boxes:
     steps: for each box the frame that a click on it leads to, or -1.
     least: the least width in pixels, at which the labels still have room; where there is less, panels are stacked.
     large: whether the labels are as large as the words of a drawing.
+    slim: how much of its height a box without a label takes, in the middle: bars beside words are slimmer than a line.
     Raises ValueError for other shapes, and for kinds or labels that do not match.
     """
 
@@ -57,6 +58,7 @@ class Boxes:
         steps: Sequence[int] = (),
         least: int = 270,
         large: bool = False,
+        slim: float = 1.0,
     ) -> None:
         self.values = as_array(values, ndim=(2, 3), finite=True).astype(np.float32)
         if self.values.shape[-1] != 5:
@@ -65,6 +67,7 @@ class Boxes:
         self.framed = self.values.ndim == 3
         self.frames = len(self.values) if self.framed else 1
         self.size, self.title, self.limits, self.least, self.large = size, title, (0.0, 1.0), least, large
+        self.slim = slim
         self.kinds = as_labels(kinds, self.rows, "kinds") or []
         given = list(labels if labels is not None else [""] * self.rows)
         several = bool(given) and not isinstance(given[0], str)
@@ -95,6 +98,7 @@ class Boxes:
             "steps": self.steps,
             "least": self.least,
             "large": self.large,
+            "slim": self.slim,
         }
         return spec | {"stride": 5 * self.rows, "shift_rows": False, "boxes": boxes}
 
@@ -113,6 +117,8 @@ class Boxes:
             left, top, width, height, strength = map(float, box)
             if not strength:
                 continue
+            if not label:
+                top, height = top + height * (1 - self.slim) / 2, height * self.slim
             patch: Patch = Rectangle((left, top), width, height)
             patch.set(alpha=strength, facecolor=_paint(colour), edgecolor="none")
             tinted = bool(label) and colour in palette.LIGHT  # what is written on it stays in the colour of text

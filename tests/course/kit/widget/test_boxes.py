@@ -21,7 +21,15 @@ def test_frames_kinds_and_labels_travel_to_the_front_end():
     )
     for n in (0, 1):
         np.testing.assert_allclose(numbers(explorer, 0, n), CELLS[n])
-    sent = {"size": (2, 1), "colours": [0, "value"], "labels": labels, "steps": [], "least": 270, "large": False}
+    sent = {
+        "size": (2, 1),
+        "colours": [0, "value"],
+        "labels": labels,
+        "steps": [],
+        "least": 270,
+        "large": False,
+        "slim": 1.0,
+    }
     assert explorer._panels[0]["boxes"] == sent
 
 
@@ -68,3 +76,10 @@ def test_a_circle_and_arrowheads_are_drawn_in_their_box():
     right, down = (patch.get_xy()[:3].tolist() for patch in ax.patches)
     assert right == [[2, 0], [3, 1], [2, 2]] and down == [[4, 0], [5, 1], [6, 0]]
     assert text.get_fontsize() == TITLE_SIZE
+
+
+def test_bars_may_be_slimmer_than_the_words_beside_them():
+    boxes = Boxes([[0, 1, 2, 2, 1], [2, 1, 2, 2, 1]], ["cat", "cat"], size=(4, 4), labels=["a", ""], slim=0.5)
+    labelled, bar = View(boxes, description="Boxes.").draw(0).axes[0].patches
+    assert [(patch.get_y(), patch.get_height()) for patch in (labelled, bar)] == [(1, 2), (1.5, 1)]
+    assert boxes.to_spec()["boxes"]["slim"] == 0.5

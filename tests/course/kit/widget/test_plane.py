@@ -6,7 +6,8 @@ import torch
 from small_explorers import numbers
 
 from encoder_lib.course.explore import Explorer, Heatmap, Range, View
-from encoder_lib.course.kit.widget.plane import LABEL, Plane, spread
+from encoder_lib.course.kit.plots.style import GROUND
+from encoder_lib.course.kit.widget.plane import LABEL, Plane, beside_longer, spread
 
 LIMITS = {"x_limits": (-2.0, 2.0), "y_limits": (-1.0, 1.0)}
 FRAMES = torch.arange(12.0).view(3, 2, 2) / 12
@@ -97,3 +98,31 @@ def test_nameless_points_are_dots_where_they_are_asked_for():
         if dots:
             np.testing.assert_allclose(drawn[0].get_offsets(), points[1:])
             assert len(np.unique(drawn[0].get_facecolors(), axis=0)) == 2
+
+
+def test_rings_are_open_and_an_area_is_filled():
+    points = [[0.5, 0.5], [-0.5, 0.5], [0, 0.75]]
+    plane = Plane(points, ["a", "", "b"], kinds="xyz", rings=[0, 1], area=[0, 1, 2], **LIMITS)
+    figure = View(plane, description="Rings.").draw(0)
+    marks = {tuple(line.get_xydata()[0]): line for line in figure.axes[0].lines if line.get_marker() == "o"}
+    assert [marks[x, y].get_markerfacecolor() == GROUND for x, y in points] == [True, True, False]
+    (area,) = figure.axes[0].patches
+    np.testing.assert_allclose(area.get_xy()[:3], points)
+    assert plane.to_spec()["plane"]["rings"] == [0, 1] and plane.to_spec()["plane"]["area"] == [0, 1, 2]
+
+
+def test_an_arrow_along_a_longer_one_is_beside_it():
+    assert beside_longer([(2, 0), (1, 0), (0, 1), (0, 0)]) == [(0, 0), (0, 7), (0, 0), (0, 0)]
+    assert beside_longer([(0, 1), (0, 1), (0, 2)]) == [(7, 0), (14, 0), (0, 0)]
+
+
+def test_names_of_arrows_that_are_dragged_are_on_no_arrow():
+    tips = {"long": (2, 0), "up": (0, 2), "short": (1, 0), "query": (1, 2)}
+    drags = {i: ("x", "y") for i in range(4)}
+    plane = Plane([*tips.values()], [*tips], x_limits=(-2, 3), y_limits=(-2, 3), arrows=True, drags=drags)
+    figure = View(plane, description="Arrows.").draw(0)
+    figure.draw_without_rendering()
+    names = {text.get_text(): text.get_window_extent() for text in figure.axes[0].texts if text.get_text()}
+    ways = [figure.axes[0].transData.transform(np.linspace((0, 0), tip, 50)) for tip in tips.values()]  # (50, 2) each
+    assert [*names] == [*tips]
+    assert not [name for name, box in names.items() for way in ways if any(box.contains(*place) for place in way)]

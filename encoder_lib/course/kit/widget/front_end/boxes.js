@@ -58,7 +58,7 @@ export class Boxes {
   show(matrix) {
     this.matrix = matrix;
     writeCaption(this.caption, matrix);
-    const { size, colours, labels, steps, large } = this.spec;
+    const { size, colours, labels, steps, large, slim } = this.spec;
     this.picture.classList.toggle("explorer-large", large);
     const { values, shift } = matrix;
     const boxes = this.picture.children;
@@ -66,8 +66,10 @@ export class Boxes {
     while (boxes.length < colours.length) this.picture.append(element("div"));
     colours.forEach((colour, i) => {
       const box = /** @type {HTMLElement} */ (boxes[i]);
-      const [left, top, width, height] = [0, 1, 2, 3].map((n) => `${(100 * values[5 * i + n]) / size[n % 2]}%`);
       const label = labels[Math.min(shift, labels.length - 1)][i];
+      const place = [...values.subarray(5 * i, 5 * i + 4)];
+      if (!label) place.splice(1, 3, place[1] + (place[3] * (1 - slim)) / 2, place[2], place[3] * slim);
+      const [left, top, width, height] = place.map((length, n) => `${(100 * length) / size[n % 2]}%`);
       const background = fillOf(colour, label);
       const tinted = label !== "" && background !== "" && typeof colour === "string";
       const strength = values[5 * i + 4];

@@ -15,6 +15,8 @@ const HEAD = 8; // length of an arrow's head, in CSS pixels as all lengths here
 const [LABEL, GAP_TO_LABEL, LEADER] = [13, 8, 9]; // height of a label, its distance from its point, and the shift from which on a line leads to it
 const ARC = 34; // the radius at which an angle is drawn
 const [NARROW_ANGLE, BESIDE] = [0.7, 0.4]; // radians: up to this angle, its number has no room between the arrows and is beside the first
+const [ONE_WAY, BESIDE_LONGER] = [0.02, 7]; // radians between arrows in one direction, and the pixels between them
+const [GAP, OVER, LABEL_HIGH] = [14, 19, 15]; // from a tip to a name beside it or above it, and a name's height
 /** Colours of words, at least 4.5 to 1 on a light and on a dark ground; a null takes the colour of text. */
 export const WORD_COLOURS = [
   { light: "#1a4fb8", dark: "#6fa8ff" },
@@ -47,6 +49,77 @@ export function spread(labels) {
     if (!moved) break;
   }
   return places;
+}
+
+/**
+ * How far each arrow from the origin is moved, so that a longer one in its direction doesn't cover it: to the right of
+ * its way, y downwards.
+ * @param {number[][]} tips
+ */
+export function besideLonger(tips) {
+  const lengths = tips.map(([x, y]) => Math.hypot(x, y));
+  return tips.map(([x, y], i) => {
+    const covered = tips.filter(([otherX, otherY], j) => {
+      const apart = Math.abs(Math.atan2(x * otherY - y * otherX, x * otherX + y * otherY));
+      const longer = lengths[j] > lengths[i] || (lengths[j] === lengths[i] && j < i);
+      return lengths[i] && longer && apart < ONE_WAY;
+    });
+    const way = (BESIDE_LONGER * covered.length) / (lengths[i] || 1);
+    return [way * y, way * x];
+  });
+}
+
+/**
+ * The left end and the middle height of each arrow's name, where it meets the least: beside its tip, above, below or at
+ * its other side, in this order, or farther away; but an arrow that was moved has it on the side to which it was moved.
+ * @param {number[][]} arrows from x, from y, tip x and tip y, in pixels from the origin, y downwards
+ * @param {number[]} widths of the names
+ * @param {number[]} box the left, upper, right and lower edge of the plot
+ */
+export function namesNearTips(arrows, widths, box) {
+  /** @type {number[][]} */
+  const placed = [];
+  arrows.forEach(([fromX, fromY, x, y], i) => {
+    const width = widths[i];
+    const [right, left] = [x + GAP, x - GAP - width];
+    const over = Math.min(Math.max(x - width / 2, box[0]), box[2] - width);
+    const sides = x < -1 ? [left, right] : [right, left];
+    const places = [
+      [sides[0], y],
+      [over, y - OVER],
+      [over, y + OVER],
+      [sides[1], y],
+      [over, y - 2 * OVER],
+      [over, y + 2 * OVER],
+    ];
+    if (fromX || fromY) places.unshift(...places.splice(fromY > 0 ? 2 : 1, 1));
+    const costs = places.map(([start, middle]) => {
+      const edges = [start - 2, middle - LABEL_HIGH / 2, start + width + 2, middle + LABEL_HIGH / 2];
+      const out = start < box[0] || start + width > box[2] || edges[1] < box[1] || edges[3] > box[3];
+      const onAxes = Number(edges[1] < 0 && edges[3] > 0) + Number(edges[0] < 0 && edges[2] > 0);
+      const crossed = arrows.filter((arrow) => crosses(arrow, edges)).length;
+      const met = placed.filter(([other, height], j) => {
+        const apart = start + width < other || other + widths[j] < start || Math.abs(middle - height) >= LABEL_HIGH;
+        return !apart;
+      });
+      return 8 * Number(out) + onAxes + 3 * crossed + 5 * met.length;
+    });
+    placed.push(places[costs.indexOf(Math.min(...costs))]);
+  });
+  return placed;
+}
+
+/**
+ * Whether an arrow leads through a rectangle.
+ * @param {number[]} arrow
+ * @param {number[]} edges
+ */
+function crosses([fromX, fromY, x, y], edges) {
+  for (let n = 0; n <= 40; n++) {
+    const [right, down] = [fromX + (n * (x - fromX)) / 40, fromY + (n * (y - fromY)) / 40];
+    if (edges[0] < right && right < edges[2] && edges[1] < down && down < edges[3]) return true;
+  }
+  return false;
 }
 
 /**
@@ -188,13 +261,17 @@ export class Plane {
   /** Axes, lines, marks and names. */
   paintPicture() {
     const { spec } = this;
-    this.paintAxes();
+    const named = [...spec.names.keys()].filter((i) => spec.names[i] && this.isInside(this.pixel(i)));
+    const arrows = this.handles ? this.namesOfArrows(named) : null;
+    this.paintAxes(arrows ?? []);
+    this.paintArea();
     for (const [path, look] of spec.paths) this.paintPath(path, look);
     if (spec.angle) this.paintAngle(spec.angle);
-    const named = [...spec.names.keys()].filter((i) => spec.names[i] && this.isInside(this.pixel(i)));
+    for (const i of spec.rings) this.paintRing(i);
     for (const i of spec.names.keys()) if (spec.dots && !spec.names[i]) this.paintDot(i);
-    for (const i of named) this.paintMark(i);
-    this.paintNames(named);
+    for (const i of named) if (!spec.rings.includes(i)) this.paintMark(i);
+    if (arrows) this.paintNamesOfArrows(arrows);
+    else this.paintNames(named);
     this.handles?.place();
   }
 
@@ -252,8 +329,11 @@ export class Plane {
     return pair ? pair[isLight(text) ? "dark" : "light"] : text;
   }
 
-  /** The two axes with their numbers and names, and the circle. */
-  paintAxes() {
+  /**
+   * The two axes with their numbers and names, and the circle; without the numbers that a name is on.
+   * @param {PlacedName[]} covering
+   */
+  paintAxes(covering) {
     const { pen, spec, unit } = this;
     const { style, layout } = /** @type {{ style: Style, layout: PanelLayout }} */ (this.place);
     const { left, top, width, height } = layout;
@@ -269,18 +349,37 @@ export class Plane {
     }
     pen.globalAlpha = 0.75;
     const { x_label, y_label } = this.matrix.spec;
+    const yName = y_label ? [{ x: left, y: top + 6, width: pen.measureText(`↑ ${y_label}`).width }] : [];
     const step = niceStep(26 / unit);
     const numbers = spec.circle ? [] : [-3, -2, -1, 1, 2, 3].map((n) => n * step);
     for (const n of numbers) {
       const [right, up] = this.at(n, n);
       const number = String(n).replace("-", "−");
-      if (right > left + 8 && right < left + width - 8) pen.fillText(number, right, y + 9);
-      if (up > top + 8 && up < top + height - 8) pen.fillText(number, x - 12, up);
+      for (const [across, down, fits] of /** @type {[number, number, boolean][]} */ ([
+        [right, y + 9, right > left + 8 && right < left + width - 8],
+        [x - 12, up, up > top + 8 && up < top + height - 8],
+      ])) {
+        const covered = [...covering, ...yName].some(
+          (name) => across > name.x - 8 && across < name.x + name.width + 8 && Math.abs(down - name.y) < 12,
+        );
+        if (fits && !covered) pen.fillText(number, across, down);
+      }
     }
     pen.textAlign = "right";
     if (x_label) pen.fillText(`${x_label} →`, left + width, top + height - 6);
     pen.textAlign = "left";
     if (y_label) pen.fillText(`↑ ${y_label}`, left, top + 6);
+    pen.globalAlpha = 1;
+  }
+
+  /** The tinted area between some points. */
+  paintArea() {
+    const { pen, spec } = this;
+    if (!spec.area.length) return;
+    Object.assign(pen, { globalAlpha: 0.07 });
+    pen.beginPath();
+    for (const i of spec.area) pen.lineTo(...this.pixel(i));
+    pen.fill();
     pen.globalAlpha = 1;
   }
 
@@ -333,9 +432,29 @@ export class Plane {
   }
 
   /** @param {number} i */
+  paintRing(i) {
+    const { pen } = this;
+    Object.assign(pen, { strokeStyle: this.colour(i), fillStyle: this.ground, lineWidth: 2 });
+    pen.beginPath();
+    pen.arc(...this.pixel(i), 5, 0, 2 * Math.PI);
+    pen.fill();
+    pen.stroke();
+  }
+
+  /** How far each arrow is painted beside its place. */
+  get beside() {
+    const tips = this.spec.names.map((_, i) => [this.points[2 * i], this.points[2 * i + 1]]);
+    return this.handles ? besideLonger(tips) : tips.map(() => [0, 0]);
+  }
+
+  /** @param {number} i */
   paintMark(i) {
     const { pen } = this;
-    const [[x, y], end] = [this.at(0, 0), this.pixel(i)];
+    const [moveX, moveY] = this.spec.arrows ? this.beside[i] : [0, 0];
+    const [x, y] = this.at(0, 0).map((length, n) => length + [moveX, moveY][n]);
+    const [tipX, tipY] = this.pixel(i);
+    /** @type {[x: number, y: number]} */
+    const end = [tipX + moveX, tipY + moveY];
     Object.assign(pen, { strokeStyle: this.colour(i), fillStyle: this.colour(i) });
     pen.lineWidth = this.spec.circle ? 3 : this.handles ? 2.4 : 1.6;
     pen.beginPath();
@@ -353,6 +472,40 @@ export class Plane {
     for (const side of [-0.42, 0.42]) pen.lineTo(neckX - side * head * down, neckY + side * head * right);
     pen.lineTo(...end);
     pen.fill();
+  }
+
+  /**
+   * The names of arrows that are dragged, and where they are on no arrow.
+   * @param {number[]} named
+   * @returns {PlacedName[]}
+   */
+  namesOfArrows(named) {
+    const { pen, spec, beside } = this;
+    const { left, width, top, height } = /** @type {{ layout: PanelLayout }} */ (this.place).layout;
+    pen.font = pen.font.replace("11px", "600 13px");
+    const widths = named.map((i) => pen.measureText(spec.names[i]).width);
+    pen.font = pen.font.replace("600 13px", "11px");
+    const [x, y] = this.at(0, 0);
+    const arrows = named.map((i) => {
+      const [[right, down], [tipX, tipY]] = [beside[i], this.pixel(i)];
+      return [right, down, tipX - x + right, tipY - y + down];
+    });
+    const box = [left - x, top - y, left + width - x, top + height - y];
+    const places = namesNearTips(arrows, widths, box);
+    return named.map((i, n) => ({ i, x: x + places[n][0], y: y + places[n][1], width: widths[n] }));
+  }
+
+  /** @param {PlacedName[]} names */
+  paintNamesOfArrows(names) {
+    const { pen, spec } = this;
+    pen.font = pen.font.replace("11px", "600 13px");
+    pen.textAlign = "left";
+    for (const { i, x, y } of names) {
+      Object.assign(pen, { strokeStyle: this.ground, fillStyle: this.colour(i), lineWidth: 3 });
+      pen.strokeText(spec.names[i], x, y);
+      pen.fillText(spec.names[i], x, y);
+    }
+    pen.font = pen.font.replace("600 13px", "11px");
   }
 
   /**

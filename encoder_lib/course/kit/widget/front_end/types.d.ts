@@ -94,6 +94,8 @@ interface BoxesSpec {
   least: number;
   /** Whether the texts are as large as the words of a drawing. */
   large: boolean;
+  /** How much of its height a box without a label takes. */
+  slim: number;
 }
 
 /** Bars, which are points of a plane: `Bars.to_spec` in bars.py. After them come as many outlines, and the mean and the standard deviation as one point. */
@@ -124,8 +126,20 @@ interface PlaneSpec {
   paths: [points: number[], look: PathLook][];
   /** Whether points without a name are small dots. */
   dots: boolean;
+  /** Points that are open rings, and those around a tinted area. */
+  rings: number[];
+  area: number[];
   /** Points that can be dragged, and the two controls that have their numbers. */
   drags?: [point: number, x: string, y: string][];
+}
+
+/** The name of a point, and where it is painted. */
+interface PlacedName {
+  i: number;
+  /** Its left end, and the middle of its height. */
+  x: number;
+  y: number;
+  width: number;
 }
 
 /** The sliders that the handles of a plane move. */
