@@ -67,7 +67,7 @@ GIVEN = {  # what an explorer is made with, by the name of the parameter
     "cards": lambda: torch.tensor([1, 10, 19, 28, 37, 46, 55, 56]),
     "query": lambda: [1.0, 2.0],
     "queries": lambda: torch.tensor([[2.0, 0.0], [0.0, 2.0], [1.0, 2.0], [1.0, 1.0], [0.0, -1.0], [-2.0, 0.5]]),
-    "keys": lambda: torch.tensor([[2.0, 0.0], [0.0, 2.0], [1.0, 0.0], [-1.0, 1.0], [0.5, -2.0], [3.0, 3.0]]),
+    "keys": lambda: torch.tensor([[2.0, 0.0], [0.0, 2.0], [1.0, 0.0], [-1.0, 1.0], [0.5, -1.5], [3.0, 3.0]]),
     "values": lambda: torch.tensor([[4.0, 0.0], [0.0, 3.0], [1.0, 1.0], [2.0, 2.0], [3.0, 1.0], [0.5, 0.5]]),
 }
 

@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.transforms import offset_copy
 from numpy.typing import ArrayLike
 
 from encoder_lib.course.kit.palette import WORDS
@@ -52,8 +51,8 @@ def plot_query(
     for i, (tip, length, name, colour, side) in enumerate(zip(tips, lengths, names, colours, sides, strict=True)):
         along = np.isclose(tips @ tip, length * lengths) & (length > 0)
         longer = (along & ((lengths > length) | (lengths == length) & (np.arange(len(tips)) < i))).sum()
-        across = longer * BESIDE * np.array([tip[1], -tip[0]]) / (length or 1)  # (2,) in points
-        moved = offset_copy(ax.transData, ax.figure, *across, units="points")
+        right, up = longer * BESIDE * np.array([tip[1], -tip[0]]) / (length or 1)  # in points
+        moved = style.moved_data(ax, right, up)
         arrow = LOOK | {"color": colour}
         ax.annotate("", tip, (0, 0), xycoords=moved, textcoords=moved, arrowprops=arrow, zorder=3)
         ax.annotate(

@@ -19,6 +19,7 @@ from matplotlib.font_manager import fontManager
 from matplotlib.ft2font import FT2Font
 from matplotlib.layout_engine import ConstrainedLayoutEngine
 from matplotlib.ticker import FixedLocator, LogLocator, MaxNLocator, NullLocator
+from matplotlib.transforms import Transform, offset_copy
 from matplotlib.typing import ColorType
 
 from encoder_lib.course.kit.palette import COMPARED, LIGHT
@@ -229,6 +230,11 @@ def room_of(ax: Axes) -> tuple[float, float]:
     widths, heights = np.asarray(grid.get_width_ratios()), np.asarray(grid.get_height_ratios())
     width = sum(widths[i] for i in place.colspan) / sum(widths) * figure.get_figwidth()
     return width, sum(heights[i] for i in place.rowspan) / sum(heights) * figure.get_figheight()
+
+
+def moved_data(ax: Axes, right: float, up: float) -> Transform:
+    """Where data of an Axes are, moved by some typographic points."""
+    return offset_copy(ax.transData, ax.figure.get_figure(root=True), right, up, units="points")
 
 
 def use_whole_ticks(axis: Axis) -> None:

@@ -6,12 +6,20 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.patches import Circle
-from matplotlib.transforms import offset_copy
 from numpy.typing import ArrayLike
 
 from encoder_lib.course.kit.palette import WORDS
 from encoder_lib.course.kit.plots import GREY, as_array, as_labels
-from encoder_lib.course.kit.plots.style import GROUND, HALO, INK, NOTE_SIZE, TEXT_SIZE, label_axes, plain_text
+from encoder_lib.course.kit.plots.style import (
+    GROUND,
+    HALO,
+    INK,
+    NOTE_SIZE,
+    TEXT_SIZE,
+    label_axes,
+    moved_data,
+    plain_text,
+)
 
 WORD_COLOURS = (*WORDS, "#000000")
 PATHS = {"thin": ("-", 0.6, GREY), "thick": ("-", 2.5, GREY), "dashed": ("--", 2.0, INK)}
@@ -31,7 +39,7 @@ PANEL_FIELDS = (
 LABEL = 11.0  # height of a name, in typographic points
 RING, TINT = 7.5, 0.1  # typographic points of a ring's diameter, and how opaque an area is
 ONE_WAY, BESIDE_LONGER = 0.02, 7.0  # radians between arrows in one direction, and the pixels between them
-GAP, OVER, LABEL_HIGH = 14.0, 19.0, 15.0  # pixels from a tip to a name beside it or above it, and a name's height
+ASIDE, OVER, LABEL_HIGH = 14.0, 19.0, 15.0  # pixels from a tip to a name beside it or above it, and a name's height
 NARROW_ANGLE, BESIDE = 0.7, 0.4  # radians; between the arrows of a narrower angle there is no room for its number
 
 
@@ -155,13 +163,13 @@ class Plane:
         for i in named:
             colour = WORD_COLOURS[self.colours[i]]
             if self.arrows:
-                across = offset_copy(ax.transData, ax.figure, *(0.75 * beside[i] * (1, -1)), units="points")
+                moved = moved_data(ax, 0.75 * beside[i, 0], -0.75 * beside[i, 1])
                 ax.annotate(
                     "",
                     points[i],
                     (0, 0),
-                    xycoords=across,
-                    textcoords=across,
+                    xycoords=moved,
+                    textcoords=moved,
                     arrowprops={
                         "arrowstyle": "-|>",
                         "color": colour,
@@ -255,13 +263,13 @@ def names_near_tips(
     """The left end and the middle height of each arrow's name, where it meets the least, as plane.js places it.
 
     arrows: (from x, from y, tip x, tip y) in pixels from the origin, y downwards. widths: of the names. box: the left,
-    upper, right and lower edge of the plot. A name is beside its tip, above, below or at its other side, in this order, or
-    farther away, but an arrow that was moved has it on the side to which it was moved.
+    upper, right and lower edge of the plot. A name is beside its tip, above, below or at its other side, in this
+    order, or farther away, but an arrow that was moved has it on the side to which it was moved.
     """
     placed: list[tuple[float, float]] = []
     for (from_x, from_y, x, y), width in zip(arrows, widths, strict=True):
         away = -1 if x < -1 else 1
-        sides = [x + GAP if side > 0 else x - GAP - width for side in (away, -away)]
+        sides = [x + ASIDE if side > 0 else x - ASIDE - width for side in (away, -away)]
         over = min(max(x - width / 2, box[0]), box[2] - width)
         places = [(sides[0], y), (over, y - OVER), (over, y + OVER), (sides[1], y)]
         places += [(over, y - 2 * OVER), (over, y + 2 * OVER)]

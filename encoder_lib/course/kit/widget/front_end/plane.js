@@ -16,7 +16,7 @@ const [LABEL, GAP_TO_LABEL, LEADER] = [13, 8, 9]; // height of a label, its dist
 const ARC = 34; // the radius at which an angle is drawn
 const [NARROW_ANGLE, BESIDE] = [0.7, 0.4]; // radians: up to this angle, its number has no room between the arrows and is beside the first
 const [ONE_WAY, BESIDE_LONGER] = [0.02, 7]; // radians between arrows in one direction, and the pixels between them
-const [GAP, OVER, LABEL_HIGH] = [14, 19, 15]; // from a tip to a name beside it or above it, and a name's height
+const [ASIDE, OVER, LABEL_HIGH] = [14, 19, 15]; // from a tip to a name beside it or above it, and a name's height
 /** Colours of words, at least 4.5 to 1 on a light and on a dark ground; a null takes the colour of text. */
 export const WORD_COLOURS = [
   { light: "#1a4fb8", dark: "#6fa8ff" },
@@ -81,7 +81,7 @@ export function namesNearTips(arrows, widths, box) {
   const placed = [];
   arrows.forEach(([fromX, fromY, x, y], i) => {
     const width = widths[i];
-    const [right, left] = [x + GAP, x - GAP - width];
+    const [right, left] = [x + ASIDE, x - ASIDE - width];
     const over = Math.min(Math.max(x - width / 2, box[0]), box[2] - width);
     const sides = x < -1 ? [left, right] : [right, left];
     const places = [
