@@ -10,12 +10,13 @@ from encoder_lib import expect
 from encoder_lib.course.kit.palette import LIGHT
 from encoder_lib.course.kit.plots import style
 
-ROW = 0.22  # inches
+ROW = 0.19  # inches
 BETWEEN = 0.7  # rows of air above the name of a part
 PARTS = {  # what a tensor's name holds -> the name of the part, and the role of its colour
     "norm": ("Norm", "norm"),
     "attention.q": ("Attention", "query"),
     "attention.k": ("Attention", "key"),
+    "attention.scores": ("Attention", "stream"),  # they aren't weights yet
     "attention": ("Attention", "attention"),
     "feed_forward": ("Feed-forward", "forward"),
     "": ("", "stream"),
@@ -44,7 +45,7 @@ def plot_shapes(tensors: Mapping[str, Tensor], *, title: str = "", ax: Axes | No
     rows = [place for place, line in zip(places, lines, strict=True) if line is not None]
     ax = style.axes_or_new(ax, style.figure_size(1, 1.0 + ROW * (places[-1] - places[0] + 1)))
     sizes = [tensors[name].numel() for name in names]
-    bars = ax.barh(rows, sizes, height=0.62, color=[LIGHT[_part(name)[1]] for name in names])
+    bars = ax.barh(rows, sizes, height=0.55, color=[LIGHT[_part(name)[1]] for name in names])
     for place, (line, after) in zip(places, itertools.pairwise(lines), strict=False):
         if line is None and after is not None:
             ax.text(0, place + 0.1, _part(after)[0], weight="bold", va="center", color=style.INK)

@@ -24,6 +24,7 @@ def plot_dots(
     x_label: str = "",
     decimals: int | None = None,
     log: bool = False,
+    path: bool = False,
     ax: Axes | None = None,
 ) -> Axes:
     """Draw several numbers for each name as dots, the first name on top.
@@ -34,6 +35,8 @@ def plot_dots(
     digits before the point.
 
     values: name -> {kind of dot: number}; a name need not have every kind. log: whether the axis is logarithmic.
+    path: whether the names are steps: a thin line then joins the dots of the first kind, and a faint one reaches from
+    each name's least number to its largest.
     Raises ValueError for no numbers, one that is not finite, or on a logarithmic axis one that is not positive;
     TypeError for anything that is not numbers.
     """
@@ -57,9 +60,10 @@ def plot_dots(
     )  # (names, kinds)
     high = LINE * (len(kinds) + 1) if separate else 0.42 if most > 1 else 0.3
     ax = style.axes_or_new(ax, style.figure_size(1, min(style.HEIGHT, 1.4 + high * len(array))))
-    if not separate:
+    if path or not separate:
         ends = np.nanmin(array, axis=1), np.nanmax(array, axis=1)
-        ax.hlines(rows, *ends, color=style.LINE_STRONG, linewidth=2, zorder=1)
+        colour, width = (style.LINE, 3) if separate else (style.LINE_STRONG, 2)
+        ax.hlines(rows, *ends, color=colour, linewidth=width, zorder=1)
     for row in rows[1:] if separate else ():
         ax.axhline(row - 0.5, color=style.LINE, linewidth=0.8, zorder=1)
     if log:
@@ -68,12 +72,17 @@ def plot_dots(
     decimals = (2 if np.nanmax(abs(array)) < 10 or log else 1) if decimals is None else decimals
     if few:
         ax.margins(x=0.12)
+    if path:
+        way = array[:, 0], places[:, 0]
+        ax.plot(*way, color=style.GROUND, linewidth=4.5, zorder=1.1)  # a gap in the grid
+        ax.plot(*way, color=style.COLOURS[0], linewidth=1.2, zorder=1.2)
     looks = style.compared(style.MARKERS)
     for i, (kind, column, (colour, marker)) in enumerate(zip(kinds, array.T, looks, strict=False)):
         look = {"color": colour} if i == 0 else {"facecolor": style.GROUND, "edgecolor": colour, "linewidth": 2}
         ax.scatter(
             column, places[:, i], **look, marker=marker, s=50, label=style.legend_label(kind), zorder=3 - (i > 0)
         )
+    plate = {"facecolor": style.GROUND, "linewidth": 0, "pad": 0.5}  # or the path would cross a number
     for row, line in enumerate(array if few or separate else ()):
         first, last = np.nanargmin(line), np.nanargmax(line)
         for i, number in enumerate(line):
@@ -86,7 +95,7 @@ def plot_dots(
             ax.annotate(
                 f"{style.drawable(kinds[i], style.LABEL)} {written}" if separate else written, (number, places[row, i]),
                 (across, up), textcoords="offset points", ha=side, va="center_baseline", fontsize=style.NOTE_SIZE,
-                gid=style.HALO, zorder=1.5, **style.plain_text(),
+                gid=style.HALO, zorder=1.5, bbox=plate if path else None, **style.plain_text(),
             )  # fmt: skip
     names = [textwrap.fill(style.drawable(name, style.LABEL), LETTERS if few else style.LABEL) for name in values]
     ax.set_yticks(rows, names, **style.plain_text())

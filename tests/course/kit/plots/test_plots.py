@@ -811,6 +811,8 @@ def test_each_tensor_has_its_size_and_its_shape():
     assert before > 1.5 * within and rows[1] - heading[0] <= within, "a part's name stands nearer to its own bars"
     roles = [LIGHT[role] for role in ("stream", "query", "attention")]
     assert [to_hex(bar.get_facecolor()) for bar in ax.patches] == roles
+    scores = plots.plot_shapes({"attention.scores": last, "attention.weights": torch.ones(2, 5)})
+    assert [to_hex(bar.get_facecolor()) for bar in scores.patches] == roles[::2], "scores aren't weights yet"
 
 
 def _profile(n_layers):
@@ -917,6 +919,20 @@ def test_of_many_dots_each_has_a_line_of_its_own_with_its_kind_and_number():
     assert {"0.5", "1", "10"} <= {label.get_text() for label in ax.get_xticklabels()} and ax.get_xscale() == "log"
     edges = [to_hex(dots.get_edgecolor()[0]) for dots in ax.collections]
     assert edges.count(plots.COLOURS[0]) == 1 and edges[0] == plots.COLOURS[0]
+
+
+def test_a_path_joins_the_dots_of_the_first_kind():
+    """Below the dots and their numbers; faint lines reach from the least number of a name to its largest."""
+    steps = {"a": {"w": 1.0, "x": 0.2, "y": 0.3, "z": 2.0}, "b": {"w": 3.0, "x": 0.4, "y": 0.5, "z": 0.6}}
+    ax = plots.plot_dots(steps, path=True)
+    first = ax.collections[1]
+    ground, path = (line for line in ax.lines if len(line.get_xdata()) == 2 and line.get_xdata()[1] == 3)
+    np.testing.assert_allclose(path.get_xydata(), first.get_offsets())
+    assert path.get_color() == plots.COLOURS[0] and ground.get_linewidth() > 2 * path.get_linewidth()
+    assert path.get_zorder() < min(first.get_zorder(), *(text.get_zorder() for text in ax.texts))
+    ranges = [[x for x, _ in segment] for segment in ax.collections[0].get_segments()]
+    assert ranges == [[0.2, 2.0], [0.4, 3.0]]
+    assert len(plots.plot_dots(steps).lines) == len(ax.lines) - 2
 
 
 def test_dots_that_overlap_can_be_seen():
