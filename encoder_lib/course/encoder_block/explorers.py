@@ -17,7 +17,7 @@ from encoder_lib.pretrained import SentenceEncoder
 from encoder_lib.trace import trace
 
 SHOWN = 4  # as many dimensions from the first on, and the one in which the second sum is largest
-SIZE = (104.0, 60.0)
+SIZE = (104.0, 52.0)
 Place = tuple[float, float, float, float]  # left, top, width, height
 ROWS = {  # each row of numbers, in the order of computation: its key in the trace, its name and the role of its colour
     "x": ("input", "x", "embedding"),
@@ -52,9 +52,9 @@ LINES: tuple[tuple[str, Place], ...] = (  # the residual stream, and a branch of
     ("stream", (49.9, 3.9, 0.33, 9.5)), ("stream", (49.9, 3.9, 1.6, 0.33)), ("right", (50.9, 3.2, 1.1, 1.7)),
     ("stream", (76, 3.9, 3.1, 0.33)), ("stream", (78.87, 3.9, 0.33, 7)), ("down", (78.2, 9.9, 1.6, 1.3)),
 )  # fmt: skip
-LEFT, WIDE, CELL = 6.0, 97.5, 19.5  # of the cells; what stands before them is written to their left
-SLOTS = 22.4, 34.4, 47.2  # the upper edges of the headings: of two operands and of the result
-HEADS = 3.6  # the height of the names of the dimensions, between the first heading and its cells
+NAMED, LEFT, CELL = 3.6, 26.5, 15.5  # left of the rows' names and of their cells, and how wide a cell is
+HEADS, SLOTS = 20.0, (25.2, 33.8, 43.8)  # upper edges: of the dimensions, of two operands and of the result
+HIGH = 6.2  # of a cell
 
 
 def one_row(model: SentenceEncoder, sentence: str, *, word: int = 1, layer: int = 1, step: int = 2) -> Explorer:
@@ -113,18 +113,18 @@ def _boxes(step: str, numbers: dict[str, list[str]], dimensions: list[int]) -> l
     left, top, width, height = BLOCK[step]
     boxes.append(("ghost", "", (left - 1, top - 1, width + 2, height + 2, 1.0)))
     how = enumerate(HOW.get(step, ("", "")))
-    boxes += [("heading", line, (LEFT, SLOTS[1] + 1.5 + 4.2 * i, WIDE, 4, 1.0)) for i, line in how]
-    boxes.append(("rule", "", (LEFT, SLOTS[2] - 1.2, WIDE, 0.25, float(step != "x"))))
-    heads = [f"dimension {dimensions[0]}", *map(str, dimensions[1:])]
-    boxes += [("note", head, (LEFT + CELL * i, SLOTS[0], CELL, 4, 1.0)) for i, head in enumerate(heads)]
+    boxes += [("heading", line, (LEFT, SLOTS[1] - 0.9 + 4.2 * i, 5 * CELL, 4, 1.0)) for i, line in how]
+    boxes.append(("rule", "", (NAMED, SLOTS[2] - 2, LEFT - NAMED + 5 * CELL, 0.25, float(step != "x"))))
+    boxes.append(("heading", "dimension", (NAMED, HEADS, LEFT - NAMED, 4, 1.0)))
+    boxes += [("note", str(d), (LEFT + CELL * i, HEADS, CELL, 4, 1.0)) for i, d in enumerate(dimensions)]
     used = dict(zip(FROM[step], SLOTS, strict=False)) | {step: SLOTS[2 if FROM[step] else 0]}
     for least, sign, slot in ((2, "+", SLOTS[1]), (1, "=", SLOTS[2])):
-        boxes.append(("note", sign, (0.0, slot + 4.4, LEFT, 6.2, float(len(FROM[step]) >= least))))
-    for name, (_, title, role) in ROWS.items():
+        boxes.append(("note", sign, (0.0, slot, NAMED, HIGH, float(len(FROM[step]) >= least))))
+    for name, (*_, role) in ROWS.items():
         seen, slot = float(name in used), used.get(name, 0.0)
-        boxes.append(("heading", title, (LEFT, slot - HEADS * (slot == SLOTS[0]), WIDE, 4, seen)))
+        boxes.append(("heading", name, (NAMED, slot, LEFT - NAMED, HIGH, seen)))
         for i, number in enumerate(numbers[name]):
-            place = (LEFT + CELL * i + 0.3, slot + 4.4, CELL - 0.6, 6.2) if seen else BLOCK[name]
+            place = (LEFT + CELL * i + 0.3, slot, CELL - 0.6, HIGH) if seen else BLOCK[name]
             boxes.append((role, number, (*place, seen)))
     return boxes
 

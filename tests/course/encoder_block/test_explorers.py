@@ -51,7 +51,7 @@ def test_each_part_shows_what_torch_computes(layer, word):
 def test_a_sum_is_written_as_two_rows_and_their_sum():
     explorer = explore.one_row(minilm(), SENTENCE, word=8)
     (x, first), (added, second), (total, third) = numbers(explorer, 2)
-    assert (x, added, total) == ("x", "what attention adds", "the first sum")
+    assert (x, added, total) == ("x", "attention", "sum 1")
     (panel,) = explorer._view.panels
     signs = [i for i, label in enumerate(panel.labels[2]) if label in "+=" and panel.kinds[i] == "note" and label]
     assert [panel.labels[2][i] for i in signs] == ["+", "="]
