@@ -164,6 +164,16 @@ def test_letters_of_pictures_stay_large_enough(pages, place):
     assert min(scales, default=1) > {"desk": 0.89, "phone": 0.97}[place]
 
 
+def test_letters_at_a_desk_are_at_least_eleven_pixels_high(pages):
+    """In drawings, and in figures that an explorer shows, whose numbers are 9.5 points high at 100 dots per inch."""
+    page = pages["desk"].page
+    drawn = """(all) => all.map((e) => parseFloat(getComputedStyle(e).fontSize) * e.getScreenCTM().a)"""
+    heights = page.locator(".drawing text").evaluate_all(drawn)
+    scaled = "(all) => all.map((e) => e.width / e.naturalWidth)"
+    scales = page.locator(".explorer-pictures img").evaluate_all(scaled)
+    assert min([*heights, *(9.5 / 72 * 100 * scale for scale in scales)], default=11) >= 11
+
+
 def test_tables_have_no_stripes_and_no_lines_between_columns(pages):
     """As in JupyterLab, where cells have no room at their edges for them."""
     looks = """() => [...new Set([...document.querySelectorAll('table.dataframe td')].map((cell) => {

@@ -20,12 +20,14 @@ export function paceOf(steps, calm) {
 }
 
 /**
- * The value of a slider after its name, as it is written beside a picture: "step 37", "shift s = 4".
+ * The value of a slider after its name, or after the symbol that ends its name, as it is written beside a picture:
+ * "step 37", and "s = 4" for "shift s".
  * @param {RangeSpec} spec
  * @param {number} value
  */
 export function valueInWords({ label, step }, value) {
-  return `${label}${/\s\S$/.test(label) ? " =" : ""} ${formatStep(value, step)}`;
+  const symbol = label.match(/\s(\S)$/)?.[1];
+  return `${symbol ? `${symbol} =` : label} ${formatStep(value, step)}`;
 }
 
 /**
