@@ -53,31 +53,42 @@ def build(folder: Path, node_modules: Path) -> int:
     static = pages / "_static"
     static.mkdir(parents=True)
     _copy_static(static, node_modules)
-    begun, recordings = time.perf_counter(), folder / "recordings"
+    recordings, orders = folder / "recordings", folder / "orders"
     # One thread each: with more of them than cores, those of a small product mostly wait for each other.
     with ProcessPoolExecutor(2, initializer=torch.set_num_threads, initargs=(1,)) as pool:
+        begun = time.perf_counter()
         minilm = pool.submit(write_minilm, static / "minilm")
-        write_recordings(notebooks(), recordings, pool)
-        write_orders(notebooks(), folder / "orders", pool)
+        recorded = write_recordings(notebooks(), recordings, pool)
+        solved = write_orders(notebooks(), orders, pool)
+        recorded()
         minilm.result()  # or its error
-    shutil.copytree(recordings, static / "recordings", ignore=shutil.ignore_patterns("*.digest", "*.heights", "*.p*"))
-    shutil.copytree(folder / "orders", static / "orders", ignore=shutil.ignore_patterns("*.digest"))
-    write_pages(pages, static, recordings)
-    print(f"The recordings, exercises and weights took {time.perf_counter() - begun:.0f} s.")
-    os.environ["NODE_MODULES"] = str(node_modules)
-    begun = time.perf_counter()
-    options = ["-b", "html", "-W", "--keep-going", "-q", "-E", "-d", str(folder / "doctrees"), "-c", str(HERE)]
-    status = sphinx([*options, "-D", f"html_static_path={static}", str(pages), str(html)])
-    subprocess.run(["node", node_modules / "pagefind/lib/runner/bin.cjs", "--site", html, *SEARCHED], check=True)
-    for name in UNUSED:
-        for path in html.rglob(name):
-            path.unlink()
+        print(f"The recordings and weights took {time.perf_counter() - begun:.0f} s.")
+        begun = time.perf_counter()
+        hidden = shutil.ignore_patterns("*.digest", "*.heights", "*.p*")
+        shutil.copytree(recordings, static / "recordings", ignore=hidden)
+        write_pages(pages, static, recordings)
+        status = _write_html(folder, static, node_modules)
+        print(f"Sphinx and the search took {time.perf_counter() - begun:.0f} s.")
+        solved()  # meanwhile, since a page only has the addresses of its exercises
+    shutil.copytree(orders, html / "_static/orders", ignore=shutil.ignore_patterns("*.digest"))
     if KNOWN:
         _write_sitemap(html)
     else:
         print("No address in pyproject.toml yet: no links to repository, Binder and Colab, and no sitemap.")
-    now = time.perf_counter()
-    print(f"Sphinx and the search took {now - begun:.0f} s, the whole web edition {now - start:.0f} s.")
+    print(f"The whole web edition took {time.perf_counter() - start:.0f} s.")
+    return status
+
+
+def _write_html(folder: Path, static: Path, node_modules: Path) -> int:
+    """Write the pages and the search into `folder`/html, and return Sphinx's exit status."""
+    html = folder / "html"
+    os.environ["NODE_MODULES"] = str(node_modules)
+    options = ["-b", "html", "-W", "--keep-going", "-q", "-E", "-d", str(folder / "doctrees"), "-c", str(HERE)]
+    status = sphinx([*options, "-D", f"html_static_path={static}", str(folder / "pages"), str(html)])
+    subprocess.run(["node", node_modules / "pagefind/lib/runner/bin.cjs", "--site", html, *SEARCHED], check=True)
+    for name in UNUSED:
+        for path in html.rglob(name):
+            path.unlink()
     return status
 
 

@@ -12,7 +12,7 @@ import json
 import linecache
 import random
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import Executor
 from dataclasses import dataclass
 from functools import cached_property
@@ -159,8 +159,11 @@ def _right(puzzle: Puzzle, begun: tuple[int, ...], everything: tuple[int, ...]) 
                 yield from _right(puzzle, (*begun, line), everything)
 
 
-def write_orders(paths: list[Path], folder: Path, pool: Executor) -> None:
-    """Solve the exercises of all notebooks. What hasn't changed since the last time is kept."""
+def write_orders(paths: list[Path], folder: Path, pool: Executor) -> Callable[[], None]:
+    """Begin to solve the exercises of all notebooks, and return what waits for them and writes what was found.
+
+    What hasn't changed since the last time is kept.
+    """
     folder.mkdir(parents=True, exist_ok=True)
     found = {f"{path.stem}-{name}": puzzle for path in paths for name, puzzle in _read(path).items()}
     digests = {name: _digest(puzzle) for name, puzzle in found.items()}
@@ -168,10 +171,15 @@ def write_orders(paths: list[Path], folder: Path, pool: Executor) -> None:
     for stale in folder.iterdir():
         if stale.stem not in found:
             stale.unlink()
-    for name, solved in zip(new, pool.map(solve, [found[name] for name in new]), strict=True):
-        (folder / f"{name}.json").write_text(json.dumps(solved, ensure_ascii=False), encoding="utf-8")
-        (folder / f"{name}.digest").write_text(digests[name])
-        print(f"  {name}: {len(solved['right'])} right orders")
+    answers = pool.map(solve, [found[name] for name in new])
+
+    def write() -> None:
+        for name, solved in zip(new, answers, strict=True):
+            (folder / f"{name}.json").write_text(json.dumps(solved, ensure_ascii=False), encoding="utf-8")
+            (folder / f"{name}.digest").write_text(digests[name])
+            print(f"  {name}: {len(solved['right'])} right orders")
+
+    return write
 
 
 def _read(path: Path) -> dict[str, Puzzle]:

@@ -189,15 +189,21 @@ def _write(path: Path, folder: Path) -> None:
             recorder(cell, _run(cell, variables))
 
 
-def write_recordings(paths: list[Path], folder: Path, pool: Executor) -> None:
-    """Record the explorers of all notebooks. What hasn't changed since the last time is kept.
+def write_recordings(paths: list[Path], folder: Path, pool: Executor) -> Callable[[], None]:
+    """Begin to record the explorers of all notebooks, and return what waits for them.
 
-    The last notebooks take longest. They come first, so that all processes are busy to the end.
+    What hasn't changed since the last time is kept. The last notebooks take longest. They come first, so that all
+    processes are busy to the end.
     """
     known = {file.stem: file.read_text() for file in folder.glob("*.digest")}
     new = [path for path in reversed(paths) if known.get(path.stem) != _digest(path)]
-    for _ in pool.map(_write, new, [folder] * len(new)):
-        pass
+    recorded = pool.map(_write, new, [folder] * len(new))
+
+    def wait() -> None:
+        for _ in recorded:
+            pass
+
+    return wait
 
 
 def _digest(path: Path) -> str:
