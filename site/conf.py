@@ -8,8 +8,8 @@ HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE))
 
 from address import HOME, KNOWN, REPOSITORY  # noqa: E402
-from formulas import unbroken  # noqa: E402
 from reference import as_rst  # noqa: E402
+from unbroken import unbroken  # noqa: E402
 
 project = "The Transformer encoder"
 TO_DO = re.compile(r"\bdata-(?:answer|order|paint|typed)=")  # a question or an exercise on the page of a notebook

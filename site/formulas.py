@@ -10,23 +10,18 @@ from pathlib import Path
 from docutils import nodes
 from sphinx.application import Sphinx
 from sphinx.writers.html5 import HTML5Translator
+from unbroken import END
 
 SCRIPT = Path(__file__).with_name("formulas.mjs")
 ROOT = re.compile(r"<msqrt><(m[in])>(\w+)</m[in]></msqrt>")  # of a letter or a number
 SEARCHED = r'<msqrt data-word="√\2" data-pagefind-index-attrs="data-word"><\1 data-pagefind-ignore>\2</\1></msqrt>'
 SHORT = 24  # letters of a formula that stays on one line, with what ends its sentence
-END = "</span><!-- of a formula -->"
-ENDED = re.compile(END + r"([.,;:)]+)")
-
-
-def unbroken(body: str) -> str:
-    """Return the HTML of a page whose short formulas stay together with the punctuation behind them."""
-    return ENDED.sub(r"\1</span>", body).replace(END, "</span>")
 
 
 @cache
-def _node() -> subprocess.Popen:
-    """Return the process that sets all formulas. It ends when this process ends and closes its input."""
+def _node(_: int) -> subprocess.Popen:
+    """Return the process that sets all formulas of the process with this number. It ends when that one ends and closes
+    its input."""
     command = ["node", str(SCRIPT), os.environ["NODE_MODULES"]]
     return subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, encoding="utf-8")
 
@@ -37,7 +32,7 @@ def set_formula(latex: str, *, display: bool) -> str:
 
     The root of a letter or a number is also a word for the search, which knows no signs that are drawn.
     """
-    process = _node()
+    process = _node(os.getpid())  # since Sphinx writes pages in several processes
     process.stdin.write(json.dumps({"latex": latex, "displayMode": display}) + "\n")
     process.stdin.flush()
     answer = json.loads(process.stdout.readline())
@@ -62,4 +57,4 @@ def setup(app: Sphinx) -> dict:
     """Called by Sphinx."""
     app.add_html_math_renderer("katex", inline_renderers=(_inline, None), block_renderers=(_block, None))
     app.add_css_file("katex/katex.min.css")
-    return {"parallel_read_safe": True, "parallel_write_safe": False}
+    return {"parallel_read_safe": True, "parallel_write_safe": True}
