@@ -83,7 +83,8 @@ def _write_html(folder: Path, static: Path, node_modules: Path) -> int:
     """Write the pages and the search into `folder`/html, and return Sphinx's exit status."""
     html = folder / "html"
     os.environ["NODE_MODULES"] = str(node_modules)
-    options = ["-b", "html", "-W", "--keep-going", "-q", "-E", "-d", str(folder / "doctrees"), "-c", str(HERE)]
+    options = ["-j", "2", "-b", "html", "-W", "--keep-going", "-q", "-E"]
+    options += ["-d", str(folder / "doctrees"), "-c", str(HERE)]
     status = sphinx([*options, "-D", f"html_static_path={static}", str(folder / "pages"), str(html)])
     subprocess.run(["node", node_modules / "pagefind/lib/runner/bin.cjs", "--site", html, *SEARCHED], check=True)
     for name in UNUSED:

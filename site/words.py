@@ -145,4 +145,4 @@ def _resolve(app: Sphinx, doctree: nodes.document, name: str) -> None:
 def setup(app: Sphinx) -> dict:
     """Called by Sphinx."""
     app.connect("doctree-resolved", _resolve)
-    return {"parallel_read_safe": True, "parallel_write_safe": False}
+    return {"parallel_read_safe": True, "parallel_write_safe": True}
