@@ -12,8 +12,8 @@ from encoder_lib.course.kit.plots.inputs import as_array
 
 PANELS = {
     "gradient": "Length of the gradient",
-    "size": "Root mean square of the vectors",
-    "similarity": "Mean cosine between two tokens",
+    "size": "RMS of the vectors",
+    "similarity": "Mean cosine of two tokens",
 }
 
 

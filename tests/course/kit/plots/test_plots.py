@@ -821,6 +821,7 @@ def _profile(n_layers):
 
 def test_profiles_stand_side_by_side_with_layer_0_as_the_input():
     figure = plots.plot_profiles({"a": _profile(3), "$x^$": _profile(2)})
+    assert max(len(ax.get_title()) for ax in figure.axes) <= 26, "a third of the width, in the wider fonts of a page"
     gradient, size, similarity = figure.axes
     assert [list(line.get_xdata()) for line in gradient.lines] == [[1, 2, 3], [1, 2]]
     assert [list(line.get_ydata()) for line in size.lines] == [[1, 2, 3, 4], [1, 2, 3]]
