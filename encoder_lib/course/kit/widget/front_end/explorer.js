@@ -67,7 +67,7 @@ function render({ model, el }) {
   const describe = () => {
     const texts = model.get("_descriptions");
     const text = texts[Math.min(frame(), texts.length - 1)];
-    say(description, text);
+    say(description, text.replaceAll(/(?<=\d) (?=%)/g, "\u00a0")); // a number and its sign stay on one line
     const room = description.dataset.room ?? "";
     const longest = texts.reduce((long, other) => (other.length > long.length ? other : long), room);
     if (longest !== room) description.dataset.room = longest;
