@@ -334,6 +334,12 @@ def test_a_click_and_enter_switch_the_cell_they_are_on(modules, start):
     assert modules.page.locator("input").evaluate_all("all => all.map((e) => e.checked)") == [False, False, True, True]
 
 
+def test_a_number_and_its_percent_sign_stay_on_one_line(modules, start):
+    view = View(Heatmap(np.ones((2, 2))), description="It gets 55 % of it.")
+    start(Explorer(lambda n: view, Range("n", 0, min=0, max=2), title="Weights"))
+    assert text(modules, ".explorer-description") == "It gets 55\N{NO-BREAK SPACE}% of it."
+
+
 def test_a_shorter_description_takes_as_much_room_as_the_longest(modules, start):
     """So that nothing below it moves when a slider does; the words themselves are those of the moment."""
     modules.page.set_viewport_size({"width": 1280, "height": 900})
