@@ -4,7 +4,7 @@ import re
 
 END = "</span><!-- of a formula -->"
 ENDED = re.compile(END + r"([.,;:)]+)")
-CODE = re.compile(r"(<pre.*?</pre>|<[^>]*>)", re.DOTALL)  # and tags, whose attributes stay as they are
+CODE = re.compile(r"(<(?:pre|code|script)\b.*?</(?:pre|code|script)>|<[^>]*>)", re.DOTALL)  # and the tags themselves
 PERCENT = re.compile(r"(?<=\d) (?=%)")
 NUMBERED = re.compile(r"(?<=\w) (?=\d+</th>)")  # a row or a column such as "row 1"
 SPACE = "\N{NO-BREAK SPACE}"

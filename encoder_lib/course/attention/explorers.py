@@ -225,12 +225,12 @@ def _mean(words: list[str], points: list[list[float]], outputs: list[list[float]
         y_limits=(min(0.0, *(y for _, y in points)) - 0.1 * reach, max(0.0, *(y for _, y in points)) + 0.2 * reach),
         paths=[(a, b) for a in range(count) for b in range(a)],
         rings=range(count),
-        area=_around(points),
+        area=_convex_hull(points),
     )
 
 
-def _around(points: list[list[float]]) -> list[int]:
-    """The points around the area that holds all their means, one after another: their convex hull."""
+def _convex_hull(points: list[list[float]]) -> list[int]:
+    """The corners of the points' convex hull, counter-clockwise. Every weighted mean of the points lies in it."""
 
     def half(order: list[int]) -> list[int]:
         hull: list[int] = []

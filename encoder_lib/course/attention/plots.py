@@ -25,8 +25,8 @@ def plot_query(
 ) -> Axes:
     """Draw a query (2,) and keys (N, 2) as arrows from the origin, each in a colour of its own.
 
-    names: that of the query, and one for each key, written at the tips. An arrow along a longer one is beside it, a few
-    points to the right of its way, so that both are seen.
+    names: that of the query, and one for each key, written at the tips. An arrow along a longer one is drawn a few
+    points to the right of it, so that both are seen.
     Raises ValueError for other shapes or numbers that are not finite; TypeError for anything that is not numbers.
     """
     first = as_array(query, ndim=(1,), name="query", finite=True)  # (2,)

@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from encoder_lib.course import explore
-from encoder_lib.course.attention.explorers import DIVISORS, SILENT, _around
+from encoder_lib.course.attention.explorers import DIVISORS, SILENT, _convex_hull
 
 SENTENCE = "the dog bites the man"
 
@@ -178,9 +178,9 @@ def test_head_slices_highlights_one_head(n_heads):
 
 
 def test_the_tinted_area_holds_every_mean():
-    """Its corners are the values around all others, in order; a value among the others, or between two, is none."""
+    """It is the convex hull of the values; a value inside it, or on one of its edges, is no corner."""
     corners = [[4.0, 0.0], [0.0, 3.0], [1.0, 1.0]]
     for values, expected in [(corners, [1, 2, 0]), ([*corners, [1.2, 1.2], [2.0, 1.5]], [1, 2, 0])]:
-        around = _around(values)
-        turned = around.index(expected[0])
-        assert around[turned:] + around[:turned] == expected
+        hull = _convex_hull(values)
+        start = hull.index(expected[0])
+        assert hull[start:] + hull[:start] == expected

@@ -13,7 +13,7 @@ from encoder_lib.course.kit.plots.inputs import as_array, as_words
 FAINTEST = 0.05  # a weight below it is not drawn
 LONGEST = 16  # characters of a word that fit beside the lines
 THICKEST, THICKEST_GREY = 4.5, 2.2  # in points, for a weight of 1
-MOST = 0.5  # the least weight with which a lit word is said to attend to another
+MOST = 0.5  # a key with at least this weight from a lit word gets a frame
 QUIET = [*COMPARED][-1]
 
 

@@ -73,16 +73,16 @@ def plot_dots(
     if few:
         ax.margins(x=0.12)
     if path:
-        way = array[:, 0], places[:, 0]
-        ax.plot(*way, color=style.GROUND, linewidth=4.5, zorder=1.1)  # a gap in the grid
-        ax.plot(*way, color=style.COLOURS[0], linewidth=1.2, zorder=1.2)
+        dots_of_first = array[:, 0], places[:, 0]
+        ax.plot(*dots_of_first, color=style.GROUND, linewidth=4.5, zorder=1.1)  # a gap in the grid
+        ax.plot(*dots_of_first, color=style.COLOURS[0], linewidth=1.2, zorder=1.2)
     looks = style.compared(style.MARKERS)
     for i, (kind, column, (colour, marker)) in enumerate(zip(kinds, array.T, looks, strict=False)):
         look = {"color": colour} if i == 0 else {"facecolor": style.GROUND, "edgecolor": colour, "linewidth": 2}
         ax.scatter(
             column, places[:, i], **look, marker=marker, s=50, label=style.legend_label(kind), zorder=3 - (i > 0)
         )
-    plate = {"facecolor": style.GROUND, "linewidth": 0, "pad": 0.5}  # or the path would cross a number
+    background = {"facecolor": style.GROUND, "linewidth": 0, "pad": 0.5}  # or the path would cross a number
     for row, line in enumerate(array if few or separate else ()):
         first, last = np.nanargmin(line), np.nanargmax(line)
         for i, number in enumerate(line):
@@ -95,7 +95,7 @@ def plot_dots(
             ax.annotate(
                 f"{style.drawable(kinds[i], style.LABEL)} {written}" if separate else written, (number, places[row, i]),
                 (across, up), textcoords="offset points", ha=side, va="center_baseline", fontsize=style.NOTE_SIZE,
-                gid=style.HALO, zorder=1.5, bbox=plate if path else None, **style.plain_text(),
+                gid=style.HALO, zorder=1.5, bbox=background if path else None, **style.plain_text(),
             )  # fmt: skip
     names = [textwrap.fill(style.drawable(name, style.LABEL), LETTERS if few else style.LABEL) for name in values]
     ax.set_yticks(rows, names, **style.plain_text())

@@ -233,7 +233,7 @@ def room_of(ax: Axes) -> tuple[float, float]:
 
 
 def moved_data(ax: Axes, right: float, up: float) -> Transform:
-    """Where data of an Axes are, moved by some typographic points."""
+    """The transform of an Axes' data, shifted to the right and up by some typographic points."""
     return offset_copy(ax.transData, ax.figure.get_figure(root=True), right, up, units="points")
 
 

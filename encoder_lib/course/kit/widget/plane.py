@@ -243,7 +243,7 @@ class Plane:
 def beside_longer(tips: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:
     """How far each arrow from the origin is moved, in pixels, so that a longer one in its direction doesn't cover it.
 
-    It goes to the right of its way, y downwards, as plane.js does.
+    It is moved to its own right, with y downwards, as in plane.js.
     """
     lengths = [math.hypot(x, y) for x, y in tips]
     moves = []

@@ -52,8 +52,8 @@ export function spread(labels) {
 }
 
 /**
- * How far each arrow from the origin is moved, so that a longer one in its direction doesn't cover it: to the right of
- * its way, y downwards.
+ * How far each arrow from the origin is moved, so that a longer one in its direction doesn't cover it: to its own right,
+ * with y downwards.
  * @param {number[][]} tips
  */
 export function besideLonger(tips) {
